@@ -10,7 +10,7 @@ Open Scope Z_scope.
 Fixpoint slopes (s t : list Z) : option (list Z * Z) := match s, t with
   | [], [] => Some ([], 0)
   | a :: s, p :: t => match slopes s t with None => None | Some (c, r) => if a =? 0 then Some (0 :: c, r) else
-      match log p D with Some (l, _) => Some (a * (D + l) :: c, a * p + r) | None => None end end
+      match log_below p D with Some l => Some (a * (D + l) :: c, a * p + r) | None => None end end
   | _, _ => None end.
 Fixpoint placed (x y : Z) (c : list Z) : terms := match c with [] => []
   | a :: c => if a =? 0 then placed (x + 1) y c else (x, y, a) :: placed (x + 1) y c end.
@@ -19,7 +19,7 @@ Fixpoint tangent_terms (s : list Z) (y : Z) (points : list (list Z)) : option (t
       | Some (c, r), Some (l, r') => Some (placed 0 y c ++ l, r + r') | _, _ => None end end.
 (* At most D times the sum of s_x log n_x. *)
 Fixpoint logs_low (s n : list Z) : option Z := match s, n with [], [] => Some 0
-  | a :: s, m :: n => match log m 1, logs_low s n with Some (l, _), Some r => Some (a * l + r) | _, _ => None end
+  | a :: s, m :: n => match log_below m 1, logs_low s n with Some l, Some r => Some (a * l + r) | _, _ => None end
   | _, _ => None end.
 Definition floor_ok pb (f : floor) : bool := let (a, b) := part f in
   (0 <=? a) && (0 <? b) && alike (shares f) (weights pb) && nonnegative (shares f) && alike (sizes f) (weights pb).
@@ -48,9 +48,9 @@ Definition impossible en cl points hd toks := match relax (bare en) cl points wi
 
 (* At least D d times, over a column, the sum of s_x q_x (b log (q_x n_x) - (b - a) log n_x). *)
 Fixpoint spread (a b d : Z) (s n q : list Z) : option Z := match s, n, q with
-  | g :: s, m :: n, v :: q => match spread a b d s n q, log m 1 with
-      | Some r, Some (l, u) => if v =? 0 then Some r else
-          match log (v * m) d with Some (_, w) => Some (g * v * (b * w - (b - a) * (if a <=? b then l else u)) + r) | None => None end
+  | g :: s, m :: n, v :: q => match spread a b d s n q, log (b <? a) m 1 with
+      | Some r, Some l => if v =? 0 then Some r else
+          match log_above (v * m) d with Some w => Some (g * v * (b * w - (b - a) * l) + r) | None => None end
       | _, _ => None end
   | _, _, _ => Some 0 end.
 Definition ones (l : list Z) := map (fun _ => 1) l.
@@ -69,7 +69,7 @@ Lemma slopes_ok : forall s t c r q, Forall (Z.le 0) s -> Forall (Rle 0) q -> slo
   { apply Some_inj in E. injection E as <- <-. simpl. lra. } destruct (slopes s t) as [[c' r']|] eqn:S; [|discriminate]. inversion Hs as [|? ? A0 Hs']; subst. apply IZR_le in A0. destruct (Z.eqb_spec a 0) as [->|N].
   - apply Some_inj in E. injection E as <- <-. destruct q as [|y q]. { destruct (IH t c' r' [] Hs' Hq S). simpl in *. destruct s, c'; simpl in *; auto. }
     inversion_clear Hq. destruct (IH t c' r' q Hs' H0 S) as [I J]. simpl. split; auto. lra.
-  - destruct (log p D) as [[l u]|] eqn:L; [|discriminate]. apply Some_inj in E. injection E as <- <-. apply log_ok in L. destruct L as (p0 & _ & L & _).
+  - destruct (log_below p D) as [l|] eqn:L; [|discriminate]. apply Some_inj in E. injection E as <- <-. apply log_ok in L. destruct L as (p0 & _ & L). unfold is_end in L.
     fold DR in L. apply IZR_lt in p0. rewrite plus_IZR, mult_IZR. destruct q as [|y q].
     + destruct (IH t c' r' [] Hs' Hq S) as [I _]. assert (P : 0 <= IZR a * IZR p) by nra. simpl. split; [lra|]. pose proof (Rmult_le_pos (IZR a * IZR p + IZR r') d). lra.
     + inversion_clear Hq as [|? ? Y0 Hq']. destruct (IH t c' r' q Hs' Hq' S) as [I J]. split; [nra|]. simpl. rewrite mult_IZR, plus_IZR. fold DR.
@@ -91,8 +91,8 @@ Lemma tangent_terms_ok s Q : Forall (Z.le 0) s -> forall points y l r Q', (0 <= 
   apply Some_inj in E. injection E as <- <-. destruct Q' as [|q Q']; [discriminate|]. inversion_clear N as [|? ? N1 N2]. destruct (skip_next Q y q Q' Hy EQ) as [H1 H2]. specialize (IH (y + 1)%Z l2 r2 Q' ltac:(lia) H2 ltac:(simpl in L; lia) N2 T). destruct (slopes_ok s t c r1 q Hs N1 SL) as [_ K]. rewrite form_app, placed_ok, H1, plus_IZR by lia. simpl. lra. Qed.
 Lemma logs_low_ok : forall s n w, Forall (Z.le 0) s -> logs_low s n = Some w -> IZR w * d <= logs s n.
 Proof. induction s as [|a s IH]; intros [|m n] w Hs E; cbn [logs_low] in E; try discriminate. { apply Some_inj in E. subst. simpl. lra. }
-  destruct (log m 1) as [[l u]|] eqn:L; [|discriminate]. destruct (logs_low s n) as [r|] eqn:R; [|discriminate]. apply Some_inj in E. subst w.
-  inversion Hs as [|? ? A0 Hs']; subst. apply IZR_le in A0. specialize (IH n r Hs' R). apply log_ok in L. destruct L as (_ & _ & L & _).
+  destruct (log_below m 1) as [l|] eqn:L; [|discriminate]. destruct (logs_low s n) as [r|] eqn:R; [|discriminate]. apply Some_inj in E. subst w.
+  inversion Hs as [|? ? A0 Hs']; subst. apply IZR_le in A0. specialize (IH n r Hs' R). apply log_ok in L. destruct L as (_ & _ & L). unfold is_end in L.
   unfold Rdiv in L. rewrite Rinv_1, Rmult_1_r in L. rewrite plus_IZR, mult_IZR. simpl. apply Rmult_le_compat_l with (r := IZR a) in L; auto. lra. Qed.
 Lemma relative_zscale c w : forall s q, relative (zscale c s) w q = IZR c * relative s w q. Proof. induction s; destruct q; simpl; try lra. fold (zscale c s). rewrite IHs, mult_IZR. lra. Qed.
 Lemma entropy_zscale c s Q : entropy (zscale c s) Q = IZR c * entropy s Q. Proof. unfold entropy. induction Q as [|q Q IH]; simpl; [lra|]. rewrite relative_zscale. lra. Qed.
@@ -151,19 +151,19 @@ Lemma Rdiv_1 y : y / 1 = y. Proof. field. Qed.
 Lemma spread_ok dn a b : (0 < dn)%Z -> (0 <= a)%Z -> (0 < b)%Z -> forall s n q r, Forall (Z.le 0) s -> Forall (Z.le 0) q -> length n = length s -> spread a b dn s n q = Some r ->
   - (IZR r / (DR * IZR dn)) <= - IZR b * relative s 1 (real dn q) - IZR a * rdot (part_logs s n) (real dn q). Proof.
   intros Hd Ha Hb. pose proof DR_pos as DP. apply IZR_lt in Hd, Hb. apply IZR_le in Ha. induction s as [|g s IH]; intros [|m n] [|v q] r Hs Hq L E;
-    cbn [spread] in E; try discriminate; try (apply Some_inj in E; subst; simpl; unfold Rdiv; lra). destruct (spread a b dn s n q) as [r'|] eqn:S; [|discriminate]. destruct (log m 1) as [[l u]|] eqn:LM; [|discriminate].
+    cbn [spread] in E; try discriminate; try (apply Some_inj in E; subst; simpl; unfold Rdiv; lra). destruct (spread a b dn s n q) as [r'|] eqn:S; [|discriminate]. destruct (log (b <? a)%Z m 1) as [l|] eqn:LM; [|discriminate].
   inversion_clear Hs as [|? ? G0 Hs']. inversion_clear Hq as [|? ? V0 Hq']. specialize (IH n q r' Hs' Hq' ltac:(simpl in L; lia) S). apply IZR_le in G0, V0.
   change (real dn (v :: q)) with (IZR v / IZR dn :: real dn q). cbn [relative part_logs rdot]. rewrite (Rdiv_1 (IZR v / IZR dn)).
   destruct (Z.eqb_spec v 0) as [->|N0]. { apply Some_inj in E. subst r'. replace (0 / IZR dn) with 0 by (unfold Rdiv; ring). rewrite Rmult_0_l, !Rmult_0_r, !Rplus_0_l. exact IH. }
-  destruct (log (v * m) dn) as [[l' w]|] eqn:LV; [|discriminate]. apply Some_inj in E. subst r. apply log_ok in LM, LV.
-  destruct LM as (m0 & _ & LM). destruct LV as (vm0 & _ & _ & LV). rewrite Rdiv_1 in LM. apply IZR_lt in m0, vm0. rewrite mult_IZR in vm0, LV.
+  destruct (log_above (v * m) dn) as [w|] eqn:LV; [|discriminate]. apply Some_inj in E. subst r. apply log_ok in LM, LV.
+  destruct LM as (m0 & _ & LM). destruct LV as (vm0 & _ & LV). unfold is_end in LM, LV. rewrite Rdiv_1 in LM. apply IZR_lt in m0, vm0. rewrite mult_IZR in vm0, LV.
   assert (v0 : 0 < IZR v) by nra. set (y := IZR v / IZR dn) in *. assert (y0 : 0 < y) by (apply Rdiv_lt_0_compat; auto). assert (EL : ln (IZR v * IZR m / IZR dn) = ln y + ln (IZR m)).
-  { replace (IZR v * IZR m / IZR dn) with (y * IZR m) by (unfold y; field; lra). apply ln_mult; auto. } rewrite EL in LV. set (z := (if (a <=? b)%Z then l else u)) in *.
-  assert (K : (IZR b - IZR a) * (IZR z / DR) <= (IZR b - IZR a) * ln (IZR m)).
-  { unfold z. destruct (Z.leb_spec a b) as [AB|AB]. apply IZR_le in AB. apply Rmult_le_compat_l; lra. apply IZR_lt in AB. apply Rmult_le_compat_neg_l; lra. }
-  apply Rmult_le_compat_l with (r := IZR b) in LV; [|lra]. assert (G1 : 0 <= IZR g * y) by nra. assert (F : IZR b * ln y + IZR a * ln (IZR m) <= IZR b * (IZR w / DR) - (IZR b - IZR a) * (IZR z / DR)) by lra.
-  apply Rmult_le_compat_l with (r := IZR g * y) in F; auto. rewrite plus_IZR, !mult_IZR, minus_IZR, !mult_IZR, minus_IZR. replace ((IZR g * IZR v * (IZR b * IZR w - (IZR b - IZR a) * IZR z) + IZR r') / (DR * IZR dn))
-    with (IZR g * y * (IZR b * (IZR w / DR) - (IZR b - IZR a) * (IZR z / DR)) + IZR r' / (DR * IZR dn)) by (unfold y; field; lra). lra. Qed.
+  { replace (IZR v * IZR m / IZR dn) with (y * IZR m) by (unfold y; field; lra). apply ln_mult; auto. } rewrite EL in LV.
+  assert (K : (IZR b - IZR a) * (IZR l / DR) <= (IZR b - IZR a) * ln (IZR m)).
+  { destruct (Z.ltb_spec b a) as [AB|AB]. apply IZR_lt in AB. apply Rmult_le_compat_neg_l; lra. apply IZR_le in AB. apply Rmult_le_compat_l; lra. }
+  apply Rmult_le_compat_l with (r := IZR b) in LV; [|lra]. assert (G1 : 0 <= IZR g * y) by nra. assert (F : IZR b * ln y + IZR a * ln (IZR m) <= IZR b * (IZR w / DR) - (IZR b - IZR a) * (IZR l / DR)) by lra.
+  apply Rmult_le_compat_l with (r := IZR g * y) in F; auto. rewrite plus_IZR, !mult_IZR, minus_IZR, !mult_IZR, minus_IZR. replace ((IZR g * IZR v * (IZR b * IZR w - (IZR b - IZR a) * IZR l) + IZR r') / (DR * IZR dn))
+    with (IZR g * y * (IZR b * (IZR w / DR) - (IZR b - IZR a) * (IZR l / DR)) + IZR r' / (DR * IZR dn)) by (unfold y; field; lra). lra. Qed.
 Lemma spread_all dn a b s n k cols r : (0 < dn)%Z -> (0 <= a)%Z -> (0 < b)%Z -> Forall (Z.le 0) s -> length n = length s -> length s = k ->
   (forall q, In q cols -> length q = k /\ Forall (Z.le 0) q) -> colsum k (map (real dn) cols) = repeat 1 k -> sum_all (spread a b dn s n) cols = Some r ->
   - (IZR r / (DR * IZR dn)) <= IZR b * entropy s (map (real dn) cols) - IZR a * logs s n. Proof. intros Hd Ha Hb Hs Ln Ls HC HS E.

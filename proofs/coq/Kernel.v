@@ -35,10 +35,10 @@ Definition ceil (a b : Z) := a / b + 1.
 
 (* ---- ratios: g / h with h > 0 that is at least, or at most, a ratio ---- *)
 Definition at_least (r : ratio) (g h : Z) : bool := (0 <? h) && (0 <=? g) && match r with
-  | Exp a b => (0 <? b) && match log g h with Some (l, _) => a * D <=? b * l | None => false end
+  | Exp a b => (0 <? b) && match log_below g h with Some l => a * D <=? b * l | None => false end
   | Frac a b => (0 <? b) && (a * h <=? g * b) end.
 Definition at_most (r : ratio) (g h : Z) : bool := (0 <? h) && (0 <=? g) && match r with
-  | Exp a b => (0 <? b) && match log g h with Some (_, u) => b * u <=? a * D | None => false end
+  | Exp a b => (0 <? b) && match log_above g h with Some u => b * u <=? a * D | None => false end
   | Frac a b => (0 <? b) && (g * b <=? a * h) end.
 Definition edge := (Z * Z * Z * Z)%type.        (* x, z, g, h: h v_x <= g v_z *)
 Inductive table := NoEdges | Pairs (k g h : Z) | Listed (t : trie edge).
@@ -70,7 +70,7 @@ Inductive token :=
 
 Definition phi_up (kd : kind) (c : Z) : option Z := if c <? 0 then None else match kd with
   | Plain => Some 0 | Square => Some (c * c)
-  | Entropic => if c =? 0 then Some 0 else match log c D with Some (_, u) => Some (c * u) | None => None end end.
+  | Entropic => if c =? 0 then Some 0 else match log_above c D with Some u => Some (c * u) | None => None end end.
 
 (* What is fixed while tokens are read. *)
 Record env := Env {
@@ -106,8 +106,8 @@ Definition not_above (o : option Z) : bool := match o with Some u => u <=? 0 | N
 (* sum over z of G_z (D + l_z), and of T_z t_z, with l_z <= D log (t_z / D) *)
 Fixpoint tangents (gs : list (list Z)) (ts : list Z) (q : list Z) (c : Z) : option (list Z * Z) := match gs, ts with
   | [], [] => Some (q, c)
-  | G :: gs, t :: ts => match log t D with
-      | Some (l, _) => tangents gs ts (zplus q (zscale (D + l) G)) (c + zsum G * t) | None => None end
+  | G :: gs, t :: ts => match log_below t D with
+      | Some l => tangents gs ts (zplus q (zscale (D + l) G)) (c + zsum G * t) | None => None end
   | _, _ => None end.
 (* What a leaf has to show at most 0: V, q, c0 for [upper]. *)
 Definition burden (en : env) (own : list Z) (ts : list Z) : option (list Z * list Z * Z) :=
@@ -227,7 +227,7 @@ Definition tests pb hd : option (list (list Z)) := let W := weights pb in let T 
       | [] => Some (map (fun g => zplus (zscale (den * T) A) (zscale (- E) (products W g))) gains) | _ => None end
   | _ => None end.
 Fixpoint entropy_prices (E T : Z) (W A : list Z) : bool := match W, A with
-  | w :: W, a :: A => (if w =? 0 then 0 <=? a else match log T w with Some (_, u) => E * w * u <=? T * a * D | None => false end)
+  | w :: W, a :: A => (if w =? 0 then 0 <=? a else match log_above T w with Some u => E * w * u <=? T * a * D | None => false end)
       && entropy_prices E T W A
   | _, _ => true end.
 

@@ -80,7 +80,7 @@ Fixpoint largest (tabs : list (Z * list Z)) : Z := match tabs with [] => 0 | (_,
 Fixpoint crossed (lo hi : list Z) : bool := match lo, hi with l :: lo, h :: hi => (h <? l) || crossed lo hi | _, _ => false end.
 Definition lab_leaf (en : lenv) (t : Z) (fl : list (list Z)) (st : limits_of) : bool := crossed (lo st) (hi st) ||
   (nonnegative (lo st) && forallb (fun h => h <? zlen (lpow en)) (hi st) && alike (lw en) (lo st) && alike (lw en) (hi st) &&
-   match log t D with None => false | Some (l, _) =>
+   match log_below t D with None => false | Some l =>
    match flows_on (away en) fl (tables en (D + l) (lw en) (la en) (lo st) (hi st)) with None => false | Some tabs =>
    match links_on (away en) (llinks en) tabs with None => false | Some tabs => le en * lt_ en * t * D + largest tabs <=? 0 end end end).
 Definition lab_step (en : lenv) (tok : ltoken) (st : limits_of) : option (list limits_of) := match tok with
@@ -330,7 +330,7 @@ Definition pays_at m := IZR E * information [W] (vec W 0%Z m) <= IZR T * dot A (
 Lemma lab_leaf_ok t fl st m : lab_leaf en t fl st = true -> rows_ok 0 (away en) m -> lows 0 (lo st) m -> highs 0 (hi st) m -> pays_at m.
 Proof.
   unfold lab_leaf. intros H R0 L0 H0. rewrite (crossed_ok m _ _ _ L0 H0) in H. simpl in H. split_and H. apply alike_len in H2, H3. apply nonneg_all in H.
-  destruct (log t D) as [[l x]|] eqn:G; [|discriminate]. destruct (flows_on (away en) fl (tables en (D + l) W A (lo st) (hi st))) as [t1|] eqn:F; [|discriminate].
+  destruct (log_below t D) as [l|] eqn:G; [|discriminate]. destruct (flows_on (away en) fl (tables en (D + l) W A (lo st) (hi st))) as [t1|] eqn:F; [|discriminate].
   destruct (links_on (away en) (llinks en) t1) as [t2|] eqn:K; [|discriminate]. apply Z.leb_le in H1.
   destruct (tables_ok (D + l) m W A (lo st) (hi st) 0 HW LA ltac:(lia) ltac:(lia) H) as (r & S & B); auto.
   { apply Forall_forall. rewrite forallb_forall in *. intros y I. apply Z.ltb_lt. auto. }

@@ -42,36 +42,32 @@ Proof.
     + apply (derivable_pt_lim_minus (fun _ => 1) (fun y => y)). apply derivable_pt_lim_const. apply derivable_pt_lim_id.
     + apply derivable_pt_lim_ln. lra.
 Qed.
+Lemma at2_mean n c y : 0 < y -> y < 1 -> exists z, 0 < z < y /\
+  at2 y = 2 * ser n y + c * (y ^ (2 * n + 1) / INR (2 * n + 1)) + z ^ (2 * n) * (2 / (1 - z * z) - c) * y.
+Proof.
+  intros H H1. set (p := fun y => y ^ (2 * n + 1) / INR (2 * n + 1)).
+  destruct (MVT_cor2 (fun y => at2 y - (2 * ser n y + c * p y))
+    (fun y => (/ (1 + y) - / (1 - y) * (0 - 1)) - (2 * geo n y + c * y ^ (2 * n))) 0 y H) as (z & E & Hz).
+  - intros z Hz. apply (derivable_pt_lim_minus at2 (fun y => 2 * ser n y + c * p y)). apply at2_deriv; lra.
+    apply (derivable_pt_lim_plus (fun y => 2 * ser n y) (fun y => c * p y)).
+    apply (derivable_pt_lim_scal (ser n)), ser_deriv. apply (derivable_pt_lim_scal p), power_deriv.
+  - exists z. split; auto. unfold p in E. pose proof (odd_pos n). rewrite at2_0, ser_0, pow_i, geo_val in E by (lia || lra).
+    replace (z ^ (2 * n) * (2 / (1 - z * z) - c))
+      with (/ (1 + z) - / (1 - z) * (0 - 1) - (2 * ((1 - z ^ (2 * n)) / (1 - z * z)) + c * z ^ (2 * n))) by (field; repeat split; nra).
+    unfold Rdiv in *. lra.
+Qed.
 Lemma at2_lower n y : 0 <= y < 1 -> 2 * ser n y <= at2 y.
 Proof.
-  intros [[H|<-] H1]; [|rewrite ser_0, at2_0; lra].
-  destruct (MVT_cor2 (fun y => at2 y - 2 * ser n y) (fun y => (/ (1 + y) - / (1 - y) * (0 - 1)) - 2 * geo n y) 0 y H)
-    as (c & E & Hc).
-  - intros c Hc. apply (derivable_pt_lim_minus at2 (fun y => 2 * ser n y)). apply at2_deriv; lra.
-    apply (derivable_pt_lim_scal (ser n)). apply ser_deriv.
-  - rewrite at2_0, ser_0 in E. rewrite geo_val in E by lra.
-    replace (/ (1 + c) - / (1 - c) * (0 - 1) - 2 * ((1 - c ^ (2 * n)) / (1 - c * c)))
-      with (2 * c ^ (2 * n) / (1 - c * c)) in E by (field; nra).
-    assert (0 <= c ^ (2 * n)) by (apply pow_le; lra).
-    assert (0 <= 2 * c ^ (2 * n) / (1 - c * c)) by (apply Rmult_le_pos; [lra|apply Rlt_le, Rinv_0_lt_compat; nra]). nra.
+  intros [[H|<-] H1]; [|rewrite ser_0, at2_0; lra]. destruct (at2_mean n 0 y H H1) as (z & Hz & ->).
+  assert (0 <= z ^ (2 * n) * (2 / (1 - z * z) - 0) * y); [|lra]. assert (0 < 2 / (1 - z * z)) by (apply Rdiv_lt_0_compat; nra).
+  repeat apply Rmult_le_pos; try apply pow_le; lra.
 Qed.
 Lemma at2_upper n y : 0 <= y <= 1 / 2 -> at2 y <= 2 * ser n y + 4 * (y ^ (2 * n + 1) / INR (2 * n + 1)).
 Proof.
-  intros [[H|<-] H1]; [|rewrite ser_0, at2_0, pow_i by lia; lra]. pose proof (odd_pos n) as N.
-  destruct (MVT_cor2 (fun y => (2 * ser n y + 4 * (y ^ (2 * n + 1) / INR (2 * n + 1))) - at2 y)
-    (fun y => (2 * geo n y + 4 * y ^ (2 * n)) - (/ (1 + y) - / (1 - y) * (0 - 1))) 0 y H) as (c & E & Hc).
-  - intros c Hc. apply (derivable_pt_lim_minus (fun y => 2 * ser n y + 4 * (y ^ (2 * n + 1) / INR (2 * n + 1))) at2).
-    apply (derivable_pt_lim_plus (fun y => 2 * ser n y) (fun y => 4 * (y ^ (2 * n + 1) / INR (2 * n + 1)))).
-    + apply (derivable_pt_lim_scal (ser n)). apply ser_deriv.
-    + apply (derivable_pt_lim_scal (fun y => y ^ (2 * n + 1) / INR (2 * n + 1))). apply power_deriv.
-    + apply at2_deriv; lra.
-  - rewrite at2_0, ser_0, pow_i in E by lia. rewrite geo_val in E by lra.
-    replace (2 * ((1 - c ^ (2 * n)) / (1 - c * c)) + 4 * c ^ (2 * n) - (/ (1 + c) - / (1 - c) * (0 - 1)))
-      with (c ^ (2 * n) * (4 - 2 / (1 - c * c))) in E by (field; repeat split; nra).
-    assert (0 <= c ^ (2 * n)) by (apply pow_le; lra).
-    assert (2 / (1 - c * c) <= 4).
-    { apply (Rmult_le_reg_r (1 - c * c)); [nra|]. unfold Rdiv. rewrite Rmult_assoc, Rinv_l by nra. nra. }
-    assert (0 <= c ^ (2 * n) * (4 - 2 / (1 - c * c))) by (apply Rmult_le_pos; lra). unfold Rdiv in *. nra.
+  intros [[H|<-] H1]; [|rewrite ser_0, at2_0, pow_i by lia; lra]. destruct (at2_mean n 4 y H ltac:(lra)) as (z & Hz & ->).
+  assert (0 <= z ^ (2 * n) * (4 - 2 / (1 - z * z)) * y); [|lra]. assert (2 / (1 - z * z) <= 4).
+  { apply (Rmult_le_reg_r (1 - z * z)); [nra|]. unfold Rdiv. rewrite Rmult_assoc, Rinv_l by nra. nra. }
+  repeat apply Rmult_le_pos; try apply pow_le; lra.
 Qed.
 
 (* ---- integers over D ---- *)
@@ -81,32 +77,24 @@ Definition DR : R := IZR D.
 Lemma D_pos : (0 < D)%Z. Proof. reflexivity. Qed.
 Lemma DR_pos : 0 < DR. Proof. unfold DR. apply IZR_lt. apply D_pos. Qed.
 Global Opaque D.
-Lemma div_lower a b : (0 < b)%Z -> IZR (a / b) <= IZR a / IZR b.
+Lemma div_both a b : (0 < b)%Z -> IZR (a / b) <= IZR a / IZR b <= IZR (a / b + 1).
 Proof.
-  intros H. assert (H0 : 0 < IZR b) by (now apply IZR_lt). apply (Rmult_le_reg_r (IZR b)); auto.
-  replace (IZR a / IZR b * IZR b) with (IZR a) by (field; lra).
-  rewrite <- mult_IZR. apply IZR_le. rewrite Z.mul_comm. now apply Z.mul_div_le.
+  intros H. assert (H0 : 0 < IZR b) by (now apply IZR_lt). assert (E : IZR a / IZR b * IZR b = IZR a) by (field; lra).
+  pose proof (Z.mul_div_le a b H). pose proof (Z.mul_succ_div_gt a b H).
+  split; apply (Rmult_le_reg_r (IZR b)); auto; rewrite E, <- mult_IZR; apply IZR_le; lia.
 Qed.
-Lemma div_upper a b : (0 < b)%Z -> IZR a / IZR b <= IZR (a / b + 1).
-Proof.
-  intros H. assert (H0 : 0 < IZR b) by (now apply IZR_lt). apply (Rmult_le_reg_r (IZR b)); auto.
-  replace (IZR a / IZR b * IZR b) with (IZR a) by (field; lra).
-  rewrite <- mult_IZR. apply IZR_le. pose proof (Z.mul_succ_div_gt a b H). nia.
-Qed.
+Definition div_lower a b H := proj1 (div_both a b H).
+Definition div_upper a b H := proj2 (div_both a b H).
 (* Floor of a / D, by a shift. *)
 Definition half (a : Z) : Z := Z.shiftr a P.
 Lemma half_div a : half a = (a / D)%Z.
 Proof. unfold half. rewrite Z.shiftr_div_pow2 by discriminate. reflexivity. Qed.
-Lemma half_lower a : IZR (half a) / DR <= IZR a / DR / DR.
+Lemma half_both a : IZR (half a) / DR <= IZR a / DR / DR <= IZR (half a + 1) / DR.
 Proof.
-  rewrite half_div. pose proof (div_lower a D D_pos) as L. fold DR in L. pose proof DR_pos.
-  unfold Rdiv in *. apply Rmult_le_compat_r; auto. apply Rlt_le, Rinv_0_lt_compat. lra.
+  rewrite half_div. split; apply Rmult_le_compat_r; try apply Rlt_le, Rinv_0_lt_compat, DR_pos; apply (div_both a D D_pos).
 Qed.
-Lemma half_upper a : IZR a / DR / DR <= IZR (half a + 1) / DR.
-Proof.
-  rewrite half_div. pose proof (div_upper a D D_pos) as L. fold DR in L. pose proof DR_pos.
-  unfold Rdiv in *. apply Rmult_le_compat_r; auto. apply Rlt_le, Rinv_0_lt_compat. lra.
-Qed.
+Definition half_lower a := proj1 (half_both a).
+Definition half_upper a := proj2 (half_both a).
 Fixpoint lo_loop (n : nat) (i pw y2 acc : Z) : Z := match n with
   | O => acc | S n => lo_loop n (i + 2) (half (pw * y2)) y2 (acc + pw / i) end.
 Fixpoint hi_loop (n : nat) (i pw y2 acc : Z) : Z := match n with
@@ -165,12 +153,11 @@ Proof.
 Qed.
 Definition nterms := 52%nat.
 Global Opaque nterms.
-(* ln (n / d) for d <= n <= 3 d *)
-Definition ln_red (n d : Z) : Z * Z :=
-  let y := ((n - d) * D / (n + d))%Z in let z := (y + 1)%Z in
-  ((2 * lo_loop nterms 1 y (half (y * y)) 0)%Z, (2 * hi_loop nterms 1 z (half (z * z) + 1) 0)%Z).
+(* ln (n / d) for d <= n <= 3 d: its upper end, or its lower end *)
+Definition ln_red (up : bool) (n d : Z) : Z := let y := ((n - d) * D / (n + d))%Z in
+  if up then let z := (y + 1)%Z in (2 * hi_loop nterms 1 z (half (z * z) + 1) 0)%Z else (2 * lo_loop nterms 1 y (half (y * y)) 0)%Z.
 Lemma ln_red_ok n d : (0 < d <= n)%Z -> (n <= 3 * d)%Z ->
-  IZR (fst (ln_red n d)) / DR <= ln (IZR n / IZR d) <= IZR (snd (ln_red n d)) / DR.
+  IZR (ln_red false n d) / DR <= ln (IZR n / IZR d) <= IZR (ln_red true n d) / DR.
 Proof.
   intros H H3. pose proof DR_pos as DP. assert (DI : 0 < / DR) by (apply Rinv_0_lt_compat; lra).
   assert (d0 : 0 < IZR d) by (apply IZR_lt; lia). assert (n0 : IZR d <= IZR n) by (apply IZR_le; lia).
@@ -184,7 +171,7 @@ Proof.
   { unfold at2. replace (1 + y) with (IZR n * (2 * / (IZR n + IZR d))) by (unfold y; field; lra).
     replace (1 - y) with (IZR d * (2 * / (IZR n + IZR d))) by (unfold y; field; lra).
     unfold Rdiv. rewrite !(ln_mult _ (2 * _)), ln_mult, ln_Rinv; try lra. now apply Rinv_0_lt_compat. }
-  rewrite E. unfold ln_red. cbn [fst snd]. set (u := ((n - d) * D / (n + d))%Z).
+  rewrite E. unfold ln_red. set (u := ((n - d) * D / (n + d))%Z).
   assert (E1 : y = IZR ((n - d) * D) / IZR (n + d) / DR) by (rewrite mult_IZR, minus_IZR, plus_IZR; fold DR; unfold y; field; lra).
   assert (L : IZR u / DR <= y).
   { rewrite E1. apply Rmult_le_compat_r; [lra|]. apply div_lower. lia. }
@@ -211,21 +198,23 @@ Proof.
     simpl (2 * 0 + 1)%nat in Q. rewrite pow_1 in Q. specialize (Q U). simpl (2 * Z.of_nat 0 + 1)%Z in Q.
     rewrite Nat.add_0_l in Q. simpl (ser 0 y) in Q. rewrite mult_IZR. unfold Rdiv in *. lra.
 Qed.
-Definition ln2 := ln_red 2 1.
-Lemma ln2_ok : IZR (fst ln2) / DR <= ln 2 <= IZR (snd ln2) / DR.
+Definition ln2_below := ln_red false 2 1.
+Definition ln2_above := ln_red true 2 1.
+Definition ln2 (up : bool) := if up then ln2_above else ln2_below.
+Lemma ln2_ok : IZR (ln2 false) / DR <= ln 2 <= IZR (ln2 true) / DR.
 Proof. replace (ln 2) with (ln (IZR 2 / IZR 1)) by (f_equal; lra). apply ln_red_ok; lia. Qed.
 
-(* ln (n / d); None where an argument is not positive, or a reduction that is not proved to work does not. *)
-Definition log_try (n d j : Z) : option (Z * Z) :=
+(* An end of ln (n / d); None where an argument is not positive, or a reduction that is not proved to work does not. *)
+Definition log_try (up : bool) (n d j : Z) : option Z :=
   let n' := Z.shiftl n (Z.max 0 (- j)) in let d' := Z.shiftl d (Z.max 0 j) in
-  if ((d' <=? n') && (n' <=? 3 * d'))%Z%bool then
-    let r := ln_red n' d' in
-    Some (if (0 <=? j)%Z then (fst r + j * fst ln2, snd r + j * snd ln2)%Z else (fst r + j * snd ln2, snd r + j * fst ln2)%Z)
-  else None.
-Definition log (n d : Z) : option (Z * Z) :=
-  if ((n <=? 0) || (d <=? 0))%Z%bool then None else if (n =? d)%Z then Some (0, 0)%Z else
+  if ((d' <=? n') && (n' <=? 3 * d'))%Z%bool then Some (ln_red up n' d' + j * ln2 (if 0 <=? j then up else negb up))%Z else None.
+Definition log (up : bool) (n d : Z) : option Z :=
+  if ((n <=? 0) || (d <=? 0))%Z%bool then None else if (n =? d)%Z then Some 0%Z else
   let j := (Z.log2 n - Z.log2 d)%Z in
-  match log_try n d j with Some r => Some r | None => log_try n d (j - 1) end.
+  match log_try up n d j with Some r => Some r | None => log_try up n d (j - 1) end.
+Notation log_below := (log false).
+Notation log_above := (log true).
+Definition is_end (up : bool) (l : Z) (x : R) := if up then x <= IZR l / DR else IZR l / DR <= x.
 Lemma Some_inj {A} (a b : A) : Some a = Some b -> a = b. Proof. congruence. Qed.
 Global Opaque ln_red ln2.
 Lemma pow2_R j : (0 <= j)%Z -> ln (IZR (2 ^ j)) = IZR j * ln 2 /\ 0 < IZR (2 ^ j).
@@ -235,8 +224,7 @@ Proof.
   rewrite Nat2Z.inj_succ, Z.pow_succ_r, mult_IZR, ln_mult, IHn, succ_IZR
     by (try lia; try lra; apply IZR_lt, Z.pow_pos_nonneg; lia). ring.
 Qed.
-Lemma log_try_ok n d j l u : (0 < n)%Z -> (0 < d)%Z -> log_try n d j = Some (l, u) ->
-  IZR l / DR <= ln (IZR n / IZR d) <= IZR u / DR.
+Lemma log_try_ok up n d j l : (0 < n)%Z -> (0 < d)%Z -> log_try up n d j = Some l -> is_end up l (ln (IZR n / IZR d)).
 Proof.
   intros Gn Gd. unfold log_try. rewrite !Z.shiftl_mul_pow2 by lia.
   set (n' := (n * 2 ^ Z.max 0 (- j))%Z). set (d' := (d * 2 ^ Z.max 0 j)%Z).
@@ -252,19 +240,14 @@ Proof.
     unfold Rdiv. rewrite !ln_mult, !ln_Rinv, !ln_mult, E1, E2; auto using Rinv_0_lt_compat, Rmult_lt_0_compat.
     destruct (Z.le_ge_cases 0 j). rewrite (Z.max_l 0 (- j)), (Z.max_r 0 j) by lia. lra.
     rewrite (Z.max_r 0 (- j)), (Z.max_l 0 j), opp_IZR by lia. lra. }
-  rewrite E. destruct (Z.leb_spec 0 j) as [J|J]; apply pair_equal_spec in Q; destruct Q as [<- <-]; rewrite !plus_IZR, !mult_IZR;
-    unfold Rdiv in *; rewrite !Rmult_plus_distr_r, !Rmult_assoc; split; apply Rplus_le_compat; auto.
-  - apply Rmult_le_compat_l; auto. now apply IZR_le.
-  - apply Rmult_le_compat_l; auto. now apply IZR_le.
-  - apply Rmult_le_compat_neg_l; auto. apply IZR_le. lia.
-  - apply Rmult_le_compat_neg_l; auto. apply IZR_le. lia.
+  subst l. rewrite E. unfold is_end. destruct up, (Z.leb_spec 0 j) as [J|J]; simpl negb; rewrite !plus_IZR, !mult_IZR; unfold Rdiv in *;
+    rewrite !Rmult_plus_distr_r, !Rmult_assoc; apply Rplus_le_compat; auto; apply IZR_le in J || apply IZR_lt in J;
+    first [apply Rmult_le_compat_l; [|assumption]; lra | apply Rmult_le_compat_neg_l; [|assumption]; lra].
 Qed.
-Lemma log_ok n d l u : log n d = Some (l, u) -> (0 < n)%Z /\ (0 < d)%Z /\ IZR l / DR <= ln (IZR n / IZR d) <= IZR u / DR.
+Lemma log_ok up n d l : log up n d = Some l -> (0 < n)%Z /\ (0 < d)%Z /\ is_end up l (ln (IZR n / IZR d)).
 Proof.
   unfold log. destruct (((n <=? 0) || (d <=? 0))%Z%bool) eqn:G; [discriminate|].
   apply Bool.orb_false_iff in G. destruct G as [Gn Gd]. apply Z.leb_gt in Gn, Gd. destruct (Z.eqb_spec n d) as [->|].
-  { intros H. apply Some_inj, pair_equal_spec in H. destruct H as [<- <-]. repeat split; auto; unfold Rdiv; rewrite Rinv_r, ln_1 by (apply IZR_lt in Gd; lra); lra. }
-  intros H. repeat split; auto;
-  (destruct (log_try n d (Z.log2 n - Z.log2 d)) as [r|] eqn:T; [apply Some_inj in H; subst r; eapply log_try_ok in T; tauto
-    | eapply log_try_ok in H; tauto]).
+  { intros H. apply Some_inj in H. subst l. repeat split; auto. unfold is_end, Rdiv. rewrite Rinv_r, ln_1 by (apply IZR_lt in Gd; lra). destruct up; lra. }
+  intros H. repeat split; auto. destruct (log_try up n d (Z.log2 n - Z.log2 d)) as [r|] eqn:T; [apply Some_inj in H; subst r|]; eapply log_try_ok; eauto.
 Qed.

@@ -174,7 +174,7 @@ Proof.
   specialize (IH A q ltac:(lia) ltac:(lia) HV' Nq' (fun x X => H (S x) ltac:(lia)) P2). specialize (H O ltac:(lia)). simpl in H.
   assert (K : IZR E * (IZR v * (y * ln (y / w))) <= IZR T * (IZR a * y)); [|lra]. destruct (Z.eqb_spec v 0) as [->|v0].
   { apply Z.leb_le, IZR_le in P1. rewrite Rmult_0_l, Rmult_0_r. apply Rmult_le_pos; [lra|]. now apply Rmult_le_pos. }
-  destruct (log T v) as [[l u]|] eqn:L; [|discriminate]. apply Z.leb_le, IZR_le in P1. rewrite !mult_IZR in P1. fold DR in P1. apply log_ok in L. destruct L as (_ & vp & _ & L). apply IZR_lt in vp.
+  destruct (log_above T v) as [u|] eqn:L; [|discriminate]. apply Z.leb_le, IZR_le in P1. rewrite !mult_IZR in P1. fold DR in P1. apply log_ok in L. destruct L as (_ & vp & L). apply IZR_lt in vp.
   destruct Y0 as [Y0|<-]; [|lra]. pose proof DR_pos as DP.
   assert (I : ln (y / w) <= IZR u / DR).
   { eapply Rle_trans; [|exact L]. assert (Q : y / w <= IZR T / IZR v).

@@ -9,7 +9,7 @@ Open Scope Z_scope.
 (* l_x <= D log (n_x N / m), and 0 where G_x is 0 *)
 Fixpoint gradient (N m : Z) (G n : list Z) : option (list Z) := match G, n with [], [] => Some []
   | g :: G, a :: n => match gradient N m G n with None => None | Some c => if g =? 0 then Some (0 :: c) else
-      match log (a * N) m with Some (l, _) => Some (l :: c) | None => None end end
+      match log_below (a * N) m with Some l => Some (l :: c) | None => None end end
   | _, _ => None end.
 (* A list whose product with a column is at most D times its relative entropies. *)
 Fixpoint groups_under (gs : list (list Z)) (n q : list Z) : option (list Z) := match gs with [] => Some q
@@ -56,7 +56,7 @@ Definition excludes co cl touches points hd toks := match straight co touches wi
 (* At least D d times the relative entropies of a column, of one group. *)
 Fixpoint relative_above (N s : Z) (G q : list Z) : option Z := match G, q with
   | g :: G, n :: q => match relative_above N s G q with None => None | Some r => if (g =? 0) || (n =? 0) then Some r else
-      match log (n * N) s with Some (_, u) => Some (g * n * u + r) | None => None end end
+      match log_above (n * N) s with Some u => Some (g * n * u + r) | None => None end end
   | _, _ => Some 0 end.
 Definition square_above (W q : list Z) : option Z := let s := zdot W q in
   Some (if s =? 0 then 0 else ceil (zsum W * zdot W (map (fun n => n * n) q) * D) s - s * D).
@@ -89,8 +89,8 @@ Proof.
   destruct (gradient N m G n) as [c'|] eqn:GR; [|discriminate]. inversion HG as [|? ? G0 HG']; inversion Hq as [|? ? Y0 Hq']; subst.
   destruct (IH n c' q HG' Hq' ltac:(simpl in L; lia) GR) as [I J]. apply IZR_le in G0. destruct (Z.eqb_spec g 0) as [->|N0].
   - apply Some_inj in E. subst c. simpl. split; [lia|]. lra.
-  - destruct (log (a * N) m) as [[l u]|] eqn:LG; [|discriminate]. apply Some_inj in E. subst c. simpl. split; [lia|].
-    apply log_ok in LG. destruct LG as (P1 & P2 & LG & _). fold DR in LG. apply IZR_lt in P1, P2. rewrite mult_IZR in P1, LG.
+  - destruct (log_below (a * N) m) as [l|] eqn:LG; [|discriminate]. apply Some_inj in E. subst c. simpl. split; [lia|].
+    apply log_ok in LG. destruct LG as (P1 & P2 & LG). unfold is_end in LG. fold DR in LG. apply IZR_lt in P1, P2. rewrite mult_IZR in P1, LG.
     assert (Z0 : 0 <= y / w) by (apply Rmult_le_pos; auto; apply Rlt_le, Rinv_0_lt_compat; auto).
     pose proof (tangent (y / w) (IZR a * IZR N / IZR m) (IZR l * d) Z0 ltac:(apply Rdiv_lt_0_compat; auto) ltac:(unfold Rdiv in LG |- *; lra)) as K. simpl in K.
     apply Rmult_le_compat_l with (r := w * IZR g) in K; [|nra].
@@ -286,7 +286,7 @@ Proof.
   - apply Some_inj in E. subst r'. apply orb_prop in Z0. destruct Z0 as [Z0|Z0]; apply Z.eqb_eq in Z0; subst.
     + rewrite Rmult_0_l. lra.
     + replace (0 / IZR dn) with 0 by (unfold Rdiv; ring). rewrite Rmult_0_l, Rmult_0_r. lra.
-  - destruct (log (n * N) s) as [[l u]|] eqn:L; [|discriminate]. apply Some_inj in E. subst r. apply log_ok in L. destruct L as (P1 & P2 & _ & L). fold DR in L.
+  - destruct (log_above (n * N) s) as [u|] eqn:L; [|discriminate]. apply Some_inj in E. subst r. apply log_ok in L. destruct L as (P1 & P2 & L). unfold is_end in L. fold DR in L.
     assert (N0 : (0 < N)%Z) by nia. assert (n1 : (0 < n)%Z) by nia. apply IZR_lt in N0, n1, P2. rewrite mult_IZR in L.
     replace (IZR n / IZR dn / (IZR s / IZR dn / IZR N)) with (IZR n * IZR N / IZR s) by (field; repeat split; lra).
     rewrite plus_IZR, !mult_IZR. assert (K : 0 <= IZR g * (IZR n / IZR dn)). { apply Rmult_le_pos; auto. apply Rlt_le, Rdiv_lt_0_compat; auto. }

@@ -20,8 +20,8 @@ Proof.
   unfold phi_up. destruct (Z.ltb_spec c 0) as [|C]; [discriminate|]. destruct kd; intros E.
   - apply Some_inj in E. subst. simpl. split; auto; lra.
   - destruct (Z.eqb_spec c 0) as [->|N]. { apply Some_inj in E. subst p. unfold vd. simpl. split; [lra|lia]. }
-    destruct (log c D) as [[l u]|] eqn:L; [|discriminate]. apply Some_inj in E. subst p.
-    apply log_ok in L. destruct L as (C0 & _ & L). fold DR in L. split; auto. unfold phi, vd. unfold Rdiv in L.
+    destruct (log_above c D) as [u|] eqn:L; [|discriminate]. apply Some_inj in E. subst p.
+    apply log_ok in L. destruct L as (C0 & _ & L). unfold is_end in L. fold DR in L. split; auto. unfold phi, vd. unfold Rdiv in L.
     apply IZR_le in C. pose proof d_pos. rewrite mult_IZR.
     apply Rle_trans with (IZR c * d * (IZR u * d)). apply Rmult_le_compat_l; [nra|lra]. lra.
   - apply Some_inj in E. subst p. split; auto. unfold vd. simpl. rewrite mult_IZR. lra.
@@ -109,12 +109,12 @@ Lemma tangents_ok v : Forall (Rle 0) v -> forall gs ts q c q' c', Forall (fun G 
 Proof.
   intros Hv. unfold information. induction gs as [|G gs]; intros [|t ts] q c q' c' H L E; simpl in E |- *; try discriminate.
   { apply Some_inj in E. injection E as <- <-. split; auto. lra. }
-  destruct (log t D) as [[l u]|] eqn:Q; [|discriminate]. inversion H as [|? ? [A A0] B]; subst.
+  destruct (log_below t D) as [l|] eqn:Q; [|discriminate]. inversion H as [|? ? [A A0] B]; subst.
   assert (LG : length (zscale (D + l) G) = length q) by (rewrite len_scale; lia).
   assert (L1 : length (zplus q (zscale (D + l) G)) = length v) by (rewrite len_zplus; auto).
   destruct (IHgs ts _ _ q' c' B L1 E) as [L' I]. split; auto.
   rewrite dot_zplus, dot_scale, plus_IZR in I by lia. rewrite plus_IZR, mult_IZR in I. fold DR in I.
-  apply log_ok in Q. destruct Q as (t0 & _ & Q). fold DR in Q. apply IZR_lt in t0. pose proof d_pos as dp.
+  apply log_ok in Q. destruct Q as (t0 & _ & Q). unfold is_end in Q. fold DR in Q. apply IZR_lt in t0. pose proof d_pos as dp.
   pose proof (zsum_nonneg G A0) as T0. apply IZR_le in T0. rewrite relative_split by auto.
   assert (K : - (IZR (zsum G) * xlogx (dot G v / IZR (zsum G))) <= IZR (zsum G) * (IZR t * d) - dot G v * (1 + IZR l * d)).
   { destruct T0 as [T0|T0].
@@ -295,29 +295,25 @@ Proof.
   inversion Dv; subst. split_and E1. split; [|eapply IH; eauto].
   eapply leaf_ok; eauto. rewrite len_scale, len_merge. auto.
 Qed.
-Lemma sat_with y f st vs : sat st vs -> (forall c v, nthz y (cols st) = Some c -> nthz y vs = Some v -> satcol c v -> satcol (f c) v) ->
-  sat (with_col y f st) vs.
-Proof. intros H K. apply updz_ok; auto. Qed.
-Lemma satcol_ents x f c v : satcol c v -> (forall e y, nthz x (ents c) = Some e -> nthz x v = Some y -> okent kd e y -> okent kd (f e) y) ->
-  satcol (Col (updz x f (ents c)) (lims c)) v.
-Proof. intros [A B] K. split; auto. simpl. apply updz_ok; auto. Qed.
-Lemma sat_high y x h p st vs : sat st vs -> phi kd (vd h) <= IZR p * d * d -> (forall v, nthz y vs = Some v -> entry x v <= vd h) ->
+Lemma sat_ent y x f st vs v : sat st vs -> nthz y vs = Some v ->
+  (forall e, nthz x v = Some (entry x v) -> okent kd e (entry x v) -> okent kd (f e) (entry x v)) ->
+  sat (with_col y (fun c => Col (updz x f (ents c)) (lims c)) st) vs.
+Proof.
+  intros S Hv K. apply updz_ok; auto. intros c v' _ V' [A B]. rewrite Hv in V'. apply Some_inj in V'. subst v'. split; auto.
+  apply updz_ok; auto. intros e w _ Hw. pose proof (nthz_entry _ _ _ Hw). subst w. auto.
+Qed.
+Lemma sat_high y x h p st vs v : sat st vs -> nthz y vs = Some v -> phi kd (vd h) <= IZR p * d * d -> entry x v <= vd h ->
   sat (with_col y (set_high x h p) st) vs.
-Proof.
-  intros S P0 K. apply sat_with; auto. intros c v _ Hv Sc. apply satcol_ents; auto. intros e w _ Hw (A & B & C & _).
-  apply K in Hv. apply nthz_entry in Hw. rewrite Hw in Hv. repeat split; auto.
-Qed.
-Lemma sat_low y x l p st vs : sat st vs -> (0 <= l)%Z -> phi kd (vd l) <= IZR p * d * d -> (forall v, nthz y vs = Some v -> vd l <= entry x v) ->
+Proof. intros S Hv P0 K. apply (sat_ent y x _ st vs v); auto. intros e _ (A & B & C & _). repeat split; auto. Qed.
+Lemma sat_low y x l p st vs v : sat st vs -> nthz y vs = Some v -> (0 <= l)%Z -> phi kd (vd l) <= IZR p * d * d -> vd l <= entry x v ->
   sat (with_col y (set_low x l p) st) vs.
+Proof. intros S Hv L P0 K. apply (sat_ent y x _ st vs v); auto. intros e _ (A & B & C & G). repeat split; auto. Qed.
+Lemma ent_at_ok st vs y x e : Forall dom vs -> sat st vs -> ent_at st y x = Some e ->
+  exists v, nthz y vs = Some v /\ dom v /\ okent kd e (entry x v) /\ (0 <= x)%Z /\ nthz x v = Some (entry x v).
 Proof.
-  intros S L P0 K. apply sat_with; auto. intros c v _ Hv Sc. apply satcol_ents; auto. intros e w _ Hw (A & B & C & G).
-  apply K in Hv. apply nthz_entry in Hw. rewrite Hw in Hv. repeat split; auto.
-Qed.
-Lemma ent_at_ok st vs y x e : sat st vs -> ent_at st y x = Some e -> exists v, nthz y vs = Some v /\ okent kd e (entry x v) /\ (0 <= x)%Z /\ nthz x v = Some (entry x v).
-Proof.
-  unfold ent_at. intros S H. destruct (nthz y (cols st)) as [c|] eqn:C; [|discriminate].
-  destruct (Forall2_nthz _ _ _ S _ _ C) as (v & Hv & Sc & _). exists v. split; auto.
-  destruct (Forall2_nthz _ _ _ Sc _ _ H) as (w & Hw & O). pose proof (nthz_entry _ _ _ Hw). subst w. repeat split; try apply O; eauto using nthz_range.
+  unfold ent_at. intros Dv S H. destruct (nthz y (cols st)) as [c|] eqn:C; [|discriminate].
+  destruct (Forall2_nthz _ _ _ S _ _ C) as (v & Hv & Sc & _). rewrite Forall_forall in Dv. exists v. split; auto. split; eauto using nthz_in.
+  destruct (Forall2_nthz _ _ _ Sc _ _ H) as (w & Hw & O). pose proof (nthz_entry _ _ _ Hw). subst w. eauto using nthz_range.
 Qed.
 Lemma slim_upd f v : forall fs ls i q, slim fs ls v -> nthz i fs = Some q ->
   (forall a b, vd a <= dot q v <= vd b -> vd (fst (f (a, b))) <= dot q v <= vd (snd (f (a, b)))) -> slim fs (updz i f ls) v.
@@ -334,34 +330,32 @@ Proof.
   - exists n. rewrite plus_IZR. split; [lra|]. intros F. inversion F as [|? ? F1 F2]; subst. specialize (K F2). lia.
   - exists (n + c)%Z. rewrite !plus_IZR. split; [lra|]. intros F. inversion F as [|? ? F1 F2]; subst. specialize (K F2). lia.
 Qed.
-Lemma lin_ok st y cl x n c0 m vs v : sat st vs -> Forall dom vs -> nthz y (cols st) = Some cl -> nthz y vs = Some v -> (0 <= x)%Z ->
+Lemma lin_ok st y cl x n c0 m vs v : sat st vs -> nthz y (cols st) = Some cl -> nthz y vs = Some v -> dom v -> (0 <= x)%Z ->
   not_above (upper en cl (zeros W) (unit_at n x (zeros W)) c0 m) = true -> IZR n * entry x v * d * d + IZR c0 * d * d * d <= 0.
 Proof.
-  intros S Dv C Hv X U. destruct (Forall2_nthz _ _ _ S _ _ C) as (v' & Hv' & Sc). rewrite Hv in Hv'. apply Some_inj in Hv'. subst v'.
-  assert (Dm : dom v). { rewrite Forall_forall in Dv. apply Dv. eapply nthz_in; eauto. } pose proof (dlen v Dm) as Lv.
+  intros S C Hv Dm X U. destruct (Forall2_nthz _ _ _ S _ _ C) as (v' & Hv' & Sc). rewrite Hv in Hv'. apply Some_inj in Hv'. subst v'.
+  pose proof (dlen v Dm) as Lv.
   apply (not_above_ok cl _ _ _ m v (zeros_nonneg W)) in U; auto; [|rewrite len_zeros; auto|unfold unit_at; rewrite len_updz, len_zeros; auto].
   rewrite zphi_zeros, dot_unit, dot_zeros in U; auto; [lra|rewrite len_zeros; auto].
 Qed.
+(* H: a chain of matches gives a result; what does not is left out. Of an entry that is found: its column v, and what is known of it. *)
+Ltac open H := repeat match type of H with match ?x with _ => _ end = Some _ => destruct x eqn:?; try discriminate H end.
+Ltac found v := match goal with Dv : Forall dom _, Sv : sat _ _, Q : ent_at _ _ _ = Some _ |- _ =>
+  destruct (ent_at_ok _ _ _ _ _ Dv Sv Q) as (v & Hv & Dm & O & X & Hx); clear Q end;
+  match goal with P : phi_up _ _ = Some _ |- _ => apply phi_up_ok in P; destruct P as [P0 C0] | _ => idtac end.
 Lemma step_ok tok st l : step en tok st = Some l -> Forall good l -> good st.
 Proof.
   intros H G Lo vs Dv Sv. pose proof d_pos as dp. pose proof DR_pos as DP.
   assert (Two : forall a b, Some [a; b] = Some l -> good a /\ good b). { intros a b Q. apply Some_inj in Q. subst l. inversion G as [|? ? G1 G']; inversion G'; auto. }
   assert (One : forall a, Some [a] = Some l -> good a). { intros a Q. apply Some_inj in Q. subst l. inversion G; auto. }
   destruct tok as [y x c|x|i n|y e|y e|y x c m|y x c m|ts m|A ls parts|y x]; cbn [step] in H.
-  - (* Split *) destruct (ent_at st y x) as [e|] eqn:Q; [|discriminate]. destruct (phi_up kd c) as [p|] eqn:P0; [|discriminate].
-    destruct (Two _ _ H) as [G1 G2]. destruct (ent_at_ok _ _ _ _ _ Sv Q) as (v & Hv & _). apply phi_up_ok in P0. destruct P0 as [P0 C0].
-    destruct (Rle_dec (entry x v) (vd c)).
-    + apply (G1 Lo vs Dv). apply sat_high; auto. intros v' V'. rewrite Hv in V'. apply Some_inj in V'. now subst.
-    + apply (G2 Lo vs Dv). apply sat_low; auto. intros v' V'. rewrite Hv in V'. apply Some_inj in V'. subst. lra.
-  - (* Fix *) destruct (corner en) as [[g p]|] eqn:C; [|discriminate]. destruct (ent_at st 0 x) as [e|] eqn:Q; [|discriminate].
-    destruct (phi_up kd D) as [p1|] eqn:P1; [|discriminate]. destruct (Two _ _ H) as [G1 G2].
-    destruct (ent_at_ok _ _ _ _ _ Sv Q) as (v & Hv & _ & _ & Hx). apply phi_up_ok in P1. destruct P1 as [P1 D0]. destruct (corner0 OK g p C) as [Hg Pg].
-    assert (Dm : dom v). { rewrite Forall_forall in Dv. apply Dv. eapply nthz_in; eauto. }
+  - (* Split *) open H. found v. destruct (Two _ _ H) as [G1 G2]. destruct (Rle_dec (entry x v) (vd c)).
+    + apply (G1 Lo vs Dv). eapply sat_high; eauto.
+    + apply (G2 Lo vs Dv). eapply sat_low; eauto. lra.
+  - (* Fix *) destruct (corner en) as [[g p]|] eqn:C; [|discriminate]. open H. found v. destruct (Two _ _ H) as [G1 G2]. destruct (corner0 OK g p C) as [Hg Pg].
     pose proof (dcorner v Dm g p C) as Cv. rewrite Forall_forall in Cv. destruct (Cv _ (nthz_in _ _ _ Hx)) as [Y|Y].
-    + apply (G2 Lo vs Dv). apply sat_with; auto. intros c v' _ V' Sc. rewrite Hv in V'. apply Some_inj in V'. subst v'. apply satcol_ents; auto.
-      intros e' w _ Hw _. rewrite Hx in Hw. apply Some_inj in Hw. subst w. rewrite Y. repeat split; simpl; auto; rewrite ?vdD in *; lra.
-    + apply (G1 Lo vs Dv). apply sat_with; auto. intros c v' _ V' Sc. rewrite Hv in V'. apply Some_inj in V'. subst v'. apply satcol_ents; auto.
-      intros e' w _ Hw _. rewrite Hx in Hw. apply Some_inj in Hw. subst w. rewrite Y. repeat split; simpl; auto; try lia; lra.
+    + apply (G2 Lo vs Dv). eapply sat_ent; eauto. intros _ _ _. rewrite Y. repeat split; simpl; auto; rewrite ?vdD in *; lra.
+    + apply (G1 Lo vs Dv). eapply sat_ent; eauto. intros _ _ _. rewrite Y. repeat split; simpl; auto; try lia; lra.
   - (* Form *) destruct (corner en) as [[g p]|] eqn:C; [|discriminate]. destruct (nthz i (forms en)) as [f|] eqn:Q; [|discriminate].
     destruct (Two _ _ H) as [G1 G2]. destruct (corner0 OK g p C) as [Hg _]. apply vd_mono in Hg. rewrite vdD in Hg.
     assert (Lf : length f = length W). { pose proof (forms0 OK) as F. rewrite Forall_forall in F. apply F. eapply nthz_in; eauto. }
@@ -379,39 +373,23 @@ Proof.
     destruct (Z.le_gt_cases N n) as [M|M].
     + apply (G1 Lo _ Dv), K. intros a b [A B]. cbn [fst snd]. rewrite Ed, En in *. apply IZR_le in M. nra.
     + apply (G2 Lo _ Dv), K. intros a b [A B]. cbn [fst snd]. rewrite Ed, En in *. assert (M' : (n + 1 <= N)%Z) by lia. apply IZR_le in M'. nra.
-  - (* EdgeUp *) destruct (edge_at (edges en) e) as [[[[x z] g] h]|] eqn:R0; [|discriminate].
-    destruct (ent_at st y x) as [ex|] eqn:Qx; [|discriminate]. destruct (ent_at st y z) as [ez|] eqn:Qz; [|discriminate].
-    destruct (high ez) as [[c pc]|] eqn:Hz; [|discriminate]. set (c' := ceil (g * c) h) in *. destruct (phi_up kd c') as [p|] eqn:P0; [|discriminate].
-    apply phi_up_ok in P0. destruct P0 as [P0 C0]. apply (One _ H Lo vs Dv). apply sat_high; auto. intros v Hv.
-    destruct (ent_at_ok _ _ _ _ _ Sv Qz) as (v' & Hv' & (_ & _ & _ & O) & _). rewrite Hv in Hv'. apply Some_inj in Hv'. subst v'. rewrite Hz in O. destruct O as [O _].
-    assert (Dm : dom v). { rewrite Forall_forall in Dv. apply Dv. eapply nthz_in; eauto. }
-    destruct (dedges v Dm _ _ _ _ _ R0) as (_ & _ & Gg & Hh & K). pose proof (div_upper (g * c) h Hh) as U. fold (ceil (g * c) h) in U. fold c' in U. rewrite mult_IZR in U.
-    apply IZR_lt in Hh. apply IZR_le in Gg. apply Rmult_le_reg_l with (IZR h); auto. eapply Rle_trans; [exact K|].
-    apply Rle_trans with (IZR g * vd c). { apply Rmult_le_compat_l; auto. } unfold vd in *.
-    apply Rmult_le_compat_r with (r := IZR h * d) in U; [|nra]. replace (IZR g * IZR c / IZR h * (IZR h * d)) with (IZR g * (IZR c * d)) in U by (field; lra). lra.
-  - (* EdgeLow *) destruct (edge_at (edges en) e) as [[[[x z] g] h]|] eqn:R0; [|discriminate].
-    destruct (ent_at st y x) as [ex|] eqn:Qx; [|discriminate]. destruct (ent_at st y z) as [ez|] eqn:Qz; [|discriminate].
-    destruct (Z.ltb_spec 0 g) as [Gg|]; [|discriminate]. set (c' := (low ex * h / g)%Z) in *. destruct (phi_up kd c') as [p|] eqn:P0; [|discriminate].
-    apply phi_up_ok in P0. destruct P0 as [P0 C0]. apply (One _ H Lo vs Dv). apply sat_low; auto. intros v Hv.
-    destruct (ent_at_ok _ _ _ _ _ Sv Qx) as (v' & Hv' & (_ & O & _) & _). rewrite Hv in Hv'. apply Some_inj in Hv'. subst v'.
-    assert (Dm : dom v). { rewrite Forall_forall in Dv. apply Dv. eapply nthz_in; eauto. }
-    destruct (dedges v Dm _ _ _ _ _ R0) as (_ & _ & _ & Hh & K). pose proof (div_lower (low ex * h) g Gg) as U. fold c' in U. rewrite mult_IZR in U.
-    apply IZR_lt in Hh, Gg. apply Rmult_le_reg_l with (IZR g); auto. eapply Rle_trans; [|exact K].
-    apply Rle_trans with (IZR h * vd (low ex)); [|apply Rmult_le_compat_l; lra]. unfold vd in *.
-    apply Rmult_le_compat_r with (r := IZR g * d) in U; [|nra]. replace (IZR (low ex) * IZR h / IZR g * (IZR g * d)) with (IZR h * (IZR (low ex) * d)) in U by (field; lra). lra.
-  - (* Up *) destruct (nthz y (cols st)) as [cl|] eqn:C; [|discriminate]. destruct (ent_at st y x) as [e|] eqn:Q; [|discriminate].
-    destruct (phi_up kd c) as [p|] eqn:P0; [|discriminate].
-    destruct (not_above (upper en cl (zeros W) (unit_at (D * D) x (zeros W)) (- (c * D * D)) m)) eqn:U; [|discriminate].
-    apply phi_up_ok in P0. destruct P0 as [P0 C0]. destruct (ent_at_ok _ _ _ _ _ Sv Q) as (_ & _ & _ & X & _).
-    apply (One _ H Lo vs Dv). apply sat_high; auto. intros v Hv. pose proof (lin_ok _ _ _ _ _ _ _ _ _ Sv Dv C Hv X U) as K.
-    rewrite opp_IZR, !mult_IZR in K. fold DR in K. rewrite Dd2 in K.
+  - (* EdgeUp *) destruct (edge_at (edges en) e) as [[[[x z] g] h]|] eqn:R0; [|discriminate]. destruct (ent_at st y x); [|discriminate].
+    destruct (ent_at st y z) as [ez|] eqn:Q; [|discriminate]. destruct (high ez) as [[c pc]|] eqn:Hz; [|discriminate]. open H. found v.
+    apply (One _ H Lo vs Dv). eapply sat_high; eauto. destruct O as (_ & _ & _ & O). rewrite Hz in O. destruct O as [O _].
+    destruct (dedges v Dm _ _ _ _ _ R0) as (_ & _ & Gg & Hh & K). unfold vd, ceil in *. pose proof (Z.mul_succ_div_gt (g * c) h Hh) as U.
+    apply Z.lt_le_incl, IZR_le in U. rewrite !mult_IZR in U. unfold Z.succ in U. apply IZR_lt in Hh. apply IZR_le in Gg. apply Rmult_le_reg_l with (IZR h); auto.
+    apply Rmult_le_compat_l with (r := IZR g) in O; auto. apply Rmult_le_compat_r with (r := d) in U; lra.
+  - (* EdgeLow *) destruct (edge_at (edges en) e) as [[[[x z] g] h]|] eqn:R0; [|discriminate]. destruct (ent_at st y x) as [ex|] eqn:Q; [|discriminate].
+    destruct (ent_at st y z); [|discriminate]. destruct (Z.ltb_spec 0 g) as [Gg|]; [|discriminate]. open H. found v.
+    apply (One _ H Lo vs Dv). eapply sat_low; eauto. destruct O as (_ & O & _). destruct (dedges v Dm _ _ _ _ _ R0) as (_ & _ & _ & Hh & K).
+    unfold vd in *. pose proof (Z.mul_div_le (low ex * h) g Gg) as U. apply IZR_le in U. rewrite !mult_IZR in U. apply IZR_lt in Hh, Gg.
+    apply Rmult_le_reg_l with (IZR g); auto. apply Rmult_le_compat_l with (r := IZR h) in O; [|lra]. apply Rmult_le_compat_r with (r := d) in U; lra.
+  - (* Up *) destruct (nthz y (cols st)) as [cl|] eqn:C; [|discriminate]. open H. found v. apply (One _ H Lo vs Dv). eapply sat_high; eauto.
+    pose proof (lin_ok _ _ _ _ _ _ _ _ _ Sv C Hv Dm X Heqb) as K. rewrite opp_IZR, !mult_IZR in K. fold DR in K. rewrite Dd2 in K.
     replace (- (IZR c * DR * DR) * d * d * d) with (- vd c * (DR * d) * (DR * d)) in K by (unfold vd; ring). rewrite DRd in K. lra.
-  - (* Low *) destruct (nthz y (cols st)) as [cl|] eqn:C; [|discriminate]. destruct (ent_at st y x) as [e|] eqn:Q; [|discriminate].
-    destruct (phi_up kd c) as [p|] eqn:P0; [|discriminate].
-    destruct (not_above (upper en cl (zeros W) (unit_at (- (D * D)) x (zeros W)) (c * D * D) m)) eqn:U; [|discriminate].
-    apply phi_up_ok in P0. destruct P0 as [P0 C0]. destruct (ent_at_ok _ _ _ _ _ Sv Q) as (_ & _ & _ & X & _).
-    apply (One _ H Lo vs Dv). apply sat_low; auto. intros v Hv. pose proof (lin_ok _ _ _ _ _ _ _ _ _ Sv Dv C Hv X U) as K.
-    rewrite opp_IZR, !mult_IZR in K. fold DR in K. replace (- (DR * DR) * entry x v * d * d) with (- (DR * DR * entry x v * d * d)) in K by ring. rewrite Dd2 in K.
+  - (* Low *) destruct (nthz y (cols st)) as [cl|] eqn:C; [|discriminate]. open H. found v. apply (One _ H Lo vs Dv). eapply sat_low; eauto.
+    pose proof (lin_ok _ _ _ _ _ _ _ _ _ Sv C Hv Dm X Heqb) as K. rewrite opp_IZR, !mult_IZR in K. fold DR in K.
+    replace (- (DR * DR) * entry x v * d * d) with (- (DR * DR * entry x v * d * d)) in K by ring. rewrite Dd2 in K.
     replace (IZR c * DR * DR * d * d * d) with (vd c * (DR * d) * (DR * d)) in K by (unfold vd; ring). rewrite DRd in K. lra.
   - (* Leaf *) destruct (sheets en) eqn:S; [discriminate|]. unfold sat in Sv. destruct (cols st) as [|c [|]] eqn:C; try discriminate.
     destruct (leaf en (own st) c ts m) eqn:F; [|discriminate]. inversion Sv as [|? v ? vs' Sc Sv']; subst. inversion Sv'; subst.
@@ -420,9 +398,8 @@ Proof.
     destruct (alike A W && pays (claim en) E (zsum A + b) && sheet en (zlen W) 0 A t (cols st) parts)%bool eqn:F; [|discriminate]. split_and F.
     apply alike_len in F. unfold goal. rewrite S. exists A, ls, t, b. repeat split; auto. eapply sheet_ok; eauto.
   - (* Closed *) destruct (ent_at st y x) as [e|] eqn:Q; [|discriminate]. destruct (high e) as [[h p]|] eqn:Hh; [|discriminate].
-    destruct (Z.ltb_spec h (low e)) as [B|]; [|discriminate]. exfalso.
-    destruct (ent_at_ok _ _ _ _ _ Sv Q) as (v & _ & (_ & O1 & _ & O2) & _). rewrite Hh in O2. destruct O2 as [O2 _].
-    apply IZR_lt in B. unfold vd in *. nra.
+    destruct (Z.ltb_spec h (low e)) as [B|]; [|discriminate]. found v. destruct O as (_ & O1 & _ & O2). rewrite Hh in O2. destruct O2 as [O2 _].
+    exfalso. apply IZR_lt in B. unfold vd in *. nra.
 Qed.
 Lemma run_ok : forall toks stack, run en toks stack = true -> Forall good stack.
 Proof.

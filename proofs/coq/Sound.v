@@ -5,33 +5,30 @@ Import ListNotations.
 Open Scope R_scope.
 
 (* ---- ratios and edges ---- *)
+Lemma div_le a b c e : 0 < b -> 0 < e -> a * e <= c * b -> a / b <= c / e.
+Proof.
+  intros Hb He H. apply (Rmult_le_reg_r (b * e)); [nra|].
+  replace (a / b * (b * e)) with (a * e) by (field; lra). replace (c / e * (b * e)) with (c * b) by (field; lra). lra.
+Qed.
+Lemma exp_le x y : x <= y -> exp x <= exp y.
+Proof. intros [H| ->]; [left; now apply exp_increasing|right; auto]. Qed.
 Lemma at_least_ok r g h : at_least r g h = true -> (0 <= g)%Z /\ (0 < h)%Z /\ ratioR r <= IZR g / IZR h.
 Proof.
-  unfold at_least. intros H. split_and H. apply Z.ltb_lt in H. apply Z.leb_le in H1. split; auto. split; auto.
-  pose proof H as h0. apply IZR_lt in h0. pose proof DR_pos as DP. destruct r as [a b|a b]; simpl; split_and H0; apply Z.ltb_lt, IZR_lt in H0.
-  - destruct (log g h) as [[l u]|] eqn:L; [|discriminate]. apply log_ok in L. destruct L as (G0 & _ & L & _).
-    apply Z.leb_le, IZR_le in H2. rewrite !mult_IZR in H2. fold DR in H2. apply IZR_lt in G0.
-    assert (Q : 0 < IZR g / IZR h) by (now apply Rdiv_lt_0_compat). rewrite <- (exp_ln _ Q).
-    assert (I : IZR a / IZR b <= ln (IZR g / IZR h)).
-    { eapply Rle_trans; [|exact L]. apply (Rmult_le_reg_r (IZR b * DR)); [nra|].
-      replace (IZR a / IZR b * (IZR b * DR)) with (IZR a * DR) by (field; lra). replace (IZR l / DR * (IZR b * DR)) with (IZR b * IZR l) by (field; lra). lra. }
-    destruct I as [I|I]. left. now apply exp_increasing. right. now f_equal.
-  - apply Z.leb_le, IZR_le in H2. rewrite !mult_IZR in H2. apply (Rmult_le_reg_r (IZR b * IZR h)); [nra|].
-    replace (IZR a / IZR b * (IZR b * IZR h)) with (IZR a * IZR h) by (field; lra). replace (IZR g / IZR h * (IZR b * IZR h)) with (IZR g * IZR b) by (field; lra). lra.
+  unfold at_least. intros H. split_and H. apply Z.ltb_lt in H. apply Z.leb_le in H1. split; auto. split; auto. pose proof DR_pos as DP.
+  pose proof H as h0. apply IZR_lt in h0. destruct r as [a b|a b]; simpl; split_and H0; apply Z.ltb_lt, IZR_lt in H0.
+  - destruct (log_below g h) as [l|] eqn:L; [|discriminate]. apply log_ok in L. destruct L as (G0 & _ & L). apply IZR_lt in G0.
+    rewrite <- (exp_ln (IZR g / IZR h)) by (now apply Rdiv_lt_0_compat).
+    apply Z.leb_le, IZR_le in H2. rewrite !mult_IZR in H2. apply exp_le. eapply Rle_trans; [|exact L]. fold DR in H2. apply div_le; auto; lra.
+  - apply Z.leb_le, IZR_le in H2. rewrite !mult_IZR in H2. apply div_le; auto; lra.
 Qed.
 Lemma at_most_ok r g h : at_most r g h = true -> (0 <= g)%Z /\ (0 < h)%Z /\ IZR g / IZR h <= ratioR r.
 Proof.
-  unfold at_most. intros H. split_and H. apply Z.ltb_lt in H. apply Z.leb_le in H1. split; auto. split; auto.
-  pose proof H as h0. apply IZR_lt in h0. pose proof DR_pos as DP. destruct r as [a b|a b]; simpl; split_and H0; apply Z.ltb_lt, IZR_lt in H0.
-  - destruct (log g h) as [[l u]|] eqn:L; [|discriminate]. apply log_ok in L. destruct L as (G0 & _ & _ & L).
-    apply Z.leb_le, IZR_le in H2. rewrite !mult_IZR in H2. fold DR in H2. apply IZR_lt in G0.
-    assert (Q : 0 < IZR g / IZR h) by (now apply Rdiv_lt_0_compat). rewrite <- (exp_ln _ Q).
-    assert (I : ln (IZR g / IZR h) <= IZR a / IZR b).
-    { eapply Rle_trans; [exact L|]. apply (Rmult_le_reg_r (IZR b * DR)); [nra|].
-      replace (IZR a / IZR b * (IZR b * DR)) with (IZR a * DR) by (field; lra). replace (IZR u / DR * (IZR b * DR)) with (IZR b * IZR u) by (field; lra). lra. }
-    destruct I as [I|I]. left. now apply exp_increasing. right. now f_equal.
-  - apply Z.leb_le, IZR_le in H2. rewrite !mult_IZR in H2. apply (Rmult_le_reg_r (IZR b * IZR h)); [nra|].
-    replace (IZR a / IZR b * (IZR b * IZR h)) with (IZR a * IZR h) by (field; lra). replace (IZR g / IZR h * (IZR b * IZR h)) with (IZR g * IZR b) by (field; lra). lra.
+  unfold at_most. intros H. split_and H. apply Z.ltb_lt in H. apply Z.leb_le in H1. split; auto. split; auto. pose proof DR_pos as DP.
+  pose proof H as h0. apply IZR_lt in h0. destruct r as [a b|a b]; simpl; split_and H0; apply Z.ltb_lt, IZR_lt in H0.
+  - destruct (log_above g h) as [l|] eqn:L; [|discriminate]. apply log_ok in L. destruct L as (G0 & _ & L). apply IZR_lt in G0.
+    rewrite <- (exp_ln (IZR g / IZR h)) by (now apply Rdiv_lt_0_compat).
+    apply Z.leb_le, IZR_le in H2. rewrite !mult_IZR in H2. apply exp_le. eapply Rle_trans; [exact L|]. fold DR in H2. apply div_le; auto; lra.
+  - apply Z.leb_le, IZR_le in H2. rewrite !mult_IZR in H2. apply div_le; auto; lra.
 Qed.
 Lemma join_in ok k : forall es gs l, join ok k es gs = Some l -> forall x z g h, In (x, z, g, h) l ->
   exists r, In (x, z, r) es /\ ok r g h = true /\ (0 <= x < k)%Z /\ (0 <= z < k)%Z.

@@ -20,19 +20,22 @@ Definition row_holds (k d : Z) (t : trie Z) (r : row) : bool := let s := zform k
   if equal r then s =? right r * d else s <=? right r * d.
 Definition rows_hold (k d : Z) (cols : list (list Z)) (rs : list row) : bool := match rs with [] => true
   | _ => let t := cells cols in forallb (row_holds k d t) rs end.
-(* The lower end of D log (n / d); that of the last sixteen n of a column is at hand, for most of its entries are equal. *)
-Fixpoint recall (n : Z) (memo : list (Z * Z)) : option Z := match memo with [] => None
-  | (m, l) :: memo => if n =? m then Some l else recall n memo end.
-Definition log_below (n d : Z) (memo : list (Z * Z)) : option (Z * list (Z * Z)) := match recall n memo with Some l => Some (l, memo)
-  | None => match log n d with Some (l, _) => Some (l, (n, l) :: firstn 15 memo) | None => None end end.
+(* Entries n of a column with their weights g, as pairs; the weights of equal n are added up while these are the last sixteen
+   different ones, for most entries of a column are equal. *)
+Fixpoint place (n g : Z) (l : list (Z * Z)) : option (list (Z * Z)) := match l with [] => None
+  | (m, h) :: l => if n =? m then Some ((m, h + g) :: l) else match place n g l with Some l => Some ((m, h) :: l) | None => None end end.
+Fixpoint gather (G q : list Z) (memo : list (Z * Z)) : list (Z * Z) := match G, q with
+  | g :: G, n :: q => match place n g memo with Some memo => gather G q memo
+      | None => skipn 15 memo ++ gather G q ((n, g) :: firstn 15 memo) end
+  | _, _ => memo end.
+Fixpoint gathered (l : list (Z * Z)) : Z := match l with [] => 0 | (n, g) :: l => g * n + gathered l end.
 (* At most D d times the relative entropy of a column n / d, for one group. *)
-Fixpoint logs_below (G q : list Z) (d : Z) (memo : list (Z * Z)) : option Z := match G, q with
-  | g :: G, n :: q => if (g =? 0) || (n =? 0) then logs_below G q d memo else
-      match log_below n d memo with None => None | Some (l, memo) =>
-      match logs_below G q d memo with None => None | Some s => Some (g * n * l + s) end end
-  | _, _ => Some 0 end.
-Definition group_below (G q : list Z) (d : Z) : option Z := let s := zdot G q in match logs_below G q d [] with None => None | Some a =>
-  if s =? 0 then Some a else match log s (zsum G * d) with Some (_, u) => Some (a - s * u) | None => None end end.
+Fixpoint logs_below (l : list (Z * Z)) (d : Z) : option Z := match l with [] => Some 0
+  | (n, g) :: l => match logs_below l d with None => None | Some s => if (g =? 0) || (n =? 0) then Some s else
+      match log_below n d with Some b => Some (g * n * b + s) | None => None end end end.
+Definition group_below (G q : list Z) (d : Z) : option Z := let l := gather G q [] in let s := gathered l in
+  match logs_below l d with None => None | Some a =>
+  if s =? 0 then Some a else match log_above s (zsum G * d) with Some u => Some (a - s * u) | None => None end end.
 Fixpoint sum_all {A} (f : A -> option Z) (l : list A) : option Z := match l with [] => Some 0
   | a :: l => match f a, sum_all f l with Some x, Some y => Some (x + y) | _, _ => None end end.
 Definition square_below (W q : list Z) : option Z := let s := zdot W q in
@@ -43,8 +46,8 @@ Definition value_holds pb (N M d : Z) (cols : list (list Z)) : bool := let W := 
   | Linear den cost => N * (den * d) <=? zform (zlen W) (cells cols) cost * M
   | Bayes den gains => match sum_all (fun q => Some (best_gain W q gains)) cols with Some s => N * (T * den * d) <=? s * M | None => false end
   | Information gs => match sum_all (fun q => sum_all (fun G => group_below G q d) gs) cols with
-      | Some s => N * (T * d * D) <=? s * M | None => false end
-  | ChiSquare => match sum_all (square_below W) cols with Some s => N * (T * d * D) <=? s * M | None => false end end.
+      | Some s => N * (T * (D * d)) <=? s * M | None => false end
+  | ChiSquare => match sum_all (square_below W) cols with Some s => N * (T * (D * d)) <=? s * M | None => false end end.
 Definition attains pb (cl : Z * Z) (d : Z) (lows : list (Z * Z)) (cols : list (list Z)) : bool :=
   let W := weights pb in let k := zlen W in
   well_formed pb && (0 <? d) && (0 <? snd cl) && forallb (fun q => alike q W && nonnegative q) cols &&
@@ -83,8 +86,6 @@ Proof.
 Qed.
 Lemma entry_real q x : (0 <= x)%Z -> entry x (real q) = IZR (amount x (number 0 q Tip)) / dr.
 Proof. intros H. unfold entry. rewrite nth_real, amount_number; auto. Qed.
-Lemma scaled a b c e : 0 < e -> a * e <= b * c -> a / dr * e <= b * (c / dr).
-Proof. intros He H. pose proof dr0. apply (Rmult_le_reg_r dr); auto. replace (a / dr * e * dr) with (a * e) by (field; lra). replace (b * (c / dr) * dr) with (b * c) by (field; lra). auto. Qed.
 Lemma below_ratio r g h a b : at_most r g h = true -> 0 <= b -> a * IZR h <= IZR g * b -> a / dr <= ratioR r * (b / dr).
 Proof.
   intros H Hb K. apply at_most_ok in H. destruct H as (_ & Hh & H). apply IZR_lt in Hh. pose proof dr0 as P0.
@@ -139,37 +140,66 @@ Proof.
     assert (LL : length (fold_right zplus (zeros W) cols) = length q). { destruct (fold_groups W cols) as (F & _); [|lia]. eapply Forall_impl; [|exact H']. simpl. intros a Ha. lia. }
     revert LL. generalize (fold_right zplus (zeros W) cols). clear. induction q; intros [|b l] L; simpl in *; try discriminate; auto. rewrite IHq by lia. f_equal. rewrite plus_IZR. unfold Rdiv. ring.
 Qed.
-Definition recalled (memo : list (Z * Z)) := Forall (fun p => IZR (snd p) / DR <= ln (IZR (fst p) / dr)) memo.
-Lemma log_below_ok n memo l memo' : recalled memo -> log_below n dn memo = Some (l, memo') -> IZR l / DR <= ln (IZR n / dr) /\ recalled memo'.
+Fixpoint sums (f : Z -> R) (G q : list Z) : R := match G, q with g :: G, n :: q => IZR g * f n + sums f G q | _, _ => 0 end.
+Lemma total_map {A B} (f : B -> R) (g : A -> B) l : total f (map g l) = total (fun a => f (g a)) l.
+Proof. induction l; simpl; auto. now rewrite IHl. Qed.
+Lemma div_more s c w t : 0 < c -> 0 < t -> s / c <= w -> s / (t * c) <= w / t.
 Proof.
-  intros M H. unfold log_below in H. destruct (recall n memo) as [l'|] eqn:R.
-  - apply Some_inj in H. injection H as <- <-. split; auto. revert R. induction M as [|[m k] memo K M IH]; simpl; intros R; [discriminate|].
-    destruct (Z.eqb_spec n m); auto. apply Some_inj in R. subst. exact K.
-  - destruct (log n dn) as [[a b]|] eqn:L; [|discriminate]. apply Some_inj in H. injection H as <- <-. apply log_ok in L. destruct L as (_ & _ & L & _).
-    split; auto. constructor; auto. unfold recalled in M. rewrite <- (firstn_skipn 15 memo) in M. now apply Forall_app in M.
+  intros Hc Ht H. replace (s / (t * c)) with (s / c / t) by (field; lra). apply Rmult_le_compat_r; auto. apply Rlt_le, Rinv_0_lt_compat; auto.
 Qed.
-Lemma logs_below_ok : forall G q memo s, Forall (Z.le 0) G -> Forall (Z.le 0) q -> recalled memo -> logs_below G q dn memo = Some s -> IZR s / DR / dr <= zphi Entropic G (real q).
+Lemma total_app {A} (f : A -> R) l m : total f (l ++ m) = total f l + total f m. Proof. induction l; simpl; lra. Qed.
+Notation weighed f := (total (fun p : Z * Z => IZR (snd p) * f (fst p))).
+Lemma place_ok f n g : forall l l', place n g l = Some l' -> weighed f l' = IZR g * f n + weighed f l.
 Proof.
-  pose proof dr0 as P0. pose proof DR_pos as DP. induction G as [|g G]; intros [|n q] memo s HG Hq M H; cbn [logs_below] in H; simpl; try (apply Some_inj in H; subst; unfold Rdiv; lra).
-  inversion HG as [|? ? G0 HG']; inversion Hq as [|? ? n0 Hq']; subst. apply IZR_le in G0, n0.
+  induction l as [|[m h] l IH]; simpl; intros l' E; [discriminate|]. destruct (Z.eqb_spec n m) as [->|].
+  - apply Some_inj in E. subst. simpl. rewrite plus_IZR. ring.
+  - destruct (place n g l) as [l0|]; [|discriminate]. apply Some_inj in E. subst. simpl. rewrite (IH l0); auto. ring.
+Qed.
+Lemma gather_ok f : forall G q memo, weighed f (gather G q memo) = sums f G q + weighed f memo.
+Proof.
+  induction G as [|g G IH]; intros [|n q] memo; cbn [gather sums]; try lra. destruct (place n g memo) as [l|] eqn:E.
+  - rewrite IH, (place_ok f _ _ _ _ E). ring.
+  - pose proof (f_equal (weighed f) (firstn_skipn 15 memo)) as S. rewrite total_app in S. rewrite total_app, IH. cbn [total fst snd]. lra.
+Qed.
+Notation positive_pairs := (Forall (fun p : Z * Z => (0 <= fst p)%Z /\ (0 <= snd p)%Z)).
+Lemma gather_pos : forall G q memo, Forall (Z.le 0) G -> Forall (Z.le 0) q -> positive_pairs memo -> positive_pairs (gather G q memo).
+Proof.
+  assert (P : forall n g, (0 <= g)%Z -> forall l l', positive_pairs l -> place n g l = Some l' -> positive_pairs l').
+  { intros n g g0. induction l as [|[m h] l IH]; simpl; intros l' H E; [discriminate|]. inversion_clear H as [|? ? A B]. destruct (Z.eqb_spec n m).
+    apply Some_inj in E. subst. constructor; auto. simpl in *. lia. destruct (place n g l); [|discriminate]. apply Some_inj in E. subst. auto. }
+  induction G as [|g G IH]; intros [|n q] memo HG Hq M; cbn [gather]; auto. inversion_clear HG. inversion_clear Hq. destruct (place n g memo) as [l|] eqn:E; eauto.
+  rewrite <- (firstn_skipn 15 memo) in M. apply Forall_app in M. destruct M. apply Forall_app. split; auto.
+Qed.
+Lemma gathered_ok G q : gathered (gather G q []) = zdot G q.
+Proof.
+  assert (A : forall l, IZR (gathered l) = weighed IZR l) by (induction l as [|[n g] l IH]; simpl; auto; rewrite plus_IZR, mult_IZR, IH; auto).
+  apply eq_IZR. rewrite A, gather_ok. simpl. rewrite Rplus_0_r. revert q. induction G; destruct q; simpl; auto. now rewrite plus_IZR, mult_IZR, IHG.
+Qed.
+Lemma logs_below_ok G q s : Forall (Z.le 0) G -> Forall (Z.le 0) q -> logs_below (gather G q []) dn = Some s -> IZR s / DR / dr <= zphi Entropic G (real q).
+Proof.
+  pose proof dr0 as P0. pose proof DR_pos as DP. intros HG Hq. pose proof (gather_pos G q [] HG Hq ltac:(constructor)) as H.
+  assert (E : zphi Entropic G (real q) = sums (fun n => xlogx (IZR n / dr)) G q) by (clear; revert q; induction G; destruct q; simpl; auto; f_equal; apply IHG).
+  pose proof (gather_ok (fun n => xlogx (IZR n / dr)) G q []) as W. simpl (total _ []) in W. rewrite Rplus_0_r in W. rewrite E, <- W. clear E W HG Hq.
+  revert s. induction H as [|[n g] l [n0 g0] H IH]; cbn [logs_below]; intros s E. { apply Some_inj in E. subst. simpl. unfold Rdiv. lra. }
+  destruct (logs_below l dn) as [s'|]; [|discriminate]. specialize (IH _ eq_refl). cbn [total fst snd] in *. apply IZR_le in n0, g0.
   destruct ((g =? 0) || (n =? 0))%Z%bool eqn:Z0.
-  - specialize (IHG q memo s HG' Hq' M H). apply orb_prop in Z0. destruct Z0 as [Z0|Z0]; apply Z.eqb_eq in Z0; subst; unfold Rdiv at 3; rewrite ?Rmult_0_l, ?Rmult_0_r; fold (real q); unfold Rdiv in *; lra.
-  - destruct (log_below n dn memo) as [[l memo']|] eqn:L; [|discriminate]. apply log_below_ok in L; auto. destruct L as [L M'].
-    destruct (logs_below G q dn memo') as [s'|] eqn:E; [|discriminate]. apply Some_inj in H. subst s. specialize (IHG q memo' s' HG' Hq' M' E). rewrite plus_IZR, !mult_IZR.
-    assert (K : IZR g * IZR n * IZR l / DR / dr <= IZR g * (IZR n / dr * ln (IZR n / dr))).
-    { replace (IZR g * IZR n * IZR l / DR / dr) with (IZR g * (IZR n / dr * (IZR l / DR))) by (field; lra). apply Rmult_le_compat_l; auto. apply Rmult_le_compat_l; auto.
+  - apply Some_inj in E. subst s'. apply orb_prop in Z0. assert (K : IZR g * xlogx (IZR n / dr) = 0); [|lra].
+    destruct Z0 as [Z0|Z0]; apply Z.eqb_eq in Z0; subst; simpl; unfold Rdiv; rewrite ?Rmult_0_l, ?Rmult_0_r; auto.
+  - destruct (log_below n dn) as [b|] eqn:L; [|discriminate]. apply Some_inj in E. subst s. apply log_ok in L. destruct L as (_ & _ & L). unfold is_end in L. rewrite plus_IZR, !mult_IZR.
+    assert (K : IZR g * IZR n * IZR b / DR / dr <= IZR g * xlogx (IZR n / dr)).
+    { replace (IZR g * IZR n * IZR b / DR / dr) with (IZR g * (IZR n / dr * (IZR b / DR))) by (field; lra). apply Rmult_le_compat_l; auto. apply Rmult_le_compat_l; auto.
       apply Rmult_le_pos; auto. apply Rlt_le, Rinv_0_lt_compat; auto. }
-    fold (real q). unfold Rdiv in *. lra.
+    unfold Rdiv in *. lra.
 Qed.
 Lemma zdot_pos : forall G q, Forall (Z.le 0) G -> Forall (Z.le 0) q -> (0 <= zdot G q)%Z.
 Proof. induction G; destruct q; simpl; intros A B; try lia. inversion A; inversion B; subst. specialize (IHG q H2 H6). nia. Qed.
 Lemma group_below_ok G q s : Forall (Z.le 0) G -> Forall (Z.le 0) q -> group_below G q dn = Some s ->
   IZR s / DR / dr <= relative G (dot G (real q) / IZR (zsum G)) (real q).
 Proof.
-  pose proof dr0 as P0. pose proof DR_pos as DP. intros HG Hq H. unfold group_below in H. destruct (logs_below G q dn []) as [a|] eqn:E; [|discriminate].
-  apply logs_below_ok in E; auto; [|constructor]. rewrite relative_split by (auto using real_pos). rewrite dot_real. destruct (Z.eqb_spec (zdot G q) 0) as [Z0|Z0].
+  pose proof dr0 as P0. pose proof DR_pos as DP. intros HG Hq H. unfold group_below in H. cbv zeta in H. rewrite gathered_ok in H. destruct (logs_below (gather G q []) dn) as [a|] eqn:E; [|discriminate].
+  apply logs_below_ok in E; auto. rewrite relative_split by (auto using real_pos). rewrite dot_real. destruct (Z.eqb_spec (zdot G q) 0) as [Z0|Z0].
   - apply Some_inj in H. subst a. rewrite Z0. unfold Rdiv at 4. rewrite !Rmult_0_l. simpl. unfold Rdiv at 3. rewrite Rmult_0_l. lra.
-  - destruct (log (zdot G q) (zsum G * dn)) as [[l u]|] eqn:L; [|discriminate]. apply Some_inj in H. subst s. apply log_ok in L. destruct L as (s0 & t0 & _ & L).
+  - destruct (log_above (zdot G q) (zsum G * dn)) as [u|] eqn:L; [|discriminate]. apply Some_inj in H. subst s. apply log_ok in L. destruct L as (s0 & t0 & L). unfold is_end in L.
     assert (T0 : 0 < IZR (zsum G)) by (apply IZR_lt; nia). apply IZR_lt in s0. rewrite mult_IZR in L. rewrite minus_IZR, mult_IZR. set (S := IZR (zdot G q)) in *.
     simpl phi. replace (S / dr / IZR (zsum G)) with (S / (IZR (zsum G) * dr)) by (field; lra).
     assert (K : IZR (zsum G) * (S / (IZR (zsum G) * dr) * ln (S / (IZR (zsum G) * dr))) <= S * IZR u / DR / dr).
@@ -228,31 +258,21 @@ Proof.
       destruct (equal r). apply Z.eqb_eq in H1. rewrite H1, mult_IZR. field. lra.
       apply Z.leb_le, IZR_le in H1. rewrite mult_IZR in H1. apply (Rmult_le_reg_r (IZR d)); auto. unfold Rdiv. rewrite Rmult_assoc, Rinv_l by lra. lra. }
   split; auto. unfold value_holds in H0. cbv zeta in H0. pose proof (fT pb H) as HT. apply IZR_lt in HT. apply IZR_lt in H7. unfold worth.
-  assert (Fin : forall s c w, 0 < IZR c -> (N * c <= s * M)%Z -> IZR s / IZR c <= w -> IZR N / IZR M <= w).
-  { intros s c w Hc K Q. eapply Rle_trans; [|exact Q]. apply IZR_le in K. rewrite !mult_IZR in K. apply (Rmult_le_reg_r (IZR c * IZR M)); [nra|].
-    replace (IZR N / IZR M * (IZR c * IZR M)) with (IZR N * IZR c) by (field; lra). replace (IZR s / IZR c * (IZR c * IZR M)) with (IZR s * IZR M) by (field; lra). lra. }
-  pose proof (fO pb H) as FO. destruct (objective pb) as [den cost|den gains|gs|].
-  - destruct FO as (D0 & _ & FO). apply IZR_lt in D0. apply Z.leb_le in H0. eapply Fin; [|exact H0|]. rewrite mult_IZR. nra.
-    rewrite (form_real d cols (zlen (weights pb)) _ LZ _ FO), mult_IZR. right. field. lra.
-  - destruct FO as (D0 & _ & _). apply IZR_lt in D0. destruct (sum_all _ cols) as [s|] eqn:S; [|discriminate]. apply Z.leb_le in H0. eapply Fin; [|exact H0|]. rewrite !mult_IZR. apply Rmult_lt_0_compat; [apply Rmult_lt_0_compat|]; auto.
-    apply (sum_all_ok _ (fun q => best (map (fun g => dot (products (weights pb) g) (real d q)) gains)) (IZR d) P0) in S. 2: { intros q x _ E. apply Some_inj in E. subst x. rewrite best_real by auto. lra. }
-    replace (total _ (map (real d) cols)) with (total (fun q => best (map (fun g => dot (products (weights pb) g) (real d q)) gains)) cols) by (clear; induction cols; simpl; auto; rewrite IHcols; auto).
-    rewrite !mult_IZR. apply (Rmult_le_reg_r (IZR (zsum (weights pb)) * IZR den)); [nra|]. match goal with |- _ <= ?a / _ * _ => set (w := a) in * end.
-    replace (w / (IZR (zsum (weights pb)) * IZR den) * (IZR (zsum (weights pb)) * IZR den)) with w by (field; lra).
-    replace (IZR s / (IZR (zsum (weights pb)) * IZR den * IZR d) * (IZR (zsum (weights pb)) * IZR den)) with (IZR s / IZR d) by (field; lra). auto.
-  - destruct FO as [FO _]. destruct (sum_all _ cols) as [s|] eqn:S; [|discriminate]. apply Z.leb_le in H0. eapply Fin; [|exact H0|]. rewrite !mult_IZR. fold DR. apply Rmult_lt_0_compat; [apply Rmult_lt_0_compat|]; auto.
-    apply (sum_all_ok _ (fun q => information gs (real d q)) (DR * IZR d) ltac:(nra)) in S.
-    2: { intros q x I E. unfold information. apply (sum_all_ok (fun G => group_below G q d) _ (DR * IZR d) ltac:(nra)) with (2 := E). intros G y IG F. rewrite Forall_forall in FO. destruct (FO G IG) as [_ G0].
-      apply (group_below_ok d H8) in F; auto. 2: now apply C. replace (IZR y / (DR * IZR d)) with (IZR y / DR / IZR d) by (field; lra). auto. }
-    replace (total (information gs) (map (real d) cols)) with (total (fun q => information gs (real d q)) cols) by (clear; induction cols; simpl; auto; rewrite IHcols; auto).
-    rewrite !mult_IZR. fold DR. apply (Rmult_le_reg_r (IZR (zsum (weights pb)))); auto. match goal with |- _ <= ?a / _ * _ => set (w := a) in * end.
-    replace (w / IZR (zsum (weights pb)) * IZR (zsum (weights pb))) with w by (field; lra).
-    replace (IZR s / (IZR (zsum (weights pb)) * IZR d * DR) * IZR (zsum (weights pb))) with (IZR s / (DR * IZR d)) by (field; lra). auto.
-  - destruct (sum_all _ cols) as [s|] eqn:S; [|discriminate]. apply Z.leb_le in H0. eapply Fin; [|exact H0|]. rewrite !mult_IZR. fold DR. apply Rmult_lt_0_compat; [apply Rmult_lt_0_compat|]; auto.
-    apply (sum_all_ok _ (fun q => chi_square (weights pb) (real d q)) (DR * IZR d) ltac:(nra)) in S.
-    2: { intros q x I E. apply square_below_ok; auto. apply H. now apply C. now apply H. }
-    replace (total (chi_square (weights pb)) (map (real d) cols)) with (total (fun q => chi_square (weights pb) (real d q)) cols) by (clear; induction cols; simpl; auto; rewrite IHcols; auto).
-    rewrite !mult_IZR. fold DR. apply (Rmult_le_reg_r (IZR (zsum (weights pb)))); auto. match goal with |- _ <= ?a / _ * _ => set (w := a) in * end.
-    replace (w / IZR (zsum (weights pb)) * IZR (zsum (weights pb))) with w by (field; lra).
-    replace (IZR s / (IZR (zsum (weights pb)) * IZR d * DR) * IZR (zsum (weights pb))) with (IZR s / (DR * IZR d)) by (field; lra). auto.
+  assert (Fin : forall s t c w, 0 < IZR t -> 0 < IZR c -> (N * (t * c) <= s * M)%Z -> IZR s / IZR c <= w -> IZR N / IZR M <= w / IZR t).
+  { intros s t c w Ht Hc K Q. apply IZR_le in K. rewrite !mult_IZR in K. apply Rle_trans with (IZR s / (IZR t * IZR c)).
+    apply div_le; auto. now apply Rmult_lt_0_compat. now apply div_more. }
+  assert (DD : 0 < IZR (D * d)) by (rewrite mult_IZR; now apply Rmult_lt_0_compat).
+  assert (DS : forall s, IZR s / IZR (D * d) = IZR s / (DR * IZR d)) by (intros; now rewrite mult_IZR).
+  pose proof (fO pb H) as FO. destruct (objective pb) as [den cost|den gains|gs|]; try rewrite total_map.
+  - destruct FO as (D0 & _ & FO). apply IZR_lt in D0. apply Z.leb_le in H0. eapply Fin; [exact D0|exact P0|exact H0|].
+    rewrite (form_real d cols (zlen (weights pb)) _ LZ _ FO). lra.
+  - destruct FO as (D0 & _ & _). apply IZR_lt in D0. destruct (sum_all _ cols) as [s|] eqn:S; [|discriminate]. apply Z.leb_le in H0. rewrite <- mult_IZR.
+    eapply Fin; [rewrite mult_IZR; now apply Rmult_lt_0_compat|exact P0|exact H0|]. refine (sum_all_ok _ _ _ P0 _ _ _ S).
+    intros q x _ E. apply Some_inj in E. subst x. rewrite best_real by auto. lra.
+  - destruct FO as [FO _]. destruct (sum_all _ cols) as [s|] eqn:S; [|discriminate]. apply Z.leb_le in H0. eapply Fin; [exact HT|exact DD|exact H0|].
+    refine (sum_all_ok _ _ _ DD _ _ _ S). intros q x I E. refine (sum_all_ok _ _ _ DD _ _ _ E). intros G y IG F. rewrite Forall_forall in FO.
+    destruct (FO G IG) as [_ G0]. apply (group_below_ok d H8) in F; auto. 2: now apply C. rewrite DS.
+    replace (IZR y / (DR * IZR d)) with (IZR y / DR / IZR d) by (field; lra). auto.
+  - destruct (sum_all _ cols) as [s|] eqn:S; [|discriminate]. apply Z.leb_le in H0. eapply Fin; [exact HT|exact DD|exact H0|].
+    refine (sum_all_ok _ _ _ DD _ _ _ S). intros q x I E. rewrite DS. apply square_below_ok; auto; apply H || now apply C.
 Qed.

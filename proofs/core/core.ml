@@ -309,30 +309,11 @@ module Z =
         y)
       x
 
-  (** val add :
-      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
-
-  let add = Big_int_Z.add_big_int
-
-  (** val opp : Big_int_Z.big_int -> Big_int_Z.big_int **)
-
-  let opp = Big_int_Z.minus_big_int
-
-  (** val sub :
-      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
-
-  let sub = Big_int_Z.sub_big_int
-
-  (** val mul :
-      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
-
-  let mul = Big_int_Z.mult_big_int
-
   (** val pow_pos :
       Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
 
   let pow_pos z0 =
-    Pos.iter (mul z0) Big_int_Z.unit_big_int
+    Pos.iter (Big_int_Z.mult_big_int z0) Big_int_Z.unit_big_int
 
   (** val pow :
       Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
@@ -350,34 +331,6 @@ module Z =
 
   let compare = (fun x y -> let s = Big_int_Z.compare_big_int x y in
   if s = 0 then Eq else if s < 0 then Lt else Gt)
-
-  (** val leb : Big_int_Z.big_int -> Big_int_Z.big_int -> bool **)
-
-  let leb x y =
-    match compare x y with
-    | Gt -> false
-    | _ -> true
-
-  (** val ltb : Big_int_Z.big_int -> Big_int_Z.big_int -> bool **)
-
-  let ltb x y =
-    match compare x y with
-    | Lt -> true
-    | _ -> false
-
-  (** val eqb : Big_int_Z.big_int -> Big_int_Z.big_int -> bool **)
-
-  let eqb = Big_int_Z.eq_big_int
-
-  (** val max :
-      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
-
-  let max = Big_int_Z.max_big_int
-
-  (** val min :
-      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
-
-  let min = Big_int_Z.min_big_int
 
   (** val to_nat : Big_int_Z.big_int -> nat **)
 
@@ -402,24 +355,33 @@ module Z =
       (fun a' ->
       let (q, r) = pos_div_eucl a' b in
       let r' =
-        add (mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) r)
-          Big_int_Z.unit_big_int
+        Big_int_Z.add_big_int
+          (Big_int_Z.mult_big_int (Big_int_Z.mult_int_big_int 2
+            Big_int_Z.unit_big_int) r) Big_int_Z.unit_big_int
       in
-      if ltb r' b
-      then ((mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) q), r')
-      else ((add
-              (mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) q)
-              Big_int_Z.unit_big_int), (sub r' b)))
+      if Big_int_Z.lt_big_int r' b
+      then ((Big_int_Z.mult_big_int (Big_int_Z.mult_int_big_int 2
+              Big_int_Z.unit_big_int) q), r')
+      else ((Big_int_Z.add_big_int
+              (Big_int_Z.mult_big_int (Big_int_Z.mult_int_big_int 2
+                Big_int_Z.unit_big_int) q) Big_int_Z.unit_big_int),
+             (Big_int_Z.sub_big_int r' b)))
       (fun a' ->
       let (q, r) = pos_div_eucl a' b in
-      let r' = mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) r in
-      if ltb r' b
-      then ((mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) q), r')
-      else ((add
-              (mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) q)
-              Big_int_Z.unit_big_int), (sub r' b)))
+      let r' =
+        Big_int_Z.mult_big_int (Big_int_Z.mult_int_big_int 2
+          Big_int_Z.unit_big_int) r
+      in
+      if Big_int_Z.lt_big_int r' b
+      then ((Big_int_Z.mult_big_int (Big_int_Z.mult_int_big_int 2
+              Big_int_Z.unit_big_int) q), r')
+      else ((Big_int_Z.add_big_int
+              (Big_int_Z.mult_big_int (Big_int_Z.mult_int_big_int 2
+                Big_int_Z.unit_big_int) q) Big_int_Z.unit_big_int),
+             (Big_int_Z.sub_big_int r' b)))
       (fun _ ->
-      if leb (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) b
+      if Big_int_Z.le_big_int (Big_int_Z.mult_int_big_int 2
+           Big_int_Z.unit_big_int) b
       then (Big_int_Z.zero_big_int, Big_int_Z.unit_big_int)
       else (Big_int_Z.unit_big_int, Big_int_Z.zero_big_int))
       a
@@ -512,6 +474,15 @@ let rec firstn n l =
              | [] -> []
              | a :: l0 -> a :: (firstn n0 l0))
 
+(** val skipn : nat -> 'a1 list -> 'a1 list **)
+
+let rec skipn n l =
+  match n with
+  | O -> l
+  | S n0 -> (match l with
+             | [] -> []
+             | _ :: l0 -> skipn n0 l0)
+
 (** val p : Big_int_Z.big_int **)
 
 let p =
@@ -545,8 +516,9 @@ let rec lo_loop n i pw y2 acc =
   | O -> acc
   | S n0 ->
     lo_loop n0
-      (Z.add i (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int))
-      (half (Z.mul pw y2)) y2 (Z.add acc (Z.div pw i))
+      (Big_int_Z.add_big_int i (Big_int_Z.mult_int_big_int 2
+        Big_int_Z.unit_big_int)) (half (Big_int_Z.mult_big_int pw y2)) y2
+      (Big_int_Z.add_big_int acc (Z.div pw i))
 
 (** val hi_loop :
     nat -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
@@ -555,12 +527,17 @@ let rec lo_loop n i pw y2 acc =
 let rec hi_loop n i pw y2 acc =
   match n with
   | O ->
-    Z.add acc (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) pw)
+    Big_int_Z.add_big_int acc
+      (Big_int_Z.mult_big_int (Big_int_Z.mult_int_big_int 2
+        Big_int_Z.unit_big_int) pw)
   | S n0 ->
     hi_loop n0
-      (Z.add i (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int))
-      (Z.add (half (Z.mul pw y2)) Big_int_Z.unit_big_int) y2
-      (Z.add acc (Z.add (Z.div pw i) Big_int_Z.unit_big_int))
+      (Big_int_Z.add_big_int i (Big_int_Z.mult_int_big_int 2
+        Big_int_Z.unit_big_int))
+      (Big_int_Z.add_big_int (half (Big_int_Z.mult_big_int pw y2))
+        Big_int_Z.unit_big_int) y2
+      (Big_int_Z.add_big_int acc
+        (Big_int_Z.add_big_int (Z.div pw i) Big_int_Z.unit_big_int))
 
 (** val nterms : nat **)
 
@@ -570,60 +547,83 @@ let nterms =
     (S (S (S O)))))))))))))))))))))))))))))))))))))))))))))))))))
 
 (** val ln_red :
-    Big_int_Z.big_int -> Big_int_Z.big_int ->
-    Big_int_Z.big_int * Big_int_Z.big_int **)
+    bool -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
 
-let ln_red n d0 =
-  let y = Z.div (Z.mul (Z.sub n d0) d) (Z.add n d0) in
-  let z0 = Z.add y Big_int_Z.unit_big_int in
-  ((Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
-     (lo_loop nterms Big_int_Z.unit_big_int y (half (Z.mul y y))
-       Big_int_Z.zero_big_int)),
-  (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
-    (hi_loop nterms Big_int_Z.unit_big_int z0
-      (Z.add (half (Z.mul z0 z0)) Big_int_Z.unit_big_int)
-      Big_int_Z.zero_big_int)))
+let ln_red up n d0 =
+  let y =
+    Z.div (Big_int_Z.mult_big_int (Big_int_Z.sub_big_int n d0) d)
+      (Big_int_Z.add_big_int n d0)
+  in
+  if up
+  then let z0 = Big_int_Z.add_big_int y Big_int_Z.unit_big_int in
+       Big_int_Z.mult_big_int (Big_int_Z.mult_int_big_int 2
+         Big_int_Z.unit_big_int)
+         (hi_loop nterms Big_int_Z.unit_big_int z0
+           (Big_int_Z.add_big_int (half (Big_int_Z.mult_big_int z0 z0))
+             Big_int_Z.unit_big_int) Big_int_Z.zero_big_int)
+  else Big_int_Z.mult_big_int (Big_int_Z.mult_int_big_int 2
+         Big_int_Z.unit_big_int)
+         (lo_loop nterms Big_int_Z.unit_big_int y
+           (half (Big_int_Z.mult_big_int y y)) Big_int_Z.zero_big_int)
 
-(** val ln2 : Big_int_Z.big_int * Big_int_Z.big_int **)
+(** val ln2_below : Big_int_Z.big_int **)
 
-let ln2 =
-  ln_red (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+let ln2_below =
+  ln_red false (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
     Big_int_Z.unit_big_int
 
-(** val log_try :
-    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+(** val ln2_above : Big_int_Z.big_int **)
 
-let log_try n d0 j =
-  let n' = Z.shiftl n (Z.max Big_int_Z.zero_big_int (Z.opp j)) in
-  let d' = Z.shiftl d0 (Z.max Big_int_Z.zero_big_int j) in
-  if (&&) (Z.leb d' n')
-       (Z.leb n'
-         (Z.mul
+let ln2_above =
+  ln_red true (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+    Big_int_Z.unit_big_int
+
+(** val ln2 : bool -> Big_int_Z.big_int **)
+
+let ln2 = function
+| true -> ln2_above
+| false -> ln2_below
+
+(** val log_try :
+    bool -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int option **)
+
+let log_try up n d0 j =
+  let n' =
+    Z.shiftl n
+      (Big_int_Z.max_big_int Big_int_Z.zero_big_int
+        (Big_int_Z.minus_big_int j))
+  in
+  let d' = Z.shiftl d0 (Big_int_Z.max_big_int Big_int_Z.zero_big_int j) in
+  if (&&) (Big_int_Z.le_big_int d' n')
+       (Big_int_Z.le_big_int n'
+         (Big_int_Z.mult_big_int
            ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
            Big_int_Z.unit_big_int) d'))
-  then let r = ln_red n' d' in
-       Some
-       (if Z.leb Big_int_Z.zero_big_int j
-        then ((Z.add (fst r) (Z.mul j (fst ln2))),
-               (Z.add (snd r) (Z.mul j (snd ln2))))
-        else ((Z.add (fst r) (Z.mul j (snd ln2))),
-               (Z.add (snd r) (Z.mul j (fst ln2)))))
+  then Some
+         (Big_int_Z.add_big_int (ln_red up n' d')
+           (Big_int_Z.mult_big_int j
+             (ln2
+               (if Big_int_Z.le_big_int Big_int_Z.zero_big_int j
+                then up
+                else negb up))))
   else None
 
 (** val log :
-    Big_int_Z.big_int -> Big_int_Z.big_int ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+    bool -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int option **)
 
-let log n d0 =
-  if (||) (Z.leb n Big_int_Z.zero_big_int) (Z.leb d0 Big_int_Z.zero_big_int)
+let log up n d0 =
+  if (||) (Big_int_Z.le_big_int n Big_int_Z.zero_big_int)
+       (Big_int_Z.le_big_int d0 Big_int_Z.zero_big_int)
   then None
-  else if Z.eqb n d0
-       then Some (Big_int_Z.zero_big_int, Big_int_Z.zero_big_int)
-       else let j = Z.sub (Z.log2 n) (Z.log2 d0) in
-            (match log_try n d0 j with
+  else if Big_int_Z.eq_big_int n d0
+       then Some Big_int_Z.zero_big_int
+       else let j = Big_int_Z.sub_big_int (Z.log2 n) (Z.log2 d0) in
+            (match log_try up n d0 j with
              | Some r -> Some r
-             | None -> log_try n d0 (Z.sub j Big_int_Z.unit_big_int))
+             | None ->
+               log_try up n d0
+                 (Big_int_Z.sub_big_int j Big_int_Z.unit_big_int))
 
 type ratio =
 | Exp of Big_int_Z.big_int * Big_int_Z.big_int
@@ -653,7 +653,7 @@ type problem = { weights : Big_int_Z.big_int list; objective : utility;
 
 let rec zsum = function
 | [] -> Big_int_Z.zero_big_int
-| c :: l0 -> Z.add c (zsum l0)
+| c :: l0 -> Big_int_Z.add_big_int c (zsum l0)
 
 (** val products :
     Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int list **)
@@ -664,7 +664,7 @@ let rec products w g =
   | w0 :: w1 ->
     (match g with
      | [] -> []
-     | a :: g0 -> (Z.mul w0 a) :: (products w1 g0))
+     | a :: g0 -> (Big_int_Z.mult_big_int w0 a) :: (products w1 g0))
 
 type floor = { part : (Big_int_Z.big_int * Big_int_Z.big_int);
                shares : Big_int_Z.big_int list; sizes : Big_int_Z.big_int list }
@@ -688,24 +688,24 @@ type kind =
 let rec nthz i = function
 | [] -> None
 | a :: l0 ->
-  if Z.eqb i Big_int_Z.zero_big_int
+  if Big_int_Z.eq_big_int i Big_int_Z.zero_big_int
   then Some a
-  else nthz (Z.sub i Big_int_Z.unit_big_int) l0
+  else nthz (Big_int_Z.sub_big_int i Big_int_Z.unit_big_int) l0
 
 (** val updz : Big_int_Z.big_int -> ('a1 -> 'a1) -> 'a1 list -> 'a1 list **)
 
 let rec updz i f = function
 | [] -> []
 | a :: l0 ->
-  if Z.eqb i Big_int_Z.zero_big_int
+  if Big_int_Z.eq_big_int i Big_int_Z.zero_big_int
   then (f a) :: l0
-  else a :: (updz (Z.sub i Big_int_Z.unit_big_int) f l0)
+  else a :: (updz (Big_int_Z.sub_big_int i Big_int_Z.unit_big_int) f l0)
 
 (** val zlen : 'a1 list -> Big_int_Z.big_int **)
 
 let rec zlen = function
 | [] -> Big_int_Z.zero_big_int
-| _ :: l0 -> Z.add Big_int_Z.unit_big_int (zlen l0)
+| _ :: l0 -> Big_int_Z.add_big_int Big_int_Z.unit_big_int (zlen l0)
 
 (** val alike : 'a1 list -> 'a2 list -> bool **)
 
@@ -766,7 +766,7 @@ let find i t =
     (fun _ -> None)
     (fun p0 -> get p0 t)
     (fun _ -> None)
-    (Z.add i Big_int_Z.unit_big_int)
+    (Big_int_Z.add_big_int i Big_int_Z.unit_big_int)
 
 (** val put : Big_int_Z.big_int -> 'a1 -> 'a1 trie -> 'a1 trie **)
 
@@ -777,14 +777,15 @@ let put i a t =
     (fun _ -> t)
     (fun p0 -> set p0 a t)
     (fun _ -> t)
-    (Z.add i Big_int_Z.unit_big_int)
+    (Big_int_Z.add_big_int i Big_int_Z.unit_big_int)
 
 (** val number : Big_int_Z.big_int -> 'a1 list -> 'a1 trie -> 'a1 trie **)
 
 let rec number i l t =
   match l with
   | [] -> t
-  | a :: l0 -> number (Z.add i Big_int_Z.unit_big_int) l0 (put i a t)
+  | a :: l0 ->
+    number (Big_int_Z.add_big_int i Big_int_Z.unit_big_int) l0 (put i a t)
 
 (** val amount :
     Big_int_Z.big_int -> Big_int_Z.big_int trie -> Big_int_Z.big_int **)
@@ -799,7 +800,7 @@ let amount i t =
     Big_int_Z.big_int trie **)
 
 let bump i c t =
-  put i (Z.add (amount i t) c) t
+  put i (Big_int_Z.add_big_int (amount i t) c) t
 
 (** val merge :
     Big_int_Z.big_int -> Big_int_Z.big_int trie -> Big_int_Z.big_int list ->
@@ -808,13 +809,15 @@ let bump i c t =
 let rec merge i t = function
 | [] -> []
 | s :: q0 ->
-  (Z.add s (amount i t)) :: (merge (Z.add i Big_int_Z.unit_big_int) t q0)
+  (Big_int_Z.add_big_int s (amount i t)) :: (merge
+                                              (Big_int_Z.add_big_int i
+                                                Big_int_Z.unit_big_int) t q0)
 
 (** val zscale :
     Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list **)
 
 let zscale c q =
-  map (Z.mul c) q
+  map (Big_int_Z.mult_big_int c) q
 
 (** val zplus :
     Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int list **)
@@ -825,7 +828,7 @@ let rec zplus a b =
   | x :: a0 ->
     (match b with
      | [] -> []
-     | y :: b0 -> (Z.add x y) :: (zplus a0 b0))
+     | y :: b0 -> (Big_int_Z.add_big_int x y) :: (zplus a0 b0))
 
 (** val zeros : 'a1 list -> Big_int_Z.big_int list **)
 
@@ -835,35 +838,45 @@ let zeros l =
 (** val ceil : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
 
 let ceil a b =
-  Z.add (Z.div a b) Big_int_Z.unit_big_int
+  Big_int_Z.add_big_int (Z.div a b) Big_int_Z.unit_big_int
 
 (** val at_least : ratio -> Big_int_Z.big_int -> Big_int_Z.big_int -> bool **)
 
 let at_least r g h =
   (&&)
-    ((&&) (Z.ltb Big_int_Z.zero_big_int h) (Z.leb Big_int_Z.zero_big_int g))
+    ((&&) (Big_int_Z.lt_big_int Big_int_Z.zero_big_int h)
+      (Big_int_Z.le_big_int Big_int_Z.zero_big_int g))
     (match r with
      | Exp (a, b) ->
-       (&&) (Z.ltb Big_int_Z.zero_big_int b)
-         (match log g h with
-          | Some p0 -> let (l, _) = p0 in Z.leb (Z.mul a d) (Z.mul b l)
+       (&&) (Big_int_Z.lt_big_int Big_int_Z.zero_big_int b)
+         (match log false g h with
+          | Some l ->
+            Big_int_Z.le_big_int (Big_int_Z.mult_big_int a d)
+              (Big_int_Z.mult_big_int b l)
           | None -> false)
      | Frac (a, b) ->
-       (&&) (Z.ltb Big_int_Z.zero_big_int b) (Z.leb (Z.mul a h) (Z.mul g b)))
+       (&&) (Big_int_Z.lt_big_int Big_int_Z.zero_big_int b)
+         (Big_int_Z.le_big_int (Big_int_Z.mult_big_int a h)
+           (Big_int_Z.mult_big_int g b)))
 
 (** val at_most : ratio -> Big_int_Z.big_int -> Big_int_Z.big_int -> bool **)
 
 let at_most r g h =
   (&&)
-    ((&&) (Z.ltb Big_int_Z.zero_big_int h) (Z.leb Big_int_Z.zero_big_int g))
+    ((&&) (Big_int_Z.lt_big_int Big_int_Z.zero_big_int h)
+      (Big_int_Z.le_big_int Big_int_Z.zero_big_int g))
     (match r with
      | Exp (a, b) ->
-       (&&) (Z.ltb Big_int_Z.zero_big_int b)
-         (match log g h with
-          | Some p0 -> let (_, u) = p0 in Z.leb (Z.mul b u) (Z.mul a d)
+       (&&) (Big_int_Z.lt_big_int Big_int_Z.zero_big_int b)
+         (match log true g h with
+          | Some u ->
+            Big_int_Z.le_big_int (Big_int_Z.mult_big_int b u)
+              (Big_int_Z.mult_big_int a d)
           | None -> false)
      | Frac (a, b) ->
-       (&&) (Z.ltb Big_int_Z.zero_big_int b) (Z.leb (Z.mul g b) (Z.mul a h)))
+       (&&) (Big_int_Z.lt_big_int Big_int_Z.zero_big_int b)
+         (Big_int_Z.le_big_int (Big_int_Z.mult_big_int g b)
+           (Big_int_Z.mult_big_int a h)))
 
 type edge =
   ((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int) * Big_int_Z.big_int
@@ -883,9 +896,9 @@ let edge_at t e =
     let z0 = Z.modulo e k in
     if (&&)
          ((&&)
-           ((&&) (Z.ltb Big_int_Z.zero_big_int k)
-             (Z.leb Big_int_Z.zero_big_int x)) (Z.ltb x k))
-         (negb (Z.eqb x z0))
+           ((&&) (Big_int_Z.lt_big_int Big_int_Z.zero_big_int k)
+             (Big_int_Z.le_big_int Big_int_Z.zero_big_int x))
+           (Big_int_Z.lt_big_int x k)) (negb (Big_int_Z.eq_big_int x z0))
     then Some (((x, z0), g), h)
     else None
   | Listed t0 -> find e t0
@@ -909,8 +922,12 @@ let rec join ok k es gs =
        let (g, h) = p2 in
        if (&&)
             ((&&)
-              ((&&) ((&&) (ok r g h) (Z.leb Big_int_Z.zero_big_int x))
-                (Z.ltb x k)) (Z.leb Big_int_Z.zero_big_int z0)) (Z.ltb z0 k)
+              ((&&)
+                ((&&) (ok r g h)
+                  (Big_int_Z.le_big_int Big_int_Z.zero_big_int x))
+                (Big_int_Z.lt_big_int x k))
+              (Big_int_Z.le_big_int Big_int_Z.zero_big_int z0))
+            (Big_int_Z.lt_big_int z0 k)
        then (match join ok k es0 gs0 with
              | Some l -> Some ((((x, z0), g), h) :: l)
              | None -> None)
@@ -966,17 +983,17 @@ type token =
 (** val phi_up : kind -> Big_int_Z.big_int -> Big_int_Z.big_int option **)
 
 let phi_up kd c =
-  if Z.ltb c Big_int_Z.zero_big_int
+  if Big_int_Z.lt_big_int c Big_int_Z.zero_big_int
   then None
   else (match kd with
         | Plain -> Some Big_int_Z.zero_big_int
         | Entropic ->
-          if Z.eqb c Big_int_Z.zero_big_int
+          if Big_int_Z.eq_big_int c Big_int_Z.zero_big_int
           then Some Big_int_Z.zero_big_int
-          else (match log c d with
-                | Some p0 -> let (_, u) = p0 in Some (Z.mul c u)
+          else (match log true c d with
+                | Some u -> Some (Big_int_Z.mult_big_int c u)
                 | None -> None)
-        | Square -> Some (Z.mul c c))
+        | Square -> Some (Big_int_Z.mult_big_int c c))
 
 type env = { knd : kind; unit_ : Big_int_Z.big_int;
              total_ : Big_int_Z.big_int; wts : Big_int_Z.big_int list;
@@ -1003,17 +1020,24 @@ let rec endsum v q b =
         | e :: b0 ->
           (match endsum v0 q0 b0 with
            | Some r ->
-             let first = Z.add (Z.mul (Z.mul w e.plow) d) (Z.mul s e.low) in
+             let first =
+               Big_int_Z.add_big_int
+                 (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int w e.plow) d)
+                 (Big_int_Z.mult_big_int s e.low)
+             in
              (match e.high with
               | Some p0 ->
                 let (h, ph) = p0 in
                 Some
-                (Z.add
-                  (Z.max first (Z.add (Z.mul (Z.mul w ph) d) (Z.mul s h))) r)
+                (Big_int_Z.add_big_int
+                  (Big_int_Z.max_big_int first
+                    (Big_int_Z.add_big_int
+                      (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int w ph) d)
+                      (Big_int_Z.mult_big_int s h))) r)
               | None ->
-                if (&&) (Z.eqb w Big_int_Z.zero_big_int)
-                     (Z.leb s Big_int_Z.zero_big_int)
-                then Some (Z.add first r)
+                if (&&) (Big_int_Z.eq_big_int w Big_int_Z.zero_big_int)
+                     (Big_int_Z.le_big_int s Big_int_Z.zero_big_int)
+                then Some (Big_int_Z.add_big_int first r)
                 else None)
            | None -> None)))
 
@@ -1031,9 +1055,11 @@ let rec add_flows es l t =
        let (p1, h) = e0 in
        let (p2, g) = p1 in
        let (x, z0) = p2 in
-       if Z.leb Big_int_Z.zero_big_int f
+       if Big_int_Z.le_big_int Big_int_Z.zero_big_int f
        then add_flows es l0
-              (bump z0 (Z.mul f g) (bump x (Z.opp (Z.mul f h)) t))
+              (bump z0 (Big_int_Z.mult_big_int f g)
+                (bump x
+                  (Big_int_Z.minus_big_int (Big_int_Z.mult_big_int f h)) t))
        else None
      | None -> None)
 
@@ -1048,8 +1074,8 @@ let rec add_halfs hs l q =
     let (i, u) = p0 in
     (match nthz i hs with
      | Some c ->
-       if Z.leb Big_int_Z.zero_big_int u
-       then add_halfs hs l0 (zplus q (zscale (Z.opp u) c))
+       if Big_int_Z.le_big_int Big_int_Z.zero_big_int u
+       then add_halfs hs l0 (zplus q (zscale (Big_int_Z.minus_big_int u) c))
        else None
      | None -> None)
 
@@ -1069,9 +1095,15 @@ let rec add_forms fs ls ms q c =
        (match ms with
         | [] -> (q, c)
         | m :: ms0 ->
-          add_forms fs0 ls0 ms0 (zplus q (zscale (Z.opp (Z.mul m d)) f))
-            (Z.add c
-              (Z.mul m (if Z.leb Big_int_Z.zero_big_int m then b else a)))))
+          add_forms fs0 ls0 ms0
+            (zplus q
+              (zscale (Big_int_Z.minus_big_int (Big_int_Z.mult_big_int m d))
+                f))
+            (Big_int_Z.add_big_int c
+              (Big_int_Z.mult_big_int m
+                (if Big_int_Z.le_big_int Big_int_Z.zero_big_int m
+                 then b
+                 else a)))))
 
 (** val upper :
     env -> col -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
@@ -1086,7 +1118,10 @@ let upper en c v q c0 m =
          add_forms en.forms c.lims m.along q0 Big_int_Z.zero_big_int
        in
        (match endsum v q1 c.ents with
-        | Some r -> Some (Z.add (Z.add c0 (Z.mul c1 d)) r)
+        | Some r ->
+          Some
+            (Big_int_Z.add_big_int
+              (Big_int_Z.add_big_int c0 (Big_int_Z.mult_big_int c1 d)) r)
         | None -> None)
      | None -> None)
   | None -> None
@@ -1094,7 +1129,7 @@ let upper en c v q c0 m =
 (** val not_above : Big_int_Z.big_int option -> bool **)
 
 let not_above = function
-| Some u -> Z.leb u Big_int_Z.zero_big_int
+| Some u -> Big_int_Z.le_big_int u Big_int_Z.zero_big_int
 | None -> false
 
 (** val tangents :
@@ -1111,11 +1146,10 @@ let rec tangents gs ts q c =
     (match ts with
      | [] -> None
      | t :: ts0 ->
-       (match log t d with
-        | Some p0 ->
-          let (l, _) = p0 in
-          tangents gs0 ts0 (zplus q (zscale (Z.add d l) g))
-            (Z.add c (Z.mul (zsum g) t))
+       (match log false t d with
+        | Some l ->
+          tangents gs0 ts0 (zplus q (zscale (Big_int_Z.add_big_int d l) g))
+            (Big_int_Z.add_big_int c (Big_int_Z.mult_big_int (zsum g) t))
         | None -> None))
 
 (** val burden :
@@ -1126,7 +1160,8 @@ let rec tangents gs ts q c =
 let burden en own0 ts =
   let e = en.unit_ in
   let t = en.total_ in
-  let q = zscale (Z.opp (Z.mul d d)) own0 in
+  let q = zscale (Big_int_Z.minus_big_int (Big_int_Z.mult_big_int d d)) own0
+  in
   (match en.knd with
    | Plain ->
      (match ts with
@@ -1136,8 +1171,11 @@ let burden en own0 ts =
      (match tangents en.groups ts (zeros own0) Big_int_Z.zero_big_int with
       | Some p0 ->
         let (r, c) = p0 in
-        Some (((zscale e en.wts), (zplus q (zscale (Z.opp (Z.mul e d)) r))),
-        (Z.mul (Z.mul (Z.mul e d) d) c))
+        Some (((zscale e en.wts),
+        (zplus q
+          (zscale (Big_int_Z.minus_big_int (Big_int_Z.mult_big_int e d)) r))),
+        (Big_int_Z.mult_big_int
+          (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int e d) d) c))
       | None -> None)
    | Square ->
      (match en.corner with
@@ -1151,21 +1189,31 @@ let burden en own0 ts =
               Some (((zeros own0),
                 (zplus q
                   (zscale
-                    (Z.mul e
-                      (Z.sub (ceil (Z.mul g (Z.mul r r)) d) (Z.mul d d)))
-                    en.wts))),
-                (Z.mul (Z.mul e t)
-                  (Z.sub (Z.add (Z.mul (Z.mul d d) d) (Z.mul (Z.mul g d) d))
-                    (Z.mul
-                      (Z.mul
-                        (Z.mul (Big_int_Z.mult_int_big_int 2
+                    (Big_int_Z.mult_big_int e
+                      (Big_int_Z.sub_big_int
+                        (ceil
+                          (Big_int_Z.mult_big_int g
+                            (Big_int_Z.mult_big_int r r)) d)
+                        (Big_int_Z.mult_big_int d d))) en.wts))),
+                (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int e t)
+                  (Big_int_Z.sub_big_int
+                    (Big_int_Z.add_big_int
+                      (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int d d) d)
+                      (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int g d) d))
+                    (Big_int_Z.mult_big_int
+                      (Big_int_Z.mult_big_int
+                        (Big_int_Z.mult_big_int (Big_int_Z.mult_int_big_int 2
                           Big_int_Z.unit_big_int) g) r) d))))
             | _ :: _ -> None))
       | None ->
         (match ts with
          | [] ->
            Some (((zscale e en.wts), q),
-             (Z.opp (Z.mul (Z.mul (Z.mul (Z.mul e t) d) d) d)))
+             (Big_int_Z.minus_big_int
+               (Big_int_Z.mult_big_int
+                 (Big_int_Z.mult_big_int
+                   (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int e t) d) d)
+                 d)))
          | _ :: _ -> None)))
 
 (** val leaf :
@@ -1188,7 +1236,9 @@ let rec add_terms k c ts t =
   | p0 :: ts0 ->
     let (p1, a) = p0 in
     let (x, y) = p1 in
-    add_terms k c ts0 (bump (Z.add (Z.mul y k) x) (Z.mul c a) t)
+    add_terms k c ts0
+      (bump (Big_int_Z.add_big_int (Big_int_Z.mult_big_int y k) x)
+        (Big_int_Z.mult_big_int c a) t)
 
 (** val add_rows :
     Big_int_Z.big_int -> Big_int_Z.big_int -> row list -> Big_int_Z.big_int
@@ -1204,12 +1254,12 @@ let rec add_rows k c rs ls t b =
     (match ls with
      | [] -> None
      | l :: ls0 ->
-       if (||) r.equal (Z.leb Big_int_Z.zero_big_int l)
+       if (||) r.equal (Big_int_Z.le_big_int Big_int_Z.zero_big_int l)
        then add_rows k c rs0 ls0
-              (if Z.eqb l Big_int_Z.zero_big_int
+              (if Big_int_Z.eq_big_int l Big_int_Z.zero_big_int
                then t
-               else add_terms k (Z.mul c l) r.coefficients t)
-              (Z.add b (Z.mul l r.right))
+               else add_terms k (Big_int_Z.mult_big_int c l) r.coefficients t)
+              (Big_int_Z.add_big_int b (Big_int_Z.mult_big_int l r.right))
        else None)
 
 (** val pays :
@@ -1217,7 +1267,8 @@ let rec add_rows k c rs ls t b =
     Big_int_Z.big_int -> bool **)
 
 let pays cl e sum =
-  Z.leb (Z.mul sum (snd cl)) (Z.mul (fst cl) e)
+  Big_int_Z.le_big_int (Big_int_Z.mult_big_int sum (snd cl))
+    (Big_int_Z.mult_big_int (fst cl) e)
 
 (** val sheet :
     env -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list
@@ -1234,8 +1285,11 @@ let rec sheet en k y a t cs parts =
      | [] -> false
      | p0 :: parts0 ->
        let (ts, m) = p0 in
-       (&&) (leaf en (zscale en.total_ (merge (Z.mul y k) t a)) c ts m)
-         (sheet en k (Z.add y Big_int_Z.unit_big_int) a t cs0 parts0))
+       (&&)
+         (leaf en (zscale en.total_ (merge (Big_int_Z.mult_big_int y k) t a))
+           c ts m)
+         (sheet en k (Big_int_Z.add_big_int y Big_int_Z.unit_big_int) a t cs0
+           parts0))
 
 (** val set_high :
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> col -> col **)
@@ -1282,7 +1336,7 @@ let ent_at st y x =
     Big_int_Z.big_int list **)
 
 let unit_at n x q =
-  updz x (fun s -> Z.add s n) q
+  updz x (fun s -> Big_int_Z.add_big_int s n) q
 
 (** val step : env -> token -> state -> state list option **)
 
@@ -1322,7 +1376,8 @@ let step en tok st =
        (match nthz i en.forms with
         | Some f ->
           let edge0 = fun n0 ->
-            Z.add (Z.mul (zsum f) d) (Z.mul (Z.sub g d) n0)
+            Big_int_Z.add_big_int (Big_int_Z.mult_big_int (zsum f) d)
+              (Big_int_Z.mult_big_int (Big_int_Z.sub_big_int g d) n0)
           in
           Some
           ((with_col Big_int_Z.zero_big_int
@@ -1332,7 +1387,8 @@ let step en tok st =
                                                                     i
                                                                     (fun ab ->
                                                                     ((edge0
-                                                                    (Z.add n
+                                                                    (Big_int_Z.add_big_int
+                                                                    n
                                                                     Big_int_Z.unit_big_int)),
                                                                     (snd ab))))
                                                                     st) :: []))
@@ -1351,7 +1407,7 @@ let step en tok st =
              (match e1.high with
               | Some p2 ->
                 let (c, _) = p2 in
-                let c0 = ceil (Z.mul g c) h in
+                let c0 = ceil (Big_int_Z.mult_big_int g c) h in
                 (match phi_up en.knd c0 with
                  | Some p3 -> Some ((with_col y (set_high x c0 p3) st) :: [])
                  | None -> None)
@@ -1369,8 +1425,8 @@ let step en tok st =
         | Some e1 ->
           (match ent_at st y z0 with
            | Some _ ->
-             if Z.ltb Big_int_Z.zero_big_int g
-             then let c = Z.div (Z.mul e1.low h) g in
+             if Big_int_Z.lt_big_int Big_int_Z.zero_big_int g
+             then let c = Z.div (Big_int_Z.mult_big_int e1.low h) g in
                   (match phi_up en.knd c with
                    | Some p2 -> Some ((with_col y (set_low z0 c p2) st) :: [])
                    | None -> None)
@@ -1387,8 +1443,10 @@ let step en tok st =
            | Some p0 ->
              let o = zeros en.wts in
              if not_above
-                  (upper en cl o (unit_at (Z.mul d d) x o)
-                    (Z.opp (Z.mul (Z.mul c d) d)) m)
+                  (upper en cl o (unit_at (Big_int_Z.mult_big_int d d) x o)
+                    (Big_int_Z.minus_big_int
+                      (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int c d) d))
+                    m)
              then Some ((with_col y (set_high x c p0) st) :: [])
              else None
            | None -> None)
@@ -1403,8 +1461,11 @@ let step en tok st =
            | Some p0 ->
              let o = zeros en.wts in
              if not_above
-                  (upper en cl o (unit_at (Z.opp (Z.mul d d)) x o)
-                    (Z.mul (Z.mul c d) d) m)
+                  (upper en cl o
+                    (unit_at
+                      (Big_int_Z.minus_big_int (Big_int_Z.mult_big_int d d))
+                      x o)
+                    (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int c d) d) m)
              then Some ((with_col y (set_low x c p0) st) :: [])
              else None
            | None -> None)
@@ -1429,7 +1490,7 @@ let step en tok st =
             let (t, b) = p0 in
             if (&&)
                  ((&&) (alike a en.wts)
-                   (pays en.claim en.unit_ (Z.add (zsum a) b)))
+                   (pays en.claim en.unit_ (Big_int_Z.add_big_int (zsum a) b)))
                  (sheet en k Big_int_Z.zero_big_int a t st.cols parts)
             then Some []
             else None
@@ -1439,7 +1500,8 @@ let step en tok st =
      | Some e ->
        (match e.high with
         | Some p0 ->
-          let (h, _) = p0 in if Z.ltb h e.low then Some [] else None
+          let (h, _) = p0 in
+          if Big_int_Z.lt_big_int h e.low then Some [] else None
         | None -> None)
      | None -> None)
 
@@ -1484,8 +1546,11 @@ let term_ok k m = function
 | (p0, _) ->
   let (x, y) = p0 in
   (&&)
-    ((&&) ((&&) (Z.leb Big_int_Z.zero_big_int x) (Z.ltb x k))
-      (Z.leb Big_int_Z.zero_big_int y)) (Z.ltb y m)
+    ((&&)
+      ((&&) (Big_int_Z.le_big_int Big_int_Z.zero_big_int x)
+        (Big_int_Z.lt_big_int x k))
+      (Big_int_Z.le_big_int Big_int_Z.zero_big_int y))
+    (Big_int_Z.lt_big_int y m)
 
 (** val count : problem -> Big_int_Z.big_int **)
 
@@ -1504,12 +1569,12 @@ let rec same a b =
   | x :: a0 ->
     (match b with
      | [] -> false
-     | y :: b0 -> (&&) (Z.eqb x y) (same a0 b0))
+     | y :: b0 -> (&&) (Big_int_Z.eq_big_int x y) (same a0 b0))
 
 (** val nonnegative : Big_int_Z.big_int list -> bool **)
 
 let nonnegative l =
-  forallb (Z.leb Big_int_Z.zero_big_int) l
+  forallb (Big_int_Z.le_big_int Big_int_Z.zero_big_int) l
 
 (** val well_formed : problem -> bool **)
 
@@ -1519,10 +1584,12 @@ let well_formed pb =
   (&&)
     ((&&)
       ((&&)
-        ((&&) ((&&) (nonnegative w) (Z.ltb Big_int_Z.zero_big_int (zsum w)))
+        ((&&)
+          ((&&) (nonnegative w)
+            (Big_int_Z.lt_big_int Big_int_Z.zero_big_int (zsum w)))
           (forallb (fun c -> alike c w) pb.halfspaces))
         (match pb.outputs with
-         | Some m -> Z.ltb Big_int_Z.zero_big_int m
+         | Some m -> Big_int_Z.lt_big_int Big_int_Z.zero_big_int m
          | None -> (match pb.rows with
                     | [] -> true
                     | _ :: _ -> false)))
@@ -1531,13 +1598,13 @@ let well_formed pb =
     (match pb.objective with
      | Linear (den, cost) ->
        (&&)
-         ((&&) (Z.ltb Big_int_Z.zero_big_int den)
+         ((&&) (Big_int_Z.lt_big_int Big_int_Z.zero_big_int den)
            (match pb.outputs with
             | Some _ -> true
             | None -> false)) (forallb (term_ok k (count pb)) cost)
      | Bayes (den, gains) ->
        (&&)
-         ((&&) (Z.ltb Big_int_Z.zero_big_int den)
+         ((&&) (Big_int_Z.lt_big_int Big_int_Z.zero_big_int den)
            (match gains with
             | [] -> false
             | _ :: _ -> true)) (forallb (fun g -> alike g w) gains)
@@ -1552,7 +1619,8 @@ let well_formed pb =
 let rec iota i n f =
   match n with
   | O -> []
-  | S n0 -> (f i) :: (iota (Z.add i Big_int_Z.unit_big_int) n0 f)
+  | S n0 ->
+    (f i) :: (iota (Big_int_Z.add_big_int i Big_int_Z.unit_big_int) n0 f)
 
 (** val numbers :
     Big_int_Z.big_int -> (Big_int_Z.big_int -> 'a1) -> 'a1 list **)
@@ -1568,8 +1636,8 @@ let rec roots kd t = function
 | w0 :: w1 ->
   (match roots kd t w1 with
    | Some l ->
-     if Z.ltb Big_int_Z.zero_big_int w0
-     then let c = ceil (Z.mul t d) w0 in
+     if Big_int_Z.lt_big_int Big_int_Z.zero_big_int w0
+     then let c = ceil (Big_int_Z.mult_big_int t d) w0 in
           (match phi_up kd c with
            | Some p0 ->
              Some ({ low = Big_int_Z.zero_big_int; plow =
@@ -1589,20 +1657,22 @@ let tests pb hd =
   let a = hd.prices in
   (match pb.objective with
    | Linear (den, cost) ->
-     (match add_rows k den pb.rows hd.mults (add_terms k (Z.opp e) cost Tip)
+     (match add_rows k den pb.rows hd.mults
+              (add_terms k (Big_int_Z.minus_big_int e) cost Tip)
               Big_int_Z.zero_big_int with
       | Some p0 ->
         let (t0, _) = p0 in
         Some
-        (numbers (count pb) (fun y -> merge (Z.mul y k) t0 (zscale den a)))
+        (numbers (count pb) (fun y ->
+          merge (Big_int_Z.mult_big_int y k) t0 (zscale den a)))
       | None -> None)
    | Bayes (den, gains) ->
      (match pb.rows with
       | [] ->
         Some
           (map (fun g ->
-            zplus (zscale (Z.mul den t) a) (zscale (Z.opp e) (products w g)))
-            gains)
+            zplus (zscale (Big_int_Z.mult_big_int den t) a)
+              (zscale (Big_int_Z.minus_big_int e) (products w g))) gains)
       | _ :: _ -> None)
    | _ -> None)
 
@@ -1618,12 +1688,13 @@ let rec entropy_prices e t w a =
      | [] -> true
      | a0 :: a1 ->
        (&&)
-         (if Z.eqb w0 Big_int_Z.zero_big_int
-          then Z.leb Big_int_Z.zero_big_int a0
-          else (match log t w0 with
-                | Some p0 ->
-                  let (_, u) = p0 in
-                  Z.leb (Z.mul (Z.mul e w0) u) (Z.mul (Z.mul t a0) d)
+         (if Big_int_Z.eq_big_int w0 Big_int_Z.zero_big_int
+          then Big_int_Z.le_big_int Big_int_Z.zero_big_int a0
+          else (match log true t w0 with
+                | Some u ->
+                  Big_int_Z.le_big_int
+                    (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int e w0) u)
+                    (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int t a0) d)
                 | None -> false)) (entropy_prices e t w1 a1))
 
 (** val start :
@@ -1637,8 +1708,10 @@ let start pb cl hd =
   let k = zlen w in
   let a = hd.prices in
   if negb
-       ((&&) ((&&) (well_formed pb) (Z.ltb Big_int_Z.zero_big_int e))
-         (Z.ltb Big_int_Z.zero_big_int (snd cl)))
+       ((&&)
+         ((&&) (well_formed pb)
+           (Big_int_Z.lt_big_int Big_int_Z.zero_big_int e))
+         (Big_int_Z.lt_big_int Big_int_Z.zero_big_int (snd cl)))
   then None
   else (match edges_of k pb.base hd.pairs with
         | Some es ->
@@ -1652,7 +1725,9 @@ let start pb cl hd =
              if negb
                   (match hd.mod_ with
                    | Sheets -> true
-                   | _ -> (&&) (alike a w) (pays cl e (Z.add (zsum a) b)))
+                   | _ ->
+                     (&&) (alike a w)
+                       (pays cl e (Big_int_Z.add_big_int (zsum a) b)))
              then None
              else let gs =
                     match pb.objective with
@@ -1692,7 +1767,7 @@ let start pb cl hd =
                            let root =
                              match es with
                              | Pairs (_, g, h) ->
-                               if Z.leb h g
+                               if Big_int_Z.le_big_int h g
                                then Some
                                       (map (fun _ -> { low = h; plow =
                                         Big_int_Z.zero_big_int; high = (Some
@@ -1718,7 +1793,9 @@ let start pb cl hd =
                          | Pairs (_, g, h) ->
                            (match phi_up kd0 d with
                             | Some p1 ->
-                              if (&&) ((&&) (Z.eqb h d) (Z.leb d g))
+                              if (&&)
+                                   ((&&) (Big_int_Z.eq_big_int h d)
+                                     (Big_int_Z.le_big_int d g))
                                    (match kd0 with
                                     | Entropic -> single
                                     | _ -> true)
@@ -1734,9 +1811,10 @@ let start pb cl hd =
                                         cols = ({ ents =
                                         (map (fun _ -> { low = d; plow = p1;
                                           high = (Some (g, p2)) }) w); lims =
-                                        (((Z.mul t d),
-                                        (Z.mul t g)) :: (((Z.mul k d),
-                                        (Z.mul k g)) :: [])) } :: []) } :: []))
+                                        (((Big_int_Z.mult_big_int t d),
+                                        (Big_int_Z.mult_big_int t g)) :: ((
+                                        (Big_int_Z.mult_big_int k d),
+                                        (Big_int_Z.mult_big_int k g)) :: [])) } :: []) } :: []))
                                     | None -> None)
                               else None
                             | None -> None)
@@ -1749,8 +1827,8 @@ let start pb cl hd =
                          | Some r ->
                            Some ((env0 kd0 (w :: []) false), ({ own =
                              (zscale t a); cols = ({ ents = r; lims =
-                             (((Z.mul t d),
-                             (Z.mul t d)) :: []) } :: []) } :: []))
+                             (((Big_int_Z.mult_big_int t d),
+                             (Big_int_Z.mult_big_int t d)) :: []) } :: []) } :: []))
                          | None -> None)
                       | None -> None)
                    | Sheets ->
@@ -1760,11 +1838,14 @@ let start pb cl hd =
                          | Some r ->
                            (match pb.outputs with
                             | Some m ->
-                              if forallb (Z.ltb Big_int_Z.zero_big_int) w
+                              if forallb
+                                   (Big_int_Z.lt_big_int
+                                     Big_int_Z.zero_big_int) w
                               then Some ((env0 kd0 (w :: []) true), ({ own =
                                      []; cols =
                                      (numbers m (fun _ -> { ents = r; lims =
-                                       (((Z.mul t d), (Z.mul t d)) :: []) })) } :: []))
+                                       (((Big_int_Z.mult_big_int t d),
+                                       (Big_int_Z.mult_big_int t d)) :: []) })) } :: []))
                               else None
                             | None -> None)
                          | None -> None)
@@ -1806,7 +1887,7 @@ let emptied pb =
     list -> bool **)
 
 let refute pb cl hd toks =
-  (&&) (Z.ltb (fst cl) Big_int_Z.zero_big_int)
+  (&&) (Big_int_Z.lt_big_int (fst cl) Big_int_Z.zero_big_int)
     (verify (emptied pb) cl hd toks)
 
 (** val zdot :
@@ -1818,13 +1899,14 @@ let rec zdot a b =
   | x :: a0 ->
     (match b with
      | [] -> Big_int_Z.zero_big_int
-     | y :: b0 -> Z.add (Z.mul x y) (zdot a0 b0))
+     | y :: b0 ->
+       Big_int_Z.add_big_int (Big_int_Z.mult_big_int x y) (zdot a0 b0))
 
 (** val most : Big_int_Z.big_int list -> Big_int_Z.big_int **)
 
 let rec most = function
 | [] -> Big_int_Z.zero_big_int
-| a :: l0 -> Z.max a (most l0)
+| a :: l0 -> Big_int_Z.max_big_int a (most l0)
 
 (** val least_of :
     Big_int_Z.big_int list -> Big_int_Z.big_int -> Big_int_Z.big_int **)
@@ -1832,7 +1914,7 @@ let rec most = function
 let rec least_of l w =
   match l with
   | [] -> w
-  | a :: l0 -> Z.min a (least_of l0 w)
+  | a :: l0 -> Big_int_Z.min_big_int a (least_of l0 w)
 
 (** val cells : Big_int_Z.big_int list list -> Big_int_Z.big_int trie **)
 
@@ -1847,14 +1929,19 @@ let rec zform k t = function
 | p0 :: ts0 ->
   let (p1, c) = p0 in
   let (x, y) = p1 in
-  Z.add (Z.mul c (amount (Z.add (Z.mul y k) x) t)) (zform k t ts0)
+  Big_int_Z.add_big_int
+    (Big_int_Z.mult_big_int c
+      (amount (Big_int_Z.add_big_int (Big_int_Z.mult_big_int y k) x) t))
+    (zform k t ts0)
 
 (** val edge_holds : Big_int_Z.big_int trie -> edge -> bool **)
 
 let edge_holds t = function
 | (p0, h) ->
   let (p1, g) = p0 in
-  let (x, z0) = p1 in Z.leb (Z.mul (amount x t) h) (Z.mul g (amount z0 t))
+  let (x, z0) = p1 in
+  Big_int_Z.le_big_int (Big_int_Z.mult_big_int (amount x t) h)
+    (Big_int_Z.mult_big_int g (amount z0 t))
 
 (** val cone_holds :
     cone -> Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) list
@@ -1872,7 +1959,8 @@ let cone_holds c k lows cols0 =
         | [] ->
           (&&) (at_most r g h)
             (forallb (fun q ->
-              Z.leb (Z.mul (most q) h) (Z.mul g (least_of q (most q)))) cols0)
+              Big_int_Z.le_big_int (Big_int_Z.mult_big_int (most q) h)
+                (Big_int_Z.mult_big_int g (least_of q (most q)))) cols0)
         | _ :: _ -> false))
   | Graph es ->
     (match join at_most k es lows with
@@ -1888,7 +1976,9 @@ let cone_holds c k lows cols0 =
 
 let row_holds k d0 t r =
   let s = zform k t r.coefficients in
-  if r.equal then Z.eqb s (Z.mul r.right d0) else Z.leb s (Z.mul r.right d0)
+  if r.equal
+  then Big_int_Z.eq_big_int s (Big_int_Z.mult_big_int r.right d0)
+  else Big_int_Z.le_big_int s (Big_int_Z.mult_big_int r.right d0)
 
 (** val rows_hold :
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list list ->
@@ -1898,66 +1988,88 @@ let rows_hold k d0 cols0 rs = match rs with
 | [] -> true
 | _ :: _ -> let t = cells cols0 in forallb (row_holds k d0 t) rs
 
-(** val recall :
-    Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
-    Big_int_Z.big_int option **)
-
-let rec recall n = function
-| [] -> None
-| p0 :: memo0 ->
-  let (m, l) = p0 in if Z.eqb n m then Some l else recall n memo0
-
-(** val log_below :
+(** val place :
     Big_int_Z.big_int -> Big_int_Z.big_int ->
     (Big_int_Z.big_int * Big_int_Z.big_int) list ->
-    (Big_int_Z.big_int * (Big_int_Z.big_int * Big_int_Z.big_int) list) option **)
+    (Big_int_Z.big_int * Big_int_Z.big_int) list option **)
 
-let log_below n d0 memo =
-  match recall n memo with
-  | Some l -> Some (l, memo)
-  | None ->
-    (match log n d0 with
-     | Some p0 ->
-       let (l, _) = p0 in
-       Some (l, ((n,
-       l) :: (firstn (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S
-               O))))))))))))))) memo)))
-     | None -> None)
+let rec place n g = function
+| [] -> None
+| p0 :: l0 ->
+  let (m, h) = p0 in
+  if Big_int_Z.eq_big_int n m
+  then Some ((m, (Big_int_Z.add_big_int h g)) :: l0)
+  else (match place n g l0 with
+        | Some l1 -> Some ((m, h) :: l1)
+        | None -> None)
 
-(** val logs_below :
-    Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) list -> Big_int_Z.big_int option **)
+(** val gather :
+    Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) list **)
 
-let rec logs_below g q d0 memo =
+let rec gather g q memo =
   match g with
-  | [] -> Some Big_int_Z.zero_big_int
+  | [] -> memo
   | g0 :: g1 ->
     (match q with
-     | [] -> Some Big_int_Z.zero_big_int
+     | [] -> memo
      | n :: q0 ->
-       if (||) (Z.eqb g0 Big_int_Z.zero_big_int)
-            (Z.eqb n Big_int_Z.zero_big_int)
-       then logs_below g1 q0 d0 memo
-       else (match log_below n d0 memo with
-             | Some p0 ->
-               let (l, memo0) = p0 in
-               (match logs_below g1 q0 d0 memo0 with
-                | Some s -> Some (Z.add (Z.mul (Z.mul g0 n) l) s)
-                | None -> None)
-             | None -> None))
+       (match place n g0 memo with
+        | Some memo0 -> gather g1 q0 memo0
+        | None ->
+          app
+            (skipn (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S
+              O))))))))))))))) memo)
+            (gather g1 q0 ((n,
+              g0) :: (firstn (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S
+                       O))))))))))))))) memo)))))
+
+(** val gathered :
+    (Big_int_Z.big_int * Big_int_Z.big_int) list -> Big_int_Z.big_int **)
+
+let rec gathered = function
+| [] -> Big_int_Z.zero_big_int
+| p0 :: l0 ->
+  let (n, g) = p0 in
+  Big_int_Z.add_big_int (Big_int_Z.mult_big_int g n) (gathered l0)
+
+(** val logs_below :
+    (Big_int_Z.big_int * Big_int_Z.big_int) list -> Big_int_Z.big_int ->
+    Big_int_Z.big_int option **)
+
+let rec logs_below l d0 =
+  match l with
+  | [] -> Some Big_int_Z.zero_big_int
+  | p0 :: l0 ->
+    let (n, g) = p0 in
+    (match logs_below l0 d0 with
+     | Some s ->
+       if (||) (Big_int_Z.eq_big_int g Big_int_Z.zero_big_int)
+            (Big_int_Z.eq_big_int n Big_int_Z.zero_big_int)
+       then Some s
+       else (match log false n d0 with
+             | Some b ->
+               Some
+                 (Big_int_Z.add_big_int
+                   (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int g n) b) s)
+             | None -> None)
+     | None -> None)
 
 (** val group_below :
     Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int ->
     Big_int_Z.big_int option **)
 
 let group_below g q d0 =
-  let s = zdot g q in
-  (match logs_below g q d0 [] with
+  let l = gather g q [] in
+  let s = gathered l in
+  (match logs_below l d0 with
    | Some a ->
-     if Z.eqb s Big_int_Z.zero_big_int
+     if Big_int_Z.eq_big_int s Big_int_Z.zero_big_int
      then Some a
-     else (match log s (Z.mul (zsum g) d0) with
-           | Some p0 -> let (_, u) = p0 in Some (Z.sub a (Z.mul s u))
+     else (match log true s (Big_int_Z.mult_big_int (zsum g) d0) with
+           | Some u ->
+             Some (Big_int_Z.sub_big_int a (Big_int_Z.mult_big_int s u))
            | None -> None)
    | None -> None)
 
@@ -1970,7 +2082,7 @@ let rec sum_all f = function
   (match f a with
    | Some x ->
      (match sum_all f l0 with
-      | Some y -> Some (Z.add x y)
+      | Some y -> Some (Big_int_Z.add_big_int x y)
       | None -> None)
    | None -> None)
 
@@ -1981,12 +2093,14 @@ let rec sum_all f = function
 let square_below w q =
   let s = zdot w q in
   Some
-  (if Z.eqb s Big_int_Z.zero_big_int
+  (if Big_int_Z.eq_big_int s Big_int_Z.zero_big_int
    then Big_int_Z.zero_big_int
-   else Z.sub
+   else Big_int_Z.sub_big_int
           (Z.div
-            (Z.mul (Z.mul (zsum w) (zdot w (map (fun n -> Z.mul n n) q))) d)
-            s) (Z.mul s d))
+            (Big_int_Z.mult_big_int
+              (Big_int_Z.mult_big_int (zsum w)
+                (zdot w (map (fun n -> Big_int_Z.mult_big_int n n) q))) d) s)
+          (Big_int_Z.mult_big_int s d))
 
 (** val best_gain :
     Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int
@@ -1997,7 +2111,8 @@ let rec best_gain w q = function
 | g :: gains0 ->
   (match gains0 with
    | [] -> zdot (products w g) q
-   | _ :: _ -> Z.max (zdot (products w g) q) (best_gain w q gains0))
+   | _ :: _ ->
+     Big_int_Z.max_big_int (zdot (products w g) q) (best_gain w q gains0))
 
 (** val value_holds :
     problem -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
@@ -2008,19 +2123,32 @@ let value_holds pb n m d0 cols0 =
   let t = zsum w in
   (match pb.objective with
    | Linear (den, cost) ->
-     Z.leb (Z.mul n (Z.mul den d0))
-       (Z.mul (zform (zlen w) (cells cols0) cost) m)
+     Big_int_Z.le_big_int
+       (Big_int_Z.mult_big_int n (Big_int_Z.mult_big_int den d0))
+       (Big_int_Z.mult_big_int (zform (zlen w) (cells cols0) cost) m)
    | Bayes (den, gains) ->
      (match sum_all (fun q -> Some (best_gain w q gains)) cols0 with
-      | Some s -> Z.leb (Z.mul n (Z.mul (Z.mul t den) d0)) (Z.mul s m)
+      | Some s ->
+        Big_int_Z.le_big_int
+          (Big_int_Z.mult_big_int n
+            (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int t den) d0))
+          (Big_int_Z.mult_big_int s m)
       | None -> false)
    | Information gs ->
      (match sum_all (fun q -> sum_all (fun g -> group_below g q d0) gs) cols0 with
-      | Some s -> Z.leb (Z.mul n (Z.mul (Z.mul t d0) d)) (Z.mul s m)
+      | Some s ->
+        Big_int_Z.le_big_int
+          (Big_int_Z.mult_big_int n
+            (Big_int_Z.mult_big_int t (Big_int_Z.mult_big_int d d0)))
+          (Big_int_Z.mult_big_int s m)
       | None -> false)
    | ChiSquare ->
      (match sum_all (square_below w) cols0 with
-      | Some s -> Z.leb (Z.mul n (Z.mul (Z.mul t d0) d)) (Z.mul s m)
+      | Some s ->
+        Big_int_Z.le_big_int
+          (Big_int_Z.mult_big_int n
+            (Big_int_Z.mult_big_int t (Big_int_Z.mult_big_int d d0)))
+          (Big_int_Z.mult_big_int s m)
       | None -> false))
 
 (** val attains :
@@ -2039,16 +2167,18 @@ let attains pb cl d0 lows cols0 =
             ((&&)
               ((&&)
                 ((&&)
-                  ((&&) (well_formed pb) (Z.ltb Big_int_Z.zero_big_int d0))
-                  (Z.ltb Big_int_Z.zero_big_int (snd cl)))
+                  ((&&) (well_formed pb)
+                    (Big_int_Z.lt_big_int Big_int_Z.zero_big_int d0))
+                  (Big_int_Z.lt_big_int Big_int_Z.zero_big_int (snd cl)))
                 (forallb (fun q -> (&&) (alike q w) (nonnegative q)) cols0))
               (same (fold_right zplus (zeros w) cols0) (map (fun _ -> d0) w)))
             (cone_holds pb.base k lows cols0))
           (forallb (fun q ->
-            forallb (fun c -> Z.leb (zdot c q) Big_int_Z.zero_big_int)
+            forallb (fun c ->
+              Big_int_Z.le_big_int (zdot c q) Big_int_Z.zero_big_int)
               pb.halfspaces) cols0))
         (match pb.outputs with
-         | Some m -> Z.eqb (zlen cols0) m
+         | Some m -> Big_int_Z.eq_big_int (zlen cols0) m
          | None -> true)) (rows_hold k d0 cols0 pb.rows))
     (value_holds pb (fst cl) (snd cl) d0 cols0)
 
@@ -2069,12 +2199,13 @@ let rec slopes s t =
        (match slopes s0 t0 with
         | Some p1 ->
           let (c, r) = p1 in
-          if Z.eqb a Big_int_Z.zero_big_int
+          if Big_int_Z.eq_big_int a Big_int_Z.zero_big_int
           then Some ((Big_int_Z.zero_big_int :: c), r)
-          else (match log p0 d with
-                | Some p2 ->
-                  let (l, _) = p2 in
-                  Some (((Z.mul a (Z.add d l)) :: c), (Z.add (Z.mul a p0) r))
+          else (match log false p0 d with
+                | Some l ->
+                  Some
+                    (((Big_int_Z.mult_big_int a (Big_int_Z.add_big_int d l)) :: c),
+                    (Big_int_Z.add_big_int (Big_int_Z.mult_big_int a p0) r))
                 | None -> None)
         | None -> None))
 
@@ -2084,9 +2215,10 @@ let rec slopes s t =
 let rec placed x y = function
 | [] -> []
 | a :: c0 ->
-  if Z.eqb a Big_int_Z.zero_big_int
-  then placed (Z.add x Big_int_Z.unit_big_int) y c0
-  else ((x, y), a) :: (placed (Z.add x Big_int_Z.unit_big_int) y c0)
+  if Big_int_Z.eq_big_int a Big_int_Z.zero_big_int
+  then placed (Big_int_Z.add_big_int x Big_int_Z.unit_big_int) y c0
+  else ((x, y),
+         a) :: (placed (Big_int_Z.add_big_int x Big_int_Z.unit_big_int) y c0)
 
 (** val tangent_terms :
     Big_int_Z.big_int list -> Big_int_Z.big_int -> Big_int_Z.big_int list
@@ -2098,10 +2230,12 @@ let rec tangent_terms s y = function
   (match slopes s t with
    | Some p0 ->
      let (c, r) = p0 in
-     (match tangent_terms s (Z.add y Big_int_Z.unit_big_int) points0 with
+     (match tangent_terms s (Big_int_Z.add_big_int y Big_int_Z.unit_big_int)
+              points0 with
       | Some p1 ->
         let (l, r') = p1 in
-        Some ((app (placed Big_int_Z.zero_big_int y c) l), (Z.add r r'))
+        Some ((app (placed Big_int_Z.zero_big_int y c) l),
+        (Big_int_Z.add_big_int r r'))
       | None -> None)
    | None -> None)
 
@@ -2118,11 +2252,11 @@ let rec logs_low s n =
     (match n with
      | [] -> None
      | m :: n0 ->
-       (match log m Big_int_Z.unit_big_int with
-        | Some p0 ->
-          let (l, _) = p0 in
+       (match log false m Big_int_Z.unit_big_int with
+        | Some l ->
           (match logs_low s0 n0 with
-           | Some r -> Some (Z.add (Z.mul a l) r)
+           | Some r ->
+             Some (Big_int_Z.add_big_int (Big_int_Z.mult_big_int a l) r)
            | None -> None)
         | None -> None))
 
@@ -2133,9 +2267,10 @@ let floor_ok pb f =
   (&&)
     ((&&)
       ((&&)
-        ((&&) (Z.leb Big_int_Z.zero_big_int a)
-          (Z.ltb Big_int_Z.zero_big_int b)) (alike f.shares pb.weights))
-      (nonnegative f.shares)) (alike f.sizes pb.weights)
+        ((&&) (Big_int_Z.le_big_int Big_int_Z.zero_big_int a)
+          (Big_int_Z.lt_big_int Big_int_Z.zero_big_int b))
+        (alike f.shares pb.weights)) (nonnegative f.shares))
+    (alike f.sizes pb.weights)
 
 (** val floor_row :
     problem -> Big_int_Z.big_int list list -> floor -> row option **)
@@ -2148,7 +2283,8 @@ let floor_row pb points f =
           let (l, r) = p0 in
           (match logs_low f.shares f.sizes with
            | Some w ->
-             Some { equal = false; right = (Z.sub r (Z.mul a w));
+             Some { equal = false; right =
+               (Big_int_Z.sub_big_int r (Big_int_Z.mult_big_int a w));
                coefficients = l }
            | None -> None)
         | None -> None)
@@ -2171,12 +2307,12 @@ let rec floor_rows pb points = function
 
 let bonus_ok pb b =
   (&&) ((&&) (alike b pb.weights) (nonnegative b))
-    (Z.ltb Big_int_Z.zero_big_int (zsum b))
+    (Big_int_Z.lt_big_int Big_int_Z.zero_big_int (zsum b))
 
 (** val negated : terms -> terms **)
 
 let negated l =
-  map (fun t -> let (y0, c) = t in (y0, (Z.opp c))) l
+  map (fun t -> let (y0, c) = t in (y0, (Big_int_Z.minus_big_int c))) l
 
 (** val bonus_cost :
     problem -> Big_int_Z.big_int list -> Big_int_Z.big_int list list ->
@@ -2206,12 +2342,14 @@ let bonus_cost pb b points cl =
               (match tangent_terms b Big_int_Z.zero_big_int points with
                | Some p1 ->
                  let (l, r) = p1 in
-                 let u = Z.mul (zsum b) d in
+                 let u = Big_int_Z.mult_big_int (zsum b) d in
                  if (&&) (bonus_ok pb b)
-                      (Z.ltb Big_int_Z.zero_big_int (snd cl))
+                      (Big_int_Z.lt_big_int Big_int_Z.zero_big_int (snd cl))
                  then Some ((Linear (u, (negated l))),
-                        ((Z.sub (Z.mul (fst cl) u) (Z.mul r (snd cl))),
-                        (Z.mul (snd cl) u)))
+                        ((Big_int_Z.sub_big_int
+                           (Big_int_Z.mult_big_int (fst cl) u)
+                           (Big_int_Z.mult_big_int r (snd cl))),
+                        (Big_int_Z.mult_big_int (snd cl) u)))
                  else None
                | None -> None)
             | _ :: _ -> None)
@@ -2239,7 +2377,7 @@ let relax en cl points =
               let (u, cl0) = p0 in
               (match pb.outputs with
                | Some m ->
-                 if Z.eqb (zlen points) m
+                 if Big_int_Z.eq_big_int (zlen points) m
                  then Some ({ weights = pb.weights; objective = u; base =
                         pb.base; halfspaces = pb.halfspaces; outputs =
                         pb.outputs; rows = (app new0 pb.rows) }, cl0)
@@ -2255,7 +2393,7 @@ let relax en cl points =
            let (u, cl0) = p0 in
            (match pb.outputs with
             | Some m ->
-              if Z.eqb (zlen points) m
+              if Big_int_Z.eq_big_int (zlen points) m
               then Some ({ weights = pb.weights; objective = u; base =
                      pb.base; halfspaces = pb.halfspaces; outputs =
                      pb.outputs; rows = (app new0 pb.rows) }, cl0)
@@ -2304,20 +2442,20 @@ let rec spread a b d0 s n q =
         | v :: q0 ->
           (match spread a b d0 s0 n0 q0 with
            | Some r ->
-             (match log m Big_int_Z.unit_big_int with
-              | Some p0 ->
-                let (l, u) = p0 in
-                if Z.eqb v Big_int_Z.zero_big_int
+             (match log (Big_int_Z.lt_big_int b a) m Big_int_Z.unit_big_int with
+              | Some l ->
+                if Big_int_Z.eq_big_int v Big_int_Z.zero_big_int
                 then Some r
-                else (match log (Z.mul v m) d0 with
-                      | Some p1 ->
-                        let (_, w) = p1 in
+                else (match log true (Big_int_Z.mult_big_int v m) d0 with
+                      | Some w ->
                         Some
-                        (Z.add
-                          (Z.mul (Z.mul g v)
-                            (Z.sub (Z.mul b w)
-                              (Z.mul (Z.sub b a) (if Z.leb a b then l else u))))
-                          r)
+                          (Big_int_Z.add_big_int
+                            (Big_int_Z.mult_big_int
+                              (Big_int_Z.mult_big_int g v)
+                              (Big_int_Z.sub_big_int
+                                (Big_int_Z.mult_big_int b w)
+                                (Big_int_Z.mult_big_int
+                                  (Big_int_Z.sub_big_int b a) l))) r)
                       | None -> None)
               | None -> None)
            | None -> None)))
@@ -2336,10 +2474,10 @@ let floor_holds pb d0 cols0 f =
   (&&) (floor_ok pb f)
     (match sum_all
              (spread a b d0 f.shares
-               (if Z.eqb a Big_int_Z.zero_big_int
+               (if Big_int_Z.eq_big_int a Big_int_Z.zero_big_int
                 then ones f.sizes
                 else f.sizes)) cols0 with
-     | Some s -> Z.leb s Big_int_Z.zero_big_int
+     | Some s -> Big_int_Z.le_big_int s Big_int_Z.zero_big_int
      | None -> false)
 
 (** val attains_all :
@@ -2359,9 +2497,13 @@ let attains_all en cl d0 lows cols0 =
                   (spread Big_int_Z.zero_big_int Big_int_Z.unit_big_int d0 b
                     (ones b)) cols0 with
           | Some s ->
-            let u = Z.mul (Z.mul (zsum b) d) d0 in
-            attains pb ((Z.add (Z.mul (fst cl) u) (Z.mul s (snd cl))),
-              (Z.mul (snd cl) u)) d0 lows cols0
+            let u =
+              Big_int_Z.mult_big_int (Big_int_Z.mult_big_int (zsum b) d) d0
+            in
+            attains pb
+              ((Big_int_Z.add_big_int (Big_int_Z.mult_big_int (fst cl) u)
+                 (Big_int_Z.mult_big_int s (snd cl))),
+              (Big_int_Z.mult_big_int (snd cl) u)) d0 lows cols0
           | None -> false))
 
 (** val gradient :
@@ -2379,10 +2521,10 @@ let rec gradient n m g n0 =
      | a :: n1 ->
        (match gradient n m g1 n1 with
         | Some c ->
-          if Z.eqb g0 Big_int_Z.zero_big_int
+          if Big_int_Z.eq_big_int g0 Big_int_Z.zero_big_int
           then Some (Big_int_Z.zero_big_int :: c)
-          else (match log (Z.mul a n) m with
-                | Some p0 -> let (l, _) = p0 in Some (l :: c)
+          else (match log false (Big_int_Z.mult_big_int a n) m with
+                | Some l -> Some (l :: c)
                 | None -> None)
         | None -> None))
 
@@ -2394,10 +2536,10 @@ let rec groups_under gs n q =
   match gs with
   | [] -> Some q
   | g :: gs0 ->
-    if Z.eqb (zsum g) Big_int_Z.zero_big_int
+    if Big_int_Z.eq_big_int (zsum g) Big_int_Z.zero_big_int
     then groups_under gs0 n q
     else let m = zdot g n in
-         if Z.ltb Big_int_Z.zero_big_int m
+         if Big_int_Z.lt_big_int Big_int_Z.zero_big_int m
          then (match gradient (zsum g) m g n with
                | Some c -> groups_under gs0 n (zplus q (products g c))
                | None -> None)
@@ -2416,7 +2558,7 @@ let rec mixed w p0 gains q =
     (match gains with
      | [] -> None
      | g :: gains0 ->
-       if Z.leb Big_int_Z.zero_big_int a
+       if Big_int_Z.le_big_int Big_int_Z.zero_big_int a
        then mixed w p1 gains0 (zplus q (zscale a (products w g)))
        else None)
 
@@ -2432,9 +2574,11 @@ let unit_of u =
   let t = zsum u.prior in
   (match u.aim with
    | Linear (_, _) -> Big_int_Z.unit_big_int
-   | Bayes (den, _) -> Z.mul (Z.mul t den) d
-   | Information _ -> Z.mul t d
-   | ChiSquare -> Z.mul (Z.mul (Z.mul t t) d) d)
+   | Bayes (den, _) -> Big_int_Z.mult_big_int (Big_int_Z.mult_big_int t den) d
+   | Information _ -> Big_int_Z.mult_big_int t d
+   | ChiSquare ->
+     Big_int_Z.mult_big_int
+       (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int t t) d) d)
 
 (** val under :
     convex -> Big_int_Z.big_int list -> Big_int_Z.big_int list option **)
@@ -2445,18 +2589,23 @@ let under u p0 =
   (match u.aim with
    | Linear (_, _) -> None
    | Bayes (_, gains) ->
-     if Z.eqb (zsum p0) d then mixed w p0 gains (zeros w) else None
+     if Big_int_Z.eq_big_int (zsum p0) d
+     then mixed w p0 gains (zeros w)
+     else None
    | Information gs -> groups_under gs p0 (zeros w)
    | ChiSquare ->
      if alike p0 w
      then Some
             (zplus
               (zscale
-                (Z.mul (Z.mul t d) (Big_int_Z.mult_int_big_int 2
-                  Big_int_Z.unit_big_int)) (products w p0))
+                (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int t d)
+                  (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int))
+                (products w p0))
               (zscale
-                (Z.opp
-                  (Z.add (zdot (products w p0) p0) (Z.mul (Z.mul t d) d))) w))
+                (Big_int_Z.minus_big_int
+                  (Big_int_Z.add_big_int (zdot (products w p0) p0)
+                    (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int t d) d)))
+                w))
      else None)
 
 (** val under_terms :
@@ -2467,7 +2616,7 @@ let rec under_terms u y = function
 | p0 :: ps0 ->
   (match under u p0 with
    | Some c ->
-     (match under_terms u (Z.add y Big_int_Z.unit_big_int) ps0 with
+     (match under_terms u (Big_int_Z.add_big_int y Big_int_Z.unit_big_int) ps0 with
       | Some l -> Some (app (placed Big_int_Z.zero_big_int y c) l)
       | None -> None)
    | None -> None)
@@ -2482,14 +2631,14 @@ let convex_ok pb u =
     terms option **)
 
 let shown pb u m ps =
-  if (&&) (convex_ok pb u) (Z.eqb (zlen ps) m)
+  if (&&) (convex_ok pb u) (Big_int_Z.eq_big_int (zlen ps) m)
   then under_terms u Big_int_Z.zero_big_int ps
   else None
 
 (** val times : Big_int_Z.big_int -> terms -> terms **)
 
 let times c l =
-  map (fun t -> let (y0, a) = t in (y0, (Z.mul c a))) l
+  map (fun t -> let (y0, a) = t in (y0, (Big_int_Z.mult_big_int c a))) l
 
 (** val limit_rows :
     problem -> Big_int_Z.big_int ->
@@ -2514,9 +2663,10 @@ let rec limit_rows pb m ls touches =
            | _ :: _ ->
              (match shown pb u m ps with
               | Some l ->
-                if Z.ltb Big_int_Z.zero_big_int b
-                then Some ({ equal = false; right = (Z.mul a (unit_of u));
-                       coefficients = (times b l) } :: rs)
+                if Big_int_Z.lt_big_int Big_int_Z.zero_big_int b
+                then Some ({ equal = false; right =
+                       (Big_int_Z.mult_big_int a (unit_of u)); coefficients =
+                       (times b l) } :: rs)
                 else None
               | None -> None))
         | None -> None))
@@ -2608,12 +2758,15 @@ let rec relative_above n s g q =
      | n0 :: q0 ->
        (match relative_above n s g1 q0 with
         | Some r ->
-          if (||) (Z.eqb g0 Big_int_Z.zero_big_int)
-               (Z.eqb n0 Big_int_Z.zero_big_int)
+          if (||) (Big_int_Z.eq_big_int g0 Big_int_Z.zero_big_int)
+               (Big_int_Z.eq_big_int n0 Big_int_Z.zero_big_int)
           then Some r
-          else (match log (Z.mul n0 n) s with
-                | Some p0 ->
-                  let (_, u) = p0 in Some (Z.add (Z.mul (Z.mul g0 n0) u) r)
+          else (match log true (Big_int_Z.mult_big_int n0 n) s with
+                | Some u ->
+                  Some
+                    (Big_int_Z.add_big_int
+                      (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int g0 n0)
+                        u) r)
                 | None -> None)
         | None -> None))
 
@@ -2624,12 +2777,14 @@ let rec relative_above n s g q =
 let square_above w q =
   let s = zdot w q in
   Some
-  (if Z.eqb s Big_int_Z.zero_big_int
+  (if Big_int_Z.eq_big_int s Big_int_Z.zero_big_int
    then Big_int_Z.zero_big_int
-   else Z.sub
+   else Big_int_Z.sub_big_int
           (ceil
-            (Z.mul (Z.mul (zsum w) (zdot w (map (fun n -> Z.mul n n) q))) d)
-            s) (Z.mul s d))
+            (Big_int_Z.mult_big_int
+              (Big_int_Z.mult_big_int (zsum w)
+                (zdot w (map (fun n -> Big_int_Z.mult_big_int n n) q))) d) s)
+          (Big_int_Z.mult_big_int s d))
 
 (** val above :
     convex -> Big_int_Z.big_int list -> Big_int_Z.big_int option **)
@@ -2648,17 +2803,21 @@ let above u q =
 let scale_of u d0 =
   let t = zsum u.prior in
   (match u.aim with
-   | Bayes (den, _) -> Z.mul (Z.mul t den) d0
-   | _ -> Z.mul (Z.mul t d0) d)
+   | Bayes (den, _) ->
+     Big_int_Z.mult_big_int (Big_int_Z.mult_big_int t den) d0
+   | _ -> Big_int_Z.mult_big_int (Big_int_Z.mult_big_int t d0) d)
 
 (** val at_most_there :
     problem -> Big_int_Z.big_int -> Big_int_Z.big_int list list -> convex ->
     Big_int_Z.big_int -> Big_int_Z.big_int -> bool **)
 
 let at_most_there pb d0 cols0 u a b =
-  (&&) ((&&) (convex_ok pb u) (Z.ltb Big_int_Z.zero_big_int b))
+  (&&)
+    ((&&) (convex_ok pb u) (Big_int_Z.lt_big_int Big_int_Z.zero_big_int b))
     (match sum_all (above u) cols0 with
-     | Some s -> Z.leb (Z.mul s b) (Z.mul a (scale_of u d0))
+     | Some s ->
+       Big_int_Z.le_big_int (Big_int_Z.mult_big_int s b)
+         (Big_int_Z.mult_big_int a (scale_of u d0))
      | None -> false)
 
 (** val realises :
@@ -2678,5 +2837,6 @@ let realises co cl d0 lows cols0 =
          (attains_all { plain = (emptied en.plain); bonus = []; floors =
            en.floors } (Big_int_Z.zero_big_int, Big_int_Z.unit_big_int) d0
            lows cols0)
-         (at_most_there en.plain d0 cols0 u (Z.opp (fst cl)) (snd cl))
+         (at_most_there en.plain d0 cols0 u
+           (Big_int_Z.minus_big_int (fst cl)) (snd cl))
      | None -> attains_all en cl d0 lows cols0)

@@ -60,29 +60,11 @@ module Z :
 
   val pos_sub : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
 
-  val add : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
-
-  val opp : Big_int_Z.big_int -> Big_int_Z.big_int
-
-  val sub : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
-
-  val mul : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
-
   val pow_pos : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
 
   val pow : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
 
   val compare : Big_int_Z.big_int -> Big_int_Z.big_int -> comparison
-
-  val leb : Big_int_Z.big_int -> Big_int_Z.big_int -> bool
-
-  val ltb : Big_int_Z.big_int -> Big_int_Z.big_int -> bool
-
-  val eqb : Big_int_Z.big_int -> Big_int_Z.big_int -> bool
-
-  val max : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
-
-  val min : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
 
   val to_nat : Big_int_Z.big_int -> nat
 
@@ -117,6 +99,8 @@ val forallb : ('a1 -> bool) -> 'a1 list -> bool
 
 val firstn : nat -> 'a1 list -> 'a1 list
 
+val skipn : nat -> 'a1 list -> 'a1 list
+
 val p : Big_int_Z.big_int
 
 val d : Big_int_Z.big_int
@@ -134,18 +118,20 @@ val hi_loop :
 val nterms : nat
 
 val ln_red :
-  Big_int_Z.big_int -> Big_int_Z.big_int ->
-  Big_int_Z.big_int * Big_int_Z.big_int
+  bool -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
 
-val ln2 : Big_int_Z.big_int * Big_int_Z.big_int
+val ln2_below : Big_int_Z.big_int
+
+val ln2_above : Big_int_Z.big_int
+
+val ln2 : bool -> Big_int_Z.big_int
 
 val log_try :
-  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) option
+  bool -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int option
 
 val log :
-  Big_int_Z.big_int -> Big_int_Z.big_int ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) option
+  bool -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int option
 
 type ratio =
 | Exp of Big_int_Z.big_int * Big_int_Z.big_int
@@ -453,18 +439,22 @@ val rows_hold :
   Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list list ->
   row list -> bool
 
-val recall :
-  Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
-  Big_int_Z.big_int option
-
-val log_below :
+val place :
   Big_int_Z.big_int -> Big_int_Z.big_int ->
   (Big_int_Z.big_int * Big_int_Z.big_int) list ->
-  (Big_int_Z.big_int * (Big_int_Z.big_int * Big_int_Z.big_int) list) option
+  (Big_int_Z.big_int * Big_int_Z.big_int) list option
+
+val gather :
+  Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) list
+
+val gathered :
+  (Big_int_Z.big_int * Big_int_Z.big_int) list -> Big_int_Z.big_int
 
 val logs_below :
-  Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) list -> Big_int_Z.big_int option
+  (Big_int_Z.big_int * Big_int_Z.big_int) list -> Big_int_Z.big_int ->
+  Big_int_Z.big_int option
 
 val group_below :
   Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int ->

@@ -2,10 +2,8 @@
    What is printed about the problem is printed from what was read. Exit status: 0 proved, 1 refuted, 2 unreadable. *)
 module ZA = Z
 open Core
-
 exception Unreadable of int * string            (* column, what is wrong *)
-let longest = 1 lsl 26
-let digits = 39457                              (* below 2^(2^17) *)
+let longest = 1 lsl 26 and digits = 39457       (* below 2^(2^17) *)
 
 (* ---- lines and fields ---- *)
 let row_number = ref 0 and text = Buffer.create 4096
@@ -19,18 +17,24 @@ let read_line ch =
     Buffer.add_subbytes text chunk !at (stop - !at);
     if Buffer.length text > longest then raise (Unreadable (longest, "the line is longer than 64 MiB"));
     if stop = !filled then (at := stop; go ()) else (at := stop + 1; Buffer.contents text) in go ()
-let fields s = List.rev (fst (List.fold_left (fun (l, at) w -> ((at, w) :: l, at + String.length w + 1)) ([], 1) (String.split_on_char ' ' s)))
-let integer (at, w) =
-  let n = String.length w in
-  let start = if n > 0 && w.[0] = '-' then 1 else 0 in
-  let plain = ref (n > start) in
-  String.iteri (fun i c -> if i >= start && (c < '0' || c > '9') then plain := false) w;
-  if not !plain || (w.[start] = '0' && n > 1) then raise (Unreadable (at, "expected an integer"));
-  if n - start > digits then raise (Unreadable (at, "the integer has too many digits"));
-  ZA.of_string w
+(* The integer of s that begins at index a, and the index behind it; off: what a column is more than an index. *)
+let number s a off =
+  let n = String.length s and wrong what = raise (Unreadable (a + off, what)) in let first = if a < n && s.[a] = '-' then a + 1 else a in
+  let i = ref first and v = ref 0 in
+  while !i < n && s.[!i] >= '0' && s.[!i] <= '9' do v := 10 * !v + Char.code s.[!i] - 48; incr i done;
+  if !i = first || (!i < n && s.[!i] <> ' ') || (s.[first] = '0' && !i > a + 1) then wrong "expected an integer" else
+  if !i - first > digits then wrong "the integer has too many digits" else
+  (if !i - first < Sys.int_size * 3 / 10 then ZA.of_int (if first > a then - !v else !v) else ZA.of_substring s ~pos:a ~len:(!i - a)), !i
+let integer (at, w) = fst (number w 0 at)
+(* The fields of a line behind its first a characters, all of them integers. *)
+let numbers s a = let rec go a l = if a = String.length s then List.rev l else let v, a = number s (a + 1) 1 in go a (v :: l) in go a []
+let fields s =
+  let rec go stop i l = if i < 0 then (1, String.sub s 0 stop) :: l
+    else if s.[i] = ' ' then go i (i - 1) ((i + 2, String.sub s (i + 1) (stop - i - 1)) :: l) else go stop (i - 1) l in
+  go (String.length s) (String.length s - 1) []
 let integers = List.map integer
 let stop l = raise (Unreadable ((match l with (at, _) :: _ -> at | [] -> 1), "unknown, missing or extra field"))
-let rec steps f l = function [] -> List.rev l | [a] -> stop [a] | a :: b :: r -> steps f (f (integer a) (integer b) :: l) r
+let rec steps l = function [] -> List.rev l | [a] -> stop [a] | a :: b :: r -> let a = integer a in steps ((a, integer b) :: l) r
 let mult l =
   let rec go fl ag = function
     | (_, "F") :: e :: f :: r when ag = [] -> go ((integer e, integer f) :: fl) ag r
@@ -59,62 +63,61 @@ let ratio = function [_, "e"; a; b] -> let a = integer a in Exp (a, integer b) |
 
 (* ---- a file ---- *)
 let check ch =
-  let problem_lines = Buffer.create 4096 and ahead = ref [] in
-  let next () = ahead := fields (read_line ch) in
-  let take key = match !ahead with (_, w) :: r when w = key -> r | l -> stop l in
-  let keep () = Buffer.add_string problem_lines (Buffer.contents text); Buffer.add_char problem_lines '\n'; next () in
-  let rec several key f acc = match !ahead with (_, w) :: r when w = key -> let a = f r in several key f (a :: acc) | _ -> List.rev acc in
-  let many key f = several key (fun r -> let a = f r in keep (); a) [] in
-  let three = function [x; y; c] -> let x = integer x in let y = integer y in ((x, y), integer c) | l -> stop l in
-  let kept key = let l = integers (take key) in keep (); l in
-  next (); (match !ahead with [_, "rropt-core"; _, "1"] -> next () | l -> stop l);
+  let problem_lines = Buffer.create 4096 and ahead = ref "" in
+  let next () = ahead := read_line ch in
+  let keep () = Buffer.add_string problem_lines !ahead; Buffer.add_char problem_lines '\n'; next () in
+  let here key = let n = String.length key in String.starts_with ~prefix:key !ahead && (String.length !ahead = n || !ahead.[n] = ' ') in
+  let take key = if here key then List.tl (fields !ahead) else stop [] and whole key = if here key then numbers !ahead (String.length key) else stop [] in
+  let rec several key f acc = if here key then let a = f () in several key f (a :: acc) else List.rev acc in
+  let three key () = match take key with [x; y; c] -> let x = integer x in let y = integer y in let c = integer c in keep (); ((x, y), c) | l -> stop l in
+  let kept key () = let l = whole key in keep (); l and many key f = several key (f key) [] in
+  next (); (match take "rropt-core" with [_, "1"] -> next () | l -> stop l);
   let sha = (match take "problem" with [_, w] -> w | l -> stop l) in next ();
   let sense = (match take "sense" with [_, ("maximize" | "minimize" as w)] -> w | l -> stop l) in keep (); let low = sense = "minimize" in
-  let weights = kept "weights" in
+  let weights = kept "weights" () in
   (* A utility with the lines of its gains or groups; one that is subtracted, or limited, has no terms. *)
   let utility u weights convex =
     let den = (match u with [_, "linear"; n] when not convex -> integer n | [_, "bayes"; n] when convex || not low -> integer n
       | [_, "entropy"] when not (convex || low) -> ZA.one | [_, ("information" | "given" | "chi-square")] when convex || not low -> ZA.one | l -> stop l) in
     let name = snd (List.hd u) in keep ();
     name, (match name with
-      | "linear" -> Linear (den, many "cost" three) | "bayes" -> Bayes (den, many "gain" integers) | "entropy" -> Linear (ZA.one, [])
-      | "given" -> Information (many "group" integers) | "information" -> Information [weights] | _ -> ChiSquare) in
+      | "linear" -> Linear (den, many "cost" three) | "bayes" -> Bayes (den, many "gain" kept) | "entropy" -> Linear (ZA.one, [])
+      | "given" -> Information (many "group" kept) | "information" -> Information [weights] | _ -> ChiSquare) in
   let less, u = (match take "utility" with (_, "less") :: r when low -> true, r | r -> false, r) in
   let name, aim = utility u weights less in let objective, loss = if less then Linear (ZA.one, []), Some { prior = weights; aim } else aim, None in
-  let bonus = if name = "entropy" then kept "shares" else [] in
+  let bonus = if name = "entropy" then kept "shares" () else [] in
   let base = (match take "cone" with
     | [_, "free"] -> keep (); Free | (_, "complete") :: r -> let r = ratio r in keep (); Complete r
-    | [_, "graph"] -> keep (); Graph (many "edge" (function x :: z :: r -> let x = integer x in let z = integer z in ((x, z), ratio r) | l -> stop l)) | l -> stop l) in
-  let halfspaces = many "halfspace" integers in
+    | [_, "graph"] -> keep (); Graph (several "edge" (fun () -> match take "edge" with
+        | x :: z :: r -> let x = integer x in let z = integer z in let r = ratio r in keep (); ((x, z), r) | l -> stop l) []) | l -> stop l) in
+  let halfspaces = many "halfspace" kept in
   let outputs = (match take "outputs" with [_, "free"] -> None | [m] -> Some (integer m) | l -> stop l) in
   (match outputs with Some m when ZA.gt m (ZA.of_int 100000) -> raise (Unreadable (9, "more than 100000 outputs")) | _ -> ()); keep ();
-  let rows = several "row" (fun r ->
-    let equal, right = (match r with [_, "<="; n] -> false, integer n | [_, "="; n] -> true, integer n | l -> stop l) in
+  let rows = several "row" (fun () ->
+    let equal, right = (match take "row" with [_, "<="; n] -> false, integer n | [_, "="; n] -> true, integer n | l -> stop l) in
     keep (); { equal; right; coefficients = many "term" three }) [] in
   let pair = function [a; b] -> let a = integer a in let b = integer b in keep (); (a, b) | l -> stop l in
-  let floors = several "floor" (fun r ->
-    let part = pair r in let shares = kept "shares" in let sizes = kept "sizes" in { part; shares; sizes }) [] in
-  let limits = several "limit" (fun r ->
-    let bound = pair r in let prior = kept "weights" in let _, aim = utility (take "utility") prior true in ({ prior; aim }, bound)) [] in
+  let floors = several "floor" (fun () ->
+    let part = pair (take "floor") in let shares = kept "shares" () in let sizes = kept "sizes" () in { part; shares; sizes }) [] in
+  let limits = several "limit" (fun () ->
+    let bound = pair (take "limit") in let prior = kept "weights" () in let _, aim = utility (take "utility") prior true in ({ prior; aim }, bound)) [] in
   let digest = Sha256.digest (Buffer.contents problem_lines) in
   if sha <> digest then raise (Unreadable (9, "the SHA-256 of the problem is " ^ digest ^ " and line 2 has another"));
-  let whole = { inner = { plain = { weights; objective; base; halfspaces; outputs; rows }; bonus; floors }; loss; limits } in
+  let entire = { inner = { plain = { weights; objective; base; halfspaces; outputs; rows }; bonus; floors }; loss; limits } in
   let empty, cl = (match take "claim" with
     | [_, "bound"; n; m] -> let n = integer n in false, (n, integer m) | [_, "infeasible"; n; m] -> let n = integer n in true, (n, integer m) | l -> stop l) in next ();
-  let lists key = several key (fun r -> let q = integers r in next (); q) [] in
-  let value = (match !ahead with
-    | (_, "value") :: _ -> (match take "value" with
+  let list key = let q = whole key in next (); q in
+  let lists key = several key (fun () -> list key) [] in
+  let value = if not (here "value") then None else (match take "value" with
       | [n; m; d] -> let n = integer n in let m = integer m in let d = integer d in next ();
-          let lows = steps (fun g h -> (g, h)) [] (take "lows") in next ();
-          Some (n, m, d, lows, lists "column")
-      | l -> stop l) | _ -> None) in
+          let lows = steps [] (take "lows") in next (); Some (n, m, d, lows, lists "column") | l -> stop l) in
   let tangents = lists "points" in
-  let touches = several "minorant" (function [] -> next (); lists "at" | l -> stop l) [] in
+  let touches = several "minorant" (fun () -> match take "minorant" with [] -> next (); lists "at" | l -> stop l) [] in
   let eunit = (match take "unit" with [n] -> integer n | l -> stop l) in next ();
-  let prices = integers (take "prices") in next (); let mults = integers (take "mults") in next ();
+  let prices = list "prices" in let mults = list "mults" in
   let mod_ = (match take "mode" with
     | [_, "dual"] -> Dual | [_, "corner"] -> Corner | [_, "box"] -> Box | [_, "sheets"] -> Sheets | [_, "known"] -> Known | l -> stop l) in next ();
-  let pairs = steps (fun g h -> (g, h)) [] (take "ratios") in next ();
+  let pairs = steps [] (take "ratios") in next ();
   Printf.printf "problem %s\n%s %s%s, %d inputs, total weight %s, %s, %d half-spaces, %d rows%s%s\n" digest sense (if less then "less " else "") name (List.length weights)
     (ZA.to_string (List.fold_left ZA.add ZA.zero weights))
     (match base with Free -> "cone free" | Graph l -> Printf.sprintf "%d edges" (List.length l)
@@ -124,25 +127,22 @@ let check ch =
     (String.concat "" (List.map (fun (_, (a, b)) -> Printf.sprintf ", a limit of %s/%s" (ZA.to_string a) (ZA.to_string b)) limits));
   let refuted () = Printf.printf "REFUTED at line %d\n" !row_number; 1 in
   (* [accepts] is [straight], [relax], [start], then [advance] for each token, then the empty stack; [excludes] is the same of the emptied problem. *)
-  let attained = match value with None -> true | Some (n, m, d, lows, columns) -> not empty && realises whole (n, m) d lows columns in
+  let attained = match value with None -> true | Some (n, m, d, lows, columns) -> not empty && realises entire (n, m) d lows columns in
   if not attained || (empty && ZA.sign (fst cl) >= 0) then refuted () else
-  match straight whole touches with None -> refuted () | Some plainer ->
+  match straight entire touches with None -> refuted () | Some plainer ->
   match relax (if empty then bare plainer else plainer) cl tangents with None -> refuted () | Some (pb, relaxed) ->
-  match start (if empty then emptied pb else pb) relaxed { mod_; eunit; prices; mults; pairs } with
-  | None -> refuted ()
-  | Some (en, stack) ->
-    let rec loop stack = match !ahead with
+  match start (if empty then emptied pb else pb) relaxed { mod_; eunit; prices; mults; pairs } with None -> refuted () | Some (en, stack) ->
+    let rec loop stack = match fields !ahead with
       | [_, "end"] -> if more ch then (incr row_number; raise (Unreadable (1, "text after the end")));
           if stack <> [] then refuted () else if empty then (print_endline "PROVED (verified core): no mechanism exists"; 0)
           else (let shown (n, m) = ZA.to_string (if low then ZA.neg n else n) ^ "/" ^ ZA.to_string m in
-            (match value with
-              | Some (n, m, _, _, _) -> let a = shown (n, m) and b = shown cl in
+            (match value with Some (n, m, _, _, _) -> let a = shown (n, m) and b = shown cl in
                   Printf.printf "PROVED (verified core): optimum in [%s, %s]\n" (if low then b else a) (if low then a else b)
               | None -> Printf.printf "PROVED (verified core): at %s %s\n" (if low then "least" else "most") (shown cl)); 0)
       | l -> let t = token l in (match advance en t stack with None -> refuted () | Some stack -> next (); loop stack) in
     loop stack
 let () =
-  Gc.set { (Gc.get ()) with minor_heap_size = 1 lsl 20 };
+  Gc.set { (Gc.get ()) with minor_heap_size = 1 lsl 17; space_overhead = 200 };
   let status = (try check (if Array.length Sys.argv > 1 then open_in_bin Sys.argv.(1) else stdin) with
     | Unreadable (at, what) -> Printf.printf "UNREADABLE line %d column %d: %s\n" !row_number at what; 2
     | Sys_error what -> Printf.printf "UNREADABLE %s\n" what; 2
