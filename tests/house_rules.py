@@ -551,7 +551,7 @@ PIECE = re.compile(r"\bchecker\._(?!_)\w|\bfrom rropt\.checker import (?:[\w, ]*
 PIECES = frozenset([
      "checker_pieces", "mutants_boxes", "mutants_cases",
     "mutants_cornertrees", "mutants_forms",  "mutants_levels", "mutants_levels_walk",
-     "mutants_offdiagonal",
+     "mutants_offdiagonal",   "mutants_reading",
     "mutants_riskproofs", "mutants_shapes",
     "mutants_sums", "mutants_trees", "mutants_utilities",  "mutants_yields",
 ])  # fmt: skip
