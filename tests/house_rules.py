@@ -552,7 +552,7 @@ PIECES = frozenset([
     "checker_pieces",
     "mutants_offdiagonal",
     "mutants_reading",
-    "mutants_reading_branches", "mutants_riskproofs", "mutants_shapes",
+    "mutants_riskproofs", "mutants_shapes",
     "mutants_trees", "mutants_utilities",
 ])  # fmt: skip
 """The files that test pieces of the checker by their private names, after `test_checker_`; it only gets shorter. What

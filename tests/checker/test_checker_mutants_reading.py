@@ -1,5 +1,5 @@
 """What the readers of proofs take and what they do not: the place and the words of each refusal, and the limits at
-and beyond their ends. (test_checker_mutants_reading_branches.py: branch-trees, shapes, levels, risk-branches.)
+and beyond their ends. (Branch-trees, shapes, levels and risk-branches: their own files.)
 """
 
 from __future__ import annotations
