@@ -18,7 +18,7 @@ from rropt.solve.tangent.budget import BROKEN, NOTHING, OPTIMAL
 from rropt.solve.tangent.ends import End
 from rropt.solve.tangent.epigraph import solve_epigraph
 from rropt.solve.tangent.interior import follow
-from rropt.solve.tangent.minorants import minorant_of
+from rropt.solve.tangent.minorants import TOUCHED, minorant_of
 from rropt.solve.tangent.model import Model
 
 Measures = Sequence[tuple[ColumnSum, float]]
@@ -39,13 +39,15 @@ class TangentRoute(Route):
         if isinstance(program.utility, Linear):
             return program.extra(Limits) is not None
         if isinstance(program.utility, Sum):
-            known = all(isinstance(part, Divergence | BayesGain) for _, part in program.utility.parts)
+            known = all(isinstance(part, TOUCHED) for _, part in program.utility.parts)
             return known and not program.utility.bending(program.sign)
-        return program.sense == "minimize" and isinstance(program.utility, Divergence | BayesGain)
+        return program.sense == "minimize" and isinstance(program.utility, TOUCHED)
 
     def refuse(self, program: Program, solver: str | None) -> Refusal | None:
         if not isinstance(program.cone.general(), BaseCone | PolyhedralCone):
             return Refusal("tangent does not take the exact cone of a confidence set", "use form='polytope'")
+        if not all(isinstance(utility, TOUCHED) for utility, _ in _measures(program)):
+            return Refusal("tangent has no tangents of a curve of the user's own", "limit another objective")
         if solver is not None and (solver == "highs") != _is_linear(program):
             return Refusal(f"tangent does not use the solver {solver!r} here", "leave the solver out")
         return None
@@ -167,7 +169,7 @@ def _lowest_goal(program: Program) -> tuple[Minorant, ...]:
     utility = program.utility
     if isinstance(utility, Sum):
         return tuple(_lowest(program, part, part=0) for _, part in utility.parts)
-    return (_lowest(program, utility),) if isinstance(utility, Divergence | BayesGain) else ()
+    return (_lowest(program, utility),) if isinstance(utility, TOUCHED) else ()
 
 
 def _lowest(program: Program, utility: Utility, limit: int | None = None, part: int | None = None) -> Minorant:
