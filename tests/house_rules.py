@@ -551,7 +551,6 @@ PIECE = re.compile(r"\bchecker\._(?!_)\w|\bfrom rropt\.checker import (?:[\w, ]*
 PIECES = frozenset([
     "checker_pieces",
     "mutants_offdiagonal",
-    "mutants_reading",
     "mutants_riskproofs", "mutants_shapes",
     "mutants_trees", "mutants_utilities",
 ])  # fmt: skip

@@ -540,6 +540,10 @@ def test_what_is_forbidden_is_changed_in_proved_files() -> None:
         assert check_bytes(encode({**made, "version": 1})).status == "UNREADABLE"
 
 
+def test_a_multiplier_of_zero() -> None:
+    assert_unreadable(put(LOOSE, *BOX, "l", 1, 1, value=0), "proof.boxes[1].l[1][1]: must be other than 0")
+
+
 @pytest.mark.parametrize("name", FORBIDDEN)
 def test_a_forbidden_change_is_unreadable(name: str) -> None:
     made, path, value = FORBIDDEN[name]
