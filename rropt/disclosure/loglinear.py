@@ -74,8 +74,9 @@ def _fraction(fraction: Any) -> float:
         share = float(fraction)
     except (TypeError, ValueError):
         share = math.nan
-    if not 0 < share <= 1:
-        raise InputError(f"the sampling fraction is {fraction!r}", "fit_population", "give a number in (0, 1]")
+    # The population is the sample over this number, which must be finite.
+    if not 1e-15 <= share <= 1:
+        raise InputError(f"the sampling fraction is {fraction!r}", "fit_population", "give a number from 1e-15 to 1")
     return share
 
 

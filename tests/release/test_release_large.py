@@ -50,8 +50,9 @@ column = rr.release.ProtectedColumn("x", each, **given)
 rr.release.release_file("t.parquet", column)
 found = rr.release.estimate_file("t.protected.parquet", {"x": column})
 assert found.n == rows and not found.warnings and len(found.values) == k
-# Each category is one record in 5,000; the largest of 5,000 normal numbers is below 6.
-assert (abs(found.values - 1 / k) < 6 * found.standard_errors + 1e-9).all()
+# Each category is one record in 5,000. Errors are those of counts near 20, which are skew: one of 5,000 of them is above
+# eight standard deviations once in a million runs. The median error is used: that of a small count is small too.
+assert (abs(found.values - 1 / k) < 8 * np.median(found.standard_errors)).all()
 # Not `ru_maxrss`: that begins with what the parent had.
 told = Path("/proc/self/status")
 lines = told.read_text().splitlines() if told.exists() else []
