@@ -50,8 +50,8 @@ column = rr.release.ProtectedColumn("x", each, **given)
 rr.release.release_file("t.parquet", column)
 found = rr.release.estimate_file("t.protected.parquet", {"x": column})
 assert found.n == rows and not found.warnings and len(found.values) == k
-# Each category is one record in 5,000. Errors are those of counts near 20, which are skew: one of 5,000 of them is above
-# eight standard deviations once in a million runs. The median error is used: that of a small count is small too.
+# Each category is one record in 5,000. Errors are those of counts near 20, which are skew: one of 5,000 is above eight
+# standard deviations once in a million runs. The median error is used: that of a small count is small too.
 assert (abs(found.values - 1 / k) < 8 * np.median(found.standard_errors)).all()
 # Not `ru_maxrss`: that begins with what the parent had.
 told = Path("/proc/self/status")
