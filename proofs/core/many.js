@@ -8,10 +8,14 @@ function verdict(file) {
   let printed = "", status
   const write = (text) => { printed += text }
   const exit = (code) => { status = code; throw ended }
+  // The program leaves files open at its end, and as many as node may hold are soon reached.
+  const opened = [], open = (...given) => opened[opened.push(fs.openSync(...given)) - 1]
+  const needs = (name) => /^(node:)?fs$/.test(name) ? { ...fs, openSync: open } : require(name)
   const own = { ...process, argv: ["node", "rropt-core", file], on() {}, cwd: process.cwd, exit, stdout: { write }, stderr: { write } }
   try {
-    program.runInContext(vm.createContext({ process: own, require, console, Buffer }))
+    program.runInContext(vm.createContext({ process: own, require: needs, console, Buffer }))
   } catch (fault) { if (fault !== ended) write("\n" + fault) }
+  opened.forEach((file) => { try { fs.closeSync(file) } catch { /* the program has closed it */ } })
   return status + " " + printed.trimEnd().split("\n").pop()
 }
 
