@@ -28,7 +28,7 @@ from rropt.prove.gaps import allowed, gap_of, grain
 from rropt.solve.budget import CHECKED, COMPARED, LARGEST_RANK, LAST, LEAST, PROVED, ROUNDED, VALUE_BITS
 from rropt.solve.candidate_mixtures import best_mixture
 from rropt.solve.candidates import best_candidate, last_resort
-from rropt.solve.compose.actions import is_merged, merge_outputs
+from rropt.solve.compose.actions import is_by_actions, is_merged, linear_value, merge_outputs
 from rropt.solve.dropped import prove_without, said_of
 from rropt.solve.kernel.budget import GRACE
 from rropt.solve.kernel.lp import AGAIN, GAVE_UP
@@ -141,17 +141,18 @@ def _prove_of(
     mechanism, own, decomposition = found
     if mechanism is not None and program.outputs is None and outputs is not None:
         mechanism = _labelled(mechanism, outputs, warnings)
-    witness = mechanism
-    if mechanism is not None and answer.stated is not None and isinstance(program.utility, BayesGain):
-        witness = merge_outputs(mechanism, program.utility, answer.stated)
-        if witness is mechanism or is_merged(program):
-            mechanism = witness
-        else:
-            witness = None
-            warnings.append(RENAMED)
     at_one_prior = isinstance(program.utility, Capacity) and answer.stated is not None
     worst = isinstance(program.utility, LeastInformation) or at_one_prior
     shown = _mixed_value(answer.stated, mechanism) if worst else own
+    witness = mechanism
+    if mechanism is not None and own is not None and is_by_actions(program, answer.stated):
+        if is_merged(program):
+            mechanism = witness = merge_outputs(mechanism, program.utility, answer.stated)
+        else:
+            shown = linear_value(answer.stated, mechanism)
+            if not _is_within(shown, own.upper, program, options):
+                witness = None
+                warnings.append(RENAMED)
     limit, certificate, verdict = _prove(answer.stated or program, witness, shown, answer, effort, warnings)
     attained = own
     if own is not None and mechanism is not None and objective.units == "bits":

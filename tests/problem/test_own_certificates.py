@@ -28,3 +28,11 @@ def test_a_simple_mechanism_has_an_output_for_each_action() -> None:
     assert solution.mechanism is not None
     assert solution.mechanism.outputs == at.inputs
     assert solution.verdict is None or solution.verdict.proved
+
+
+@pytest.mark.parametrize("weights", [[4, 3, 2, 1], [40, 30, 1, 1, 1]])
+def test_a_bound_on_risk_forbids_merging_and_the_certificate_stays(weights: list[int]) -> None:
+    """Rounding gives an output of next to no mass another best action, which costs less than the gap."""
+    prior = rr.Prior.from_counts(weights)
+    rules = [rr.AtMost(rr.MutualInformation(prior), "0.05"), rr.IdentificationRisk(weights, "0.9")]
+    assert rr.Problem(rr.Maximize(rr.BayesSuccess(prior)), rules).solve().status == "certified"

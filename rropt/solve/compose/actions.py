@@ -14,6 +14,7 @@ from operator import add
 import numpy as np
 
 from rropt.errors import NoRoute, Refusal
+from rropt.exact import Interval
 from rropt.mechanisms.columns import DenseColumn
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.program.cones import Cone
@@ -96,21 +97,38 @@ def one_output_an_action(program: Program) -> Program | None:
     return replace(program, outputs=outputs, utility=Linear(cost))
 
 
+def is_by_actions(program: Program, stated: Program | None) -> bool:
+    """Whether a Bayes gain is stated as a linear objective, with an output for each action."""
+    linear = stated is not None and isinstance(stated.utility, Linear) and stated.outputs is not None
+    return linear and isinstance(program.utility, BayesGain)
+
+
+def linear_value(stated: Program, mechanism: Mechanism) -> Interval | None:
+    """The value of a mechanism in the linear problem that replaces that of a Bayes gain: rounding may change the best
+    action of an output of next to no mass, and so the gain very slightly. None where it has other outputs."""
+    assert isinstance(stated.utility, Linear)
+    if mechanism.outputs != stated.outputs:
+        return None
+    terms = stated.utility.cost
+    return Interval.point(sum((value * mechanism.entry(x, y) for x, y, value in terms), Fraction(0)))
+
+
 def merge_outputs(mechanism: Mechanism, utility: BayesGain, linear: Program) -> Mechanism:
     """The mechanism with the outputs of `linear`, which has one for each action (`one_output_an_action`): each output
     becomes that of its best action, its own where that is among the best. The gain is the same."""
     outputs = linear.outputs
-    if outputs is None or not isinstance(linear.utility, Linear):
-        return mechanism
-    scores, scales = utility.scores(), mechanism.row_denominators
+    assert outputs is not None
+    scores = utility.scores()
     gains, sizes = utility.table @ mechanism.matrix, np.abs(utility.table) @ mechanism.matrix
-    merged = [(0,) * len(scales) for _ in outputs]
+    merged = [(0,) * len(mechanism.inputs) for _ in outputs]
     for y, numbers in enumerate(mechanism.numerators):
-        # Floats leave few actions; among these, rationals decide.
-        column = [Fraction(n, scale) for n, scale in zip(numbers, scales, strict=True)]
-        near = np.flatnonzero(gains[:, y] >= gains[:, y].max() - NEAR * sizes[:, y].max()).tolist()
-        exact = {g: sum((s * q for s, q in zip(scores[g], column, strict=True) if q), Fraction(0)) for g in near}
-        best = [g for g, gain in exact.items() if gain == max(exact.values())]
+        # Floats leave few actions, mostly one; among several, rationals decide.
+        best = np.flatnonzero(gains[:, y] >= gains[:, y].max() - NEAR * sizes[:, y].max()).tolist()
+        if len(best) > 1:
+            column = mechanism.column(y)
+            exact = [sum((s * q for s, q in zip(scores[g], column, strict=True) if q), Fraction(0)) for g in best]
+            most = max(exact)
+            best = [g for g, gain in zip(best, exact, strict=True) if gain == most]
         place = next((g for g in best if outputs[g] == mechanism.outputs[y]), best[0])
         merged[place] = tuple(map(add, merged[place], numbers))
     if mechanism.outputs == outputs and tuple(merged) == mechanism.numerators:

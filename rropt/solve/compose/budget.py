@@ -6,11 +6,9 @@ import numpy as np
 RESERVE = 8.0
 """Seconds for another mechanism where the time limit ended the programme of a Bayes gain. Chosen: by reason, as no case
 has a clock: more would let a limit be exceeded for longer, less may give no mechanism at large sizes."""
-
 NEAR = 1e-9
 """Actions whose gains in floats differ by less, relative to their terms, are compared in rationals. Chosen: by reason:
-sums of some hundred floats err by less than 1e-13 of their terms, and few actions come as near to each other.
-"""
+sums of some hundred floats err by less than 1e-13 of their terms, and few actions come as near to each other."""
 
 # events.py
 TRUTH_STEPS = 30
