@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from builders import Document, rat
-from shells import checked, table
+from shells import FREE, checked, member, table
 from test_checker_cases import UNIT, document
 from test_checker_cuts import Case
 from test_checker_levels import with_levels
@@ -21,35 +21,22 @@ from test_checker_shapes import Case as Robust
 from rropt.checker import ONE, P, log_bounds
 
 TINY = Fraction(1, 2**100)
-FREE: Document = {"kind": "free"}
 
 
-def boxes(kind: str, weights: Sequence[int], prices: Sequence[Fraction], tree: list[Any], **more: Any) -> Document:
-    """A certificate of the mechanism that says nothing; `more` are its cone and the unit D."""
-    k = len(weights)
-    return {
-        "format": "rropt-certificate",
-        "version": 4,
-        "problem": {
-            "sense": "maximize",
-            "inputs": [str(x) for x in range(k)],
-            "outputs": None,
-            "weights": [str(n) for n in weights],
-            "utility": {"kind": kind},
-            "cone": more.get("cone", FREE),
-            "rows": [],
-        },
-        "mechanism": table([[1]] * k),
-        "value": {"lower": "0", "upper": "0"},
-        "bound": str(10**600),
-        "proof": {
-            "kind": "column-dual",
-            "prices": [rat(a) for a in prices],
-            "unit": str(more.get("unit", 1)),
-            "boxes": tree,
-        },
-        "assumptions": [],
-    }
+def boxes(
+    kind: str,
+    weights: Sequence[int],
+    prices: Sequence[Fraction],
+    tree: list[Any],
+    *,
+    cone: Document = FREE,
+    unit: int = 1,
+) -> Document:
+    """A certificate of the mechanism that says nothing; `unit` is D."""
+    parts = {"outputs": None, "weights": [str(n) for n in weights], "utility": {"kind": kind}, "cone": cone}
+    proof = {"kind": "column-dual", "prices": [rat(a) for a in prices], "unit": str(unit), "boxes": tree}
+    made = member(table([[1]] * len(weights)), **parts)
+    return {**made, "version": 4, "bound": str(10**600), "proof": proof}
 
 
 def leaf_holds(made: Document, i: int) -> bool:
