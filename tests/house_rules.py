@@ -548,12 +548,6 @@ def private_names(folder: Path) -> dict[str, tuple[str, ...]]:
 
 
 PIECE = re.compile(r"\bchecker\._(?!_)\w|\bfrom rropt\.checker import (?:[\w, ]*|\([^)]*)\b_\w")
-PIECES = frozenset([
-    "checker_pieces",
-    "mutants_offdiagonal", "mutants_shapes", "mutants_utilities",
-])  # fmt: skip
-"""The files that test pieces of the checker by their private names, after `test_checker_`; it only gets shorter. What
-is new speaks to `check_bytes`."""
 
 
 def pieces(folder: Path) -> set[str]:

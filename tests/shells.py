@@ -50,6 +50,10 @@ def nothing(problem: Document) -> Document:
             proof |= {"flows": []}
         elif forms:
             proof |= {"forms": [prices] * forms, "unit": "1", "boxes": [leaf | {"e": [0] * forms}]}
+            if kind == "inverse_determinant":
+                proof["forms"] = [[str(int(x == z)) for z in range(k)] for x in range(k)]
+            if kind == "inverse_eigenvalue":
+                proof["factors"] = [["1"] * k] * forms
         else:
             proof |= {"unit": "1", "boxes": [leaf]}
     return {**proof, "steps": [{"kind": "drop", "parts": dropped}]} if dropped else proof
@@ -92,13 +96,15 @@ def is_allowed(mechanism: Document, **parts: Any) -> bool:
 def claimed(document: Document, lower: Any, upper: Any) -> str:
     """What is said of a claim on the utility of the mechanism: "lower", "upper", "unproved" (of a matrix M that is not
     shown to be regular), or "" where it holds, whatever comes after it."""
-    bound = f"{'-' if document['problem']['sense'] == 'minimize' else ''}1{'0' * 300}"
+    bound = f"{'-' if document['problem']['sense'] == 'minimize' else ''}1{'0' * 2000}"
     verdict = checked({**document, "value": {"lower": str(lower), "upper": str(upper)}, "bound": bound})
     assert verdict.status in ("PROVED", "REFUTED"), verdict.reason
     for word in ("lower", "upper"):
         if verdict.reason.startswith(f"value.{word}: not proved"):
             return word
-    assert verdict.proved or verdict.reason.startswith(("proof", "bound: ", "mechanism: ")), verdict.reason
+    assert verdict.proved or verdict.reason.startswith(("proof", "bound: below", "bound: above", "mechanism: ")), (
+        verdict.reason
+    )
     return "unproved" if "regular" in verdict.reason else ""
 
 

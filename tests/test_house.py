@@ -487,7 +487,7 @@ def test_a_private_name_in_a_test_is_found(tmp_path: Path) -> None:
 
 
 def test_tests_of_the_checker_speak_to_bytes(checkout: Path, tmp_path: Path) -> None:
-    assert rules.pieces(checkout / "tests") - {"test_house"} == rules.PIECES, "shorten the list where a name has gone"
+    assert rules.pieces(checkout / "tests") == {"test_house"}
     for number, line in enumerate(("checker._log(1)", "from rropt.checker import ONE, _log", "checker.__file__")):
         (tmp_path / f"test_checker_{number}.py").write_text(line, encoding="utf-8")
     assert rules.pieces(tmp_path) == {"0", "1"}
