@@ -105,7 +105,7 @@ check: coverage
 mutation: $(VENV)/.installed-dev
 	$(BIN)/python tests/mutation.py $(MUTATION)
 
-# Writes docs/benchmarks.md, in some twenty minutes; BENCH=--full takes an hour and more, BENCH="large ties" prints.
+# Writes docs/benchmarks.md, in some twenty minutes; BENCH=--full takes two hours, BENCH="large ties" prints.
 bench: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks $(BENCH)
 

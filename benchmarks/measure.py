@@ -6,7 +6,9 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -15,6 +17,7 @@ import numpy as np
 import rropt as rr
 from benchmarks.table import Row
 from rropt.checker import check_bytes
+from rropt.io.memory import peak_memory
 
 T = TypeVar("T")
 
@@ -78,10 +81,12 @@ class Solved:
         return proved and (self.solution.gap or 0.0) <= gap and self.seconds <= seconds + (60 if stopped else 0)
 
 
-def solved(problem: rr.Problem, route: str, gap: float, time_limit: float | None = None) -> Solved:
+def solved(
+    problem: rr.Problem, route: str, gap: float, time_limit: float | None = None, repeats: int = REPEATS
+) -> Solved:
     """Solve, save, read again and check; times as in `timed`. Raises RuntimeError without a certificate, or where
     the saved file of a certified solution is not proved: there is nothing to measure then."""
-    run = timed(lambda: problem.solve(route, gap=gap, time_limit=time_limit, absolute_gap=gap))
+    run = timed(lambda: problem.solve(route, gap=gap, time_limit=time_limit, absolute_gap=gap), repeats)
     solution = run.value
     if solution.certificate is None:
         raise RuntimeError(f"{problem.name}: {solution.status}, without a certificate")
@@ -92,6 +97,20 @@ def solved(problem: rr.Problem, route: str, gap: float, time_limit: float | None
         raise RuntimeError(f"{problem.name}: the checker says {check.value.status}: {check.value.reason}")
     nodes = proof_nodes(solution.certificate.document["proof"])
     return Solved(solution, run.seconds, check.seconds, len(data), nodes)
+
+
+def alone(make: Callable[[], rr.Problem], route: str, gap: float, time_limit: float) -> Row:
+    """The cells of one solve in a process of its own, and under `memory` the most bytes that the process had. `make` is
+    a function of a module, with its arguments (`functools.partial`). Raises RuntimeError as `solved` does, and
+    BrokenProcessPool where the system ended the process."""
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        return pool.submit(_here, make, route, gap, time_limit).result()
+
+
+def _here(make: Callable[[], rr.Problem], route: str, gap: float, time_limit: float) -> Row:
+    warm_up()
+    cells = solved(make(), route, gap, time_limit, repeats=1).cells()
+    return {**cells, "memory": peak_memory()}
 
 
 def proof_nodes(proof: Mapping[str, Any]) -> int:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 Scale = Literal["tiny", "default", "full"]
-"""How much to measure: `tiny` for the tests (seconds), `default` (twenty minutes), `full` (an hour and more)."""
+"""How much to measure: `tiny` for the tests (seconds), `default` (twenty minutes), `full` (two hours)."""
 
 Value = float | int | str | None
 Row = dict[str, Value]

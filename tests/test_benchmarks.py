@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from drawing import graded
 
-NAMES = ("first", "full_lp", "large", "ties", "metric", "places", "offdiagonal", "rldp", "exact_rldp", "linear_loss")
-NAMES += ("sampling", "peers", "peer_answers", "release", "ledger", "birkhoff", "limits", "constructors", "growth")
-NAMES += ("kernels",)
+NAMES = ("first", "frontier", "full_lp", "large", "ties", "metric", "places", "offdiagonal", "rldp", "exact_rldp")
+NAMES += ("linear_loss", "sampling", "peers", "peer_answers", "rivals", "release", "ledger", "birkhoff", "limits")
+NAMES += ("constructors", "kernels")
 LONG = ("exact_rldp", "limits", "offdiagonal", "release", "rldp")
 
 
@@ -97,7 +97,7 @@ def test_prices_that_undercut_a_column_are_seen(room: Any) -> None:
     assert programme.violation(prices - 1e-3) >= 4e-3
 
 
-@pytest.mark.parametrize("name", graded(["large", "ties", "growth"], ["offdiagonal"]))
+@pytest.mark.parametrize("name", graded(["large", "ties"], ["offdiagonal"]))
 def test_small_sizes_are_certified(name: str, results: dict[str, Any]) -> None:
     for row in results[name].rows:
         assert row.get("status", "certified") == "certified"
@@ -135,6 +135,24 @@ def test_only_the_certified_design_is_sure_to_keep_epsilon(results: dict[str, An
         assert row["excess of likely"] <= row["excess"]
 
 
+def test_cvxpy_agrees_with_the_proved_interval_where_it_can_state_the_problem(
+    results: dict[str, Any], room: Any
+) -> None:
+    rows = {(row["problem"], row["tool"]): row for row in results["rivals"].rows}
+    convex = {name: name.startswith("least") for name in room("tables.rivals").KINDS}
+    assert len(convex) == 5
+    for name, stated in convex.items():
+        ours, other = rows[name, "rropt"], rows[name, "cvxpy"]
+        assert ours["status"] == "certified"
+        assert abs(ours["bound"] - ours["value"]) <= 1e-6
+        assert (other["value"] is not None) == stated
+        if stated:
+            assert abs(other["outside"]) <= 1e-6
+            assert other["value"] == pytest.approx(ours["value"], abs=1e-5)
+        else:
+            assert "cannot state" in other["status"]
+
+
 def test_the_excess_of_a_matrix_is_measured(room: Any) -> None:
     import rropt as rr
 
@@ -163,17 +181,39 @@ def test_every_way_of_drawing_draws_the_mechanism(room: Any) -> None:
 
 
 def test_the_exponent_is_that_of_a_power(room: Any) -> None:
-    slope, factor = room("tables.growth").exponent([2, 4, 8, 16], [3 * k**1.5 for k in (2, 4, 8, 16)])
+    slope, factor = room("tables.frontier").exponent([2, 4, 8, 16], [3 * k**1.5 for k in (2, 4, 8, 16)])
     assert slope == pytest.approx(1.5)
     assert factor == pytest.approx(3)
 
 
-def test_the_picture_is_an_image_of_every_point(results: dict[str, Any]) -> None:
-    (name,) = results["growth"].pictures
-    assert name in results["growth"].notes[-1]
-    root = ElementTree.fromstring(results["growth"].pictures[name])
-    assert root.tag.endswith("svg")
-    assert len(root.findall("{*}circle")) == 2 * len(results["growth"].rows)
+def test_the_pictures_are_images_of_every_point(results: dict[str, Any]) -> None:
+    found = results["frontier"]
+    for name, picture in found.pictures.items():
+        assert sum(name in note for note in found.notes) == 1
+        root = ElementTree.fromstring(picture)
+        assert root.tag.endswith("svg")
+        assert len(root.findall("{*}circle")) == 2
+
+
+def test_a_ladder_ends_at_the_last_certified_size(room: Any) -> None:
+    """Information under bistochastic LDP is certified at once for two inputs, and not in a second for twelve."""
+    table = room("tables.frontier")
+    kind = table.Kind(table.KINDS["information, LDP 1, bistochastic"].make, (2, 12))
+    rungs, after = table.climb(kind, 1.0)
+    assert [row["k"] for row in rungs] == [2]
+    assert after.startswith("12: ")
+    assert table.growth(rungs, "seconds") is None
+    assert rungs[0]["memory"] > 1e7
+
+
+def test_a_proof_outside_the_verified_core_is_named(room: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    kernels = room("tables.kernels")
+    monkeypatch.setattr(kernels, "PROBLEMS", {"information, path": kernels.PROBLEMS["information, path"]})
+    monkeypatch.setattr(kernels, "SIZES", {"tiny": (4, 16)})
+    result = kernels.Kernels().measure("tiny")
+    assert [row["k"] for row in result.rows] == [4]
+    assert len(result.notes) == 1
+    assert "information, path, k = 16" in result.notes[0]
 
 
 def test_a_missed_target_is_said(room: Any) -> None:
@@ -188,12 +228,12 @@ def test_a_missed_target_is_said(room: Any) -> None:
 def test_the_page_is_written_with_its_pictures(
     room: Any, results: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    table = next(one for one in room("tables").TABLES if one.name == "growth")
-    measured = results["growth"]
+    table = next(one for one in room("tables").TABLES if one.name == "frontier")
+    measured = results["frontier"]
     monkeypatch.setattr(type(table), "measure", lambda self, scale: measured)
     text = room("run").run([table], "tiny", tmp_path / "page.md")
     assert (tmp_path / "page.md").read_text(encoding="utf-8") == text
-    assert {path.name for path in tmp_path.iterdir()} == {"page.md", "benchmarks-growth.svg"}
+    assert {path.name for path in tmp_path.iterdir()} == {"page.md", *measured.pictures}
     assert "numpy" in text
     assert "cores" in text
 

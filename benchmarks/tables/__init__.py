@@ -5,8 +5,8 @@ from benchmarks.tables.birkhoff import Birkhoff
 from benchmarks.tables.constructors import Constructors
 from benchmarks.tables.exact_rldp import ExactRldp
 from benchmarks.tables.first import First
+from benchmarks.tables.frontier import Frontier
 from benchmarks.tables.full_lp import FullLp
-from benchmarks.tables.growth import Growth
 from benchmarks.tables.kernels import Kernels
 from benchmarks.tables.large import Large
 from benchmarks.tables.ledger import Ledger
@@ -18,12 +18,14 @@ from benchmarks.tables.peer_answers import PeerAnswers
 from benchmarks.tables.peers import Peers
 from benchmarks.tables.places import Places
 from benchmarks.tables.release import Release
+from benchmarks.tables.rivals import Rivals
 from benchmarks.tables.rldp import Rldp
 from benchmarks.tables.sampling import Sampling
 from benchmarks.tables.ties import Ties
 
 TABLES: tuple[Table, ...] = (
     First(),
+    Frontier(),
     FullLp(),
     Large(),
     Ties(),
@@ -36,11 +38,11 @@ TABLES: tuple[Table, ...] = (
     Sampling(),
     Peers(),
     PeerAnswers(),
+    Rivals(),
     Release(),
     Ledger(),
     Birkhoff(),
     Limits(),
     Constructors(),
-    Growth(),
     Kernels(),
 )

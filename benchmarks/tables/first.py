@@ -25,7 +25,7 @@ rr.Problem(goal, [rr.LDP(1)]).solve().certificate.save({place!r})
 """
 STARTS: dict[Scale, int] = {"tiny": 1, "default": 5, "full": 5}
 """Starts of one command, of which the median counts."""
-COUNTS: dict[Scale, int] = {"tiny": 5, "default": 200, "full": 1000}
+COUNTS: dict[Scale, int] = {"tiny": 5, "default": 1000, "full": 1000}
 """Small problems that are solved."""
 PER_SOLVE = 0.006
 """Seconds for one of them, on average."""

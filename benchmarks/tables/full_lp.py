@@ -30,8 +30,8 @@ ROUNDING = 1e-12
 """Differences of doubles that say nothing."""
 SIZES: dict[Scale, dict[int, Sequence[int]]] = {
     "tiny": {5: (1,)},
-    "default": {12: (1, 2, 3), 14: (1, 2, 3), 16: (1, 2)},
-    "full": {12: (1, 2, 3), 14: (1, 2, 3), 16: (1, 2, 3), 18: (1, 2)},
+    "default": {16: (1, 2, 3)},
+    "full": {16: (1, 2, 3), 18: (1, 2)},
 }
 """Seeds of the priors by number of inputs."""
 METHODS = {"highs-ds": "simplex", "highs-ipm": "interior point"}

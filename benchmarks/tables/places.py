@@ -24,7 +24,11 @@ TARGETS = {8: 2.0, 10: 2.0, 12: 4.0, 20: 30.0, 30: 400.0}
 GAP, SEED = 1e-3, 1
 PATIENCE = 150
 """Seconds of wall clock that another solver gets."""
-OTHERS = 12
+OTHERS: dict[Scale, dict[str, int]] = {
+    "tiny": {"HiGHS": 2, "qif": 0},
+    "default": {"HiGHS": 10, "qif": 8},
+    "full": {"HiGHS": 12, "qif": 10},
+}
 """The longest side at which the others are asked."""
 COUNTIES = Path(__file__).resolve().parent.parent / "data" / "counties.json"
 MAP_GAP, MAP_TARGET = 1e-6, 20.0
@@ -66,9 +70,10 @@ class Places(Table):
 The least expected distance on square grids, epsilon 1 a step, Dirichlet(1) priors of seed {SEED}. **rropt** is asked
 for {GAP:g} relative: declaration, search, certificate and check. **HiGHS** is `scipy.optimize.linprog` on the whole
 programme, **qif** its function for this problem (`min_loss_given_d`), each with {PATIENCE} s of wall clock and in its
-own float precision; above 64 places qif is asked with `--full` only. Seconds are processor time, for qif wall clock.
-The *map* is that of the 100 counties of North Carolina (`benchmarks/data/counties.json`, from libpysal): mutual
-information about the county of a birth, epsilon 1 a border, asked for {MAP_GAP:g}."""
+own float precision; HiGHS above 100 places and qif above 64 are asked with `--full` only, up to 144 and 100. Seconds
+are processor time, for qif wall clock. The *map* is that of the 100 counties of North Carolina
+(`benchmarks/data/counties.json`, from libpysal): mutual information about the county of a birth, epsilon 1 a border,
+asked for {MAP_GAP:g}."""
     columns: ClassVar[tuple[Column, ...]] = (
         Column("places", "places"),
         Column("k", "k"),
@@ -82,11 +87,10 @@ information about the county of a birth, epsilon 1 a border, asked for {MAP_GAP:
     )
 
     def measure(self, scale: Scale) -> Result:
-        asked = {"tiny": (), "default": SIDES["default"][:1], "full": SIDES["default"]}[scale]
-        rows = [row for side in SIDES[scale] for row in self._grid(side, side in asked)]
+        rows = [row for side in SIDES[scale] for row in self._grid(side, OTHERS[scale])]
         return Result(rows if scale == "tiny" else [*rows, self._map()])
 
-    def _grid(self, side: int, ask: bool) -> list[Row]:
+    def _grid(self, side: int, others: dict[str, int]) -> list[Row]:
         graph = nx.convert_node_labels_to_integers(nx.grid_2d_graph(side, side))
         k, far = side * side, dict(nx.all_pairs_shortest_path_length(graph))
         loss = np.array([[far[x][y] for y in graph] for x in graph], dtype=float)
@@ -96,12 +100,12 @@ information about the county of a birth, epsilon 1 a border, asked for {MAP_GAP:
         found = rr.Problem(goal, [rr.MetricDP(graph, epsilon=1)], outputs=prior.labels).solve(gap=GAP)
         name, target = f"grid {side} x {side}", TARGETS.get(side)
         rows = [_row(name, k, found, time.process_time() - begun, target)]
-        if side <= OTHERS:
+        if side <= others["HiGHS"]:
             begun = time.process_time()
             status, value = plain(prior.array, loss, list(graph.edges))
             spent = time.process_time() - begun
             rows.append(_other(name, k, "HiGHS", status, spent, value))
-        if ask:
+        if side <= others["qif"]:
             rows.append(self._qif(name, prior.array, loss))
         return rows
 

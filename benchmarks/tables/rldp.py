@@ -66,9 +66,9 @@ CASES += (
 )
 WIDE = ("sex, education", "relationship, occupation", "race, native-country", "relationship, native-country")
 LONG = (
-    *(Case(name, None, epsilon, 1e-3, 300, stopped=True) for name in WIDE for epsilon in ("1", "4")),
-    *(Case("education, sex", None, epsilon, 1e-3, 300, turned=True, stopped=True) for epsilon in ("1", "4")),
-    *(Case("7 x 7", (7, 7), epsilon, 1e-3, 300, stopped=True) for epsilon in ("0.2", "0.5", "1", "2", "4", "8")),
+    *(Case(name, None, "1", 1e-3, 200, stopped=True) for name in WIDE),
+    Case("education, sex", None, "1", 1e-3, 200, turned=True, stopped=True),
+    *(Case("7 x 7", (7, 7), epsilon, 1e-3, 75, stopped=True) for epsilon in ("0.5", "1", "4")),
 )
 TINY = (Case("2 x 2", (2, 2), "1", 1e-8, 1), Case("sex, race", None, "1", 1e-6, 300))
 
