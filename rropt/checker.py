@@ -1,4 +1,4 @@
-"""The trusted checker of rropt certificates, format versions 1 to 7.
+"""The trusted checker of rropt certificates, format versions 1 to 8.
 
 One file, Python standard library only, nothing of rropt: copy it anywhere and run
 `python checker.py FILE...` (or `python -m rropt.checker FILE...`). It is written from
@@ -25,7 +25,8 @@ inverse_trace; identification risk, with a part of section 5 for the mechanism a
 `levels` for robust cones, after `shapes`; `cases` for confidence cones, after the cuts of a box tree; and the tree of
 chi-square information, which is that of mutual information. What only version 6 has: corner-trees, after the box trees;
 `labels` for graphs, after `levels`; and the steps to a problem that relaxes the one that is asked. What only version 7
-has: `groups` of a mechanism, in section 5.
+has: `groups` of a mechanism, in section 5. What only version 8 has: the step `lift`, and
+`rays` after `known`.
 """
 
 from __future__ import annotations
@@ -72,6 +73,8 @@ MAX_MATRIX = 4096  # k * m in a branch-tree over columns
 MAX_SEARCH = 10**8  # k * tree nodes of a box tree, k * m * tree nodes over columns
 MAX_OFF_DIAGONALS = 10**7  # k * leaves over off-diagonals
 MAX_BLOCK = 12  # inputs of a block of a robust cone
+MAX_LIFTED = 1024  # inputs before a step lift
+MAX_RAY_WORK, MAX_RAY_BITS = 10**8, 4096  # of a list of rays
 MAX_SHAPES = 10**8  # elements of `shapes` * (sum over blocks U of 2^|U| (|U| + 1)), in version 3
 MAX_LATER_SHAPES = 4 * 10**8  # the same from version 4 on
 MAX_CONFIDENCE_INPUTS = 512
@@ -100,7 +103,7 @@ MAX_DETERMINANT = 2**15  # bits of the forms of inverse_determinant, as integers
 
 DESIGNS = ("inverse_trace", "inverse_determinant", "inverse_eigenvalue")  # utilities of M
 MAX_STEPS = 64
-VERSIONS = (1, 2, 3, 4, 5, 6, 7)
+VERSIONS = (1, 2, 3, 4, 5, 6, 7, 8)
 CONVEX = "mi-column-convex"
 CONVEX_SQUARE = "chi-square-column-convex"
 UNIFORM = "uniform-choice-among-matches"
@@ -118,10 +121,11 @@ SCHUR = "schur-complement"
 DENSITIES = "eigenvalue-of-densities"
 CUMULANT = "cumulant-convex"
 YOUNG = "young-inequality"
+RAYS = "double-description"
 REDUNDANCY = "capacity-below-divergences"
 OLD_NAMES = (CONVEX, CONVEX_SQUARE, UNIFORM)  # all that version 4 has; version 1 has the first
 NAMES = (*OLD_NAMES, CONVEX_ENTROPY, CONVEX_FORMS, OFF_DIAGONAL, VERTICES, MEMBERSHIP, GIBBS, NEWTON, MARCUS_LOPES,
-         REGULAR, TRACE, SCHUR, DENSITIES, CUMULANT, YOUNG, REDUNDANCY)  # fmt: skip
+         REGULAR, TRACE, SCHUR, DENSITIES, CUMULANT, YOUNG, REDUNDANCY, RAYS)  # fmt: skip
 
 Where: TypeAlias = "str | tuple[Where, str | int]"  # a JSON path, put together only when it is printed
 Pair: TypeAlias = tuple[int, int]  # numerator, denominator > 0; not necessarily coprime
@@ -607,6 +611,8 @@ class _Work:
             return self.of_corner_tree()
         if proof.known:
             return 24 * k * self.rounded
+        if proof.rays:
+            return k
         if proof.tree:
             return self.of_tree(proof.tree)
         if proof.shapes:
@@ -1029,7 +1035,7 @@ def _read_certificate(value: object, size: int = 0) -> _Certificate:
     _read_word(keys["format"], "format", "rropt-certificate")
     version = keys["version"]
     if type(version) is not int or version not in VERSIONS:
-        _unreadable("version", f"expected the integer 1, 2, 3, 4, 5, 6 or 7, found {_describe(version)}")
+        _unreadable("version", f"expected the integer 1, 2, 3, 4, 5, 6, 7 or 8, found {_describe(version)}")
     rats = _Rationals()
     witness = keys["mechanism"]
     groups = witness.get("groups") if version > 6 and isinstance(witness, dict) else None
@@ -1128,7 +1134,7 @@ def _lemmas_of_proof(last: _Problem, steps: list[_Step], proof: _Proof) -> tuple
     """The same table: "a line that names a kind of proof or its keys is about the last problem"."""
     of_information = last.utility == "mutual_information"
     by_columns = proof.kind in ("column-dual", "branch-tree")
-    by_vertices = bool(proof.tree or proof.shapes or proof.levels or proof.labels or proof.nodes)
+    by_vertices = bool(proof.tree or proof.shapes or proof.levels or proof.labels or proof.nodes or proof.rays)
     taken = {step.lemma for step in steps}
     by_gibbs = proof.kind in ("entropy-dual", "entropy-farkas") or GIBBS in taken
     rules = (
@@ -1142,6 +1148,7 @@ def _lemmas_of_proof(last: _Problem, steps: list[_Step], proof: _Proof) -> tuple
         (NEWTON, proof.kind == "thresholds"),
         (MARCUS_LOPES, proof.kind == "risk-branch"),
         (YOUNG, YOUNG in taken),
+        (RAYS, bool(proof.rays)),
     )
     return tuple(name for name, is_used in rules if is_used)
 
@@ -1163,6 +1170,8 @@ def _check_proof(problem: _Problem, proof: _Proof) -> None:
         _check_corner_tree(problem, proof)
     elif proof.known:
         _check_known(problem, proof)
+    elif proof.rays:
+        _check_rays(problem, proof)
     elif proof.tree:
         _check_coverage(proof.tree, "tree")
         _check_tree(problem, proof)
@@ -3573,7 +3582,7 @@ class _Proof:
     of approximate problems. known: the word of that key.
     nodes: of a corner-tree, whose `yield` is most, `unit` unit.
     thetas: of thresholds. risk_cuts, risk_limits, risk_tree: of a risk-branch, whose `yield` is most, `unit` unit.
-    of_prior: the prices stand as multiples of the weights.
+    of_prior: the prices stand as multiples of the weights. rays: the word of that key.
     """
 
     kind: str
@@ -3602,6 +3611,7 @@ class _Proof:
     labels: _Labels | None = None
     nodes: list[CornerElement] = field(default_factory=list)
     of_prior: bool = False
+    rays: str = ""
 
 
 def _read_proof(value: object, where: Where, problem: _Problem, rats: _Rationals, version: int) -> _Proof:
@@ -3637,6 +3647,9 @@ def _read_proof(value: object, where: Where, problem: _Problem, rats: _Rationals
     has_known = isinstance(value, dict) and "known" in value
     if kind == "column-dual" and version > 3 and has_known and utility == "mutual_information":
         return _read_known(value, where, problem, rats)
+    has_rays = isinstance(value, dict) and "rays" in value
+    if kind == "column-dual" and version > 7 and has_rays and cone.sets is None and utility in OF_RAYS:
+        return _read_rays(value, where, problem, rats)
     is_plain = utility == "mutual_information" and problem.given is None and cone.base == "graph" and cone.rows is None
     if kind == "column-dual" and version > 5 and is_plain and isinstance(value, dict) and "labels" in value:
         return _read_labels(value, where, problem, rats)
@@ -3717,6 +3730,17 @@ def _read_prices_of_prior(value: object, where: Where, problem: _Problem, rats: 
             _unreadable(at, "the inputs are not strictly increasing")
         prices[last] = rats.rat(price, (at, 1))
     return prices
+
+
+OF_RAYS = ("mutual_information", "chi_square")
+
+
+def _read_rays(value: object, where: Where, problem: _Problem, rats: _Rationals) -> _Proof:
+    """ "key `rays`, the string "all", and no other"."""
+    keys = _read_object(value, where, "kind prices rays")
+    rays = _read_word(keys["rays"], (where, "rays"), "all")
+    prices = _read_vector(keys["prices"], (where, "prices"), problem.k, rats)
+    return _Proof("column-dual", prices, [], [], [], [], rays=rays)
 
 
 def _read_known(value: object, where: Where, problem: _Problem, rats: _Rationals) -> _Proof:
@@ -4599,7 +4623,7 @@ class _Outer(NamedTuple):
 
 
 class _Tangent(NamedTuple):
-    """A row of a step `tangents`: a, x and z, the (s_y, b_y), r, and what log M_a is at most."""
+    """A row of a step `tangents` or `lift`: a, x and z, the (s_y, b_y), r, and what log M_a is at most."""
 
     order: Fraction
     x: int
@@ -4617,8 +4641,8 @@ class _Tangent(NamedTuple):
 
 class _Step(NamedTuple):
     """An element of `steps`. says: for the report; lemma: "" or the assumption that it takes; logs, products: how many
-    of them its numbers take; rounds: whether they are rounded; outer, tangents: of a step `cut` or `tangents`, what is
-    to be checked.
+    of them its numbers take; rounds: whether they are rounded; outer, tangents: of a step `cut`, `tangents` or `lift`,
+    what is to be checked.
     """
 
     says: str
@@ -4662,7 +4686,7 @@ def _read_steps(
     _limit(len(items), MAX_STEPS, at, "steps")
     steps = _Steps(longest, most)
     for i, item in enumerate(items):
-        kind = _read_kind(item, (at, i), " ".join(STEPS if version > 6 else STEPS_6))
+        kind = _read_kind(item, (at, i), " ".join(STEPS_6 if version == 6 else STEPS_7 if version == 7 else STEPS))
         problem = STEPS[kind](item, (at, i), problem, rats, steps)
         _read_alone(problem, (at, i))
         _limit(len(problem.limits), MAX_STEPS, (at, i), "limits")
@@ -4802,17 +4826,9 @@ def _read_minorant(value: object, where: Where, problem: _Problem, _: _Rationals
     of = of if part is None else part.of
     outputs = ["any"] if problem.outputs is None else problem.outputs
     at: Where = (where, "points")
-    points: list[list[int]] = []
-    for y, item in enumerate(_read_list(keys["points"], at, exactly=len(outputs))):
-        numbers = _read_list(item, (at, y), exactly=len(of.gain) or of.k)
-        _limit(len(outputs) * max(len(numbers), of.k), MAX_PRODUCT, at, "numbers of the points, and of their forms")
-        points.append([_read_big(n, ((at, y), i), positive=not of.gain) for i, n in enumerate(numbers)])
-        if not any(points[y]):
-            _unreadable((at, y), "the numbers sum to 0")
-    groups = 1 if of.given is None else len(of.given[0])
-    logs = of.k * len(points) * groups if of.utility == "mutual_information" else 0
-    products = 0 if logs else len(points) * (60 * (_count_gains(of) + of.k) if of.gain else 8 * of.k)
-    lemma, of_what = GIBBS if logs else "", of.utility.replace("_", " ")
+    points = _read_points(_read_list(keys["points"], at, exactly=len(outputs)), at, of)
+    lemma, logs, products = _cost_of_points(of, len(points))
+    of_what = of.utility.replace("_", " ")
     says = f"puts linear costs in the place of {of_what}"
     if limit is not None:
         says = f"puts a row in the place of the limit of {of_what} to {_shown(limit.at_most, True)}"
@@ -4820,8 +4836,7 @@ def _read_minorant(value: object, where: Where, problem: _Problem, _: _Rationals
         says = f"puts linear costs in the place of {of_what} of weight {_shown(part.weight)}"
         products += 16 * of.k * len(points)
     steps.take(_Step(says, lemma, logs, products, rounds=True))
-    sparse = _sparse(of.gain)
-    forms = [_minorant(of, point, sparse) for point in points]
+    forms = _minorants(of, points)
     if part is not None:
         return _without_part(replace(problem, outputs=outputs), part, forms)
     terms = [(x, y, Fraction(form[x], ONE)) for x in range(of.k) for y, form in enumerate(forms) if form[x]]
@@ -4830,6 +4845,25 @@ def _read_minorant(value: object, where: Where, problem: _Problem, _: _Rationals
     rows = [*problem.rows, _Row(f"limit {number}", "<=", limit.at_most, terms)]
     rest = problem.limits[:number] + problem.limits[number + 1 :]
     return replace(problem, outputs=outputs, rows=rows, limits=rest)
+
+
+def _read_points(items: list[object], at: Where, of: _Problem) -> list[list[int]]:
+    """ "lists n of BIG": "k BIG > 0", or of bayes "one BIG >= 0 for each action, with a sum > 0"."""
+    points: list[list[int]] = []
+    for y, item in enumerate(items):
+        numbers = _read_list(item, (at, y), exactly=len(of.gain) or of.k)
+        _limit(len(items) * max(len(numbers), of.k), MAX_PRODUCT, at, "numbers of the points, and of their forms")
+        points.append([_read_big(n, ((at, y), i), positive=not of.gain) for i, n in enumerate(numbers)])
+        if not any(points[y]):
+            _unreadable((at, y), "the numbers sum to 0")
+    return points
+
+
+def _cost_of_points(of: _Problem, many: int) -> tuple[str, int, int]:
+    """The assumption that minorants at so many points take, and the logs and products of their forms."""
+    if of.utility == "mutual_information":
+        return GIBBS, of.k * many * (1 if of.given is None else len(of.given[0])), 0
+    return "", 0, many * (60 * (_count_gains(of) + of.k) if of.gain else 8 * of.k)
 
 
 def _read_part(keys: dict[str, object], where: Where, problem: _Problem, bends: bool) -> _Part:
@@ -4889,6 +4923,12 @@ def _majorant(of: _Problem) -> list[int]:
         for x, w in enumerate(group):
             form[x] += w * log_bounds(sum(group), w)[1] if w else 0
     return [-(-number // total) for number in form]
+
+
+def _minorants(of: _Problem, points: list[list[int]]) -> list[list[int]]:
+    """The forms g of all lists n of `points`."""
+    sparse = _sparse(of.gain)
+    return [_minorant(of, point, sparse) for point in points]
 
 
 def _minorant(of: _Problem, point: list[int], gain: list[SparseRow]) -> list[int]:
@@ -4970,24 +5010,32 @@ def _read_tangents_step(value: object, where: Where, problem: _Problem, rats: _R
         _unreadable((where, "of"), "must not be the index of a capacity")
     found: list[_Tangent] = []
     for i, item in enumerate(_read_list(keys["rows"], at, least=1)):
-        place = (at, i)
         _limit((i + 1) * 2 * problem.m, MAX_PRODUCT, at, "numbers of the forms")
-        row = _read_object(item, place, "pair forms at_most" + ("" if own.order else " order"))
-        pair = _read_list(row["pair"], (place, "pair"), exactly=2)
-        x, z = (_read_index(one, ((place, "pair"), j), problem.k) for j, one in enumerate(pair))
-        if x == z:
-            _unreadable((place, "pair"), "the two inputs must be different")
-        order = own.order or _read_order(row["order"], (place, "order"), rats)
-        forms: list[tuple[Fraction, Fraction]] = []
-        for y, form in enumerate(_read_list(row["forms"], (place, "forms"), exactly=problem.m)):
-            s, b = _read_vector(form, ((place, "forms"), y), 2, rats, 0)
-            forms.append((s, b))
-        at_most = _read_positive(row["at_most"], (place, "at_most"), rats)
-        found.append(_Tangent(order, x, z, forms, at_most, own.height(order)))
+        row = _read_object(item, (at, i), "pair forms at_most" + ("" if own.order else " order"))
+        found.append(_read_tangent(row, (at, i), problem.k, own, rats, problem.m))
     says = f"puts {len(found)} rows in the place of the {own.describe()}"
     steps.take(_Step(says, YOUNG, 3 * problem.m * len(found), tangents=tuple(found)))
     rows = [*problem.rows, *(tangent.row(f"tangent {i}") for i, tangent in enumerate(found))]
     return replace(problem, rows=rows, divergences=problem.divergences[:number] + problem.divergences[number + 1 :])
+
+
+def _read_tangent(
+    row: dict[str, object], where: Where, k: int, own: _Divergence, rats: _Rationals, many: int | None
+) -> _Tangent:
+    """ "{"pair": [INT x, INT z], "forms": [[RAT s_y >= 0, RAT b_y >= 0] x m], "at_most": RAT r > 0}, with the further
+    key `order` (RAT a, 1 < a <= 64) exactly where the divergence is `zero_concentrated`; x != z (else UNREADABLE)".
+    many: m; None for one form or more.
+    """
+    pair = _read_list(row["pair"], (where, "pair"), exactly=2)
+    x, z = (_read_index(one, ((where, "pair"), j), k) for j, one in enumerate(pair))
+    if x == z:
+        _unreadable((where, "pair"), "the two inputs must be different")
+    order = own.order or _read_order(row["order"], (where, "order"), rats)
+    forms: list[tuple[Fraction, Fraction]] = []
+    for y, form in enumerate(_read_list(row["forms"], (where, "forms"), least=1, exactly=many)):
+        s, b = _read_vector(form, ((where, "forms"), y), 2, rats, 0)
+        forms.append((s, b))
+    return _Tangent(order, x, z, forms, _read_positive(row["at_most"], (where, "at_most"), rats), own.height(order))
 
 
 def _check_tangent_row(tangent: _Tangent, where: str) -> None:
@@ -5026,9 +5074,145 @@ def _read_prior(value: object, where: Where, problem: _Problem, _: _Rationals, s
     return replace(problem, limits=[*problem.limits, _Limit(of, capacity.most)], divergences=left)
 
 
+LIFTED_CONES = ("free", "complete", "graph")
+LIFTED = ("linear", "mutual_information", "chi_square", "bayes", "sum")
+
+
+def _read_lift(value: object, where: Where, problem: _Problem, rats: _Rationals, steps: _Steps) -> _Problem:
+    """lift: "keys `kind` and either `of` and `points`, or `rows`, or `of` alone. A convex function of columns whose
+    sum is limited becomes the entry of one more input, and its linear minorants become rows of the cone".
+    """
+    by_points, by_rows = (isinstance(value, dict) and key in value for key in ("points", "rows"))
+    keys = _read_object(value, where, "kind of points" if by_points else "kind rows" if by_rows else "kind of")
+    if problem.cone.base not in LIFTED_CONES:
+        _unreadable(where, "the cone of the problem before this step must be free, complete, graph or polyhedral")
+    if problem.utility not in LIFTED:
+        _unreadable(where, f"the utility of the problem before this step must be one of {', '.join(LIFTED)}")
+    present = {
+        "entropy": problem.floor is not None,
+        "identification_risk": problem.risk is not None,
+        "structure": problem.structure,
+        "approximate": problem.approximate is not None and (by_points or by_rows),
+    }
+    for key, is_there in present.items():
+        if is_there:
+            _unreadable(where, f"the problem before this step must not have {key}")
+    if by_points:
+        return _lift_limit(keys, where, problem, steps)
+    if by_rows:
+        return _lift_divergences(keys, where, problem, rats, steps)
+    _read_word(keys["of"], (where, "of"), "approximate")
+    return _lift_approximate(where, problem, steps)
+
+
+def _lift_limit(keys: dict[str, object], where: Where, problem: _Problem, steps: _Steps) -> _Problem:
+    """ "`of` is the INT index of one of `limits`, whose at_most r is > 0 [...]"; "there
+    is one new input u, and for each g a row of the cone: g_x at each x of the problem before, -r at u".
+    """
+    number = _read_index(keys["of"], (where, "of"), len(problem.limits))
+    of, most = problem.limits[number]
+    if most <= 0:
+        _unreadable((where, "of"), "is of a limit whose at_most must be > 0")
+    if any(gain < 0 for row in of.gain for gain in row):
+        _unreadable((where, "of"), "is of a limit of bayes whose gains must be >= 0")
+    if problem.divergences:
+        _unreadable(where, "the problem before this step must not have divergences")
+    at: Where = (where, "points")
+    points = _read_points(_read_list(keys["points"], at, least=1), at, of)
+    says = f"makes an input of the limit of {of.utility.replace('_', ' ')} to {_shown(most, True)}"
+    _limit_lifted(problem, 1, len(points), where)
+    steps.take(_Step(says, *_cost_of_points(of, len(points)), rounds=True))
+    rows = [[*(Fraction(part, ONE) for part in form), -most] for form in _minorants(of, points)]
+    rest = problem.limits[:number] + problem.limits[number + 1 :]
+    return _lifted(replace(problem, limits=rest), 1, rows)
+
+
+def _lift_divergences(
+    keys: dict[str, object], where: Where, problem: _Problem, rats: _Rationals, steps: _Steps
+) -> _Problem:
+    """ "It is of all `divergences`, none of which is a `capacity`"; "each object gives one new input u, in their order,
+    and for each of its forms a row of the cone: s at x, -b at z, -r at u".
+    """
+    if any(own.order == CAPACITY for own in problem.divergences):
+        _unreadable(where, "the problem before this step must not have a capacity among its divergences")
+    k, at = problem.k, (where, "rows")
+    found: list[_Tangent] = []
+    items = _read_list(keys["rows"], at, least=1)
+    for i, item in enumerate(items):
+        of = item.get("of") if isinstance(item, dict) else 0
+        own = problem.divergences[_read_index(of, ((at, i), "of"), len(problem.divergences))]
+        row = _read_object(item, (at, i), "of pair forms at_most" + ("" if own.order else " order"))
+        found.append(_read_tangent(row, (at, i), k, own, rats, None))
+    many = sum(len(tangent.forms) for tangent in found)
+    _limit_lifted(problem, len(found), many, where)
+    steps.take(_Step(f"makes {len(found)} inputs of the divergences", YOUNG, 3 * many, tangents=tuple(found)))
+    rows: list[list[Fraction]] = []
+    for i, tangent in enumerate(found):
+        for s, b in tangent.forms:
+            row_of = [Fraction(0)] * (k + len(found))
+            row_of[tangent.x], row_of[tangent.z], row_of[k + i] = s, -b, -tangent.at_most
+            rows.append(row_of)
+    return _lifted(replace(problem, divergences=[]), len(found), rows)
+
+
+def _lift_approximate(where: Where, problem: _Problem, steps: _Steps) -> _Problem:
+    """ "Each pair (x, z) of different inputs of the problem before, in lexicographic order, gives one new input u and a
+    row of the cone: 1 at x, -gh at z, -delta at u, with the gh of that key".
+    """
+    approximate, k = problem.approximate, problem.k
+    if approximate is None:
+        _unreadable(where, "the problem before this step must have approximate")
+    if problem.divergences:
+        _unreadable(where, "the problem before this step must not have divergences")
+    many = k * (k - 1)
+    _limit_lifted(problem, many, many, where)
+    steps.take(_Step("makes inputs of what each pair exceeds its ratio by", products=many))
+    rows: list[list[Fraction]] = []
+    for i, (x, z) in enumerate((x, z) for x in range(k) for z in range(k) if x != z):
+        row = [Fraction(0)] * (k + many)
+        row[x], row[z], row[k + i] = Fraction(1), -approximate.gamma[1], -approximate.delta
+        rows.append(row)
+    return _lifted(replace(problem, approximate=None), many, rows)
+
+
+def _limit_lifted(problem: _Problem, inputs: int, rows: int, where: Where) -> None:
+    """ "At most 1,024 inputs before it and 10^5 after it; [...] edges * m <= 10^7 and cone rows * k <= 10^7"."""
+    k, cone = problem.k, problem.cone
+    _limit(k, MAX_LIFTED, where, "inputs before a lift")
+    _limit(k + inputs, MAX_INPUTS, where, "inputs")
+    edges = k * (k - 1) if cone.base == "complete" else len(cone.edges)
+    _limit(edges * problem.m, MAX_PRODUCT, where, "edges * m")
+    _limit((len(cone.rows or []) + rows) * (k + inputs), MAX_PRODUCT, where, "cone rows * k")
+
+
+def _lifted(problem: _Problem, inputs: int, rows: list[list[Fraction]]) -> _Problem:
+    """The problem with so many new inputs "behind the others, with the weight 0, in `given` with zeros, and with gains
+    of 0, in the utility, in `limits` and in `parts`", and further rows of the cone; "in the place of `complete` it is
+    `graph`, with an edge for each pair (x, z), x != z, of the inputs before".
+    """
+    k, cone, zeros = problem.k, problem.cone, [Fraction(0)] * inputs
+    edges, base = cone.edges, cone.base
+    if base == "complete":
+        base, edges = "graph", {(x, z): cone.gamma for x in range(k) for z in range(k) if x != z}
+    every = [[*row, *zeros] for row in cone.rows or []] + rows
+    label = f"polyhedral cone of {len(every)} cone rows on the {_base_of(cone).label if cone.rows else cone.label}"
+    lifted = replace(cone, base=base, edges=edges, rows=every, label=label)
+    limits = [limit._replace(of=_widened(limit.of, inputs)) for limit in problem.limits]
+    parts = [part._replace(of=_widened(part.of, inputs)) for part in problem.parts]
+    return replace(_widened(problem, inputs), cone=lifted, limits=limits, parts=parts)
+
+
+def _widened(of: _Problem, inputs: int) -> _Problem:
+    """A utility that does not see so many more inputs."""
+    given = None if of.given is None else of.given + [[0] * len(of.given[0]) for _ in range(inputs)]
+    gain = [[*row, *[Fraction(0)] * inputs] for row in of.gain]
+    return replace(of, k=of.k + inputs, weights=[*of.weights, *[0] * inputs], given=given, gain=gain)
+
+
 STEPS_6 = {"drop": _read_drop, "gibbs": _read_gibbs, "cut": _read_cut, "minorant": _read_minorant,
            "majorant": _read_majorant, "tangents": _read_tangents_step}  # fmt: skip
-STEPS = {**STEPS_6, "prior": _read_prior}
+STEPS_7 = {**STEPS_6, "prior": _read_prior}
+STEPS = {**STEPS_7, "lift": _read_lift}
 
 
 # --------------------------------------------------------------------------------------------------------
@@ -5283,6 +5467,119 @@ def _check_known(problem: _Problem, proof: _Proof) -> None:
         least = -weight * log_bounds(weight, problem.total)[0] if weight else 0
         if _less(_pair(a), (least, problem.total << P)):
             raise Refuted(f"proof.prices[{x}]: below the share of input {x} in the entropy of the inputs")
+
+
+class _Ray(NamedTuple):
+    """A ray as integers without a common divisor. zeros: a bit for each inequality v_x >= 0, and for each one of the
+    cone so far, at which it is zero.
+    """
+
+    v: list[int]
+    zeros: int
+
+
+def _inequalities(cone: _Cone, k: int) -> Iterator[list[tuple[int, Fraction]]]:
+    """ "v_x - gh_xz v_z <= 0 for each edge (x, z), in the order of the edges (a complete cone, or base, has all pairs),
+    then the cone rows, in their order", without the zeros.
+    """
+    if cone.base == "complete":
+        yield from ([(x, Fraction(1)), (z, -cone.gamma[1])] for x in range(k) for z in range(k) if x != z)
+    for (x, z), ratio in cone.edges.items():
+        yield [(x, Fraction(1)), (z, -ratio[1])]
+    for row in cone.rows or []:
+        yield [(x, c) for x, c in enumerate(row) if c]
+
+
+class _Rays:
+    """The extreme rays of a cone: "the list begins with the k unit vectors. The inequalities c.v <= 0 of the cone are
+    taken one after the other".
+    """
+
+    def __init__(self, k: int) -> None:
+        self.k, self.work, self.taken = k, 0, k
+        if 10 * k * k > MAX_RAY_WORK:  # the first inequality counts that at least, or what is left without one
+            self.add(10 * k * k)
+        self.rays = [_Ray([int(x == z) for z in range(k)], (1 << k) - 1 - (1 << x)) for x in range(k)]
+
+    def add(self, work: int) -> None:
+        """ "Where this sum comes to be above 10^8 [...] the proof is REFUTED"."""
+        self.work += work
+        if self.work > MAX_RAY_WORK:
+            raise Refuted("proof.rays: the list of rays takes too long")
+
+    def take(self, terms: list[tuple[int, Fraction]]) -> None:
+        """One inequality."""
+        common = lcm(*(c.denominator for _, c in terms))
+        row = [(x, c.numerator * (common // c.denominator)) for x, c in terms]
+        self.add(10 * self.k * len(self.rays))
+        values = [sum(c * ray.v[x] for x, c in row) for ray in self.rays]
+        above = [(ray, value) for ray, value in zip(self.rays, values, strict=True) if value > 0]
+        below = [(ray, value) for ray, value in zip(self.rays, values, strict=True) if value < 0]
+        self.add(len(above) * len(below))
+        bit = 1 << self.taken
+        found = [
+            ray._replace(zeros=ray.zeros | bit) if value == 0 else ray
+            for ray, value in zip(self.rays, values, strict=True)
+            if value <= 0
+        ]
+        for one, s, other, t in ((*one, *other) for one in above for other in below):
+            both = one.zeros & other.zeros
+            if both.bit_count() < self.k - 2:
+                continue
+            self.add(len(self.rays))
+            if not any(ray.zeros & both == both for ray in self.rays if ray is not one and ray is not other):
+                found.append(self.joined([s * b - t * a for a, b in zip(one.v, other.v, strict=True)], both | bit))
+        self.rays, self.taken = found, self.taken + 1
+
+    def joined(self, v: list[int], zeros: int) -> _Ray:
+        """ "As integers without a common divisor"; "a number of more than 4,096 bits: the proof is REFUTED"."""
+        divisor = gcd(*v)
+        v = [number // divisor for number in v]
+        if max(v).bit_length() > MAX_RAY_BITS:
+            raise Refuted("proof.rays: a ray has too long numbers")
+        return _Ray(v, zeros)
+
+
+def _check_rays(problem: _Problem, proof: _Proof) -> None:
+    """ "Needed: F(v) <= 0 at every extreme ray v of the cone at gh, which the checker lists"."""
+    listed = _Rays(problem.k)
+    for terms in _inequalities(problem.cone, problem.k):
+        listed.take(terms)
+    groups = [problem.weights] if problem.given is None else list(zip(*problem.given, strict=True))
+    listed.add(40 * problem.k * len(groups) * len(listed.rays))
+    prices = [_pair(a) for a in proof.prices]
+    common = lcm(*(d for _, d in prices))
+    priced = [n * (common // d) for n, d in prices]
+    for ray in listed.rays:
+        # Times the sum of the weights, like mu.
+        price = problem.total * sum(a * v for a, v in zip(priced, ray.v, strict=True))
+        if problem.utility == "chi_square":
+            is_above = not _chi_square_is_below(problem.weights, problem.total, ray.v, (price, common))
+        else:
+            is_above = (sum(_information(group, ray.v) for group in groups) * common) > price << P
+        if is_above:
+            raise Refuted(f"proof.rays: the prices are below the utility at the ray {_shown_ray(ray.v)}")
+
+
+def _information(weights: Iterable[int], v: list[int]) -> int:
+    """sum_x W_x v_x log(v_x sum(W) / W.v), rounded up, in fixed point: mu of one z times the sum of all weights."""
+    own = [(weight, entry) for weight, entry in zip(weights, v, strict=True) if weight]
+    total, mean = sum(weight for weight, _ in own), sum(weight * entry for weight, entry in own)
+    return sum(weight * entry * log_bounds(entry * total, mean)[1] for weight, entry in own if entry)
+
+
+def _chi_square_is_below(weights: list[int], total: int, v: list[int], price: Pair) -> bool:
+    """sum_x p_x v_x^2 / w - w, 0 where w = p.v is 0, times the sum of the weights: at most the price."""
+    mean = sum(weight * entry for weight, entry in zip(weights, v, strict=True))
+    square = sum(weight * entry * entry for weight, entry in zip(weights, v, strict=True))
+    worth = total * square - mean * mean if mean else 0
+    return not _less(price, (worth, max(mean, 1)))
+
+
+def _shown_ray(v: list[int]) -> str:
+    """The first inputs at which it is not zero."""
+    seen = [x for x, entry in enumerate(v) if entry]
+    return "of inputs " + ", ".join(map(str, seen[:8])) + (", ..." if len(seen) > 8 else "")
 
 
 def _check_infeasible(problem: _Problem, proof: _Proof) -> None:

@@ -216,6 +216,42 @@ def minorant_zeros(scale: int) -> Any:
     return minorant(k, m, {"kind": "bayes", "gain": [["1", *["0"] * (k - 1)]]}, ["1"])
 
 
+def lift(k: int, limited: Any, step: Any, rows: int, *lemmas: str) -> Any:
+    """A mechanism of one output; the multipliers of the new rows are 0."""
+    problem = {"inputs": names(k), "utility": {"kind": "bayes", "gain": [["0"] * k]}} | limited
+    proof = {"kind": "column-dual", "prices": ["0"] * (k + 1), "flows": [], "multipliers": [["0"] * rows]}
+    proof["steps"] = [{"kind": "lift", **step}]
+    return file(8, problem, uniform(k, 1, ["a"]), ("0", "9"), "9", proof, *lemmas)
+
+
+def one_gain(k: int) -> Any:
+    return {"utility": {"kind": "bayes", "gain": [["1", *["0"] * (k - 1)]]}, "weights": ["1"] * k, "at_most": "9"}
+
+
+def lift_points(scale: int) -> Any:
+    """A form has a number for each input, and its point one."""
+    k, m = 30 * scale, 10 * scale
+    return lift(k, {"limits": [one_gain(k)]}, {"of": 0, "points": [["1"]] * m}, m)
+
+
+def lift_forms(scale: int, k: int = 0) -> Any:
+    """A row of the cone has a number for each input, and its form two."""
+    k, m = k or 10 * scale, 20 * scale
+    row = {"of": 0, "pair": [0, 1], "forms": [["0", "1"]] * m, "at_most": "1"}
+    divergences = {"divergences": [{"kind": "renyi", "order": "2", "epsilon": "1"}]}
+    return lift(k, divergences, {"rows": [row]}, m, "young-inequality")
+
+
+def lift_boxes(scale: int) -> Any:
+    """The same below a box tree, which has 512 inputs at most."""
+    k = 100
+    made = lift_forms(scale, k)
+    made["problem"]["utility"] = {"kind": "mutual_information"}
+    proof = {"kind": "column-dual", "prices": [*["9"] * k, "0"], "unit": "1", "boxes": [{"n": 0, "f": [], "u": []}]}
+    made["proof"] = proof | {"steps": made["proof"]["steps"]}
+    return made | {"bound": str(9 * k), "assumptions": ["young-inequality", "v-log-v-convex"]}
+
+
 def grouped(k: int, n: int, m: int) -> Any:
     """n groups of k inputs, with the matrix of `uniform`, written out."""
     proof = {"prices": ["9"] * k, "tree": ["1"]}
@@ -282,7 +318,7 @@ STEPS: dict[str, Callable[[int], Any]] = {
     for made in (
         corner_gains, corner_zeros, corner_rows, corner_leaves, corner_squares, corner_same, corner_whole, corner_deep,
         corner_deep_squares, corner_given, corner_cells, corner_numbers, gibbs, gibbs_zeros, outer, outer_long,
-        minorant_plain, minorant_given, minorant_square, minorant_bayes, minorant_one, minorant_zeros, many_groups,
-        few_groups, capacities, divergences, prices_of_prior,
+        minorant_plain, minorant_given, minorant_square, minorant_bayes, minorant_one, minorant_zeros, lift_points,
+        lift_forms, lift_boxes, many_groups, few_groups, capacities, divergences, prices_of_prior,
     )
 }  # fmt: skip

@@ -25,11 +25,13 @@ import test_checker_designs
 import test_checker_divergences
 import test_checker_entropy
 import test_checker_levels
+import test_checker_lift
 import test_checker_minorant
 import test_checker_mutants_cornertrees
 import test_checker_mutants_labels
 import test_checker_mutants_outer
 import test_checker_offdiagonal
+import test_checker_rays
 import test_checker_risk
 import test_checker_shapes
 from builders import Document, encode, information, information_document, pair, rat
@@ -301,8 +303,8 @@ ISOLATED += [*test_checker_shapes.ISOLATED, *test_checker_cuts.ISOLATED, *test_c
 ISOLATED += [*test_checker_designs.ISOLATED, *test_checker_approximate.ISOLATED, *test_checker_criteria.ISOLATED]
 ISOLATED += [*test_checker_risk.ISOLATED, *test_checker_levels.ISOLATED, *test_checker_cases_damage.ISOLATED]
 ISOLATED += [*test_checker_mutants_cornertrees.ISOLATED, *test_checker_mutants_outer.ISOLATED]
-ISOLATED += [*test_checker_minorant.ISOLATED, *test_checker_divergences.ISOLATED]
-ISOLATED += [*test_checker_mutants_labels.ISOLATED, *test_checker_counts.ISOLATED]
+ISOLATED += [*test_checker_minorant.ISOLATED, *test_checker_divergences.ISOLATED, *test_checker_lift.ISOLATED]
+ISOLATED += [*test_checker_mutants_labels.ISOLATED, *test_checker_counts.ISOLATED, *test_checker_rays.ISOLATED]
 # These only call the others.
 COMPOSITES = {"_check_mechanism_in_cone", "_check_membership", "_check_columns", "_check_tree", "_check_boxes",
               "_check_cases", "_check_off_diagonals", "_check_cuts", "_check_shapes", "_check_proof",

@@ -115,7 +115,12 @@ def test_a_group_for_each_input_of_every_file(name: str) -> None:
     problem = made["problem"]
     groups = made["mechanism"].get("groups") or list(range(len(problem["inputs"])))
     lemmas = check_bytes(json.dumps(made).encode()).assumptions
-    made = {**made, "version": 7, "assumptions": lemmas, "mechanism": {**made["mechanism"], "groups": groups}}
+    made = {
+        **made,
+        "version": max(made["version"], 7),
+        "assumptions": lemmas,
+        "mechanism": {**made["mechanism"], "groups": groups},
+    }
     utility, besides = problem["utility"], {"structure", *BESIDES} - {"rows"}
     fits = utility["kind"] in ("mutual_information", "chi_square") and "given" not in utility and not problem["rows"]
     fits = fits and problem["cone"]["kind"] == "complete" and besides.isdisjoint(problem)

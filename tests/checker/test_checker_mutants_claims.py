@@ -147,7 +147,8 @@ def expected(document: Json) -> set[str]:
     problem, proof = document["problem"], document["proof"]
     cone, kind = problem["cone"], proof["kind"]
     found = {"_check_assumptions", "_check_proof"}
-    names = {"shapes": "_check_shapes", "levels": "_check_levels", "known": "_check_known", "labels": "_check_labels"}
+    names = {"shapes": "_check_shapes", "levels": "_check_levels", "known": "_check_known", "labels": "_check_labels",
+             "rays": "_check_rays"}  # fmt: skip
     if kind in ("thresholds", "risk-branch"):
         of_kind = {"thresholds": {"_check_thresholds", "_check_thetas"}}
         found |= of_kind.get(kind, {"_check_risk_trees", "_check_coverage"})
@@ -165,7 +166,7 @@ def expected(document: Json) -> set[str]:
         found |= {"_check_coverage", "_check_tree"}
     elif names.keys() & proof.keys():
         found |= {names[key] for key in names.keys() & proof.keys()}
-        found |= set() if "known" in proof else {"_check_coverage"}
+        found |= set() if {"known", "rays"} & proof.keys() else {"_check_coverage"}
     else:
         found |= {"_check_row_signs", "_check_weight", "_check_columns"}
     kinds = {step["kind"] for step in proof.get("steps", [])}

@@ -155,7 +155,9 @@ def test_a_cell_is_priced_by_the_common_denominator(monkeypatch: pytest.MonkeyPa
     assert each[1] > 6 * (32 * 2500 / 128) ** 2 / 16 > 50 * each[0], "a gcd of so long numbers takes its square"
 
 
-@pytest.mark.parametrize("name", [name for name in hostile.ALL if name.startswith(("gibbs", "outer", "minorant"))])
+@pytest.mark.parametrize(
+    "name", [name for name in hostile.ALL if name.startswith(("gibbs", "outer", "minorant", "lift"))]
+)
 def test_steps_are_priced_before_their_numbers_are_made(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """They may be many more than those of the file, and longer."""
     data = hostile.data(name, 1)

@@ -269,11 +269,11 @@ def test_the_entropy_of_the_input_as_a_bound_takes_no_lemma(version: int) -> Non
 
 
 def test_the_format_and_the_page_say_what_every_name_means(checkout: Path) -> None:
-    from rropt.studies.reports.descriptions import ASSUMPTIONS
+    from rropt.prove.assumptions import MEANINGS
 
     text = (checkout / "docs" / "certificate-format.md").read_text(encoding="utf-8")
     assert all(f"| `{name}` |" in text for name in checker.NAMES)
-    assert set(ASSUMPTIONS) == set(checker.NAMES)
+    assert set(MEANINGS) == set(checker.NAMES)
 
 
 # -- nothing that a file or its name holds makes a line of its own ----------------------------------------

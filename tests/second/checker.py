@@ -13,15 +13,17 @@ from .cornertrees import CornerTree
 from .curves import CURVES
 from .designs import Design, FormTree
 from .duals import Bayes, EntropyDual, Known, LinearDual
+from .forms import Unlimited, check_tangents, each_tangent
 from .labels import Labels, labels
 from .levels import Levels
 from .matrices import MatrixTree
 from .offdiagonal import OffDiagonal
+from .rays import Rays
 from .reading import Reader, bad, items, keys, load, must, string
 from .reals import Refuted, Unreadable, high, need, with_bits
 from .riskproofs import RiskBranch, Thresholds
 from .shapes import Shapes
-from .steps import Unlimited, after_steps, check_cuts, check_tangents, each_tangent, majorised, takes_gibbs
+from .steps import after_steps, check_cuts, majorised, takes_gibbs
 from .trees import InformationTree
 from .values import check_limits, check_value
 from .witness import check_mechanism, read_mechanism
@@ -44,7 +46,7 @@ KINDS = {
 
 INFORMATION = ("mutual_information",)
 # Version 5: the classes of proof and the utilities (all where there are none) that take a lemma.
-PLAIN = (InformationTree, InformationBoxes, MatrixTree, OffDiagonal, Shapes, Levels, Cases, Labels)
+PLAIN = (InformationTree, InformationBoxes, MatrixTree, OffDiagonal, Shapes, Levels, Cases, Labels, Rays)
 USED: dict[str, tuple[tuple[type, ...], tuple[str, ...]]] = {
     "v-log-v-convex": (PLAIN, INFORMATION),
     "off-diagonal-convex": ((OffDiagonal,), ()),
@@ -52,6 +54,7 @@ USED: dict[str, tuple[tuple[type, ...], tuple[str, ...]]] = {
     "gibbs-inequality": ((EntropyDual,), ()),
     "newton-inequalities": ((Thresholds,), ()),
     "marcus-lopes": ((RiskBranch,), ()),
+    "double-description": ((Rays,), ()),
 }
 # The same of a mechanism, by the utility that it is worth.
 OF_VALUE = {
@@ -96,7 +99,7 @@ def _check(data: bytes) -> None:
     file = keys(load(data), ["format", "version", "problem", "mechanism", "value", "bound", "proof", "assumptions"])
     must(file["format"] == "rropt-certificate", "format")
     version = file["version"]
-    must(type(version) is int and version in (1, 2, 3, 4, 5, 6, 7), "version")
+    must(type(version) is int and version in (1, 2, 3, 4, 5, 6, 7, 8), "version")
     has_steps = version >= 6 and isinstance(file["proof"], dict) and "steps" in file["proof"]
     grouped = version >= 7 and isinstance(file["mechanism"], dict) and "groups" in file["mechanism"]
     problem = last = read_problem(reader, file["problem"], version, whole=not has_steps, grouped=grouped)
@@ -109,6 +112,7 @@ def _check(data: bytes) -> None:
         )
         for step in steps:
             must(step["kind"] != "prior" or version >= 7, "a step of version 7")
+            must(step["kind"] != "lift" or version >= 8, "a step of version 8")
             if step["kind"] == "cut":
                 reader.rat(step["ratio"])
     tangents = each_tangent(file["problem"], steps, reader)
@@ -155,7 +159,7 @@ def _assumptions(
     problem: Problem, last: Problem, steps: list[Any], proof: Any, names: list[str], witnessed: bool
 ) -> None:
     """Of the mechanism and the risk by `problem`, of the proof by the last one."""
-    convex = isinstance(proof, InformationTree | Shapes | Levels | Labels)
+    convex = isinstance(proof, InformationTree | Shapes | Levels | Labels | Rays)
     own = last.parts[0][0].kind if isinstance(proof, CornerTree) and last.parts else last.kind
     convex = convex or (isinstance(proof, CornerTree) and own in CONVEX)
     wanted = {CONVEX[own]} if convex else set()
@@ -173,7 +177,8 @@ def _assumptions(
             wanted |= {"cumulant-convex"} if any(order is None for order, _ in problem.divergences) else set()
             wanted |= {"capacity-below-divergences"} if problem.has_capacity else set()
         wanted |= {CONVEX[kind] for kind in majorised(problem, steps) if kind in CONVEX}
-        wanted |= {"young-inequality"} if any(step["kind"] == "tangents" for step in steps) else set()
+        of_rows = [step for step in steps if step["kind"] in ("tangents", "lift") and "rows" in step]
+        wanted |= {"young-inequality"} if of_rows else set()
         if takes_gibbs(problem, steps):
             wanted.add("gibbs-inequality")
     need(len(set(names)) == len(names) and set(names) == wanted, "assumptions")
@@ -229,6 +234,8 @@ def _column_dual(reader: Reader, problem: Problem, proof: dict[str, Any]) -> Any
         return Known(reader, problem, proof)
     if plain and problem.version >= 6 and "labels" in proof and problem.cone.kind == "graph":
         return labels(reader, problem, proof)
+    if problem.version >= 8 and "rays" in proof and problem.cone.is_plain():
+        return Rays(reader, problem, proof)
     if problem.cone.kind == "robust":
         return (
             Levels(reader, problem, proof)

@@ -211,7 +211,8 @@ def _utility(reader: Reader, value: Any, version: int, sense: str, k: int, m: in
             must(len({len(row) for row in given}) == 1, "given is not a table")
             must(all(sum(row) == w for row, w in zip(given, weights, strict=True)), "given does not sum to the weights")
             must(k * len(given[0]) <= 10**7, "limit: k * J of a given")
-            found["given"] = [[fmpq(cell, sum(weights)) for cell in row] for row in given]
+            whole = sum(weights)
+            found["given"] = [[fmpq(cell, whole) for cell in row] for row in given]
         return kind, found
     if kind == "capacity" and version >= 7:
         keys(value, ["kind"])
@@ -248,6 +249,11 @@ def _utility(reader: Reader, value: Any, version: int, sense: str, k: int, m: in
     return bad("no such utility")
 
 
+def _prior(weights: list[int]) -> list[fmpq]:
+    whole = sum(weights)
+    return [fmpq(weight, whole) for weight in weights]
+
+
 def _part(reader: Reader, k: int, value: Any) -> dict[str, Any]:
     keys(value, ["weight", "utility", "weights"])
     weight = reader.rat(value["weight"])
@@ -261,7 +267,7 @@ def _at_weights(reader: Reader, k: int, value: dict[str, Any]) -> dict[str, Any]
     must(sum(weights) > 0, "weights sum to 0")
     must(isinstance(value["utility"], dict) and value["utility"].get("kind") in CONVEX, "a convex utility")
     kind, utility = _utility(reader, value["utility"], 6, "minimize", k, None, weights)
-    prior = [fmpq(weight, sum(weights)) for weight in weights]
+    prior = _prior(weights)
     return {"weights": weights, "prior": prior, "kind": kind, "utility": utility}
 
 
@@ -404,7 +410,7 @@ def read_problem(reader: Reader, value: Any, version: int, whole: bool = True, g
     rows = items(value["rows"], _row(reader, k, m or 0))
     distinct([row.name for row in rows], "name of a row")
     must(not rows or outputs is not None, "rows without outputs")
-    prior = [fmpq(weight, sum(weights)) for weight in weights]
+    prior = _prior(weights)
     sense = value["sense"]
     problem = Problem(
         version, sense, inputs, outputs, structure, weights, prior, kind, utility, cone, rows, None, None, None

@@ -1,4 +1,4 @@
-"""Steps of version 6: `problem` rewritten as JSON, one step after the other."""
+"""Steps of versions 6 to 8: `problem` rewritten as JSON, one step after the other."""
 
 from __future__ import annotations
 
@@ -11,21 +11,14 @@ from flint import fmpq
 
 from .boxes import read_cuts, row_of_cut
 from .claims import CONVEX, GRID, Problem, read_problem
-from .reading import Reader, bad, distinct, entry, increasing, index, items, keys, must
+from .forms import Unlimited, form_at, rational, read_points, read_tangent, split
+from .lifts import lift
+from .reading import Reader, bad, distinct, increasing, index, items, keys, must
 from .reals import high, log, low, need, with_bits
 
 MOST = 64
 KEYS = ("entropy", "approximate", "identification_risk", "structure", "limits", "divergences")
 PARTS = ("cone", "cone_rows", "rows", *KEYS, "outputs")
-
-
-class Unlimited(Reader):
-    """Numbers that have been read, or made, before: no limit of a file is meant for them."""
-
-    def rat(self, value: Any) -> fmpq:
-        return fmpq(*map(int, _split(value)))
-
-
 Afford = Callable[[int], None]  # of so many steps, the last one read and not yet made
 
 
@@ -42,7 +35,7 @@ def _after_steps(problem: dict[str, Any], steps: Any, afford: Afford) -> dict[st
         must(isinstance(kind, str) and kind in KINDS, "kind of a step")
         problem = KINDS[kind](problem, step, partial(afford, i + 1))
         must(sum(len(row["terms"]) for row in problem["rows"]) <= 10**7, "limit: row terms")
-        read_problem(Unlimited(), problem, 7, whole=False)
+        read_problem(Unlimited(), problem, 8, whole=False)
     return problem
 
 
@@ -76,10 +69,6 @@ def _drop(problem: dict[str, Any], step: dict[str, Any], _: Callable[[], None]) 
     return made
 
 
-def _rational(number: fmpq) -> str:
-    return str(number.p) if number.q == 1 else f"{number.p}/{number.q}"
-
-
 def _gibbs(problem: dict[str, Any], step: dict[str, Any], afford: Callable[[], None]) -> dict[str, Any]:
     """-c Q <= -h with c rounded up and h down to the grid."""
     keys(step, ["kind", "points"])
@@ -93,7 +82,7 @@ def _gibbs(problem: dict[str, Any], step: dict[str, Any], afford: Callable[[], N
         (share * (low(log(fmpq(size))) * GRID).floor() for share, size in zip(shares, floor["sizes"], strict=True)),
         fmpq(0),
     )
-    rhs = -fmpq(*map(int, _split(floor["at_least"]))) * height / GRID
+    rhs = -fmpq(*map(int, split(floor["at_least"]))) * height / GRID
     taken = {row["name"] for row in problem["rows"]}
     rows = []
     for point in points:
@@ -102,20 +91,15 @@ def _gibbs(problem: dict[str, Any], step: dict[str, Any], afford: Callable[[], N
             for y, n in enumerate(row):
                 code = share * (high(log(fmpq(sum(row), n))) * GRID).ceil() / GRID if sum(row) != n else fmpq(0)
                 if code != 0:
-                    terms.append([x, y, _rational(-code)])
+                    terms.append([x, y, rational(-code)])
         name = f"gibbs {len(taken)}"
         while name in taken:
             name += "'"
         taken.add(name)
-        rows.append({"name": name, "sense": "<=", "rhs": _rational(rhs), "terms": terms})
+        rows.append({"name": name, "sense": "<=", "rhs": rational(rhs), "terms": terms})
     made = {key: value for key, value in problem.items() if key != "entropy"}
     made["rows"] = [*problem["rows"], *rows]
     return made
-
-
-def _split(text: str) -> tuple[str, str]:
-    top, _, below = text.partition("/")
-    return top, below or "1"
 
 
 def _cut(problem: dict[str, Any], step: dict[str, Any], afford: Callable[[], None]) -> dict[str, Any]:
@@ -133,7 +117,7 @@ def _cut(problem: dict[str, Any], step: dict[str, Any], afford: Callable[[], Non
         for block, weights in ((s, first), (z, [-ratio * weight for weight in second])):
             for x, weight in zip(own.cone.blocks[block], weights, strict=True):
                 row[x] = weight
-        rows.append([_rational(number) for number in row])
+        rows.append([rational(number) for number in row])
     return {**problem, "cone": {"kind": "polyhedral", "base": {"kind": "free"}, "rows": rows}}
 
 
@@ -179,11 +163,11 @@ def _added(problem: dict[str, Any], step: dict[str, Any], forms: dict[tuple[int,
     """The problem without a part, the forms in its place."""
     sign = 1 if problem["sense"] == "maximize" else -1
     utility = problem["utility"]
-    weight = sign * fmpq(*map(int, _split(utility["parts"][step["part"]]["weight"])))
-    cost = {(x, y): fmpq(*map(int, _split(c))) for x, y, c in utility["cost"]}
+    weight = sign * fmpq(*map(int, split(utility["parts"][step["part"]]["weight"])))
+    cost = {(x, y): fmpq(*map(int, split(c))) for x, y, c in utility["cost"]}
     for cell, number in forms.items():
         cost[cell] = cost.get(cell, fmpq(0)) + sign * (weight * number * GRID).ceil() / GRID
-    terms = [[x, y, _rational(c)] for (x, y), c in sorted(cost.items()) if c != 0]
+    terms = [[x, y, rational(c)] for (x, y), c in sorted(cost.items()) if c != 0]
     parts = [part for i, part in enumerate(utility["parts"]) if i != step["part"]]
     made = {"kind": "sum", "cost": terms, "parts": parts} if parts else {"kind": "linear", "cost": terms}
     return {**problem, "utility": made}
@@ -202,7 +186,7 @@ def _majorant(problem: dict[str, Any], step: dict[str, Any], afford: Callable[[]
     joint = [[int(w) for w in row] for row in utility.get("given", [[weight] for weight in weights])]
     for x in range(k):
         if utility["kind"] == "bayes":
-            found.append(p[x] * max(fmpq(*map(int, _split(own[x]))) for own in utility["gain"]))
+            found.append(p[x] * max(fmpq(*map(int, split(own[x]))) for own in utility["gain"]))
         elif utility["kind"] == "chi_square":
             found.append(1 - p[x] if p[x] > 0 else fmpq(0))
         else:
@@ -233,22 +217,17 @@ def _minorant(problem: dict[str, Any], step: dict[str, Any], afford: Callable[[]
     else:
         must(_convex(problem), "a minorant of what")
     of, k = _limited(problem, step), len(problem["inputs"])
-    weights, utility = [int(weight) for weight in of["weights"]], of["utility"]
-    p = [fmpq(weight, sum(weights)) for weight in weights]
     outputs = ["any"] if problem["outputs"] is None else problem["outputs"]
-    width, big = (len(utility["gain"]), Reader().big_from(0)) if "gain" in utility else (k, Reader().big_from(1))
-    points = items(step["points"], lambda point: items(point, big, width), len(outputs))
-    must(len(outputs) * max(width, k) <= 10**7, "limit: points")
-    must(all(map(any, points)), "a point of nothing")
+    points = read_points(step["points"], of["utility"], k, len(outputs))
     afford()
     terms = []
     for y, point in enumerate(points):
-        for x, number in enumerate(FORMS[utility["kind"]](p, utility, point)):
-            if (rounded := (number * GRID).floor() / GRID) != 0:
-                terms.append([x, y, _rational(rounded)])
+        for x, number in enumerate(form_at(of, point)):
+            if number != 0:
+                terms.append([x, y, rational(number)])
     terms.sort(key=lambda term: term[:2])
     if "part" in step:
-        forms = {(x, y): fmpq(*map(int, _split(number))) for x, y, number in terms}
+        forms = {(x, y): fmpq(*map(int, split(number))) for x, y, number in terms}
         return _added({**problem, "outputs": outputs}, step, forms)
     if "of" not in step:
         return {**problem, "outputs": outputs, "utility": {"kind": "linear", "cost": terms}}
@@ -260,35 +239,6 @@ def _minorant(problem: dict[str, Any], step: dict[str, Any], afford: Callable[[]
     return made if limits else {key: value for key, value in made.items() if key != "limits"}
 
 
-def _logarithms(p: list[fmpq], utility: dict[str, Any], n: list[int]) -> list[fmpq]:
-    if "given" not in utility:
-        mean = sum((a * b for a, b in zip(p, n, strict=True)), fmpq(0))
-        return [a * low(log(b / mean)) if a > 0 and b != mean else fmpq(0) for a, b in zip(p, n, strict=True)]
-    table = [[int(cell) for cell in row] for row in utility["given"]]
-    whole, found = sum(map(sum, table)), [fmpq(0)] * len(p)
-    for column in zip(*table, strict=True):
-        mass, mean = sum(column), sum(a * b for a, b in zip(column, n, strict=True))
-        for x, cell in enumerate(column):
-            if cell and n[x] * mass != mean:
-                found[x] += fmpq(cell, whole) * low(log(fmpq(n[x] * mass, mean)))
-    return found
-
-
-def _squares(p: list[fmpq], _: dict[str, Any], n: list[int]) -> list[fmpq]:
-    w = sum((a * b for a, b in zip(p, n, strict=True)), fmpq(0))
-    s = sum((a * b * b for a, b in zip(p, n, strict=True)), fmpq(0))
-    return [a * (2 * b / w - s / w**2 - 1) for a, b in zip(p, n, strict=True)]
-
-
-def _actions(p: list[fmpq], utility: dict[str, Any], n: list[int]) -> list[fmpq]:
-    found = [fmpq(0)] * len(p)
-    for b, own in zip(n, utility["gain"], strict=True):
-        for x, gain in enumerate(own):
-            if b and gain != "0":
-                found[x] += b * fmpq(*map(int, _split(gain)))
-    return [a * number / sum(n) for a, number in zip(p, found, strict=True)]
-
-
 def _tangents(problem: dict[str, Any], step: dict[str, Any], afford: Callable[[], None]) -> dict[str, Any]:
     """The rows as they stand; whether they hold, `check_tangents` says."""
     keys(step, ["kind", "of", "rows"])
@@ -297,7 +247,7 @@ def _tangents(problem: dict[str, Any], step: dict[str, Any], afford: Callable[[]
     must(own["kind"] != "capacity", "tangents of a capacity")
     must(problem["outputs"] is not None, "tangents of free outputs")
     k, m = len(problem["inputs"]), len(problem["outputs"])
-    tangents = items(step["rows"], lambda row: _read_tangent(row, own, k, m), least=1)
+    tangents = items(step["rows"], lambda row: read_tangent(row, own, k, m), least=1)
     must(2 * m * len(tangents) <= 10**7, "limit: forms of tangents")
     afford()
     rows, taken = [], {row["name"] for row in problem["rows"]}
@@ -308,8 +258,8 @@ def _tangents(problem: dict[str, Any], step: dict[str, Any], afford: Callable[[]
         while name in taken:
             name += "'"
         taken.add(name)
-        stated = [[*cell, _rational(number)] for *cell, number in sorted(terms, key=lambda term: term[:2])]
-        rows.append({"name": name, "sense": "<=", "rhs": _rational(at_most), "terms": stated})
+        stated = [[*cell, rational(number)] for *cell, number in sorted(terms, key=lambda term: term[:2])]
+        rows.append({"name": name, "sense": "<=", "rhs": rational(at_most), "terms": stated})
     made = {**problem, "rows": [*problem["rows"], *rows], "divergences": known}
     return made if known else {key: value for key, value in made.items() if key != "divergences"}
 
@@ -331,53 +281,6 @@ def _prior(problem: dict[str, Any], step: dict[str, Any], afford: Callable[[], N
     return made if known else {key: value for key, value in made.items() if key != "divergences"}
 
 
-Tangent = tuple[fmpq, tuple[int, int], list[tuple[fmpq, fmpq]], fmpq]
-
-
-def _read_tangent(row: Any, own: dict[str, Any], k: int, m: int, reader: Reader | None = None) -> Tangent:
-    """(order, inputs, forms, right side)."""
-    reader = reader or Reader()
-    keys(row, ["pair", "forms", "at_most", *(["order"] if "rho" in own else [])])
-    x, z = items(row["pair"], index(k), 2)
-    must(x != z, "a pair of one input")
-    order = reader.rat(row["order"]) if "rho" in own else Unlimited().rat(own["order"])
-    must(1 < order <= 64, "an order")
-    forms = items(row["forms"], lambda form: entry(form, reader.rat_from(0), reader.rat_from(0)), m)
-    at_most = reader.rat(row["at_most"])
-    must(at_most > 0, "a right side")
-    return order, (x, z), forms, at_most
-
-
-def each_tangent(problem: dict[str, Any], steps: list[Any], reader: Reader) -> list[tuple[dict[str, Any], Tangent]]:
-    """All rows of steps `tangents` with their divergences; the reader counts their numbers."""
-    known, found = list(problem.get("divergences", [])), []
-    for step in steps:
-        if step["kind"] == "drop" and "divergences" in step["parts"]:
-            known = []
-        if step["kind"] == "prior" and "of" in step:
-            known.pop(step["of"])
-        if step["kind"] == "tangents":
-            own = known.pop(step["of"])
-            width = len(step["rows"][0]["forms"])
-            found += [(own, _read_tangent(row, own, len(problem["inputs"]), width, reader)) for row in step["rows"]]
-    return found
-
-
-def check_tangents(tangents: list[tuple[dict[str, Any], Tangent]]) -> None:
-    """c b >= (a - 1) (c s / a)^(a / (a - 1)) with c = exp(E) / r, in logarithms."""
-    for own, (a, _, forms, at_most) in tangents:
-        most = fmpq(*map(int, _split(own.get("epsilon", own.get("rho")))))
-        scale = (a - 1) * most * (a if "rho" in own else 1) - log(at_most)
-        for s, b in forms:
-            if s > 0:
-                need(b > 0, "a tangent through zero")
-                power = a / (a - 1)
-                need(high(log(a - 1) + power * (log(s / a) + scale)) <= low(log(b) + scale), "a tangent")
-
-
-FORMS = {"mutual_information": _logarithms, "chi_square": _squares, "bayes": _actions}
-
-
 def takes_gibbs(problem: Problem, steps: list[dict[str, Any]]) -> bool:
     """Whether a step rests on Gibbs' inequality."""
     limits, parts = [limit.kind for limit, _ in problem.limits], [part.kind for part, _ in problem.parts]
@@ -388,6 +291,8 @@ def takes_gibbs(problem: Problem, steps: list[dict[str, Any]]) -> bool:
             parts.pop(step["part"])
         if step["kind"] == "prior":
             limits += ["mutual_information"] if "of" in step else []
+        if step["kind"] == "lift" and "points" in step and limits.pop(step["of"]) == "mutual_information":
+            return True
         if step["kind"] == "minorant":
             kind = "mutual_information" if problem.kind == "capacity" else problem.kind
             if "of" in step or "part" in step:
@@ -410,26 +315,24 @@ def majorised(problem: Problem, steps: list[dict[str, Any]]) -> set[str]:
 
 def count_steps(problem: dict[str, Any], steps: list[dict[str, Any]]) -> tuple[int, int]:
     """The logarithms of all steps, one a term that is not 0 and one an input for `gibbs`; and products."""
-    logs, products, limits = 0, 0, list(problem.get("limits", []))
+    logs, products, limits, k = 0, 0, list(problem.get("limits", [])), len(problem["inputs"])
     parts = list(problem["utility"].get("parts", []))
     for step in steps:
-        if step["kind"] in ("minorant", "majorant"):
+        if step["kind"] == "majorant" or ("points" in step and step["kind"] != "gibbs"):
             own = parts.pop(step["part"]) if "part" in step else limits.pop(step["of"]) if "of" in step else problem
             utility = own["utility"]
             if utility["kind"] == "capacity":
                 utility = {"kind": "mutual_information"}
             wide = len(step["points"]) if "points" in step else len(problem["outputs"])
-            cells = len(problem["inputs"]) * wide
-            products += 16 * cells if "part" in step else 0
-            if step["kind"] == "majorant":
-                cells = len(problem["inputs"])
+            products += 16 * k * wide if "part" in step else 0
+            cells = k if step["kind"] == "majorant" else k * wide
             if utility["kind"] == "mutual_information":
                 logs += cells * (len(utility["given"][0]) if "given" in utility else 1)
             elif utility["kind"] == "chi_square":
-                products += (8 if step["kind"] == "minorant" else 60) * cells
+                products += (60 if step["kind"] == "majorant" else 8) * cells
             else:
                 gains = sum(gain != "0" for own in utility["gain"] for gain in own)
-                products += 60 * (gains * cells // len(problem["inputs"]) + cells)
+                products += 60 * (gains * cells // k + cells)
         if step["kind"] == "drop" and "limits" in step["parts"]:
             limits = []
         if step["kind"] == "prior":
@@ -442,10 +345,14 @@ def count_steps(problem: dict[str, Any], steps: list[dict[str, Any]]) -> tuple[i
                 for share, row in zip(shares, point, strict=True)
                 for n in row
             )
-        if step["kind"] == "tangents":
+        if "rows" in step:
             logs += 3 * sum(len(row["forms"]) for row in step["rows"])
+        if step["kind"] == "lift":
+            pairs = 0 if "points" in step or "rows" in step else k * (k - 1)
+            products += pairs
+            k += pairs or len(step.get("rows", ["one"]))
         if step["kind"] == "cut":
-            products += 2 * len(problem["inputs"]) * len(step["cuts"])
+            products += 2 * k * len(step["cuts"])
     return logs, products
 
 
@@ -457,4 +364,5 @@ KINDS = {
     "majorant": _majorant,
     "tangents": _tangents,
     "prior": _prior,
+    "lift": lift,
 }

@@ -54,7 +54,8 @@ def count_work(file: dict[str, Any], common: int, own: int | None = None) -> int
 
 
 def _is_rounded(steps: list[Any]) -> bool:
-    return any(step["kind"] in ("gibbs", "minorant", "majorant") for step in steps)
+    """Whether forms of a step were rounded; a lift of rows or of pairs has none."""
+    return any(step["kind"] in ("gibbs", "minorant", "majorant") or "points" in step for step in steps)
 
 
 def _words(length: int, steps: list[Any]) -> int:
