@@ -94,15 +94,18 @@ def names(node: ast.stmt) -> list[str]:
 
 
 def tables() -> list[Table]:
-    """Those of all theories: the files budget.py, and the two theories that have one file alone."""
+    """Those of all theories: the files budget.py, and the theory that has one file alone."""
     files = {
         ".".join(("rropt", "solve", *path.relative_to(SOLVER).with_suffix("").parts)): path
         for path in sorted(SOLVER.rglob("*.py"))
         if path.name != "__init__.py"
     }
     trees = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in files.items()}
-    alone = ("rropt.solve.columns.generation", "rropt.solve.maximin.maximin")
-    return [_table(name, trees, files) for name in trees if name.endswith(".budget") or name in alone]
+    return [
+        _table(name, trees, files)
+        for name in trees
+        if name.endswith(".budget") or name == "rropt.solve.maximin.maximin"
+    ]
 
 
 def _table(module: str, trees: dict[str, ast.Module], files: dict[str, Path]) -> Table:

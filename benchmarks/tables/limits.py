@@ -113,6 +113,7 @@ PROBLEMS: dict[str, dict[str, Callable[[], rr.Problem]]] = {
     "actions": {
         "k = 60": lambda: most(rr.BayesSuccess(prior(60)), rr.ApproximateLDP(1, delta="1/10"), outputs=labels(60))
     },
+    "lifted": {"maximal leakage, k = 60": lambda: most(information(60), rr.privacy.MaximalLeakage("0.5"))},
     "outer": {"Renyi, k = 60": lambda: most(information(60), rr.privacy.RenyiLDP(2, "0.5"), outputs=labels(60))},
     "capacity": {
         "k = 60": lambda: rr.Problem(

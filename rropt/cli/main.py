@@ -50,7 +50,7 @@ SOLVE_EPILOG = (
 
 ROUTE_HELP = (
     "auto, linear, tangent, truth, branch, vertices, columns, cuts, mixtures, risk, conic, relaxed, events, actions, "
-    "maximin, capacity, outer or general (`rropt compare` tries them all)."
+    "maximin, lifted, capacity, outer or general (`rropt compare` tries them all)."
 )
 ProblemName = Annotated[str, typer.Argument(metavar="FILE|MODEL", help="A problem file, or a shipped model.")]
 ModelName = Annotated[str, typer.Argument(metavar="MODEL", help="A shipped model.")]

@@ -199,6 +199,13 @@ class Limits(Extra):
         return cls(tuple(limit for one in found for limit in one.limits))
 
 
+def is_stated(program: Program) -> bool:
+    """Whether the certificate format has the utility of a program and those that are limited."""
+    limits = program.extra(Limits)
+    utilities = [program.utility, *(limit.utility for limit in (() if limits is None else limits.limits))]
+    return all(utility.payload() is not None for utility in utilities)
+
+
 @dataclass(frozen=True)
 class Capacity(Utility):
     """The largest mutual information over all priors, in nats: convex, minimised only."""

@@ -129,7 +129,7 @@ class Divergence(ColumnSum):
     weights: tuple[int, ...]
 
     def payload(self) -> dict[str, object] | None:
-        return {"kind": self.kind}
+        return None
 
     @cached_property
     def prior(self) -> FloatArray:
@@ -200,6 +200,9 @@ class ChiSquare(Divergence):
     version: ClassVar[int] = 2
     term: ClassVar[ConvexTerm] = SQUARE
     kind: ClassVar[str] = "chi_square"
+
+    def payload(self) -> dict[str, object] | None:
+        return {"kind": self.kind}
 
     def mu(self, columns: FloatArray) -> FloatArray:
         w = self.prior @ columns

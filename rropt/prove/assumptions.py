@@ -19,27 +19,28 @@ OF_KIND = {
     "thresholds": ("newton-inequalities",),
     "risk-branch": ("marcus-lopes",),
 }
-ORDER = (
-    "mi-column-convex",
-    "v-log-v-convex",
-    "chi-square-column-convex",
-    "quadratic-over-linear-convex",
-    "uniform-choice-among-matches",
-    "off-diagonal-convex",
-    "robust-vertices",
-    "cauchy-schwarz-membership",
-    "gibbs-inequality",
-    "newton-inequalities",
-    "marcus-lopes",
-    "regular-by-approximate-inverse",
-    "log-det-below-trace",
-    "schur-complement",
-    "eigenvalue-of-densities",
-    "cumulant-convex",
-    "young-inequality",
-    "capacity-below-divergences",
-)
-"""All names, in the order in which a certificate lists them."""
+MEANINGS = {
+    "mi-column-convex": "information is a convex function of each column of the matrix (the log-sum inequality)",
+    "v-log-v-convex": "v log v lies below its chords and above its tangents",
+    "chi-square-column-convex": "chi-square information is a convex function of each column (a square over a sum)",
+    "quadratic-over-linear-convex": "a sum of squares over a positive linear function is convex",
+    "uniform-choice-among-matches": "an intruder picks among the records that match with equal chances",
+    "off-diagonal-convex": "the information of uniform off-diagonals is convex where a quadratic is not negative",
+    "robust-vertices": "the listed points contain all vertices of the columns under robust privacy",
+    "cauchy-schwarz-membership": "two inequalities of Cauchy-Schwarz and of means put a column into a confidence cone",
+    "gibbs-inequality": "a mean plus an entropy is at most the logarithm of a sum of exponentials",
+    "newton-inequalities": "the quotient of successive elementary symmetric polynomials grows in each number",
+    "marcus-lopes": "that quotient is a concave function of the numbers",
+    "regular-by-approximate-inverse": "a matrix times an approximate inverse, near one, proves that it is regular",
+    "log-det-below-trace": "the logarithm of a determinant is at most the trace less the size",
+    "schur-complement": "the signs of the pivots of a block matrix are those of its Schur complement",
+    "eigenvalue-of-densities": "the largest eigenvalue is at least every weighted mean of the eigenvalues",
+    "cumulant-convex": "the logarithm of the power sum of two rows is convex in the order",
+    "young-inequality": "a power lies above its tangents",
+    "capacity-below-divergences": "a capacity is at most the largest divergence of a row from any one distribution",
+    "double-description": "the double description method lists all extreme rays of a cone",
+}
+"""All names, in the order in which a certificate lists them, and what each says."""
 OF_DESIGN = {
     "inverse_trace": ("regular-by-approximate-inverse",),
     "inverse_determinant": ("regular-by-approximate-inverse", "log-det-below-trace"),
@@ -48,10 +49,10 @@ OF_DESIGN = {
 
 
 def assumptions(program: Program, proof: Mapping[str, object], steps: Sequence[Step] = ()) -> tuple[str, ...]:
-    """The names for a problem and its `proof` object, which is one of the problem after `steps`, in ORDER."""
+    """The names for a problem and its `proof` object, which is one of the problem after `steps`, in a fixed order."""
     own, last = _of_mechanism(program, proof), relax(program, steps)
     found = {*own, *_of_proof(last, proof), *lemmas(steps)}
-    return tuple(name for name in ORDER if name in found)
+    return tuple(name for name in MEANINGS if name in found)
 
 
 def _of_mechanism(program: Program, proof: Mapping[str, object]) -> list[str]:
@@ -76,7 +77,7 @@ def _of_mechanism(program: Program, proof: Mapping[str, object]) -> list[str]:
 def _of_proof(program: Program, proof: Mapping[str, object]) -> list[str]:
     """Those of a proof of this problem."""
     utility, kind = program.utility, str(proof["kind"])
-    by_vertices = any(key in proof for key in ("tree", "shapes", "levels", "labels")) and kind == "column-dual"
+    by_vertices = any(key in proof for key in ("tree", "shapes", "levels", "labels", "rays")) and kind == "column-dual"
     by_corners = kind == "corner-tree"
     if by_corners and isinstance(utility, Sum):
         ((_, utility),) = utility.parts
@@ -94,6 +95,8 @@ def _of_proof(program: Program, proof: Mapping[str, object]) -> list[str]:
         names.append("off-diagonal-convex")
     if "shapes" in proof or "levels" in proof:
         names.append("robust-vertices")
+    if "rays" in proof:
+        names.append("double-description")
     return [*names, *OF_KIND.get(kind, ())]
 
 

@@ -30,7 +30,7 @@ from rropt.program.limits import Notions, has_capacity
 from rropt.program.programs import ChiSquare, Program
 from rropt.prove.assumptions import assumptions, version
 from rropt.prove.problem_digest import differences
-from rropt.prove.steps import VERSION, Step
+from rropt.prove.steps import Step
 
 GROUPS = 7
 """The version of the format that has groups of inputs."""
@@ -179,7 +179,7 @@ def _document(
             proof.version,
             program.format_version,
             version(names),
-            VERSION if steps else 1,
+            *(step.version for step in proof.steps),
             GROUPS if mechanism is not None and "groups" in mechanism else 1,
         ),
         "problem": program.payload(),

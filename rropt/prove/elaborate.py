@@ -18,7 +18,24 @@ from rropt.prove.problems import Json, OutsideCoreError, Problem, all_prices, ex
 LONGEST = 4096
 """Bits that the denominators of the rows of a cone may add to all numbers of a proof file, at most."""
 KINDS = ("linear-dual", "farkas", "column-dual", "branch-tree", "entropy-dual", "entropy-farkas")
-FURTHER = ("events", "forms", "factors", "cuts", "cases", "shapes", "levels", "labels")
+KEYS = [
+    "order",
+    "least",
+    "links",
+    "kind",
+    "prices",
+    "rows",
+    "flows",
+    "multipliers",
+    "tree",
+    "boxes",
+    "unit",
+    "known",
+    "weight",
+    "tilts",
+    "yield",
+    "steps",
+]
 HUGE = 10**12
 Tangents = tuple[list[Fraction], list[list[int]]]
 
@@ -63,7 +80,7 @@ def witness(problem: Problem, certificate: Json) -> Iterator[str]:
 
 def proof_mode(proof: Json) -> str:
     """The mode in which the core reads a proof of this kind."""
-    extra = next((f" with {key}" for key in FURTHER if key in proof), "")
+    extra = next((f" with {key}" for key in proof if key not in KEYS), "")
     if extra or proof["kind"] not in KINDS:
         raise OutsideCoreError(f"the verified core has no proofs of kind {proof['kind']!r}{extra}")
     modes = {"tree": "corner", "boxes": "box", "known": "known"}

@@ -1,6 +1,7 @@
-"""The steps `minorant` and `majorant`: linear forms in the place of a convex utility, part of a sum, or limit.
+"""The steps `minorant`, `majorant` and `lift` of a limit: linear forms in the place of a convex utility, part of a sum,
+or limit.
 
-Written from docs/certificate-format.md, section 6, "Steps" (version 6).
+Written from docs/certificate-format.md, section 6, "Steps".
 """
 
 from collections.abc import Iterable, Sequence
@@ -8,6 +9,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
+from typing import ClassVar
 
 from flint import arb, ctx
 
@@ -15,7 +17,7 @@ from rropt.exact import ball, dyadic_down, dyadic_up, log_enclosure
 from rropt.program.limits import Limits, Sum
 from rropt.program.programs import BayesGain, ChiSquare, Information, Linear, Program, Row
 from rropt.prove.balls import PRECISION, lower_end
-from rropt.prove.steps import Step
+from rropt.prove.steps import Step, lifted
 
 BITS = 76
 """Forms are multiples of 2^-76, smaller than those of the format by that at least: it asks for 2^-80."""
@@ -71,6 +73,31 @@ class Minorant(Step):
         rest = limits[: self.limit] + limits[self.limit + 1 :]
         others = tuple(extra for extra in program.extras if not isinstance(extra, Limits))
         return replace(program, rows=(*program.rows, row), extras=(*others, Limits(rest)) if rest else others)
+
+
+@dataclass(frozen=True)
+class LiftLimit(Step):
+    """One more input, of weight 0, and rows of the cone in the place of the limit number `of`: in each column the forms
+    of `minorant` are at most the limit, which is above 0, times the new entry. A Bayes gain has no losses."""
+
+    of: int
+    minorant: Minorant
+
+    version: ClassVar[int] = 8
+
+    @property
+    def lemma(self) -> str:
+        return self.minorant.lemma
+
+    def payload(self) -> dict[str, object]:
+        return {"kind": "lift", "of": self.of, "points": self.minorant.payload()["points"]}
+
+    def relax(self, program: Program) -> Program:
+        limits = program.required(Limits).limits
+        rest = limits[: self.of] + limits[self.of + 1 :]
+        left = program.without(Limits)
+        left = replace(left, extras=(*left.extras, Limits(rest))) if rest else left
+        return lifted(left, 1, tuple((*form, -limits[self.of].at_most) for form in self.minorant.forms))
 
 
 @dataclass(frozen=True)

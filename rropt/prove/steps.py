@@ -1,6 +1,6 @@
 """Steps of a proof: from the problem that a certificate states to one that relaxes it, which the proof is of.
 
-Written from docs/certificate-format.md, section 6, "Steps" (version 6). Every mechanism of a program is one of the
+Written from docs/certificate-format.md, section 6, "Steps". Every mechanism of a program is one of the
 program after a step, and is worth at least as much there.
 """
 
@@ -10,18 +10,19 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import count, islice, permutations
+from typing import ClassVar, TypeVar, cast
 
 from rropt.exact import dyadic_down, dyadic_up, log_enclosure, rational_text
-from rropt.program.cones import FreeCone, PolyhedralCone
+from rropt.program.cones import CompleteCone, FreeCone, GraphCone, PolyhedralCone, base_cone, cone_rows
 from rropt.program.confidence_cones import ConfidenceCone, Weighed
 from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.events import ApproximateBound
 from rropt.program.extras import Extra, OffDiagonalForm
-from rropt.program.limits import Capacity, CapacityLimit, Limits, Notions, PosteriorRisk, Tangent
-from rropt.program.programs import Information, Program, Row
+from rropt.program.limits import Capacity, CapacityLimit, Limits, Notion, Notions, PosteriorRisk, Sum, Tangent
+from rropt.program.programs import BayesGain, Divergence, Information, Program, Row, Utility
 
-VERSION = 6
-"""The version of the format that has steps."""
+U = TypeVar("U", bound=Utility)
 EXTRAS: dict[str, type[Extra]] = {
     "entropy": ConcaveFloor,
     "approximate": ApproximateBound,
@@ -37,7 +38,9 @@ BITS = 60
 
 
 class Step(ABC):
-    """One step."""
+    """One step. `version` is the lowest version of the format that has it."""
+
+    version: ClassVar[int] = 6
 
     @property
     def lemma(self) -> str:
@@ -158,6 +161,116 @@ class Tangents(Step):
     def relax(self, program: Program) -> Program:
         left = _without(program, self.of)
         return replace(left, rows=(*left.rows, *self.rows))
+
+
+@dataclass(frozen=True)
+class Lifted:
+    """A divergence of the rows of two inputs of one order, as one more input u: in each column s v_x - b v_z <= at_most
+    u for every (s, b) of `forms`."""
+
+    notion: Notion
+    order: Fraction
+    pair: tuple[int, int]
+    forms: tuple[tuple[Fraction, Fraction], ...]
+    at_most: Fraction
+
+    def payload(self, of: int) -> dict[str, object]:
+        forms = [[rational_text(s), rational_text(b)] for s, b in self.forms]
+        own: dict[str, object] = {"of": of, "pair": list(self.pair), "forms": forms}
+        own["at_most"] = rational_text(self.at_most)
+        return own if "order" in self.notion.payload() else own | {"order": rational_text(self.order)}
+
+
+@dataclass(frozen=True)
+class LiftDivergences(Step):
+    """Inputs of weight 0 and rows of the cone in the place of all divergences, `notions`."""
+
+    notions: tuple[Notion, ...]
+    rows: tuple[Lifted, ...]
+
+    version: ClassVar[int] = 8
+
+    @property
+    def lemma(self) -> str:
+        return "young-inequality"
+
+    def payload(self) -> dict[str, object]:
+        return {"kind": "lift", "rows": [row.payload(self.notions.index(row.notion)) for row in self.rows]}
+
+    def relax(self, program: Program) -> Program:
+        size, cone = program.size, []
+        for number, row in enumerate(self.rows):
+            (x, z), own = row.pair, [Fraction(0)] * (size + len(self.rows))
+            for s, b in row.forms:
+                own[x], own[z], own[size + number] = s, -b, -row.at_most
+                cone.append(tuple(own))
+        return lifted(program.without(Notions), len(self.rows), tuple(cone))
+
+
+@dataclass(frozen=True)
+class LiftApproximate(Step):
+    """An input of weight 0 for each pair of inputs, and a row of the cone: what v_x exceeds gamma v_z by is at most
+    delta times the new entry, in the place of approximate privacy."""
+
+    version: ClassVar[int] = 8
+
+    def payload(self) -> dict[str, object]:
+        return {"kind": "lift", "of": "approximate"}
+
+    def relax(self, program: Program) -> Program:
+        bound, size = program.required(ApproximateBound), program.size
+        # Above the ratio of a checker, whose enclosure may be another one.
+        gamma = dyadic_up(bound.level.ratio.upper + Fraction(1, 1 << (BITS + 10)), BITS)
+        rows, pairs = [], list(permutations(range(size), 2))
+        for number, (x, z) in enumerate(pairs):
+            row = [Fraction(0)] * (size + len(pairs))
+            row[x], row[z], row[size + number] = Fraction(1), -gamma, -bound.delta
+            rows.append(tuple(row))
+        return lifted(program.without(ApproximateBound), len(pairs), tuple(rows))
+
+
+def lifted(program: Program, many: int, rows: tuple[tuple[Fraction, ...], ...]) -> Program:
+    """The program with so many more inputs, of weight 0, and further rows of its cone (k and so many entries each)."""
+    size, base, zeros = program.size, base_cone(program.cone), (Fraction(0),) * many
+    if isinstance(base, CompleteCone):
+        level = base.level
+        number = level.epsilon if level.gamma is None else level.gamma
+        assert number is not None
+        edges = tuple((x, z, number) for x, z in permutations(range(size), 2))
+        base = GraphCone(size + many, edges, "epsilon" if level.gamma is None else "gamma")
+    elif isinstance(base, GraphCone):
+        base = replace(base, size=size + many)
+    cone = PolyhedralCone(base, (*((*row, *zeros) for row in cone_rows(program.cone)), *rows))
+    names = islice((name for i in count(1) if (name := f"limit {i}") not in program.inputs), many)
+    extras = tuple(
+        Limits(tuple(replace(limit, utility=widened(limit.utility, many)) for limit in extra.limits))
+        if isinstance(extra, Limits)
+        else extra
+        for extra in program.extras
+    )
+    return replace(
+        program,
+        inputs=(*program.inputs, *names),
+        weights=(*program.weights, *[0] * many),
+        utility=widened(program.utility, many),
+        cone=cone,
+        extras=extras,
+    )
+
+
+def widened(utility: U, many: int) -> U:
+    """A utility that does not depend on so many more inputs."""
+    found: Utility = utility
+    if isinstance(utility, BayesGain):
+        gain = tuple((*row, *[Fraction(0)] * many) for row in utility.gain)
+        found = replace(utility, weights=(*utility.weights, *[0] * many), gain=gain)
+    elif isinstance(utility, Divergence):
+        found = replace(utility, weights=(*utility.weights, *[0] * many))
+        if isinstance(found, Information) and found.given is not None:
+            found = replace(found, given=(*found.given, *[(0,) * len(found.given[0])] * many))
+    elif isinstance(utility, Sum):
+        found = replace(utility, parts=tuple((weight, widened(part, many)) for weight, part in utility.parts))
+    return cast(U, found)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Prior
 from rropt.program.assignments import Places
 from rropt.program.cones import tightest_log
-from rropt.program.limits import Capacity, Notions, PosteriorRisk
+from rropt.program.limits import Capacity, Notions, PosteriorRisk, is_stated
 from rropt.program.permutation_mixtures import Mixture
 from rropt.program.programs import BayesGain, ChiSquare, Information, Linear, Program
 from rropt.program.worst_case import LeastInformation
@@ -348,6 +348,9 @@ def _prove(
         return proof.bound, None, None
     if math.isinf(value.upper):
         warnings.append("not machine-checked: the mechanism's value is infinite, which a certificate cannot state")
+        return proof.bound, None, None
+    if not is_stated(program):
+        warnings.append("not machine-checked: the certificate format does not have this curve")
         return proof.bound, None, None
     certificate = Certificate.of_optimum(program, mechanism, value, proof)
     data = certificate.to_json().encode()

@@ -9,7 +9,7 @@ from rropt.program.limits import Limits, Notions, PosteriorRisk
 from rropt.program.programs import ColumnSum, Information, Program
 from rropt.prove.certificates import Proof
 from rropt.prove.steps import Step, relax
-from rropt.solve.columns import boxes
+from rropt.solve.columns import boxes, rays
 from rropt.solve.designs import proof as designs
 from rropt.solve.entropy import entropy_dual
 from rropt.solve.entropy.gibbs import EntropyMultipliers
@@ -33,6 +33,7 @@ PROVERS: tuple[Prover, ...] = (
     robust.prove,
     robust_exact.prove,
     metric.prove,
+    rays.prove,
     boxes.prove,
     designs.prove,
     linear_dual.prove,

@@ -10,6 +10,7 @@ from rropt.solve.compose.branch import BranchRoute
 from rropt.solve.compose.columns import ColumnsRoute
 from rropt.solve.compose.events import EventsRoute
 from rropt.solve.compose.general import GeneralRoute
+from rropt.solve.compose.lifted import LiftedRoute
 from rropt.solve.compose.outer import CapacityRoute, OuterRoute
 from rropt.solve.compose.relaxed import RelaxedRoute
 from rropt.solve.compose.truth import TruthRoute
@@ -41,6 +42,7 @@ ROUTES: tuple[Route, ...] = (
     EventsRoute(),
     ActionsRoute(lambda program: choose(program, "auto", None)[0]),
     MaximinRoute(lambda program: choose(program, "auto", None)[0]),
+    LiftedRoute(lambda program: choose(program, "auto", None)[0], relaxed_bound),
     OuterRoute(lambda program: choose(program, "auto", None)[0], relaxed_bound),
     CapacityRoute(lambda program: choose(program, "auto", None)[0]),
     GeneralRoute(lambda program: _first(program, None, ROUTES[:-1])[0], relaxed_bound),

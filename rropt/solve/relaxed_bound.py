@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from itertools import chain
 
 import numpy as np
 from flint import arb
@@ -53,7 +54,7 @@ def simple_bound(program: Program) -> tuple[Fraction, str] | None:
     utilities of the user's own. It takes one pass over the inputs."""
     found, limits = _plain_bound(program), program.extra(Limits)
     if found is not None:
-        found = min([found, *_within_notions(program)], key=lambda bound: bound[0])
+        found = min([found, *_within_notions(program), *_within_leakage(program)], key=lambda bound: bound[0])
     if found is None or limits is None or program.sense == "minimize":
         return found
     own = [(limit.at_most, "the limit on the objective") for limit in limits.limits if limit.utility == program.utility]
@@ -68,6 +69,22 @@ def _within_notions(program: Program) -> list[tuple[Fraction, str]]:
         return []
     why = "the bound on divergences or on the capacity, which no information exceeds"
     return [(one.most_informed, why) for one in notions.notions]
+
+
+def _within_leakage(program: Program) -> list[tuple[Fraction, str]]:
+    """Sibson's information of order infinity, log sum_y max_x Q[x, y], is no less than information at any prior; a gain
+    of one number for each right guess and nothing for the others limits it."""
+    limits = program.extra(Limits)
+    if limits is None or program.sense == "minimize" or not program.utility.plain:
+        return []
+    found = []
+    for limit in limits.limits:
+        scores = limit.utility.scores() if isinstance(limit.utility, BayesGain) else ()
+        own = {row[x] for x, row in enumerate(scores)} if len(scores) == program.size else set()
+        if len(own) == 1 and sum(map(bool, chain(*scores))) == len(scores):
+            most = max(limit.at_most / own.pop(), Fraction(1))
+            found.append((log_enclosure(most).upper, "the maximal leakage, which no information exceeds"))
+    return found
 
 
 def _of_parts(program: Program, utility: Sum, bound: Bound) -> tuple[Fraction, str] | None:

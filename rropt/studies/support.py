@@ -331,7 +331,8 @@ def _stated(objective: str, constraint: str, size: int) -> Problem:
     rules = [make(at) for make in BESIDE[constraint]]
     if objective.startswith("least"):
         rules.append(AtMost(ExpectedLoss(at.prior, _far(at)), Fraction(19, 20) * _of_a_guess(at)))
-    return Problem(LEAST[objective](at), rules, inputs=at.inputs, outputs=at.inputs)
+    is_free = objective.startswith("most")
+    return Problem(LEAST[objective](at), rules, inputs=at.inputs, outputs=None if is_free else at.inputs)
 
 
 def settle(objective: str, constraint: str, size: int, time_limit: float = TIME_LIMIT) -> tuple[Cell, Solution | None]:

@@ -77,8 +77,9 @@ check --core` if `rropt-core` is installed. For a proof that the [verified core]
 | off-diagonals | checker | `problems with 'structure'` |
 | identification risk | checker | `kind 'risk-branch'`, `kind 'thresholds'`, `problems with 'identification_risk'` |
 | steps to other relaxations | checker | `step 'gibbs'`, `step 'cut'`, `step 'majorant'` |
-| Renyi and zero-concentrated privacy, capacities | checker | `problems with 'divergences'`, `utility 'capacity'` |
-| sums of utilities | checker | `utility 'sum'` |
+| the most information under a limit, or under approximate privacy | checker | `step 'lift'` |
+| Renyi and zero-concentrated privacy | checker | `problems with 'divergences'` |
+| capacities, sums of utilities | checker | `utility 'capacity'`, `utility 'sum'` |
 """
 
 LEAKAGE_HEAD = f"""# What can be proved of leakage
@@ -91,6 +92,7 @@ other page explains the statuses.
 that of the best guess without the release. The outputs are the inputs. Leakages are at 0.5 nats, the Renyi
 divergence is of order 2 at 0.5 nats, rho is 0.2, capacity at most 0.1 nats. `at_most, bayes_success` limits the
 gain of an adversary (2 if right, 1 next to it) to half way between the gain without a release and the largest gain.
+For the `most` goals the number of outputs is free, as on the other page, unless a constraint fixes the outputs.
 """
 
 

@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from flint import arb
 
 from rropt.errors import Refusal
@@ -19,6 +20,7 @@ from rropt.prove.certificates import Proof
 from rropt.prove.leaves import ColumnLeaf, ColumnLeaves, Limits
 from rropt.prove.trees import column_dual, raised, raised_tree, written
 from rropt.prove.uninformative import or_entropy
+from rropt.solve.columns.budget import RAISED
 from rropt.solve.kernel.boxes.pooled import box_search
 from rropt.solve.kernel.boxes.search import ColumnForms
 from rropt.solve.kernel.boxes.tree import Box, BoxTree
@@ -56,7 +58,8 @@ def prove_boxes(
         return written(found.root, leaves.root(), leaves.branch, bounded)
 
     unit = unit_for((box.dual for box in found.root.nodes()), math.fsum(dual.prices) + found.bound)
-    made = raised_tree(write, unit, raised(dual.prices, program.prior), program.prior)
+    spare = np.where(np.isinf(ColumnForms.of(program).upper[: program.size]), RAISED, 0.0)
+    made = raised_tree(write, unit, raised(dual.prices + spare, program.prior), program.prior)
     if made is None:
         return None
     tree, prices, unit = made

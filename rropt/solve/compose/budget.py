@@ -38,6 +38,23 @@ LEVEL = 1e-9
 """Bounds that differ by less, relative to their size, are as good: a proof that is machine-checked is preferred.
 Chosen: measured in 2 cases: the same from 1e-10 to 1e-08."""
 
+# lifted.py
+LIFTING, LIFTS, ROUGHLY, LISTED = 0.7, 4, 0.05, 30
+"""The share of a time limit for bounds, the rounds of forms at most, the share of what is left that each takes but the
+last, and the rounds where rays are listed. Chosen: by reason, as no case has a clock: the rest is for mechanisms and
+the proof, each round makes the next search larger, and a list takes no time."""
+MOST_DIVERGING = 6
+"""Inputs of a problem with divergences at most: each pair of them is an input of its own, in both directions. Chosen:
+by reason: with 16 inputs no bound was found in ten seconds."""
+NEARBY = 16
+"""Forms of one divergence are alike where the logarithms of their slopes differ by less than 1/16 or so. Chosen: by
+reason: between two of them the divergence errs by less than 1e-3 of itself."""
+EXCEEDED = 1e-9
+"""A matrix that exceeds a limit by less keeps it: the rounding moves it that far. Chosen: by reason: it is far below
+the gaps that are wanted."""
+SEARCHES = 3
+"""Local searches, each from several random directions. Chosen: by reason: they end early where the bound is reached."""
+
 # local.py
 STEPS, STARTS = 40, 6
 """Steps of one search at most, and searches from random directions. Chosen: STEPS measured in 2 cases: the same from 20
@@ -55,6 +72,10 @@ CURVED = 1 << 10
 """Cells up to which an entropy floor is part of every step: a conic programme each. Chosen: measured in 2 cases: the
 same from 512 to 2,048."""
 
+ENCLOSED = 16
+"""Inputs up to which divergences are enclosed at every point. Chosen: by reason, as no case has a clock: beyond, a
+point takes seconds, and the rounding moves a mechanism into the constraint all the same."""
+
 # outer.py
 SLOW_ROUNDS = 3
 """Rounds of rows at most where a problem with rows is a search of its own. Chosen: measured in 2 cases: the same from 1
@@ -66,6 +87,9 @@ them cut more sides of the set before the search, and each costs a programme."""
 ROUNDING = 0.6
 """The share of the time after which no further round begins. Chosen: by reason, as no case has a clock: a round that
 begins later has no time for its proof."""
+LOOKING = 0.2
+"""The share of the time that the search for a mechanism has at least. Chosen: by reason, as no case has a clock: it is
+beyond the limit where the rounds took all of it, and a mechanism of no use is worse."""
 ROUGH = 1e-4
 """A best point for one of these goals exceeds a constraint by less at its last round. Chosen: by reason, as no case
 reads it: rows that move a bound by less than the usual gap of 1e-3 are not worth a round."""

@@ -17,12 +17,13 @@ from rropt.errors import Refusal
 from rropt.program.cones import CompleteCone, FloatArray, FreeCone
 from rropt.program.events import ApproximateBound, unlisted
 from rropt.program.programs import BayesGain, ColumnSum, Divergence, Linear, Program
+from rropt.prove.steps import LiftApproximate, drop
 from rropt.solve.compose.budget import ADDED, ENTRIES, GAINED, LONGEST, PURE, ROUNDS, TRUTH_STEPS
 from rropt.solve.compose.local import LocalSearch
 from rropt.solve.events.moments import best_moments
 from rropt.solve.kernel.climb import Oracle, Vertices, climb_matrix
 from rropt.solve.kernel.polyhedral import entry_model
-from rropt.solve.kernel.route import Answer, Effort, Route, SolverClaim, solve_part
+from rropt.solve.kernel.route import Answer, Dual, Effort, Route, SolverClaim, solve_part
 
 LOCAL = "a local search found the mechanism"
 
@@ -59,7 +60,17 @@ class EventsRoute(Route):
             return effort.route("linear").solve(replace(program, utility=Linear(())), effort)
         status = effort.stopped() or "a local maximum"
         claim = SolverClaim("highs", status, search.worth, time.monotonic() - begun, (LOCAL,))
-        return Answer(claim, search.draft)
+        if moments is None:
+            return Answer(claim, search.draft)
+        # The bound is that of any number of outputs without the other constraints.
+        steps = (*drop(program, ("cone", "rows")), LiftApproximate(), *drop(program, ("outputs",)))
+        answer = Answer(claim, search.draft, Dual(moments.prices), (program, *steps))
+        return answer.with_notes(any_outputs(moments.columns.shape[1]))
+
+
+def any_outputs(count: int) -> str:
+    """What a bound over any number of outputs says, if so many reach it."""
+    return f"the bound is that of any number of outputs: with {count} of them it is reached, but for other constraints"
 
 
 def pure_and_truth(program: Program, effort: Effort, end: float) -> FloatArray | None:

@@ -17,10 +17,10 @@ from rropt.program.cones import Cone, FloatArray, PolyhedralCone
 from rropt.program.confidence_cones import ConfidenceCone
 from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.events import ApproximateBound
-from rropt.program.limits import PosteriorRisk
+from rropt.program.limits import Notions, PosteriorRisk
 from rropt.program.permutation_mixtures import Mixture
 from rropt.program.programs import Linear, Program
-from rropt.solve.compose.budget import CURVED, HALVINGS, MISSED, SHARES, STARTS, STEPS
+from rropt.solve.compose.budget import CURVED, ENCLOSED, HALVINGS, MISSED, SHARES, STARTS, STEPS
 from rropt.solve.entropy.conic import most_entropy, solve_conic
 from rropt.solve.kernel.budget import RISE
 from rropt.solve.kernel.climb import Oracle, Vertices, worth_and_slope
@@ -38,6 +38,9 @@ class LocalSearch:
         self.width = program.size if program.outputs is None else len(program.outputs)
         outputs = program.outputs or tuple(f"output {y + 1}" for y in range(self.width))
         self.whole = replace(program, outputs=outputs)
+        # Of thousands of pairs of rows floats tell in no time what enclosures tell in seconds.
+        self.notions = program.extra(Notions)
+        self.enclosed = self.whole if program.size <= ENCLOSED else self.whole.without(Notions)
         self.best: FloatArray | None = None
         self.worth = -np.inf
         self.random = np.random.default_rng(0)
@@ -109,8 +112,10 @@ class LocalSearch:
         if not (sums > 0.5).all():
             # The last iterate of a stopped solver.
             return False
+        if self.notions is not None and self.notions.missed(rows / sums) > MISSED:
+            return False
         exact = Mechanism.from_matrix(rows / sums, inputs=self.whole.inputs, outputs=self.whole.outputs)
-        return all(float(miss) <= MISSED for miss in self.whole.excess(exact).values())
+        return all(float(miss) <= MISSED for miss in self.enclosed.excess(exact).values())
 
     def inside(self, start: FloatArray | None, matrix: FloatArray) -> FloatArray | None:
         """The last point on the way from `start`, which keeps everything, to a matrix that need not."""

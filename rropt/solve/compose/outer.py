@@ -21,16 +21,18 @@ import numpy as np
 
 from rropt.declare.constraint import with_distinct_names
 from rropt.errors import Refusal
+from rropt.io.clock import LATE
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.program.cones import CompleteCone, Cone, FloatArray, PolyhedralCone, base_cone
 from rropt.program.extras import Extra
 from rropt.program.limits import Capacity, Notions, Tangent
-from rropt.program.programs import Information, Linear, Program, Utility
+from rropt.program.programs import Divergence, Information, Linear, Program, Utility
 from rropt.prove.steps import AtPrior, at_priors, enclosing, relax
 from rropt.solve.compose import budget
+from rropt.solve.compose.local import LocalSearch
 from rropt.solve.kernel.anchor import Anchor, find_anchor
 from rropt.solve.kernel.polyhedral import edge_table
-from rropt.solve.kernel.route import Answer, ColumnMultipliers, Dual, Effort, MatrixDraft, Route, Size
+from rropt.solve.kernel.route import Answer, ColumnMultipliers, Draft, Dual, Effort, MatrixDraft, Route, Size
 
 QUICK = ("tangent", "linear")
 """Routes that solve a convex problem, and do not search."""
@@ -96,6 +98,9 @@ class OuterRoute(Route):
         # A bound that is known is better than one of this search; a proof that there is no mechanism is not a bound.
         if answer.farkas is None and known is not None and reached[-1] - program.sign * float(known[0]) > 0:
             answer = replace(answer, dual=None, relaxed=())
+        curved = program.sense == "maximize" and isinstance(program.utility, Divergence) and not notions.capacities
+        if curved and answer.farkas is None:
+            return replace(answer, draft=_searched(program, effort, answer.matrix))
         if not isinstance(answer.draft, MatrixDraft) or program.outputs is None:
             return answer
         return replace(answer, draft=replace(answer.draft, inside=self._inside(program, notions, answer.draft, effort)))
@@ -139,6 +144,16 @@ class OuterRoute(Route):
                     break
                 inner = _with_rows(inner, notions, matrix)
         return inner
+
+
+def _searched(program: Program, effort: Effort, found: FloatArray | None) -> Draft | None:
+    """The mechanism of a local search, which keeps the constraint itself: that of rows need not come near it."""
+    limit = budget.LONGEST if effort.time_limit is None else effort.time_limit
+    # What came before may have taken all the time: a mechanism is needed all the same.
+    end = time.monotonic() + budget.LOOKING * limit
+    search = LocalSearch(program, effort, lambda: bool(effort.stopped()) and time.monotonic() > end)
+    effort.clock.within(LATE / 2, lambda: search.run([] if found is None else [found]))
+    return search.draft
 
 
 def _worst_priors(program: Program, notions: Notions, effort: Effort) -> list[tuple[int, ...]]:

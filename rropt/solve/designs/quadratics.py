@@ -89,7 +89,7 @@ class FormRelaxation(BoxRelaxation):
         found = self._lp.rerun(cost, problem.lower, problem.upper)
         if found.x is None or found.row_dual is None:
             return None
-        dual, _ = self._multipliers(found.row_dual)
+        dual, _ = self._multipliers(found.row_dual, cost)
         return problem.linear(cost, problem.lower, problem.upper, dual), dual
 
     def _cut_off(self, at: int, sign: float, reached: float, dual: FloatArray, margin: float) -> None:

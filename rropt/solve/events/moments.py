@@ -27,10 +27,12 @@ Steps = tuple[int | None, ...]
 
 @dataclass(frozen=True)
 class Moments:
-    """The best columns (k x n, their rows sum to one), and a bound in the utility's unit."""
+    """The best columns (k x n, their rows sum to one), a bound in the utility's unit, and the prices of the inputs and
+    of those that the step `LiftApproximate` adds."""
 
     columns: FloatArray
     bound: Fraction
+    prices: FloatArray
 
 
 def best_moments(program: Program) -> Moments | None:
@@ -57,7 +59,10 @@ def best_moments(program: Program) -> Moments | None:
     limit = _proved(utility, bound, steps, own[:prices], dict(zip(pairs, multipliers, strict=True)))
     used = found.x > 0
     matrix = columns[:, used] * found.x[used]
-    return Moments(matrix / matrix.sum(axis=1, keepdims=True), limit)
+    over_delta = [float(bound.delta * u) for u in multipliers]
+    return Moments(
+        matrix / matrix.sum(axis=1, keepdims=True), limit, np.concatenate([found.row_dual[:prices], over_delta])
+    )
 
 
 def ordered_partitions(size: int) -> list[Steps]:

@@ -136,7 +136,9 @@ class Master:
         self, utility: ColumnSum, start: FloatArray, anchor: FloatArray, warm: bool = True, dense: bool = False
     ) -> None:
         self.utility, self.anchor, self.warm, self.dense = utility, anchor, warm, dense
-        self.columns = start / (anchor @ start)
+        masses = anchor @ start
+        # Rays of inputs without weight have no mass; without them prices would not be bounded.
+        self.columns = start / np.where(masses > 0, masses, 1.0)
         self._seen = set(_keys(self.columns))
         self.worth = utility.mu(self.columns)
         self._lp = None if dense else self._cold()
@@ -226,6 +228,7 @@ class Master:
         self._dropped_at = self.value
         loss = self.prices @ self.columns - self.worth
         keep = (self.theta > 0) | (loss <= np.partition(loss, self._kept // 2)[self._kept // 2])
+        keep |= self.anchor @ self.columns == 0
         if self._lp is not None:
             self._lp.keep_columns(keep)
         self._seen -= set(_keys(self.columns[:, ~keep]))

@@ -5,7 +5,7 @@ from rropt.errors import counted
 from rropt.model.prior import DataColumn
 from rropt.problem import Problem
 
-__all__ = ["ASSUMPTIONS", "CONSTRAINTS", "goal_sentence", "prior_sentence", "rule_sentences"]
+__all__ = ["CONSTRAINTS", "goal_sentence", "prior_sentence", "rule_sentences"]
 
 CONSTRAINTS = {
     "ldp": "Every output is at most exp(epsilon) times as likely under one true answer as under any other.",
@@ -40,28 +40,6 @@ CONSTRAINTS = {
     "rho a.",
 }
 """What each constraint guarantees, by its name in problem files."""
-
-ASSUMPTIONS = {
-    "mi-column-convex": "information is a convex function of each column of the matrix (the log-sum inequality)",
-    "chi-square-column-convex": "chi-square information is a convex function of each column (a square over a sum)",
-    "uniform-choice-among-matches": "an intruder picks among the records that match with equal chances",
-    "v-log-v-convex": "v log v lies below its chords and above its tangents",
-    "quadratic-over-linear-convex": "a sum of squares over a positive linear function is convex",
-    "off-diagonal-convex": "the information of uniform off-diagonals is convex where a quadratic is not negative",
-    "robust-vertices": "the listed points contain all vertices of the columns under robust privacy",
-    "cauchy-schwarz-membership": "two inequalities of Cauchy-Schwarz and of means put a column into a confidence cone",
-    "gibbs-inequality": "a mean plus an entropy is at most the logarithm of a sum of exponentials",
-    "newton-inequalities": "the quotient of successive elementary symmetric polynomials grows in each number",
-    "marcus-lopes": "that quotient is a concave function of the numbers",
-    "regular-by-approximate-inverse": "a matrix times an approximate inverse, near one, proves that it is regular",
-    "log-det-below-trace": "the logarithm of a determinant is at most the trace less the size",
-    "schur-complement": "the signs of the pivots of a block matrix are those of its Schur complement",
-    "cumulant-convex": "the logarithm of the power sum of two rows is convex in the order",
-    "young-inequality": "a power lies above its tangents",
-    "capacity-below-divergences": "a capacity is at most the largest divergence of a row from any one distribution",
-    "eigenvalue-of-densities": "the largest eigenvalue is at least every weighted mean of the eigenvalues",
-}
-"""The assumptions of proofs, by their names in the certificate format."""
 
 FEW = 3
 

@@ -7,8 +7,9 @@ import numpy as np
 from rropt.errors import counted
 from rropt.exact import Interval, shown
 from rropt.mechanisms.mechanism import Mechanism
+from rropt.prove.assumptions import MEANINGS
 from rropt.prove.gaps import relative
-from rropt.studies.reports.descriptions import ASSUMPTIONS, goal_sentence, prior_sentence, rule_sentences
+from rropt.studies.reports.descriptions import goal_sentence, prior_sentence, rule_sentences
 from rropt.studies.reports.reported import Report
 from rropt.studies.reports.terminal import LARGEST_MAP, plain
 
@@ -262,7 +263,7 @@ def _certificate(report: Report) -> str:
     if report.verdict is None:
         return "<h2>The certificate</h2>\n<p>There is none.</p>"
     verdict = report.verdict
-    taken = [f"<code>{_text(name)}</code>: {_text(ASSUMPTIONS.get(name, ''))}" for name in verdict.assumptions]
+    taken = [f"<code>{_text(name)}</code>: {_text(MEANINGS.get(name, ''))}" for name in verdict.assumptions]
     granted = "The proof assumes nothing."
     if taken:
         granted = "The proof assumes:"

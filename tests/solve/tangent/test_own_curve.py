@@ -63,6 +63,14 @@ class CubicInformation(Objective):
 def test_it_is_maximised_with_a_bound() -> None:
     solution = rr.Problem(rr.Maximize(CubicInformation(PRIOR)), [rr.LDP(1)]).solve()
     assert solution.value <= solution.bound <= solution.value + 2e-6
+    assert_not_stated(solution)
+
+
+def assert_not_stated(solution: rr.Solution) -> None:
+    """No file is written that no checker reads."""
+    assert solution.status == "bounded"
+    assert solution.certificate is None
+    assert any("the certificate format does not have this curve" in warning for warning in solution.warnings)
 
 
 @pytest.mark.parametrize("share", ["0.45", "2"])
@@ -77,3 +85,4 @@ def test_a_limit_on_it_gives_a_mechanism_within_it() -> None:
     solution = rr.Problem(rr.Maximize(rr.Trace(PRIOR)), rules, outputs=PRIOR.labels).solve(time_limit=3)
     assert solution.mechanism is not None
     assert CubicInformation(PRIOR).value(solution.mechanism).upper <= Fraction("0.01")
+    assert_not_stated(solution)

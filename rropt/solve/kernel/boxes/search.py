@@ -15,7 +15,7 @@ from scipy import sparse
 from rropt.model.convex_terms import Centred
 from rropt.program.cones import CompleteCone, FloatArray, base_cone, cone_rows, reach, tightest_log
 from rropt.program.programs import BayesGain, ColumnSum, Divergence, Information, Program
-from rropt.solve.kernel.boxes.budget import CLIMBS, FEASIBLE, PROVING, REMEMBERED, STALE
+from rropt.solve.kernel.boxes.budget import CLIMBS, FEASIBLE, IDLE, PROVING, REMEMBERED, STALE
 from rropt.solve.kernel.boxes.executor import BoxExecutor
 from rropt.solve.kernel.boxes.pooled import box_search
 from rropt.solve.kernel.boxes.separable import BoxSearch, SeparableForms
@@ -142,6 +142,8 @@ class BoxPricer:
     def vertex(self, direction: FloatArray) -> FloatArray | None:
         """The column of the slice that is largest in a direction."""
         cost = np.concatenate([direction, np.zeros(len(self.forms.lower) - self._size)])
+        # What nothing bounds from above, an input without weight, is as small as the others allow.
+        cost[np.isinf(self.forms.upper)] = np.minimum(cost[np.isinf(self.forms.upper)], -IDLE)
         found = self._lp.rerun(cost, self.forms.lower, self.forms.upper)
         if found.x is None:
             return None
@@ -163,7 +165,7 @@ class BoxPricer:
         return best
 
     def starts(self) -> FloatArray:
-        """k x n columns that span every input: the constant one where it is in the cone, and vertices."""
+        """k x n columns that span every input: the constant one where it is in the cone, vertices, and rays."""
         found = []
         for x in range(self._size):
             for sign in (1.0, -1.0):
@@ -176,6 +178,8 @@ class BoxPricer:
                 found.append(v)
         if self.holds(np.ones(self._size)):
             found.append(np.ones(self._size))
+        # Nothing bounds an input without weight from above: more of it alone is a column too.
+        found += list(np.eye(self._size)[np.isinf(self.forms.upper[: self._size])])
         named = {_name(v): v for v in found}
         self._given.update(named)
         return np.array(list(named.values())).T

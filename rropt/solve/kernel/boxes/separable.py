@@ -202,7 +202,7 @@ class BoxRelaxation(OneByOne[Box]):
             if not count or not self._refine(point, self._narrow * found.x[len(problem.cost) :]):
                 break
         found.row_dual[: self._rows] *= self._unit
-        dual, slopes = self._multipliers(found.row_dual / SCALE)
+        dual, slopes = self._multipliers(found.row_dual / SCALE, problem.cost)
         bound = problem.bound(box.lower, box.upper, dual, slopes)
         if bound < box.bound:
             box.bound, box.dual, box.slopes = bound, dual, slopes
@@ -221,12 +221,19 @@ class BoxRelaxation(OneByOne[Box]):
             self.best = max(self.best, self.problem.value(box.point))
             self.note(box.point)
 
-    def _multipliers(self, row_dual: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def _multipliers(self, row_dual: FloatArray, cost: FloatArray) -> tuple[FloatArray, FloatArray]:
         """(signed multipliers of rows, slopes of tangents): a mixture is no better than the tangent of mean slope."""
         problem = self.problem
         dual = row_dual[: self._rows]
         dual = np.where(np.isinf(problem.row_lower), np.maximum(dual, 0.0), dual)
         dual = np.where(np.isinf(problem.row_upper), np.minimum(dual, 0.0), dual)
+        for at in np.flatnonzero(np.isinf(problem.upper)).tolist():
+            # Nothing bounds this variable from above, so its residual must not be positive, not even by rounding.
+            rows = (problem.dense[:, at] < 0) & (dual > 0)
+            given, over = -dual[rows] @ problem.dense[rows, at], cost[at] - dual @ problem.dense[:, at]
+            margin = 1e-12 * given
+            if given > 0 and over > -margin:
+                dual[rows] *= max(1.0 - (over + 2 * margin) / given, 0.0)
         count = len(problem.masses)
         slopes = np.zeros(count)
         if count:
@@ -245,8 +252,9 @@ class BoxRelaxation(OneByOne[Box]):
         if ray is None:
             return False
         for sign in (1.0, -1.0):
-            dual, _ = self._multipliers(sign * ray)
-            empty = problem.linear(np.zeros(len(problem.cost)), box.lower, box.upper, dual)
+            nothing = np.zeros(len(problem.cost))
+            dual, _ = self._multipliers(sign * ray, nothing)
+            empty = problem.linear(nothing, box.lower, box.upper, dual)
             if empty < -1e-9 * self._unit and np.isfinite(box.bound):
                 above = max(box.bound, 0.0) + 1e-3 * self._narrow
                 times = ray_multiple(above, empty, float(np.abs(dual).max()))
