@@ -58,7 +58,7 @@ class Row:
 # -- utilities -----------------------------------------------------------------------------------------
 
 
-class Utility(ABC):
+class Utility:
     """The base class of utilities of a matrix. `version`: the lowest version of the format that has it. `particular`:
     the name in messages of one that only those routes take that declare it; empty for others."""
 
@@ -70,9 +70,9 @@ class Utility(ABC):
         """Whether it is mutual information of the inputs alone, beside which cones may keep forms of their own."""
         return False
 
-    @abstractmethod
     def payload(self) -> dict[str, object] | None:
         """The `utility` object of the certificate format, or None where the format does not have it."""
+        return None
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class RowEntropy(Utility):
         return {"kind": "entropy", "shares": [str(share) for share in self.shares]}
 
 
-class ColumnSum(Utility):
+class ColumnSum(Utility, ABC):
     """sum_y mu(q_y) with mu convex and positively homogeneous: columns are exchangeable."""
 
     @abstractmethod
@@ -127,9 +127,6 @@ class Divergence(ColumnSum):
     kind: ClassVar[str]
 
     weights: tuple[int, ...]
-
-    def payload(self) -> dict[str, object] | None:
-        return None
 
     @cached_property
     def prior(self) -> FloatArray:
@@ -255,9 +252,6 @@ class UserColumnSum(ColumnSum):
 
     function: Callable[[FloatArray], FloatArray]
     slope: Callable[[FloatArray], FloatArray] | None = None
-
-    def payload(self) -> dict[str, object] | None:
-        return None
 
     def mu(self, columns: FloatArray) -> FloatArray:
         return np.asarray(self.function(columns), dtype=np.float64)

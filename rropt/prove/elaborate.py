@@ -18,24 +18,8 @@ from rropt.prove.problems import Json, OutsideCoreError, Problem, all_prices, ex
 LONGEST = 4096
 """Bits that the denominators of the rows of a cone may add to all numbers of a proof file, at most."""
 KINDS = ("linear-dual", "farkas", "column-dual", "branch-tree", "entropy-dual", "entropy-farkas")
-KEYS = [
-    "order",
-    "least",
-    "links",
-    "kind",
-    "prices",
-    "rows",
-    "flows",
-    "multipliers",
-    "tree",
-    "boxes",
-    "unit",
-    "known",
-    "weight",
-    "tilts",
-    "yield",
-    "steps",
-]
+KEYS = {"kind", "prices", "rows", "flows", "multipliers", "tree", "boxes", "unit", "known", "weight", "tilts", "yield"}
+KEYS |= {"steps", "order", "least", "links", "cases"}
 HUGE = 10**12
 Tangents = tuple[list[Fraction], list[list[int]]]
 

@@ -77,7 +77,7 @@ check --core` if `rropt-core` is installed. For a proof that the [verified core]
 | off-diagonals | checker | `problems with 'structure'` |
 | identification risk | checker | `kind 'risk-branch'`, `kind 'thresholds'`, `problems with 'identification_risk'` |
 | steps to other relaxations | checker | `step 'gibbs'`, `step 'cut'`, `step 'majorant'` |
-| the most information under a limit, or under approximate privacy | checker | `step 'lift'` |
+| the most information under a limit, or under approximate privacy | checker | `step 'lift'`, `with rays` |
 | Renyi and zero-concentrated privacy | checker | `problems with 'divergences'` |
 | capacities, sums of utilities | checker | `utility 'capacity'`, `utility 'sum'` |
 """
