@@ -261,3 +261,15 @@ ISOLATED: list[tuple[str, tuple[str, ...], Callable[[], Document]]] = [
 def test_the_isolated_ones_are_refuted_by_both() -> None:
     for _, _, make in ISOLATED:
         assert said(copy.deepcopy(make()))[0] == "REFUTED"
+
+
+def test_a_set_of_two_inputs_that_increase() -> None:
+    """A branch on the number of outputs of it, above two copies of a leaf that holds without it."""
+    path = Path(__file__).parent.parent.parent / "docs" / "examples" / "corner-tree-numbers.json"
+    made = json.loads(path.read_text(encoding="utf-8"))
+    nodes = made["proof"]["nodes"]
+    at = next(i for i, node in enumerate(nodes) if isinstance(node, dict))
+    for inputs, found in (([0, 1], "PROVED"), ([1, 0], "UNREADABLE"), ([0, 0], "UNREADABLE")):
+        branch = ["n", [[x, "2"] for x in inputs], 0]
+        changed = put(made, "proof", "nodes", value=[*nodes[:at], branch, nodes[at], *nodes[at:]])
+        assert said(changed)[0] == found

@@ -5,12 +5,14 @@ it is missed by less than anything that is rounded.
 from __future__ import annotations
 
 import itertools
+import json
 import random
 from collections.abc import Sequence
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
-from builders import Document, log_ends, put, rat
+from builders import Document, assert_limit_named, log_ends, put, rat
 from shells import checked, member, table
 
 HALF, THIRD = Fraction(1, 2), Fraction(1, 3)
@@ -237,3 +239,11 @@ def test_a_difference_of_any_size_is_exponentiated() -> None:
     for bound, enough in ((1 - TINY, False), (1 + Fraction(1, 2**150), True)):
         reason = checked(put(made, "bound", value=rat(bound))).reason
         assert (reason != "bound: claims more than the proof yields") == enough
+
+
+def test_cells_of_a_majorant_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three inputs and three outputs; the gains have two actions here, fewer numbers than that."""
+    path = Path(__file__).parent.parent.parent / "docs" / "examples" / "steps-majorant.json"
+    made = json.loads(path.read_text(encoding="utf-8"))
+    made["problem"]["utility"]["parts"][2]["utility"]["gain"].pop()
+    assert_limit_named(monkeypatch, "MAX_PRODUCT", 8, "k * m of a majorant", made)
