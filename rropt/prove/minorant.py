@@ -68,11 +68,9 @@ class Minorant(Step):
             return _without_part(program, self.part, terms)
         if self.limit is None:
             return replace(program, utility=Linear(terms))
-        limits = program.required(Limits).limits
-        row = Row(f"limit {len(program.rows)}", "<=", limits[self.limit].at_most, terms)
-        rest = limits[: self.limit] + limits[self.limit + 1 :]
-        others = tuple(extra for extra in program.extras if not isinstance(extra, Limits))
-        return replace(program, rows=(*program.rows, row), extras=(*others, Limits(rest)) if rest else others)
+        at_most, left = _without_limit(program, self.limit)
+        row = Row(f"limit {len(program.rows)}", "<=", at_most, terms)
+        return replace(left, rows=(*program.rows, row))
 
 
 @dataclass(frozen=True)
@@ -93,11 +91,8 @@ class LiftLimit(Step):
         return {"kind": "lift", "of": self.of, "points": self.minorant.payload()["points"]}
 
     def relax(self, program: Program) -> Program:
-        limits = program.required(Limits).limits
-        rest = limits[: self.of] + limits[self.of + 1 :]
-        left = program.without(Limits)
-        left = replace(left, extras=(*left.extras, Limits(rest))) if rest else left
-        return lifted(left, 1, tuple((*form, -limits[self.of].at_most) for form in self.minorant.forms))
+        at_most, left = _without_limit(program, self.of)
+        return lifted(left, 1, tuple((*form, -at_most) for form in self.minorant.forms))
 
 
 @dataclass(frozen=True)
@@ -141,6 +136,13 @@ class Majorant(Step):
         assert program.outputs is not None
         places = product(range(program.size), range(len(program.outputs)))
         return _without_part(program, self.part, tuple((x, y, self.form[x]) for x, y in places if self.form[x]))
+
+
+def _without_limit(program: Program, place: int) -> tuple[Fraction, Program]:
+    """(the number of the limit at this place, the program without it)."""
+    limits, left = program.required(Limits).limits, program.without(Limits)
+    rest = limits[:place] + limits[place + 1 :]
+    return limits[place].at_most, replace(left, extras=(*left.extras, Limits(rest))) if rest else left
 
 
 def _without_part(program: Program, part: int, terms: Iterable[tuple[int, int, Fraction]]) -> Program:

@@ -72,7 +72,7 @@ def _within_notions(program: Program) -> list[tuple[Fraction, str]]:
 
 
 def _within_leakage(program: Program) -> list[tuple[Fraction, str]]:
-    """Sibson's information of order infinity, log sum_y max_x Q[x, y], is no less than information at any prior; a gain
+    """Sibson's information of order infinity, log sum_y max_x Q[x, y], is at least the information at any prior; a gain
     of one number for each right guess and nothing for the others limits it."""
     limits = program.extra(Limits)
     if limits is None or program.sense == "minimize" or not program.utility.plain:
