@@ -36,6 +36,7 @@ from rropt.program.programs import (
 from rropt.prove.minorant import Majorant, Minorant
 from rropt.prove.steps import EXTRAS, PARTS, Step, drop, relax
 from rropt.solve.compose.budget import BOUNDING, LEVEL, LONGEST, SEARCHING, SHORTEST
+from rropt.solve.compose.composed import ComposedRoute
 from rropt.solve.compose.local import LocalSearch
 from rropt.solve.entropy.conic import no_mechanism
 from rropt.solve.kernel.budget import RISE
@@ -72,7 +73,7 @@ class Relaxation:
     relaxed: Program | tuple[Step, ...]
 
 
-class GeneralRoute(Route):
+class GeneralRoute(ComposedRoute):
     """A local search, and the best bound without some of the constraints."""
 
     name = "general"
@@ -83,13 +84,6 @@ class GeneralRoute(Route):
     takes = (Extra, Cone, Utility)
     goals = "takes informations, Bayes gains and their sums, maximises entropy, and minimises risks of estimation"
     solvers = ()
-
-    def __init__(
-        self,
-        choose: Callable[[Program], Route],
-        relaxed_bound: Callable[[Program], tuple[Fraction, str] | None],
-    ) -> None:
-        self._choose, self._relaxed_bound = choose, relaxed_bound
 
     def takes_goal(self, program: Program) -> bool:
         utility = program.utility

@@ -11,7 +11,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from math import log
 
 import numpy as np
@@ -36,16 +35,17 @@ from rropt.solve.compose.budget import (
     SEARCHING,
     SHORTEST,
 )
+from rropt.solve.compose.composed import ComposedRoute
 from rropt.solve.compose.events import any_outputs
 from rropt.solve.compose.local import LocalSearch
 from rropt.solve.kernel.budget import RISE
 from rropt.solve.kernel.climb import Oracle, Vertices
 from rropt.solve.kernel.polyhedral import entry_model
-from rropt.solve.kernel.route import AUTO, Answer, Effort, MatrixDraft, Route, solve_part, unanswered
+from rropt.solve.kernel.route import AUTO, Answer, Effort, MatrixDraft, solve_part, unanswered
 from rropt.solve.tangent.minorants import minorant_of
 
 
-class LiftedRoute(Route):
+class LiftedRoute(ComposedRoute):
     """Limits as inputs of weight 0 and rows of the cone."""
 
     name = "lifted"
@@ -53,13 +53,6 @@ class LiftedRoute(Route):
     takes = (Limits, Notions, Extra, Cone)
     goals = "maximises informations only"
     solvers = ()
-
-    def __init__(
-        self,
-        choose: Callable[[Program], Route],
-        relaxed_bound: Callable[[Program], tuple[Fraction, str] | None],
-    ) -> None:
-        self._choose, self._relaxed_bound = choose, relaxed_bound
 
     def takes_goal(self, program: Program) -> bool:
         return program.sense == "maximize" and isinstance(program.utility, Divergence)

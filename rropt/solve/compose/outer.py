@@ -29,6 +29,7 @@ from rropt.program.limits import Capacity, Notions, Tangent
 from rropt.program.programs import Divergence, Information, Linear, Program, Utility
 from rropt.prove.steps import AtPrior, at_priors, enclosing, relax
 from rropt.solve.compose import budget
+from rropt.solve.compose.composed import ComposedRoute
 from rropt.solve.compose.local import LocalSearch
 from rropt.solve.kernel.anchor import Anchor, find_anchor
 from rropt.solve.kernel.polyhedral import edge_table
@@ -38,7 +39,7 @@ QUICK = ("tangent", "linear")
 """Routes that solve a convex problem, and do not search."""
 
 
-class OuterRoute(Route):
+class OuterRoute(ComposedRoute):
     """Rows in the place of divergences and capacities, added round by round."""
 
     name = "outer"
@@ -46,13 +47,6 @@ class OuterRoute(Route):
     takes = (Notions, Extra, Cone, Utility)
     purpose = "limits of divergences and capacities"
     solvers = ()
-
-    def __init__(
-        self,
-        choose: Callable[[Program], Route],
-        relaxed_bound: Callable[[Program], tuple[Fraction, str] | None],
-    ) -> None:
-        self._choose, self._relaxed_bound = choose, relaxed_bound
 
     def refuse(self, program: Program, solver: str | None) -> Refusal | None:
         return None
