@@ -15,6 +15,7 @@ from rropt.solve.compose.outer import CapacityRoute, OuterRoute
 from rropt.solve.compose.relaxed import RelaxedRoute
 from rropt.solve.compose.truth import TruthRoute
 from rropt.solve.compose.vertices import VerticesRoute
+from rropt.solve.designs.designs import mixed_design
 from rropt.solve.entropy.conic import ConicRoute
 from rropt.solve.kernel.route import AUTO, Answer, Dual, Effort, MatrixDraft, Route, SolverClaim, particulars
 from rropt.solve.linear.linear import LinearRoute
@@ -34,7 +35,7 @@ ROUTES: tuple[Route, ...] = (
     BranchRoute(),
     VerticesRoute(),
     ColumnsRoute(),
-    CutsRoute(lambda program: choose(program, "auto", None)[0]),
+    CutsRoute(lambda program: choose(program, "auto", None)[0], mixed_design),
     MixturesRoute(),
     RiskRoute(),
     ConicRoute(),

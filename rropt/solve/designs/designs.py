@@ -68,6 +68,19 @@ def criterion_of(utility: DesignUtility, gap: float) -> DesignCriterion:
     return EigenvalueCriterion.within(utility.prior, gap)
 
 
+def mixed_design(program: Program, columns: FloatArray, effort: Effort) -> tuple[FloatArray, float, Dual] | None:
+    """(masses, -risk, multipliers) of the best design for a program over k x n `columns`; None where there is none."""
+    utility, wanted = program.utility, max(effort.gap, LEAST_GAP)
+    assert isinstance(utility, DesignUtility)
+    criterion = criterion_of(utility, wanted)
+    found = best_design(columns, utility.prior, criterion, max(min(1e-11, wanted * 1e-3), criterion.least))
+    if found is None:
+        return None
+    own = found.found
+    mass = np.where(found.mass > budget.KEPT * found.mass.max(), found.mass, 0.0)
+    return mass, -own.value, Dual(found.prices, evidence=DesignForms(own.forms, own.factors))
+
+
 def solve_design(program: Program, effort: Effort) -> Answer:
     """The best design over the columns of the program's cone."""
     begun = time.monotonic()

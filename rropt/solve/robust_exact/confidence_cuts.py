@@ -28,7 +28,7 @@ from rropt.solve.robust_exact.cut_pool import CutPool
 from rropt.solve.robust_exact.cut_search import Probe
 from rropt.solve.robust_exact.cut_trees import CutTree
 from rropt.solve.robust_exact.dominant_input import Cases, CaseSearch
-from rropt.solve.robust_exact.outer import Outer
+from rropt.solve.robust_exact.outer import Mixer, Outer
 
 
 class CutsRoute(Route):
@@ -40,15 +40,15 @@ class CutsRoute(Route):
     purpose = "robust LDP in form exact or product"
     solvers = ("highs",)
 
-    def __init__(self, choose: Callable[[Program], Route]) -> None:
-        self._choose = choose
+    def __init__(self, choose: Callable[[Program], Route], mix: Mixer) -> None:
+        self._choose, self._mix = choose, mix
 
     def refuse(self, program: Program, solver: str | None) -> Refusal | None:
         assert isinstance(program.cone, ConfidenceCone)
         if _is_plain(program):
             return None
         try:
-            self._choose(relax(program, [Outer(program, program.cone, Effort(), self._choose).cut()]))
+            self._choose(relax(program, [Outer(program, program.cone, Effort(), self._choose, self._mix).cut()]))
         except NoRoute as error:
             return Refusal(error.what.removeprefix("no route takes this problem: "), error.remedy)
         return None
@@ -57,7 +57,7 @@ class CutsRoute(Route):
         assert isinstance(program.cone, ConfidenceCone)
         if _is_plain(program):
             return _Generation(program, program.cone, effort).run()
-        return Outer(program, program.cone, effort, self._choose).run()
+        return Outer(program, program.cone, effort, self._choose, self._mix).run()
 
 
 def _is_plain(program: Program) -> bool:

@@ -1,7 +1,7 @@
 """Any other problem on the exact cone of a confidence set: outer polyhedral cones, solved by another route.
 
-docs/theory/robust.md has the idea. Where the utility is a sum over columns, those found inside are mixed by a linear
-programme, whose prices the climbs then take.
+docs/theory/robust.md has the idea. Columns found inside are mixed: by a linear programme where the utility is a sum
+over columns, as a design where it is a risk. The climbs then take the prices of the best mixture.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from scipy import sparse
 
 from rropt.program.cones import FloatArray
 from rropt.program.confidence_cones import ConfidenceCone, Weighed
+from rropt.program.design_utilities import InverseTrace
 from rropt.program.programs import ColumnSum, Linear, Program
 from rropt.prove.steps import Cut, relax
 from rropt.solve.kernel.climb import worth
@@ -44,14 +45,34 @@ class Columns:
         return Columns(self.points[places], self.outputs[places])
 
 
+@dataclass(frozen=True)
+class Mixture:
+    """The best mixture of given columns: their `masses`, what it is `worth` (sign * utility), and its multipliers."""
+
+    masses: FloatArray
+    worth: float
+    dual: Dual
+
+
+Mixer = Callable[[Program, FloatArray, Effort], tuple[FloatArray, float, Dual] | None]
+"""The best design for a program over columns (k x n): masses, sign * utility, multipliers."""
+
+
 class Outer:
-    """The loop over outer cones of a program; `choose` gives the route of one with a polyhedral cone."""
+    """The loop over outer cones of a program; `choose` gives the route of one with a polyhedral cone, `mix` the best
+    design over given columns."""
 
     def __init__(
-        self, program: Program, cone: ConfidenceCone, effort: Effort, choose: Callable[[Program], Route]
+        self,
+        program: Program,
+        cone: ConfidenceCone,
+        effort: Effort,
+        choose: Callable[[Program], Route],
+        mix: Mixer,
     ) -> None:
-        self.program, self.cone, self.effort, self._choose = program, cone, effort, choose
+        self.program, self.cone, self.effort, self._choose, self._mix = program, cone, effort, choose, mix
         size = program.size
+        self._prior = np.array([float(p) for p in program.prior])
         self.pool = CutPool(cone)
         # The cuts of the outer cone by their numbers in the pool; None where one cannot be proved valid.
         self._cuts: dict[int, Weighed | None] = {}
@@ -63,8 +84,10 @@ class Outer:
         self._best: tuple[float, Answer] | None = None
         self._found: tuple[float, FloatArray] | None = None
         self._gap, self._seconds = budget.FIRST_GAP, 0.0
-        utility = program.utility
-        self._mixes = not program.extras and isinstance(utility, Linear | ColumnSum)
+        self._linear = isinstance(program.utility, Linear | ColumnSum)
+        # Multipliers of the other risks jump, or are good enough without mixtures.
+        design = isinstance(program.utility, InverseTrace) and not program.rows and program.outputs is None
+        self._mixes = not program.extras and (self._linear or design)
         width = 1 if program.outputs is None else len(program.outputs)
         self._inside = Columns(np.ones((width, size)), np.arange(width))
 
@@ -181,34 +204,39 @@ class Outer:
             found, tight, _ = self._climbed(Columns(points, own), answer.dual, budget.MIXTURE_CLIMBS)
             self._inside = self._inside.plus(found)
         for _ in range(budget.MIXTURES):
-            theta, dual = self._master()
-            if theta is None or dual is None:
+            best = self._master()
+            if best is None:
                 break
-            value = float(self._worths(self._inside) @ theta)
-            self._keep(value, self._matrix(theta))
+            value, dual = best.worth, best.dual
+            self._keep(value, self._matrix(best.masses))
             found, tight, met_all = self._climbed(
-                self._inside.at(np.flatnonzero(theta > budget.NO_MASS)), dual, budget.MIXTURE_CLIMBS
+                self._inside.at(np.flatnonzero(best.masses > budget.NO_MASS)), dual, budget.MIXTURE_CLIMBS
             )
-            gains = self._worths(found) - (self._prices(found, dual) * found.points).sum(axis=1)
+            gains = self._worths(found, dual) - (self._prices(found, dual) * found.points).sum(axis=1)
             better = np.flatnonzero(gains > budget.SMALL * max(self.effort.gap * abs(value), self.effort.absolute_gap))
             if (not len(better) and met_all) or self.effort.stopped():
                 break
             self._inside = self._inside.plus(found.at(better))
         return [*cuts, *tight], value
 
-    def _master(self) -> tuple[FloatArray | None, Dual | None]:
-        """(shares of the columns inside, multipliers) of the best mixture."""
+    def _master(self) -> Mixture | None:
+        """The best mixture of the columns inside; None where none is found."""
+        if not self._linear:
+            design = self._mix(self.program, self._inside.points.T, self.effort)
+            return None if design is None else Mixture(*design)
         size, coupling = self.program.size, len(self.program.rows)
         table = self._inside.points.T
         if coupling:
             width = len(self.program.outputs or ())
             rows = self.program.row_matrix(width).toarray().reshape(coupling, size, width)
             table = np.vstack([table, np.einsum("ixn,nx->in", rows[:, :, self._inside.outputs], self._inside.points)])
-        lp = LpModel(self._worths(self._inside), sparse.csr_matrix(table), *model_sides(self.program, 0))
+        worths = self._worths(self._inside)
+        lp = LpModel(worths, sparse.csr_matrix(table), *model_sides(self.program, 0))
         found = lp.solve(self.effort.remaining(), self.effort.interrupted)
         if found.x is None or found.row_dual is None or found.status != "optimal":
-            return None, None
-        return np.maximum(found.x, 0.0), Dual(found.row_dual[:size], found.row_dual[size:])
+            return None
+        masses = np.maximum(found.x, 0.0)
+        return Mixture(masses, float(worths @ masses), Dual(found.row_dual[:size], found.row_dual[size:]))
 
     def _matrix(self, theta: FloatArray) -> FloatArray:
         """The mechanism of a mixture."""
@@ -221,9 +249,12 @@ class Outer:
 
     # -- columns ---------------------------------------------------------------------------------------
 
-    def _worths(self, columns: Columns) -> FloatArray:
-        """sign * utility of every column."""
+    def _worths(self, columns: Columns, dual: Dual | None = None) -> FloatArray:
+        """sign * utility of every column; of a risk that of its tangent at the multipliers."""
         utility, points = self.program.utility, columns.points
+        touching = None if dual is None else getattr(dual.evidence, "worths", None)
+        if touching is not None:
+            return np.asarray(touching(points.T, self._prior))
         if isinstance(utility, ColumnSum):
             return self.program.sign * utility.mu(points.T)
         assert isinstance(utility, Linear)
@@ -244,7 +275,7 @@ class Outer:
         utility, points = self.program.utility, np.maximum(columns.points, budget.LEAST_SLOPED)
         touching = getattr(dual.evidence, "slopes", None)
         if touching is not None:
-            found = touching(points.T, np.array([float(p) for p in self.program.prior])).T
+            found = touching(points.T, self._prior).T
         elif isinstance(utility, Linear):
             costs = utility.matrix(self.program.size, len(self.program.outputs or ()))
             found = self.program.sign * costs.T[columns.outputs]

@@ -13,7 +13,7 @@ from rropt.mechanisms.estimators import locally_best
 from rropt.program.design_utilities import InverseTrace
 from rropt.solve.designs.corners import Corners, all_corners, climbed_corners
 from rropt.solve.designs.criteria import DesignForms, TraceCriterion
-from rropt.solve.designs.designs import solve_design
+from rropt.solve.designs.designs import mixed_design, solve_design
 from rropt.solve.designs.interior_point import best_design
 from rropt.solve.designs.proof import prove_design
 from rropt.solve.kernel.route import Effort
@@ -181,3 +181,24 @@ def test_what_cannot_be_minimised_here_says_so():
 def test_a_mechanism_that_merges_everything_has_infinite_risk():
     constant = rr.Mechanism.from_matrix([[0.5, 0.5]] * 3)
     assert rr.MinimaxRisk(rr.Prior.uniform(3)).value(constant).lower == float("inf")
+
+
+def test_a_mixture_of_given_columns_is_the_best_one_and_its_multipliers_say_so():
+    """No mixture of the columns has a smaller risk than the multipliers prove, and slopes are those of the tangent."""
+    prior = rr.Prior.from_counts([5, 3, 2, 2])
+    program = rr.Problem(rr.Minimize(rr.MinimaxRisk(prior)), [rr.LDP(epsilon=1)]).compile()
+    columns = all_corners(4, float(np.e))
+    found = mixed_design(program, columns, Effort())
+    assert found is not None
+    masses, worth, dual = found
+    p = np.array([float(one) for one in program.prior])
+    forms = DesignForms.of(dual)
+    assert columns @ masses == pytest.approx(np.ones(4), abs=1e-7)
+    # Every corner is among the columns, so the mixture is the optimum under LDP.
+    best = solved(prior, [rr.LDP(epsilon=1)])
+    assert -worth == pytest.approx(best.value, rel=1e-6)
+    assert (forms.worths(columns, p) - dual.prices @ columns).max() <= 1e-6
+    step = np.full((4, 1), 1e-6) * np.eye(4)[:, :1]
+    ahead, behind = forms.worths(columns + step, p), forms.worths(columns - step, p)
+    assert (ahead - behind) / 2e-6 == pytest.approx(forms.slopes(columns, p)[0], rel=1e-6, abs=1e-6)
+    assert mixed_design(program, np.ones((4, 3)), Effort()) is None
