@@ -41,6 +41,8 @@ STRIDE = 7919
 """A prime: the order of the mutants goes through the file in steps of so many."""
 CALLS = ("_check", "_limit", "_read", "add")
 """Of calls whose result nobody takes: those whose name begins with one of these may be left out."""
+WAITS = 20
+"""A child that lives this many times as long as its tests may take is killed."""
 BOUNDARY = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt}
 OPPOSITE = {ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot,
             ast.IsNot: ast.Is}  # fmt: skip
@@ -330,6 +332,8 @@ class Campaign:
             os.close(reader)
             _silence()
             resource.setrlimit(resource.RLIMIT_AS, (6 * 2**30, 6 * 2**30))
+            # A mutant may wait for what never comes, such as the other end of a pipe, and uses no processor time.
+            signal.alarm(WAITS * int(self.options.seconds))
             self._forget(sys.modules[function.__module__])
             function.__code__ = code
             begun, done = time.process_time(), 0
