@@ -263,7 +263,8 @@ class Problem:
         weights, total, k = self.weights, sum(self.weights), len(self.weights)
         if self.utility == "bayes":
             need(len(point) == len(self.lists) and min(point) >= 0 and sum(point) == D)
-            return [w * sum(n * g[x] for n, g in zip(point, self.lists, strict=True)) for x, w in enumerate(weights)]
+            taken = [(n, gains) for n, gains in zip(point, self.lists, strict=True) if n]
+            return [w * sum(n * gains[x] for n, gains in taken) for x, w in enumerate(weights)]
         need(len(point) == k)
         if self.utility == "chi-square":
             fixed = sum(w * r * r for w, r in zip(weights, point, strict=True)) + total * D * D
@@ -373,8 +374,11 @@ class Problem:
         if self.utility == "linear":
             return self.den * d, self.total_of(self.cost, columns)
         if self.utility == "bayes":
-            priced = [[w * g for w, g in zip(self.weights, gains, strict=True)] for gains in self.lists]
-            return total * self.den * d, sum(max(dot(one, q) for one in priced) for q in columns)
+            priced = [
+                [(x, w * g) for x, (w, g) in enumerate(zip(self.weights, gains, strict=True)) if g]
+                for gains in self.lists
+            ]
+            return total * self.den * d, sum(max(sum(c * q[x] for x, c in one) for one in priced) for q in columns)
         worth, logs = 0, dict[int, int]()
         for group in self.lists or [self.weights]:
             whole = sum(group)

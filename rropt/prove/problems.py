@@ -76,7 +76,9 @@ def convex(utility: Json, common: int, weights: list[int]) -> kernel.Problem:
         raise OutsideCoreError(f"the verified core has no utility {utility['kind']!r}")
     lists = [weights] if name == "information" else []
     if name == "bayes":
-        den, flat = over([Fraction(g) for gains in utility["gain"] for g in gains])
+        texts = [g for gains in utility["gain"] for g in gains]
+        read = {text: Fraction(text) for text in set(texts)}
+        den, flat = over([read[text] for text in texts])
         lists = [flat[i : i + len(weights)] for i in range(0, len(flat), len(weights))]
     elif "given" in utility:
         name, joint = "given", [[int(weight) for weight in given] for given in utility["given"]]
@@ -129,8 +131,8 @@ class Problem:
     def with_utility(self, utility: Json, weights: list[int]) -> kernel.Problem:
         """A problem that has the utility of the certificate, a minimum as a maximum of the costs negated."""
         if utility["kind"] not in ("linear", "entropy"):
-            loss = convex(utility, self.divisor, weights) if self.sign < 0 else None
-            return replace(convex(utility, self.divisor, weights), loss=loss)
+            function = convex(utility, self.divisor, weights)
+            return replace(function, rows=[], floors=[], limits=[], loss=function if self.sign < 0 else None)
         core = kernel.convex(weights, "linear", 1, [])
         if utility["kind"] == "entropy":
             core.bonus = reduced(utility["shares"])[1]
