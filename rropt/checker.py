@@ -644,9 +644,11 @@ class _Work:
         links = [(x, z, (away[x][z] + away[z][x]).bit_length()) for x, z in labels.links]
         leaves = [token for token in labels.tree if isinstance(token, _LabelLeaf)]
         count = 10 * k * labels.height + 4 * k * (k + len(self.last.cone.edges)) + 6 * k * len(labels.tree)
+        compared = 0
         for _, _, low, high in labels.leaves():
             many = [b - a + 2 for a, b in zip(low, high, strict=True)]
-            count += 3 * (sum(many) + sum((many[x] + 2 * many[z]) * bits // 8 for x, z, bits in links))
+            compared += sum(many) + sum((many[x] + 2 * many[z]) * bits // 8 for x, z, bits in links)
+        count += 3 * compared // 2
         count += 4 * sum(len(flow.y) for leaf in leaves for flow in leaf.f) + 120 * len(leaves)
         return count * self.rounded + 2 * k * self.exact
 

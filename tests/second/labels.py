@@ -139,7 +139,7 @@ class Labels:
         leaves = [one for one in self.labels if isinstance(one, Leaf)]
         numbers = sum(len(y) for leaf in leaves for *_, y in leaf.f)
         total = 10 * k * (self.height + 1) + 4 * k * (k + len(self.problem.cone.edges)) + 6 * k * len(self.labels)
-        return (total + 3 * work + 4 * numbers + 120 * len(leaves)) * price["r"] + 2 * k * price["x"]
+        return (total + 3 * work // 2 + 4 * numbers + 120 * len(leaves)) * price["r"] + 2 * k * price["x"]
 
     def check(self) -> fmpq:
         weights = self.problem.weights

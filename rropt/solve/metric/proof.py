@@ -23,7 +23,7 @@ from rropt.prove.uninformative import or_entropy
 from rropt.solve.kernel.boxes.tree import BoxTree
 from rropt.solve.kernel.budget import ROUNDED
 from rropt.solve.kernel.route import Dual, Wanted
-from rropt.solve.metric.budget import BATCH, BOXED, FLOWS, TANGENT, UNIT
+from rropt.solve.metric.budget import BATCH, BOXED, FLOWS, LEAST_RAISE, RAISES, TANGENT, UNIT
 from rropt.solve.metric.labels import ClosureGraph, IntArray, Labels, together
 from rropt.solve.metric.search import LabelCell, LabelPricer, LabelRelaxation, LabelSearch
 
@@ -125,13 +125,12 @@ class _Leaves:
         lists = [element["f"] for *_, element in self._waiting]
         at = np.array([at for _, at, _ in self._waiting])
         for own in [slice(None)] if relaxation.forest.whole else together(lower, upper):
-            self._worst = max(self._worst, self._bound_some(lower[own], upper[own], at[own], lists[own]))
+            self._bound_some(lower[own], upper[own], at[own], lists[own])
         self._waiting = []
 
-    def _bound_some(self, lower: IntArray, upper: IntArray, at: FloatArray, lists: Sequence[list[list[int]]]) -> float:
-        """Fill the flows of some leaves; returns by how much the worst one is above 0."""
+    def _bound_some(self, lower: IntArray, upper: IntArray, at: FloatArray, lists: Sequence[list[list[int]]]) -> None:
+        """Fill the flows of some leaves, and raise `_worst` to what bounds them."""
         relaxation, flow = self._relaxation, None
-        worst = math.inf
         for _ in range(1 if relaxation.forest.whole else FLOWS):
             rows = relaxation.rows(lower, upper, at)
             if not relaxation.forest.whole:
@@ -140,11 +139,16 @@ class _Leaves:
                 rows += self._fill(closures.graph, flow, lists, lower, rows.shape).cumsum(axis=2)
             values, _ = relaxation.forest.best(lower, rows)
             sizes = np.where(np.isfinite(rows), np.abs(rows), 0.0).max(axis=2).sum(axis=1) + np.exp(at)
-            over = (values + np.exp(at) + ROUNDED * sizes) / (relaxation.entries[upper] @ relaxation.p)
-            worst = float(over.max())
+            constant = np.exp(at) + ROUNDED * sizes
+            worst = float(((values + constant) / (relaxation.entries[upper] @ relaxation.p)).max())
             if worst <= 0:
                 break
-        return worst
+        masses = relaxation.tables(lower, upper)[1]
+        tried = max(self._worst, worst * LEAST_RAISE)
+        # `worst` is enough where the worst column has the least mass of its leaf, and far less nearly always.
+        while tried < worst and (relaxation.forest.best(lower, rows - tried * masses)[0] + constant).max() > 0:
+            tried *= RAISES
+        self._worst = max(self._worst, min(tried, worst))
 
 
 def prove(program: Program, dual: Dual | None, wanted: Wanted) -> Proof | Refusal | None:

@@ -169,7 +169,7 @@ class LabelRelaxation(OneByOne[LabelCell]):
     def _count(self, node: LabelCell) -> int:
         """The operations of the checker in a leaf."""
         closed = bool((node.lower > node.upper).any())
-        return 12 * len(self.p) + (0 if closed else 3 * int((node.upper - node.lower + 2) @ self._spans))
+        return 12 * len(self.p) + (0 if closed else 3 * int((node.upper - node.lower + 2) @ self._spans) // 2)
 
     def closures(
         self, lower: IntArray, upper: IntArray, at: FloatArray, flow: FloatArray | None = None
