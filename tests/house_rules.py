@@ -31,7 +31,7 @@ LEVELS: tuple[tuple[str, ...], ...] = (
     ("studies", "models", "__init__"),
     ("comparison", "release", "estimation", "disclosure", "testing"),
     ("problem", "problem_file"),
-    ("solve", "solve.compose"),
+    ("solve", "solve.compose", "solve.export"),
     tuple(f"solve.{theory}" for theory in THEORIES),
     ("solve.kernel",),
     ("declare", "prove"),

@@ -134,22 +134,30 @@ def divergence(one: Row, other: Row) -> Interval:
     return enclosure(lambda: sum((ball(a) * ball(a / b).log() for a, b in pairs), arb(0)))
 
 
-def concentrated_excess(one: Row, other: Row, rho: Fraction) -> tuple[Fraction, set[Fraction]]:
+def concentrated_end(rows: Sequence[Row], rho: Fraction) -> Fraction:
+    """An order, at least 2, from which on no two of some rows can break zero-concentrated privacy at rho: D / rho, D
+    the largest log ratio of their entries that are not 0."""
+    columns = [[entry for entry in column if entry] for column in zip(*rows, strict=True)]
+    most = max(max(column) / min(column) for column in columns if column)
+    return max(dyadic_up(enclosure(lambda: ball(most).log()).upper / rho, 20), Fraction(2))
+
+
+def concentrated_excess(
+    one: Row, other: Row, rho: Fraction, end: Fraction | None = None
+) -> tuple[Fraction, set[Fraction]]:
     """(an upper bound of the largest log M(a) - rho a (a - 1) over orders a >= 1, M(a) = sum_y one^a other^(1 - a); 1
     where M is infinite; the orders above 1 that prove it). It is above 0 where zero-concentrated privacy at rho does
     not hold.
 
     log M is convex in a and 0 at 1, so that it is below its chords; from a = D / rho on it is at most (a - 1) D, D the
-    largest log ratio. Intervals are halved where a chord does not decide.
+    largest log ratio. Intervals from 1 to `end`, which is at least that, are halved where a chord does not decide.
     """
     pairs = [(a, b) for a, b in zip(one, other, strict=True) if a]
     if not all(b for _, b in pairs):
         return Fraction(1), set()
-    most = max(a / b for a, b in pairs)
-    if most == 1:
+    if all(a == b for a, b in pairs):
         return Fraction(0), {Fraction(2)}
-    largest = enclosure(lambda: ball(most).log()).upper
-    end = max(dyadic_up(largest / rho, 20), Fraction(2))
+    end = concentrated_end([one, other], rho) if end is None else end
 
     def height(order: Fraction) -> Fraction:
         found = power_sum(one, other, order)

@@ -37,7 +37,7 @@ from rropt.solve.options import SolveOptions
 
 if TYPE_CHECKING:
     from rropt.problem.solution import Solution
-    from rropt.solve.export.routes import Considered
+    from rropt.solve.considered import Considered
     from rropt.solve.kernel.route import Route
 
 __all__ = ["Goal", "Maximize", "Minimize", "Problem"]
@@ -213,7 +213,7 @@ class Problem:
     def routes(self, solver: str | None = None) -> tuple[Considered, ...]:
         """A dry run: each built-in route, whether it takes the problem (with this solver), why not, what it would
         prove, and the size of what it solves. `print(*problem.routes(), sep="\\n")` shows one a line."""
-        from rropt.solve.export.routes import considered
+        from rropt.solve.considered import considered
 
         return considered(self.compile(), solver)
 

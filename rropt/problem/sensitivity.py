@@ -24,9 +24,9 @@ from rropt.exact import Interval, float_down, float_up, rational
 from rropt.io.types import Number
 from rropt.model.privacy import Level
 from rropt.problem.changes import with_constraints, with_field
+from rropt.problem.duals import Proven
 from rropt.program.programs import Program
 from rropt.solve.assembly import in_units, unit_in
-from rropt.solve.export.duals import Proven
 
 if TYPE_CHECKING:
     from rropt.problem.declared import Problem

@@ -16,13 +16,13 @@ from rropt.exact import Interval, float_down, float_up
 from rropt.io.content import ByContent
 from rropt.io.files import JSON, read_text, write_whole
 from rropt.mechanisms.mechanism import Mechanism
+from rropt.problem.duals import Duals, Proven, duals
 from rropt.problem.html import solution_html
 from rropt.problem.saved import from_dict, to_dict
 from rropt.problem.sensitivity import Sensitivity, sensitivities
 from rropt.prove.certificates import Certificate
 from rropt.prove.gaps import gap_of, relative
 from rropt.solve.assembly import Status, unit_in
-from rropt.solve.export.duals import Duals, Proven, duals
 from rropt.solve.registry import SolverClaim
 
 if TYPE_CHECKING:

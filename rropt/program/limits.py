@@ -238,6 +238,11 @@ class Notion(ABC):
     def rows(self, matrix: FloatArray) -> tuple[Row, ...]:
         """Rows that every mechanism keeps that keeps it, and that a k x m matrix breaks where it exceeds it."""
 
+    def touching(self, matrix: FloatArray) -> tuple[Row, ...]:
+        """Rows that every mechanism keeps that keeps it, and that a k x m matrix on its boundary meets. Where entries
+        of the matrix are nearly zero their ratios say which of many such rows these are."""
+        return ()
+
     @property
     def is_stated(self) -> bool:
         """Whether the certificate format states it, with rows that are tangents (`Tangent`)."""
@@ -302,6 +307,10 @@ class Notions(Extra):
     def rows(self, matrix: FloatArray) -> tuple[Row, ...]:
         """Those of all of them."""
         return tuple(row for one in self.notions for row in one.rows(matrix))
+
+    def touching(self, matrix: FloatArray) -> tuple[Row, ...]:
+        """Those of all of them."""
+        return tuple(row for one in self.notions for row in one.touching(matrix))
 
     @property
     def is_stated(self) -> bool:

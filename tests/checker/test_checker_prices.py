@@ -16,8 +16,8 @@ from second import campaign
 import rropt as rr
 from rropt import checker
 from rropt.checker import check_bytes
+from rropt.problem.duals import Proven
 from rropt.prove.elaborate import elaborate
-from rropt.solve.export.duals import Proven
 
 STORED = campaign.stored()
 MI = STORED["prices-mi"]

@@ -102,9 +102,26 @@ same from 1e-09 to 1e-07."""
 GRAIN = 1 << 40
 """Probabilities of the worst prior are multiples of 2^-40 or so. Chosen: by reason: 2^-40 is far below the gaps that
 are wanted, and the numbers stay short."""
-CONIC = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-11)
-"""Tolerances for the worst prior. Chosen: measured in 12 cases: by default, at 1e-8, the bound is 1e-6 of a least
-capacity below it; at 1e-11 it is 3e-9."""
+TOLERANCES = 1e-11, 1e-8
+"""Tolerances of the conic solver, the second where it has no answer to the first. Chosen: measured in 12 cases: by
+default, at 1e-8, the bound is 1e-6 of a least capacity below it; at 1e-11 it is 3e-9."""
+MOST_POWERS = 40_000
+"""Powers of entries, k * k * m for each divergence, that a conic programme has at most. Chosen: by reason: at 16 inputs
+4,096 take 0.2 s, and the time grows faster than their number."""
+ORDER_ROUNDS = 6
+"""Programmes at most where all orders of a divergence are limited: each has one order more. Chosen: by reason: the
+worst orders of a few pairs decide, and three or four programmes find them in the cases of the page of leakage."""
+KEPT = 1e-7
+"""A matrix of the conic solver that exceeds a divergence by less keeps it. Chosen: by reason: its own tolerance."""
+APART = 1e-3
+"""Orders that are nearer than this are not both stated. Chosen: by reason: between them a divergence changes by less
+than its bound moves."""
+FLAT = 1.02
+"""Orders below this are stated as a relative entropy. Chosen: by reason: at 1.001 the solver stops with an error, at
+1.15 it does not."""
+SURE = 1e-5
+"""A matrix of the conic solver that exceeds a divergence by less is the one that is rounded. Chosen: by reason: moved
+inside it loses about as much, and a matrix of rows alone exceeds more."""
 SHORTEST = 0.1
 """Seconds that a round has at least. Chosen: by reason, as no case has a clock: less would end a round before its first
 programme."""

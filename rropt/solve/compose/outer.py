@@ -10,12 +10,10 @@ point): its bound is that of the least information at a prior near it.
 """
 
 import time
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from itertools import chain
-from typing import Any
 
 import numpy as np
 
@@ -23,19 +21,20 @@ from rropt.declare.constraint import with_distinct_names
 from rropt.errors import Refusal
 from rropt.io.clock import LATE
 from rropt.mechanisms.mechanism import Mechanism
-from rropt.program.cones import CompleteCone, Cone, FloatArray, PolyhedralCone, base_cone
+from rropt.program.cones import Cone, FloatArray
 from rropt.program.extras import Extra
 from rropt.program.limits import Capacity, Notions, Tangent
-from rropt.program.programs import Divergence, Information, Linear, Program, Utility
+from rropt.program.programs import Divergence, Information, Linear, Program, Row, Utility
 from rropt.prove.steps import AtPrior, at_priors, enclosing, relax
 from rropt.solve.compose import budget
 from rropt.solve.compose.composed import ComposedRoute
+from rropt.solve.compose.conic_optimum import conic_optimum
 from rropt.solve.compose.local import LocalSearch
 from rropt.solve.kernel.anchor import Anchor, find_anchor
-from rropt.solve.kernel.polyhedral import edge_table
+from rropt.solve.kernel.climb import worth_and_slope
 from rropt.solve.kernel.route import Answer, ColumnMultipliers, Draft, Dual, Effort, MatrixDraft, Route, Size
 
-QUICK = ("tangent", "linear")
+QUICK = ("tangent", "linear", "capacity")
 """Routes that solve a convex problem, and do not search."""
 
 
@@ -53,44 +52,15 @@ class OuterRoute(ComposedRoute):
 
     def solve(self, program: Program, effort: Effort) -> Answer:
         notions = program.required(Notions)
-        priors = at_priors(program, _worst_priors(program, notions, effort))
-        inner, found, reached = relax(program, priors).without(Notions), None, [np.inf]
-        left = effort.remaining()
-        end = time.monotonic() + budget.ROUNDING * (budget.LONGEST if left is None else left)
-
-        def note(value: float | None, bound: float | None) -> None:
-            if bound is not None:
-                reached.append(program.sign * bound)
-
-        route = self._choose(inner)
-        if route.name not in QUICK:
-            inner = self._surveyed(inner, notions, effort)
-        for number in range(budget.ROUNDS):
-            route = self._choose(inner)
-            left = effort.remaining()
-            limit = left if left is None or route.name in QUICK else max(budget.SHARE * left, budget.SHORTEST)
-            begun = time.monotonic()
-            within = replace(effort, time_limit=limit, begun=begun, size=Size(), solver=None, monitor=note)
-            answer = route.solve(inner, within)
-            if answer.claim.objective is not None and route.name in QUICK:
-                reached.append(program.sign * answer.claim.objective)
-            if answer.farkas is not None or found is None or not (answer.claim.stopped or answer.dual is None):
-                found = inner, answer
-            if (
-                answer.matrix is None
-                or time.monotonic() > end
-                or (route.name not in QUICK and number >= budget.SLOW_ROUNDS)
-            ):
-                break
-            grown = _with_rows(inner, notions, answer.matrix)
-            if grown is inner or notions.missed(answer.matrix) <= budget.NEAR:
-                break
-            inner = grown
-        assert found is not None
-        answer = _stated_by(program, notions, priors, *found)
+        rounds = _Rounds(program, notions, effort, self._choose)
+        rounds.run()
+        answer, optimum = rounds.answer(), rounds.optimum
+        if optimum is not None and answer.matrix is not None:
+            better = notions.missed(optimum.matrix) <= max(budget.SURE, notions.missed(answer.matrix))
+            answer = replace(answer, draft=MatrixDraft(optimum.matrix, program.outputs)) if better else answer
         known = self._relaxed_bound(program)
-        # A bound that is known is better than one of this search; a proof that there is no mechanism is not a bound.
-        if answer.farkas is None and known is not None and reached[-1] - program.sign * float(known[0]) > 0:
+        # A bound that is known may be better than that of this search; a proof that there is no mechanism is not one.
+        if answer.farkas is None and known is not None and rounds.bound - program.sign * float(known[0]) > rounds.small:
             answer = replace(answer, dual=None, relaxed=())
         curved = program.sense == "maximize" and isinstance(program.utility, Divergence) and not notions.capacities
         if curved and answer.farkas is None:
@@ -118,10 +88,77 @@ class OuterRoute(ComposedRoute):
             share /= 2
         return np.asarray((1 - share) * least + share * found.matrix)
 
-    def _surveyed(self, inner: Program, notions: Notions, effort: Effort) -> Program:
+
+class _Rounds:
+    """Problems with more and more rows in the place of notions. `bound` is that of the last one on sign * utility,
+    `optimum` that of a conic solver, where one was needed, and `small` the gap that is left to the rounding."""
+
+    def __init__(self, program: Program, notions: Notions, effort: Effort, choose: Callable[[Program], Route]) -> None:
+        self._program, self._notions, self._effort, self._choose = program, notions, effort, choose
+        self.optimum = conic_optimum(program, effort) if notions.capacities else None
+        known = dict(zip(notions.capacities, () if self.optimum is None else self.optimum.priors, strict=False))
+        self._priors = at_priors(program, [_weights(program, known.get(place)) for place in notions.capacities])
+        self._inner = relax(program, self._priors).without(Notions)
+        self._found: tuple[Program, Answer] | None = None
+        self.bound, self._least, self.small = np.inf, -np.inf, effort.absolute_gap / 4
+        left = effort.remaining()
+        self._end = time.monotonic() + budget.ROUNDING * (budget.LONGEST if left is None else left)
+
+    def answer(self) -> Answer:
+        """The last answer that proves something."""
+        assert self._found is not None
+        return _stated_by(self._program, self._notions, self._priors, *self._found)
+
+    def run(self) -> None:
+        """Solve, and add the rows that the matrix breaks, until it breaks none."""
+        quick = self._choose(self._inner).name in QUICK
+        if not quick:
+            self._inner = self._surveyed(self._inner)
+        for number in range(budget.ROUNDS if quick else budget.SLOW_ROUNDS + 1):
+            answer = self._round()
+            if answer.matrix is None or self.bound - self._least <= self.small or time.monotonic() > self._end:
+                break
+            if self._notions.missed(answer.matrix) <= budget.NEAR:
+                break
+            rows = self._at_optimum() if quick and not number else None
+            grown = _with_rows(self._inner, self._notions, self._notions.rows(answer.matrix) if rows is None else rows)
+            if grown is self._inner:
+                break
+            self._inner = grown
+
+    def _round(self) -> Answer:
+        """The answer of the route for the problem with the rows so far."""
+        sign, effort, inner = self._program.sign, self._effort, self._inner
+        route, left = self._choose(inner), effort.remaining()
+        limit = left if left is None or route.name in QUICK else max(budget.SHARE * left, budget.SHORTEST)
+
+        def note(value: float | None, bound: float | None) -> None:
+            self.bound = self.bound if bound is None else sign * bound
+
+        within = replace(effort, time_limit=limit, begun=time.monotonic(), size=Size(), solver=None, monitor=note)
+        answer = route.solve(inner, within)
+        if answer.claim.objective is not None and route.name in QUICK:
+            self.bound = sign * answer.claim.objective
+        if answer.farkas is not None or self._found is None or not (answer.claim.stopped or answer.dual is None):
+            self._found = inner, answer
+        return answer
+
+    def _at_optimum(self) -> tuple[Row, ...] | None:
+        """The rows at the optimum of a conic solver, with which a problem has the same bound; None without one."""
+        self.optimum = self.optimum or conic_optimum(self._program, self._effort)
+        if self.optimum is None:
+            return None
+        matrix = self.optimum.matrix
+        if self._notions.missed(matrix) <= budget.SURE:
+            self._least = worth_and_slope(self._program, matrix)[0]
+            self.small = max(self.small, self._effort.gap * abs(self._least) / 4)
+        return self._notions.touching(matrix)
+
+    def _surveyed(self, inner: Program) -> Program:
         """The program with rows at the best points for several linear goals, for one that only a search solves."""
         if inner.outputs is None:
             return inner
+        notions, effort = self._notions, self._effort
         shape = inner.size, len(inner.outputs)
         random = np.random.default_rng(0)
         left = effort.remaining()
@@ -136,7 +173,7 @@ class OuterRoute(ComposedRoute):
                 matrix = self._choose(goal).solve(goal, replace(effort, size=Size(), solver=None)).matrix
                 if matrix is None or notions.missed(matrix) <= budget.ROUGH:
                     break
-                inner = _with_rows(inner, notions, matrix)
+                inner = _with_rows(inner, notions, notions.rows(matrix))
         return inner
 
 
@@ -150,27 +187,15 @@ def _searched(program: Program, effort: Effort, found: FloatArray | None) -> Dra
     return search.draft
 
 
-def _worst_priors(program: Program, notions: Notions, effort: Effort) -> list[tuple[int, ...]]:
-    """A prior for each capacity that is limited: the worst for linear goals, else even weights."""
-    found = []
-    for one in notions.capacities.values():
-        prior = None
-        if isinstance(program.utility, Linear):
-            _, prior = worst_prior(program, effort, float(one.at_most))
-        found.append(_weights(program, prior))
-    return found
-
-
 def _weights(program: Program, prior: FloatArray | None) -> tuple[int, ...]:
     """Integers near a distribution of the inputs, even ones without it."""
     shares = np.full(program.size, 1.0 / program.size) if prior is None else prior
     return tuple(max(1, round(share * budget.GRAIN)) for share in shares.tolist())
 
 
-def _with_rows(inner: Program, notions: Notions, matrix: FloatArray) -> Program:
-    """The program with the rows that a matrix breaks; itself where there are none."""
-    rows = () if inner.outputs is None else notions.rows(matrix)
-    if not rows:
+def _with_rows(inner: Program, notions: Notions, rows: tuple[Row, ...]) -> Program:
+    """The program with more rows; itself where there are none."""
+    if inner.outputs is None or not rows:
         return inner
     # The tangents of each notion stand together, as they do after the steps that put them there.
     grown = (*inner.rows, *rows)
@@ -199,8 +224,9 @@ class CapacityRoute(Route):
         return None
 
     def solve(self, program: Program, effort: Effort) -> Answer:
-        matrix, prior = worst_prior(program, effort)
-        step = AtPrior(_weights(program, prior))
+        optimum = conic_optimum(program, effort)
+        matrix = None if optimum is None else optimum.matrix
+        step = AtPrior(_weights(program, None if optimum is None else optimum.priors[-1]))
         inner = step.relax(program)
         answer = self._choose(inner).solve(inner, effort)
         stated = _stated(inner, answer) if answer.stated else replace(answer, relaxed=(step, *answer.steps))
@@ -244,51 +270,3 @@ def _with(dual: Dual, rows: list[int], many: int) -> Dual:
 def _stated(inner: Program, answer: Answer) -> Answer:
     """An answer to a problem that is stated in the place of the one that was asked for."""
     return replace(answer, relaxed=(answer.stated or inner, *answer.steps))
-
-
-def worst_prior(
-    program: Program, effort: Effort, at_most: float | None = None
-) -> tuple[FloatArray | None, FloatArray | None]:
-    """(a matrix of the least capacity, the prior at which its information is that), by a conic solver in floats; None
-    where it has no answer. With `at_most` the best matrix for a linear goal whose capacity is that at most. The prior
-    is that of the multipliers of D(Q_x || r) <= t, r being free: min over r of the largest divergence is the
-    capacity."""
-    import cvxpy
-
-    cp: Any = cvxpy
-    k, m = program.size, 1 if program.outputs is None else len(program.outputs)
-    q, r, t = cp.Variable((k, m), nonneg=True), cp.Variable((1, m), nonneg=True), cp.Variable()
-    divergences = cp.sum(cp.rel_entr(q, np.ones((k, 1)) @ r), axis=1) <= t
-    rules = [divergences, cp.sum(q, axis=1) == 1, cp.sum(r) == 1]
-    base = base_cone(program.cone)
-    if isinstance(base, CompleteCone):
-        low = cp.Variable((1, m))
-        rules += [q >= np.ones((k, 1)) @ low, q <= float(base.level.ratio) * (np.ones((k, 1)) @ low)]
-    if (edges := edge_table(base, k)).shape[0] and not isinstance(base, CompleteCone):
-        rules.append(edges @ q <= 0)
-    if isinstance(program.cone, PolyhedralCone):
-        rules.append(program.cone.matrix @ q <= 0)
-    table, entries = program.row_matrix(m), cp.reshape(q, (k * m,), order="C")
-    for number, row in enumerate(program.rows):
-        side = table[[number]] @ entries
-        rules.append(side == float(row.rhs) if row.sense == "=" else side <= float(row.rhs))
-    goal = cp.Minimize(t)
-    if at_most is not None:
-        assert isinstance(program.utility, Linear)
-        rules.append(t <= at_most)
-        goal = cp.Maximize(cp.sum(cp.multiply(program.sign * program.utility.matrix(k, m), q)))
-    problem = cp.Problem(goal, rules)
-    left = effort.remaining()
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            problem.solve(
-                solver="CLARABEL", **budget.CONIC, **({} if left is None else {"time_limit": max(left / 2, 0.1)})
-            )
-    except cp.SolverError:
-        return None, None
-    if q.value is None or divergences.dual_value is None:
-        return None, None
-    shares = np.maximum(np.ravel(divergences.dual_value), 0.0)
-    total = float(shares.sum())
-    return np.asarray(q.value), shares / total if total > 0 else None

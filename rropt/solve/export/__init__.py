@@ -1,1 +1,1 @@
-"""Exports of a problem and its solution: programmes for other solvers, extreme rays, routes, multipliers."""
+"""A problem written for other solvers: programmes with names, convex ones for cvxpy, and extreme rays."""

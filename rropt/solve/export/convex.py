@@ -1,6 +1,7 @@
 """A problem as a `cvxpy.Problem` with named variables and constraints, where it is convex."""
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from rropt.program.cones import BaseCone, CompleteCone, PolyhedralCone, base_con
 from rropt.program.design_utilities import DesignUtility
 from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.events import ApproximateBound
-from rropt.program.limits import Limits
+from rropt.program.limits import Limits, Sum
 from rropt.program.programs import (
     BayesGain,
     ChiSquare,
@@ -60,11 +61,13 @@ def _insist_on_convexity(program: Program) -> None:
         raise InputError("entropy is concave, and minimising it is not convex", WHERE, "maximise it")
     if not isinstance(program.cone.general(), BaseCone | PolyhedralCone):
         raise InputError("the exact cone of a confidence set is not written in cvxpy", WHERE, "use form='polytope'")
-    if isinstance(utility, ColumnSum) and not minimised:
+    terms = utility.terms if isinstance(utility, Sum) else [(Fraction(1), utility)]
+    bends = utility.bending(program.sign) if isinstance(utility, Sum) else not minimised
+    if isinstance(terms[-1][1], ColumnSum) and bends:
         alone = not program.rows and not program.extras
         remedy = "to_highs() has it as a linear programme over extreme rays" if alone else "use solve()"
         raise InputError("the objective is convex, and maximising it is not a convex problem", WHERE, remedy)
-    if not isinstance(utility, Linear | RowEntropy | Information | ChiSquare | BayesGain):
+    if not all(isinstance(one, Linear | RowEntropy | Information | ChiSquare | BayesGain) for _, one in terms):
         what = "the risk of estimates" if isinstance(utility, DesignUtility) else "the objective"
         raise InputError(f"{what} is not written as a function of the matrix", WHERE, "use solve()")
     if program.outputs is None:
@@ -74,6 +77,8 @@ def _insist_on_convexity(program: Program) -> None:
 
 def _utility(cp: Any, q: Any, utility: Utility, program: Program) -> Any:
     k, m = q.shape
+    if isinstance(utility, Sum):
+        return sum(float(weight) * _utility(cp, q, one, program) for weight, one in utility.terms)
     if isinstance(utility, Linear):
         return cp.sum(cp.multiply(utility.matrix(k, m), q))
     if isinstance(utility, RowEntropy):

@@ -17,7 +17,14 @@ from rropt.io.arguments import checked
 from rropt.io.types import Number
 from rropt.mechanisms.columns import exact_rows
 from rropt.mechanisms.mechanism import Mechanism
-from rropt.model.divergences import capacity_prior, concentrated_excess, power_sum, power_sums, tangent
+from rropt.model.divergences import (
+    capacity_prior,
+    concentrated_end,
+    concentrated_excess,
+    power_sum,
+    power_sums,
+    tangent,
+)
 from rropt.model.prior import Prior
 from rropt.program.cones import FloatArray
 from rropt.program.extras import Extra
@@ -36,6 +43,10 @@ MOST = 200
 """Pairs that get a row of one matrix at most."""
 FEW, UNSURE = 20, 0.01
 """Pairs that decide by how much a matrix exceeds the constraint, and by how much its table may rank them falsely."""
+SLACK = 1e-3
+"""Pairs with less slack than this have tangents at an optimum."""
+TINY = 1e-14
+"""Entries are at least this where tangents are taken at a matrix."""
 REFINED = 4
 """Refinements of the orders around the worst one."""
 HALVINGS = 40
@@ -65,6 +76,15 @@ class PairNotion(Notion):
     @abstractmethod
     def order_at(self, rows: FloatArray) -> Fraction:
         """The order at which the first of two rows (2 x m) is worst against the second."""
+
+    @property
+    @abstractmethod
+    def first_orders(self) -> tuple[Fraction, ...]:
+        """The order, or some at which to begin where all are bounded."""
+
+    def worst_order(self, matrix: FloatArray) -> Fraction:
+        """The order of the pair that is worst at a k x m matrix."""
+        return self.order_at(matrix[[*self._worst(matrix)[0]]])
 
     @abstractmethod
     def most(self, order: Fraction) -> Fraction:
@@ -99,6 +119,10 @@ class PairNotion(Notion):
         near = min(float(table.max()), 0.0) - UNSURE
         return [(at // size, at % size) for at in order if at // size != at % size and table.flat[at] >= near]
 
+    def touching(self, matrix: FloatArray) -> tuple[Row, ...]:
+        worst = [(x, z) for x, z in self._worst(matrix) if self.pair(matrix[[x, z]]) > -SLACK]
+        return tuple(self._tangent_at(np.maximum(matrix[[x, z]], TINY), x, z) for x, z in worst)
+
     def _tangent(self, matrix: FloatArray, x: int, z: int) -> Tangent:
         width = matrix.shape[1]
         rows = np.maximum(matrix[[x, z]], 0.0)
@@ -107,7 +131,10 @@ class PairNotion(Notion):
             share = (low + high) / 2
             kept = self.pair((1 - share) / width + share * rows) <= 0
             low, high = (share, high) if kept else (low, share)
-        edge = (1 - low) / width + low * rows
+        return self._tangent_at((1 - low) / width + low * rows, x, z)
+
+    def _tangent_at(self, edge: FloatArray, x: int, z: int) -> Tangent:
+        """The tangent for rows x and z that are positive (2 x m)."""
         order = self.order_at(edge)
         forms = [tangent(one / other, order) for one, other in edge.T.tolist()]
         # Powers of high orders are large: the row is divided by a power of two, its largest coefficient about.
@@ -148,6 +175,10 @@ class RenyiNotion(PairNotion):
     def order_at(self, rows: FloatArray) -> Fraction:
         return self.order
 
+    @property
+    def first_orders(self) -> tuple[Fraction, ...]:
+        return (self.order,)
+
     def most(self, order: Fraction) -> Fraction:
         return dyadic_up(self._bound.upper, BITS)
 
@@ -171,8 +202,10 @@ class ConcentratedNotion(PairNotion):
         return self.rho <= LARGEST
 
     def orders(self, mechanism: Mechanism) -> tuple[Fraction, ...]:
-        rows = set(exact_rows(mechanism))
-        found = [concentrated_excess(one, other, self.rho)[1] for one in rows for other in rows]
+        rows = sorted(set(exact_rows(mechanism)))
+        # The same end for all pairs: then the halvings of their intervals meet the same orders.
+        end = concentrated_end(rows, self.rho)
+        found = [concentrated_excess(one, other, self.rho, end)[1] for one in rows for other in rows]
         return tuple(sorted(set().union(*found)))
 
     def payload(self) -> dict[str, str]:
@@ -199,6 +232,10 @@ class ConcentratedNotion(PairNotion):
         one, other = np.maximum(rows, 1e-300)
         logs = np.clip((orders[:, None] - 1) * np.log(one / other)[None, :], -600.0, 600.0)
         return np.asarray(np.log((one * np.exp(logs)).sum(axis=1)) / (orders - 1) - float(self.rho) * orders)
+
+    @property
+    def first_orders(self) -> tuple[Fraction, ...]:
+        return (Fraction(2),)
 
     def most(self, order: Fraction) -> Fraction:
         return dyadic_up(enclosure(lambda: ball(self.rho * order * (order - 1)).exp()).upper, BITS)

@@ -172,11 +172,11 @@ class Proven:
         """For each column of the mechanism the column under test that it stands for."""
         if not isinstance(self.program.utility, BayesGain):
             return list(range(len(self.mechanism.outputs)))
-        return (self.program.utility.table @ self.mechanism.matrix).argmax(axis=0).tolist()
+        return [int(at) for at in (self.program.utility.table @ self.mechanism.matrix).argmax(axis=0)]
 
     def _residual(self, y: int, at: int) -> list[Fraction]:
         """What the bound of ratios is multiplied by in a column: its positive part is that of v_x <= gamma low."""
-        utility, size = self.program.utility, self.program.size
+        utility, size, found = self.program.utility, self.program.size, list[Fraction]()
         if self.kind == "entropy-dual":
             found = list(self.tilts[at]) if self.tilts else [Fraction(0)] * size
         else:
@@ -190,11 +190,11 @@ class Proven:
                 slope = utility.gradient(self.mechanism.matrix[:, [y]])
                 assert slope is not None
                 found = [own + Fraction(value) for own, value in zip(found, slope[:, 0].tolist(), strict=True)]
-            for own, row in zip(self.rows, self.program.rows, strict=False):
-                for x, column, value in row.terms if own else ():
-                    found[x] -= own * value if column == at else 0
-        for own, row in zip(self.cone[at] if self.cone else (), cone_rows(self.program.cone), strict=False):
-            found = [value - own * entry for value, entry in zip(found, row, strict=True)] if own else found
+            for share, row in zip(self.rows, self.program.rows, strict=False):
+                for x, column, value in row.terms if share else ():
+                    found[x] -= share * value if column == at else 0
+        for share, entries in zip(self.cone[at] if self.cone else (), cone_rows(self.program.cone), strict=False):
+            found = [value - share * entry for value, entry in zip(found, entries, strict=True)] if share else found
         return found
 
 

@@ -8,7 +8,7 @@ from drawing import thinned
 import rropt as rr
 from rropt.studies.support import CONSTRAINTS, Cell, problem_of, read
 
-LISTED = read(Path(__file__).parents[3] / "docs" / "support.json")
+LISTED = read(Path(__file__).parents[2] / "docs" / "support.json")
 CELLS = [cell for cell in LISTED if cell.size == 4]
 SEARCHED = ("stopped early: time limit", "the search")
 """How reasons begin that are about time, and not about the kind of proof."""
