@@ -88,23 +88,29 @@ def _solved(
     for notion, orders in pairs:
         for order in orders:
             rules += _powers(cp, q, order, float(notion.most(order)))
-    if not any(_answers(cp, cp.Problem(goal, rules), tolerance, effort) for tolerance in budget.TOLERANCES):
+    whole, found = cp.Problem(goal, rules), False
+    for tolerance in budget.TOLERANCES:
+        status = _status(cp, whole, tolerance, effort)
+        found = status in (cp.OPTIMAL, cp.OPTIMAL_INACCURATE)
+        if status == cp.OPTIMAL:
+            break
+    if not found:
         return None
     return ConicOptimum(np.asarray(q.value), tuple(map(_shares, capacities)))
 
 
-def _answers(cp: Any, problem: Any, tolerance: float, effort: Effort) -> bool:
-    """Whether the solver has an answer to a tolerance."""
+def _status(cp: Any, problem: Any, tolerance: float, effort: Effort) -> str:
+    """How the solver ended that was asked for a tolerance."""
     left, options = effort.remaining(), dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), tolerance)
     if left is not None:
-        options["time_limit"] = max(left / 2, budget.SHORTEST)
+        options["time_limit"] = max(left / 4, budget.SHORTEST)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             problem.solve(solver="CLARABEL", **options)
     except cp.SolverError:
-        return False
-    return problem.status in (cp.OPTIMAL, cp.OPTIMAL_INACCURATE)
+        return "error"
+    return str(problem.status)
 
 
 def _capacity(cp: Any, q: Any, at_most: Any, rules: list[Any]) -> Any:

@@ -21,10 +21,11 @@ from rropt.declare.constraint import with_distinct_names
 from rropt.errors import Refusal
 from rropt.io.clock import LATE
 from rropt.mechanisms.mechanism import Mechanism
+from rropt.model.divergences import capacity_prior
 from rropt.program.cones import Cone, FloatArray
 from rropt.program.extras import Extra
 from rropt.program.limits import Capacity, Notions, Tangent
-from rropt.program.programs import Divergence, Information, Linear, Program, Row, Utility
+from rropt.program.programs import BayesGain, Divergence, Information, Linear, Program, Row, Utility
 from rropt.prove.steps import AtPrior, at_priors, enclosing, relax
 from rropt.solve.compose import budget
 from rropt.solve.compose.composed import ComposedRoute
@@ -56,7 +57,7 @@ class OuterRoute(ComposedRoute):
         rounds.run()
         answer, optimum = rounds.answer(), rounds.optimum
         if optimum is not None and answer.matrix is not None:
-            better = notions.missed(optimum.matrix) <= max(budget.SURE, notions.missed(answer.matrix))
+            better = rounds.is_closed or notions.missed(optimum.matrix) <= notions.missed(answer.matrix)
             answer = replace(answer, draft=MatrixDraft(optimum.matrix, program.outputs)) if better else answer
         known = self._relaxed_bound(program)
         # A bound that is known may be better than that of this search; a proof that there is no mechanism is not one.
@@ -95,7 +96,9 @@ class _Rounds:
 
     def __init__(self, program: Program, notions: Notions, effort: Effort, choose: Callable[[Program], Route]) -> None:
         self._program, self._notions, self._effort, self._choose = program, notions, effort, choose
-        self.optimum = conic_optimum(program, effort) if notions.capacities else None
+        # Goals that are linear in pieces need the worst prior of a capacity, informations seldom do.
+        pieces = isinstance(program.utility, Linear | BayesGain)
+        self.optimum = conic_optimum(program, effort) if notions.capacities and pieces else None
         known = dict(zip(notions.capacities, () if self.optimum is None else self.optimum.priors, strict=False))
         self._priors = at_priors(program, [_weights(program, known.get(place)) for place in notions.capacities])
         self._inner = relax(program, self._priors).without(Notions)
@@ -103,6 +106,11 @@ class _Rounds:
         self.bound, self._least, self.small = np.inf, -np.inf, effort.absolute_gap / 4
         left = effort.remaining()
         self._end = time.monotonic() + budget.ROUNDING * (budget.LONGEST if left is None else left)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the bound meets what the matrix of the conic solver is worth."""
+        return self.bound - self._least <= self.small
 
     def answer(self) -> Answer:
         """The last answer that proves something."""
@@ -116,7 +124,7 @@ class _Rounds:
             self._inner = self._surveyed(self._inner)
         for number in range(budget.ROUNDS if quick else budget.SLOW_ROUNDS + 1):
             answer = self._round()
-            if answer.matrix is None or self.bound - self._least <= self.small or time.monotonic() > self._end:
+            if answer.matrix is None or self.is_closed or time.monotonic() > self._end:
                 break
             if self._notions.missed(answer.matrix) <= budget.NEAR:
                 break
@@ -224,7 +232,7 @@ class CapacityRoute(Route):
         return None
 
     def solve(self, program: Program, effort: Effort) -> Answer:
-        optimum = conic_optimum(program, effort)
+        optimum = conic_optimum(replace(program, extras=()), effort)
         matrix = None if optimum is None else optimum.matrix
         step = AtPrior(_weights(program, None if optimum is None else optimum.priors[-1]))
         inner = step.relax(program)
@@ -238,6 +246,8 @@ class CapacityRoute(Route):
             near = Mechanism.from_matrix(rows, inputs=program.inputs, outputs=program.outputs)
             if any(extra.excess(near) > 0 for extra in program.extras):
                 return stated
+        if capacity_prior(answer.matrix)[1] <= capacity_prior(matrix)[1]:
+            return stated
         inside = answer.draft.inside if isinstance(answer.draft, MatrixDraft) else None
         return replace(stated, draft=MatrixDraft(matrix, program.outputs, inside))
 
