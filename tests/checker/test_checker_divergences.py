@@ -100,6 +100,17 @@ def test_all_orders_are_proved_by_chords_and_the_largest_ratio() -> None:
     assert said(with_mechanism([[3, 1], [1, 3]], 4, enough, fine[-1:]))[0] == "REFUTED"
 
 
+def test_a_row_need_not_keep_a_divergence_from_itself() -> None:
+    """Of two rows that differ by 2^-45 the sums of order 2 are 10 units of 2^-160 at most, rounded up as they are; of
+    the first row and itself it would be 12."""
+    d = 2**100
+    numbers = [445249997994919229709779450725, 445249997994919229709779667650]
+    limit = {"kind": "renyi", "order": "2", "epsilon": f"11/{2**160}"}
+    assert said(with_mechanism([numbers, [d - n for n in numbers]], d, limit))[0] == "PROVED"
+    limit = {"kind": "renyi", "order": "2", "epsilon": f"9/{2**160}"}
+    assert check_bytes(encode(with_mechanism([numbers, [d - n for n in numbers]], d, limit))).status == "REFUTED"
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_both_checkers_and_the_definition_agree_on_random_mechanisms(seed: int) -> None:
     random_numbers = random.Random(f"divergences {seed}")
@@ -218,7 +229,8 @@ def test_the_assumptions_are_those_of_the_steps_and_of_the_mechanism() -> None:
         status, reason = said(put(EXAMPLE, "assumptions", value=names))
         assert (status, reason.split(":")[0]) == ("REFUTED", "assumptions")
     made = with_mechanism([[2, 2], [2, 2]], 4, RENYI)
-    assert said(put(made, "assumptions", value=["cumulant-convex"]))[0] == "REFUTED"
+    for name in ("cumulant-convex", "capacity-below-divergences"):
+        assert said(put(made, "assumptions", value=[name]))[0] == "REFUTED"
 
 
 def test_the_number_of_orders_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -231,6 +243,25 @@ def test_the_number_of_orders_is_limited(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_the_forms_of_tangents_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     assert_limit_named(monkeypatch, "MAX_PRODUCT", 3, "numbers of the forms", EXAMPLE)
+
+
+def test_a_number_of_0_in_a_form_is_no_term(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seven numbers of the eight that two rows of two forms have, behind the terms of the other rows."""
+    made = put(EXAMPLE, *FIRST, "forms", 1, value=["1/8", "0"])
+    most = sum(len(row["terms"]) for row in made["problem"]["rows"]) + 7
+    assert_limit_named(monkeypatch, "MAX_PRODUCT", most - 1, "row terms together", made)
+    monkeypatch.setattr(checker, "MAX_PRODUCT", most)
+    assert "row terms" not in said(made)[1]
+
+
+@pytest.mark.parametrize("divergence", [ALL, {"kind": "capacity", "at_most": "1/8"}])
+def test_a_proof_that_there_is_no_mechanism_takes_no_lemma_of_one(divergence: Document) -> None:
+    made = with_mechanism([[2, 2], [2, 2]], 4, divergence) | {"version": 7}
+    made["problem"]["rows"] = [{"name": "none", "sense": "<=", "rhs": "-1", "terms": [[0, 0, "1"]]}]
+    made["proof"] |= {"kind": "farkas", "prices": ["0", "0"], "rows": ["1"]}
+    made |= {"mechanism": None, "value": None, "bound": None, "assumptions": []}
+    assert said(made) == ("PROVED", "")
+    assert said(put(made, "assumptions", value=["cumulant-convex"]))[0] == "REFUTED"
 
 
 ISOLATED: list[tuple[str, tuple[str, ...], Callable[[], Document]]] = [

@@ -111,6 +111,19 @@ def test_boxes_of_a_structure_are_priced_by_their_proof(monkeypatch: pytest.Monk
     assert_second_counts(data, counted(data, monkeypatch)[1], monkeypatch)
 
 
+def test_points_of_cuts_of_a_risk_are_priced_by_their_longest_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The gradient of the 50th coefficient has numbers of 50 times as many bits."""
+    made = json.loads((Path(__file__).resolve().parents[2] / "docs" / "examples" / "risk-branch.json").read_bytes())
+    made["problem"]["identification_risk"] |= {"counts": ["100000", "3", "2"], "at_most": "1/60"}
+    counts = []
+    for point in (["1", "0", "0"], [str(2**30), "0", "0"], ["0", str(2**30), "0"]):
+        made["proof"]["cuts"][0] |= {"a": 50, "point": point}
+        data = json.dumps(made).encode()
+        counts.append(counted(data, monkeypatch)[1])
+        assert_second_counts(data, counts[-1], monkeypatch)
+    assert 0 < counts[0] < counts[1] == counts[2]
+
+
 def slower() -> float:
     """How many times slower than that machine this one is now, at what the checker does: arithmetic of rationals."""
     begun, total = time.thread_time(), Fraction(0)
