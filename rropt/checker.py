@@ -2186,9 +2186,8 @@ def _read_mechanism(value: object, where: Where, problem: _Problem, rats: _Ratio
         items = _read_list(keys["prior"], at, exactly=k)
         prior = [_read_big(item, (at, x), positive=True) for x, item in enumerate(items)]
     found = _Mechanism(k, denominators, outputs, columns, None, membership, common.common, orders, prior)
-    if problem.divergences:
-        count = _count_orders(problem, found)
-        _limit(k * (k - 1) * m * count, MAX_PAIRS, (where, "outputs"), "k * (k - 1) * m * orders of divergences")
+    count = _count_orders(problem, found)
+    _limit(k * (k - 1) * m * count, MAX_PAIRS, (where, "outputs"), "k * (k - 1) * m * orders of divergences")
     return found
 
 

@@ -16,7 +16,7 @@ from builders import Document, assert_limit_named, encode, put, said
 
 import rropt as rr
 from rropt import checker
-from rropt.checker import check_bytes
+from rropt.checker import ONE, check_bytes, log_bounds
 from rropt.mechanisms.mechanism import Mechanism
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "examples"
@@ -109,6 +109,15 @@ def test_a_row_need_not_keep_a_divergence_from_itself() -> None:
     assert said(with_mechanism([numbers, [d - n for n in numbers]], d, limit))[0] == "PROVED"
     limit = {"kind": "renyi", "order": "2", "epsilon": f"9/{2**160}"}
     assert check_bytes(encode(with_mechanism([numbers, [d - n for n in numbers]], d, limit))).status == "REFUTED"
+
+
+def test_the_largest_ratio_may_reach_the_last_order() -> None:
+    """At 3/4 and 1/4, with the last order where rho times it is the checker's own upper end of log 3."""
+    fine = [1 + Fraction(i, 64) for i in range(1, 61)]
+    last = Fraction(log_bounds(3, 4)[1] - log_bounds(1, 4)[0], ONE) / Fraction(14, 25)
+    for order, status in ((last, "PROVED"), (last - Fraction(1, 2**150), "REFUTED")):
+        made = with_mechanism([[3, 1], [1, 3]], 4, ALL | {"rho": "14/25"}, [str(a) for a in (*fine, order)])
+        assert check_bytes(encode(made)).status == status
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -14,6 +14,7 @@ from typing import Any
 
 import hostile_more as hostile
 import pytest
+import shells
 from drawing import graded, thinned
 from hostile_steps import corner_cells
 from second import campaign, loose
@@ -108,6 +109,18 @@ def test_boxes_of_a_structure_are_priced_by_their_proof(monkeypatch: pytest.Monk
     boxes = {"kind": "column-dual", "prices": ["9"] * k, "unit": "1", "boxes": [{"n": 0, "f": []}]}
     loose = {**document, "bound": str(9 * k), "proof": boxes, "assumptions": ["v-log-v-convex"]}
     data = json.dumps(loose).encode()
+    assert_second_counts(data, counted(data, monkeypatch)[1], monkeypatch)
+
+
+@pytest.mark.parametrize("denominators", [["9"], ["9"] * 5])
+def test_logarithms_of_bits_are_few_where_the_rows_have_one_denominator(
+    denominators: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mechanism = shells.table([[n, 9 - n] for n in (7, 2, 2, 7, 2)], [9])
+    mechanism["denominators"] = denominators
+    mechanism["columns"][1] = {"low": "2", "high": "7", "members": "16"}
+    made = shells.valued(mechanism, [1] * 5, {"kind": "mutual_information"})
+    data = json.dumps(made).encode()
     assert_second_counts(data, counted(data, monkeypatch)[1], monkeypatch)
 
 

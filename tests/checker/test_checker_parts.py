@@ -116,6 +116,7 @@ def largest(form: Callable[[int], float]) -> float:
     ("part", "form"),
     [
         (CHI, lambda x: 1 - PRIOR[x]),
+        (CHI | {"weights": ["6", "0", "2"]}, lambda x: (0.25, 0, 0.75)[x]),
         (
             GIVEN,
             lambda x: sum(n / 11 * log(s / n) for n, s in zip(((2, 4), (3, 0), (1, 1))[x], (6, 5), strict=True) if n),
