@@ -4880,8 +4880,7 @@ def _without_part(problem: _Problem, part: _Part, forms: list[list[int]]) -> _Pr
     cost = {(x, y): c for x, y, c in problem.cost}
     for x in range(problem.k):
         for y, form in enumerate(forms):
-            if form[x]:
-                cost[x, y] = cost.get((x, y), 0) + Fraction(sigma * _ceil_div(n * form[x], d), ONE)
+            cost[x, y] = cost.get((x, y), 0) + Fraction(sigma * _ceil_div(n * form[x], d), ONE)
     terms = [(x, y, c) for (x, y), c in sorted(cost.items()) if c]
     parts = [own for own in problem.parts if own is not part]
     return replace(problem, cost=terms, parts=parts, utility="sum" if parts else "linear")

@@ -139,6 +139,14 @@ def test_a_price_of_a_number_is_paid_where_all_inputs_are_beyond_theirs() -> Non
         refuted(put(made, *place, value=half), "columns[0][2]: the inequality of this leaf fails")
 
 
+def test_a_column_that_one_input_leaves_out_has_no_negative_price_either() -> None:
+    """Of a set of two inputs: below the number of one the price of the set is not taken, whatever the other is."""
+    made = branched(["n", [[0, "2"], [1, "2"]], 1], LEAF, AT_LEAST)
+    low = put(made, "proof", "nodes", 2, "n", value=[[0, -4 * int(made["proof"]["unit"])]])
+    tree = [[0, "2"], ["1"], [1, "2"], ["1"], ["1"]]
+    refuted(put(low, "proof", "nodes", 2, "columns", 0, value=tree), "columns[0][4]: the inequality of this leaf fails")
+
+
 def test_a_later_branch_at_a_larger_number_takes_no_limit_back() -> None:
     """Below c an input stays below c on the side below 2, too: what a number of outputs costs is not charged there."""
     made = stored("numbers")

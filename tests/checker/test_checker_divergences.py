@@ -101,11 +101,11 @@ def test_all_orders_are_proved_by_chords_and_the_largest_ratio() -> None:
 
 
 def test_a_row_need_not_keep_a_divergence_from_itself() -> None:
-    """Of two rows that differ by 2^-45 the sums of order 2 are 10 units of 2^-160 at most, rounded up as they are; of
+    """Of two rows that differ by 2^-82 the sums of order 2 are 10 units of 2^-160 at most, rounded up as they are; of
     the first row and itself it would be 12."""
     d = 2**100
     numbers = [445249997994919229709779450725, 445249997994919229709779667650]
-    limit = {"kind": "renyi", "order": "2", "epsilon": f"11/{2**160}"}
+    limit = {"kind": "renyi", "order": "2", "epsilon": f"5/{2**159}"}
     assert said(with_mechanism([numbers, [d - n for n in numbers]], d, limit))[0] == "PROVED"
     limit = {"kind": "renyi", "order": "2", "epsilon": f"9/{2**160}"}
     assert check_bytes(encode(with_mechanism([numbers, [d - n for n in numbers]], d, limit))).status == "REFUTED"
@@ -148,6 +148,15 @@ def test_a_row_that_cuts_deeper_than_its_divergence_is_refuted(row: Any, key: st
     status, reason = said(put(made, *place, value=moved(old, by)))
     assert status == "REFUTED"
     assert "not proved that it is below the power of the ratio" in reason
+
+
+def test_a_tangent_may_touch_the_power() -> None:
+    """With the epsilon at which the checker's own ends of log(1/4), log(1/2) and log r add up to 0."""
+    ends = [log_bounds(1, 4)[0], log_bounds(*Fraction(ROW["at_most"]).as_integer_ratio())[0], -2 * log_bounds(1, 2)[1]]
+    for units, status in ((0, "PROVED"), (1, "REFUTED")):
+        epsilon = Fraction(sum(ends) + units, ONE)
+        made = put(EXAMPLE, "problem", "divergences", 0, "epsilon", value=str(epsilon))
+        assert check_bytes(encode(made)).status == status
 
 
 def test_a_tangent_needs_what_it_subtracts() -> None:
@@ -247,6 +256,12 @@ def test_the_number_of_orders_is_limited(monkeypatch: pytest.MonkeyPatch) -> Non
     name = "k * (k - 1) * m * orders of divergences"
     assert_limit_named(monkeypatch, "MAX_PAIRS", many - 1, name, EXAMPLE)
     monkeypatch.setattr(checker, "MAX_PAIRS", many)
+    assert check_bytes(encode(EXAMPLE)).proved
+
+
+def test_the_number_of_divergences_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert_limit_named(monkeypatch, "MAX_STEPS", 1, "problem.divergences: divergences: 2", EXAMPLE)
+    monkeypatch.setattr(checker, "MAX_STEPS", 2)
     assert check_bytes(encode(EXAMPLE)).proved
 
 

@@ -183,10 +183,14 @@ def test_equal_means_of_chi_square_count_once(most: int, is_exact: bool, monkeyp
     assert (claimed(valued(table(rows), [1, 1], {"kind": "chi_square"}), true, true) == "") == is_exact
 
 
-@pytest.mark.parametrize(("bits", "is_exact"), [(4096, True), (4097, False)])
-def test_a_common_denominator_of_4096_bits_is_short(bits: int, is_exact: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However many entries there are: a longer one is long as soon as they are too many."""
-    monkeypatch.setattr(checker, "MAX_EXACT_WORK", 0)
+@pytest.mark.parametrize(
+    ("bits", "most", "is_exact"), [(4096, 0, True), (4097, 0, False), (4097, 16387, False), (4097, 16388, True)]
+)
+def test_a_common_denominator_of_4096_bits_is_short(
+    bits: int, most: int, is_exact: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many entries there are: a longer one is long as soon as they are too many, here four."""
+    monkeypatch.setattr(checker, "MAX_EXACT_WORK", most)
     d = 1 << bits - 1
     rows = [[d // 4, d - d // 4], [d // 2, d // 2]]
     true = chi_square([1, 1], rows, [d])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import json
 import math
@@ -20,6 +21,7 @@ from hostile_steps import corner_cells
 from second import campaign, loose
 from second.checker import check, verdict as second_verdict
 from second.work import limit_work
+from test_checker_mutants_cornertrees import LEAF, branched
 
 import rropt as rr
 from rropt import checker
@@ -120,6 +122,28 @@ def test_logarithms_of_bits_are_few_where_the_rows_have_one_denominator(
     mechanism["denominators"] = denominators
     mechanism["columns"][1] = {"low": "2", "high": "7", "members": "16"}
     made = shells.valued(mechanism, [1] * 5, {"kind": "mutual_information"})
+    data = json.dumps(made).encode()
+    assert_second_counts(data, counted(data, monkeypatch)[1], monkeypatch)
+
+
+@pytest.mark.parametrize("is_split", [False, True])
+@pytest.mark.parametrize("numbers", [{}, {"n": [[0, 1]]}])
+def test_prices_of_cells_are_priced_where_there_are_several(
+    numbers: dict[str, Any], is_split: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    column = [[0, "2"], ["1"], ["1"]] if is_split else [["1"]]
+    leaf = {**LEAF, **numbers, "columns": [column, [["1"]], [["1"]]]}
+    made = branched(*([["n", [[0, "2"]], 1], leaf, LEAF] if numbers else [leaf]))
+    data = json.dumps(made).encode()
+    assert_second_counts(data, counted(data, monkeypatch)[1], monkeypatch)
+
+
+@pytest.mark.parametrize("digits", [1, 300])
+def test_prices_of_the_prior_are_as_long_as_what_they_are_multiplied_by(
+    digits: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = copy.deepcopy(STORED["prices-mi"])
+    made["proof"]["prices"]["of_prior"] = "9" * digits
     data = json.dumps(made).encode()
     assert_second_counts(data, counted(data, monkeypatch)[1], monkeypatch)
 
