@@ -150,6 +150,18 @@ def test_a_row_that_cuts_deeper_than_its_divergence_is_refuted(row: Any, key: st
     assert "not proved that it is below the power of the ratio" in reason
 
 
+@pytest.mark.parametrize("x", range(2))
+def test_prices_that_are_lower_than_the_rows_of_tangents_allow(x: int) -> None:
+    """What a row subtracts for its second input has a price too."""
+    made = copy.deepcopy(EXAMPLE)
+    prices = [Fraction(price) for price in made["proof"]["prices"]]
+    prices[x] -= Fraction(1, 2**40)
+    made["proof"]["prices"] = [str(price) for price in prices]
+    made["bound"] = "10"
+    status, reason = said(made)
+    assert (status, reason.startswith("proof.prices: column")) == ("REFUTED", True), reason
+
+
 def test_a_tangent_may_touch_the_power() -> None:
     """With the epsilon at which the checker's own ends of log(1/4), log(1/2) and log r add up to 0."""
     ends = [log_bounds(1, 4)[0], log_bounds(*Fraction(ROW["at_most"]).as_integer_ratio())[0], -2 * log_bounds(1, 2)[1]]

@@ -296,6 +296,17 @@ def test_a_proof_of_infeasibility_needs_no_utility() -> None:
     assert said(made) == ("PROVED", "")
 
 
+def test_a_proof_of_infeasibility_costs_nothing_of_the_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = copy.deepcopy(STEPS)
+    made["problem"]["utility"] = {"kind": "sum", "cost": [], "parts": [BAYES]}
+    made["problem"]["rows"] = [{"name": "none", "sense": "<=", "rhs": "-1", "terms": [[0, 0, "1"]]}]
+    made["proof"] = {"kind": "farkas", "prices": ["0"] * 3, "rows": ["1"], "flows": []}
+    made |= {"mechanism": None, "value": None, "bound": None, "assumptions": []}
+    assert said(made) == ("PROVED", "")
+    data = encode(made)
+    assert_second_counts(data, counted(data, monkeypatch)[1], monkeypatch)
+
+
 def test_free_outputs_become_one_where_no_part_bends() -> None:
     made = linear(GIVEN, bends=False)
     made["problem"] |= {"outputs": None, "rows": []}
