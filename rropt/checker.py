@@ -564,8 +564,7 @@ class _Work:
             count += self.of_entropies(mechanism)
         if problem.approximate is not None:
             count += k * cells * self.exact
-        if problem.divergences:
-            count += 100 * k * cells * _count_orders(problem, mechanism) * self.rounded
+        count += 100 * k * cells * _count_orders(problem, mechanism) * self.rounded
         if problem.has_capacity:
             count += 2 * cells * (60 * self.rounded + 4 * self.exact + self.mixed) + 2 * m * self.total
         if problem.risk is not None:
@@ -2189,9 +2188,8 @@ def _read_mechanism(value: object, where: Where, problem: _Problem, rats: _Ratio
         items = _read_list(keys["prior"], at, exactly=k)
         prior = [_read_big(item, (at, x), positive=True) for x, item in enumerate(items)]
     found = _Mechanism(k, denominators, outputs, columns, None, membership, common.common, orders, prior)
-    if problem.divergences:
-        count = _count_orders(problem, found)
-        _limit(k * (k - 1) * m * count, MAX_PAIRS, (where, "outputs"), "k * (k - 1) * m * orders of divergences")
+    count = _count_orders(problem, found)
+    _limit(k * (k - 1) * m * count, MAX_PAIRS, (where, "outputs"), "k * (k - 1) * m * orders of divergences")
     return found
 
 
@@ -2588,9 +2586,9 @@ SPREAD = 256  # a Scaled n of this section is at least the true number / (1 + 2^
 
 
 def _scaled(m: int, e: int) -> Scaled:
-    """m * 2^e rounded down to exactly MANTISSA bits; 0 stays 0."""
+    """m * 2^e, m > 0, rounded down to exactly MANTISSA bits."""
     shift = m.bit_length() - MANTISSA
-    return (m >> shift if shift > 0 else m << -shift, e + shift) if m else (0, 0)
+    return m >> shift if shift > 0 else m << -shift, e + shift
 
 
 def _surely_at_most(x: Scaled, y: Scaled, strictly: bool = False) -> bool:
@@ -2614,13 +2612,15 @@ def _power(n: int, d: int, many: int, degree: int) -> list[Scaled]:
 
 
 def _product(p: list[Scaled], q: list[Scaled], degree: int) -> list[Scaled]:
-    """The product of two polynomials up to `degree`, relative error of an addition 2^(3-MANTISSA) * terms."""
+    """The product of two polynomials up to `degree`, all coefficients > 0; relative error of an addition
+    2^(3-MANTISSA) * terms.
+    """
     found: list[Scaled] = []
     for j in range(min(len(p) + len(q) - 2, degree) + 1):
         least = max(0, j - len(q) + 1)
         pairs = zip(p[least : j + 1], q[j - least :: -1], strict=False)
-        terms = [(m * n, e + f) for (m, e), (n, f) in pairs if m and n]
-        top = max((e for _, e in terms), default=0)
+        terms = [(m * n, e + f) for (m, e), (n, f) in pairs]
+        top = max(e for _, e in terms)
         found.append(_scaled(sum(m >> top - e for m, e in terms), top))
     return found
 
@@ -2845,18 +2845,17 @@ def _mu(weight_of: dict[Pair, int], total: int) -> Pair:
 
 
 def _w_log_w(w_lo: int, w_hi: int) -> Pair:
-    """A fixed-point enclosure of w log w for w in [w_lo, w_hi], fixed point, w >= 0.
+    """A fixed-point enclosure of w log w for w in [w_lo, w_hi], fixed point, 0 <= w <= 1.
 
-    If w_lo is 0, every term of w is below 2^-P, so w_hi <= 2^17 * 2^-P < 1/e, where w log w falls from 0.
+    If w_lo is 0, every term of w is below 2^-P, so w_hi <= 2^17 * 2^-P < 1/e, where w log w falls from 0. Else
+    log w <= 0, so that w_hi, which may be rounded to above 1, makes the lower end. The upper one is w_lo log w_hi, and
+    where that is > 0 it is above w log w <= 0.
     """
     if w_hi == 0:
         return 0, 0
     if w_lo == 0:
         return w_hi * log_bounds(w_hi, ONE)[0] >> P, 0
-    log_lo, log_hi = log_bounds(w_lo, ONE)[0], log_bounds(w_hi, ONE)[1]
-    lo = log_lo * (w_hi if log_lo < 0 else w_lo)
-    hi = log_hi * (w_lo if log_hi < 0 else w_hi)
-    return lo >> P, _ceil_div(hi, ONE)
+    return log_bounds(w_lo, ONE)[0] * w_hi >> P, _ceil_div(log_bounds(w_hi, ONE)[1] * w_lo, ONE)
 
 
 def _information_given(problem: _Problem, given: list[list[int]], mechanism: _Mechanism) -> tuple[Pair, Pair]:
@@ -2956,8 +2955,6 @@ def _entropy_terms(shares: list[int], mechanism: _Mechanism) -> Iterator[LogTerm
     """
     rows = zip(*(column.entries(mechanism.k) for column in mechanism.columns), strict=True)
     for x, (share, row) in enumerate(zip(shares, rows, strict=True)):
-        if share == 0:
-            continue
         count = Counter(n for n in row if n)
         d = mechanism.denominator(x)
         if len(count) == 1:
@@ -4885,8 +4882,7 @@ def _without_part(problem: _Problem, part: _Part, forms: list[list[int]]) -> _Pr
     cost = {(x, y): c for x, y, c in problem.cost}
     for x in range(problem.k):
         for y, form in enumerate(forms):
-            if form[x]:
-                cost[x, y] = cost.get((x, y), 0) + Fraction(sigma * _ceil_div(n * form[x], d), ONE)
+            cost[x, y] = cost.get((x, y), 0) + Fraction(sigma * _ceil_div(n * form[x], d), ONE)
     terms = [(x, y, c) for (x, y), c in sorted(cost.items()) if c]
     parts = [own for own in problem.parts if own is not part]
     return replace(problem, cost=terms, parts=parts, utility="sum" if parts else "linear")

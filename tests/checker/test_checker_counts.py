@@ -128,6 +128,35 @@ def test_a_box_on_both_sides_of_a_set_has_the_price_of_the_set(under: str, above
     assert said(put(made, "proof", "nodes", 1, "n", 0, 1, value=unit)) == ("PROVED", "")
 
 
+def test_a_price_of_a_number_is_paid_where_all_inputs_are_beyond_theirs() -> None:
+    """Of a set of two inputs: a column that one of them leaves out is not of the set, and pays nothing."""
+    made = branched(["n", [[0, "2"], [1, "2"]], 0], AT_MOST, LEAF)
+    made["proof"]["nodes"][1]["n"] = [[0, int(made["proof"]["unit"])]]
+    place = ("proof", "nodes", 1, "columns", 0)
+    inside: list[Any] = [[0, "2"], ["1"], [1, "2"], ["1"], ["10"]]
+    assert said(put(made, *place, value=inside)) == ("PROVED", "")
+    for half in ([[0, "2"], ["1"], ["10"]], [[1, "2"], ["1"], ["10"]]):
+        refuted(put(made, *place, value=half), "columns[0][2]: the inequality of this leaf fails")
+
+
+def test_a_column_that_one_input_leaves_out_has_no_negative_price_either() -> None:
+    """Of a set of two inputs: below the number of one the price of the set is not taken, whatever the other is."""
+    made = branched(["n", [[0, "2"], [1, "2"]], 1], LEAF, AT_LEAST)
+    low = put(made, "proof", "nodes", 2, "n", value=[[0, -4 * int(made["proof"]["unit"])]])
+    tree = [[0, "2"], ["1"], [1, "2"], ["1"], ["1"]]
+    refuted(put(low, "proof", "nodes", 2, "columns", 0, value=tree), "columns[0][4]: the inequality of this leaf fails")
+
+
+def test_a_later_branch_at_a_larger_number_takes_no_limit_back() -> None:
+    """Below c an input stays below c on the side below 2, too: what a number of outputs costs is not charged there."""
+    made = stored("numbers")
+    column = made["proof"]["nodes"][3]["columns"][0]
+    below, above = column[-2:]
+    assert column[-3] == [2, made["proof"]["nodes"][1][1][0][1]]
+    column[-2:] = [[2, "2"], below, above, above]  # the second of these has nothing in it
+    assert said(made) == ("PROVED", "")
+
+
 def test_a_box_without_a_smallest_entry_holds() -> None:
     apart: list[Any] = [[0, "2"], ["1"], [1, "2"], ["1"], [2, "2"], ["1"], ["1000"]]
     assert said(counted(apart, FINE, FINE))[0] == "PROVED"
@@ -163,6 +192,15 @@ ZERO = {"lower": "0", "upper": "0"}
 def test_every_output_has_a_measure(rows: list[Any]) -> None:
     made = with_rows(branched(SPLIT, AT_MOST, LEAF), *rows)
     refuted(even(made, 1, 1, 1), "not every output has a measure")
+
+
+def test_a_single_output_without_a_row_has_no_measure() -> None:
+    leaf = {**AT_MOST, "columns": [FINE]}
+    made = with_rows(branched([*SPLIT[:2], 0], leaf, {**LEAF, "columns": [FINE]}))
+    for part, key in (("problem", "outputs"), ("mechanism", "outputs")):
+        made = put(made, part, key, value=["a"])
+    refuted(even(made, 1), "not every output has a measure")
+    assert said(with_rows(even(made, 1), column(0, *ONES, rhs="3")))[0] == "PROVED"
 
 
 def test_an_output_without_mass_has_no_measure() -> None:

@@ -16,7 +16,7 @@ from builders import Document, assert_limit_named, encode, put, said
 
 import rropt as rr
 from rropt import checker
-from rropt.checker import check_bytes
+from rropt.checker import ONE, check_bytes, log_bounds
 from rropt.mechanisms.mechanism import Mechanism
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "examples"
@@ -100,6 +100,26 @@ def test_all_orders_are_proved_by_chords_and_the_largest_ratio() -> None:
     assert said(with_mechanism([[3, 1], [1, 3]], 4, enough, fine[-1:]))[0] == "REFUTED"
 
 
+def test_a_row_need_not_keep_a_divergence_from_itself() -> None:
+    """Of two rows that differ by 2^-82 the sums of order 2 are 10 units of 2^-160 at most, rounded up as they are; of
+    the first row and itself it would be 12."""
+    d = 2**100
+    numbers = [445249997994919229709779450725, 445249997994919229709779667650]
+    limit = {"kind": "renyi", "order": "2", "epsilon": f"5/{2**159}"}
+    assert said(with_mechanism([numbers, [d - n for n in numbers]], d, limit))[0] == "PROVED"
+    limit = {"kind": "renyi", "order": "2", "epsilon": f"9/{2**160}"}
+    assert check_bytes(encode(with_mechanism([numbers, [d - n for n in numbers]], d, limit))).status == "REFUTED"
+
+
+def test_the_largest_ratio_may_reach_the_last_order() -> None:
+    """At 3/4 and 1/4, with the last order where rho times it is the checker's own upper end of log 3."""
+    fine = [1 + Fraction(i, 64) for i in range(1, 61)]
+    last = Fraction(log_bounds(3, 4)[1] - log_bounds(1, 4)[0], ONE) / Fraction(14, 25)
+    for order, status in ((last, "PROVED"), (last - Fraction(1, 2**150), "REFUTED")):
+        made = with_mechanism([[3, 1], [1, 3]], 4, ALL | {"rho": "14/25"}, [str(a) for a in (*fine, order)])
+        assert check_bytes(encode(made)).status == status
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_both_checkers_and_the_definition_agree_on_random_mechanisms(seed: int) -> None:
     random_numbers = random.Random(f"divergences {seed}")
@@ -128,6 +148,27 @@ def test_a_row_that_cuts_deeper_than_its_divergence_is_refuted(row: Any, key: st
     status, reason = said(put(made, *place, value=moved(old, by)))
     assert status == "REFUTED"
     assert "not proved that it is below the power of the ratio" in reason
+
+
+@pytest.mark.parametrize("x", range(2))
+def test_prices_that_are_lower_than_the_rows_of_tangents_allow(x: int) -> None:
+    """What a row subtracts for its second input has a price too."""
+    made = copy.deepcopy(EXAMPLE)
+    prices = [Fraction(price) for price in made["proof"]["prices"]]
+    prices[x] -= Fraction(1, 2**40)
+    made["proof"]["prices"] = [str(price) for price in prices]
+    made["bound"] = "10"
+    status, reason = said(made)
+    assert (status, reason.startswith("proof.prices: column")) == ("REFUTED", True), reason
+
+
+def test_a_tangent_may_touch_the_power() -> None:
+    """With the epsilon at which the checker's own ends of log(1/4), log(1/2) and log r add up to 0."""
+    ends = [log_bounds(1, 4)[0], log_bounds(*Fraction(ROW["at_most"]).as_integer_ratio())[0], -2 * log_bounds(1, 2)[1]]
+    for units, status in ((0, "PROVED"), (1, "REFUTED")):
+        epsilon = Fraction(sum(ends) + units, ONE)
+        made = put(EXAMPLE, "problem", "divergences", 0, "epsilon", value=str(epsilon))
+        assert check_bytes(encode(made)).status == status
 
 
 def test_a_tangent_needs_what_it_subtracts() -> None:
@@ -218,7 +259,8 @@ def test_the_assumptions_are_those_of_the_steps_and_of_the_mechanism() -> None:
         status, reason = said(put(EXAMPLE, "assumptions", value=names))
         assert (status, reason.split(":")[0]) == ("REFUTED", "assumptions")
     made = with_mechanism([[2, 2], [2, 2]], 4, RENYI)
-    assert said(put(made, "assumptions", value=["cumulant-convex"]))[0] == "REFUTED"
+    for name in ("cumulant-convex", "capacity-below-divergences"):
+        assert said(put(made, "assumptions", value=[name]))[0] == "REFUTED"
 
 
 def test_the_number_of_orders_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -229,8 +271,33 @@ def test_the_number_of_orders_is_limited(monkeypatch: pytest.MonkeyPatch) -> Non
     assert check_bytes(encode(EXAMPLE)).proved
 
 
+def test_the_number_of_divergences_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert_limit_named(monkeypatch, "MAX_STEPS", 1, "problem.divergences: divergences: 2", EXAMPLE)
+    monkeypatch.setattr(checker, "MAX_STEPS", 2)
+    assert check_bytes(encode(EXAMPLE)).proved
+
+
 def test_the_forms_of_tangents_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     assert_limit_named(monkeypatch, "MAX_PRODUCT", 3, "numbers of the forms", EXAMPLE)
+
+
+def test_a_number_of_0_in_a_form_is_no_term(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seven numbers of the eight that two rows of two forms have, behind the terms of the other rows."""
+    made = put(EXAMPLE, *FIRST, "forms", 1, value=["1/8", "0"])
+    most = sum(len(row["terms"]) for row in made["problem"]["rows"]) + 7
+    assert_limit_named(monkeypatch, "MAX_PRODUCT", most - 1, "row terms together", made)
+    monkeypatch.setattr(checker, "MAX_PRODUCT", most)
+    assert "row terms" not in said(made)[1]
+
+
+@pytest.mark.parametrize("divergence", [ALL, {"kind": "capacity", "at_most": "1/8"}])
+def test_a_proof_that_there_is_no_mechanism_takes_no_lemma_of_one(divergence: Document) -> None:
+    made = with_mechanism([[2, 2], [2, 2]], 4, divergence) | {"version": 7}
+    made["problem"]["rows"] = [{"name": "none", "sense": "<=", "rhs": "-1", "terms": [[0, 0, "1"]]}]
+    made["proof"] |= {"kind": "farkas", "prices": ["0", "0"], "rows": ["1"]}
+    made |= {"mechanism": None, "value": None, "bound": None, "assumptions": []}
+    assert said(made) == ("PROVED", "")
+    assert said(put(made, "assumptions", value=["cumulant-convex"]))[0] == "REFUTED"
 
 
 ISOLATED: list[tuple[str, tuple[str, ...], Callable[[], Document]]] = [

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from builders import encode
-from shells import checked, member, nothing, table, with_column
+from shells import checked, claimed, is_allowed, member, nothing, table, valued, with_column
 from test_checker_mutants_problem import (
     BALL,
     BAYES,
@@ -47,6 +47,20 @@ def test_bits_of_columns(k: int) -> None:
         assert checked(made).proved
         made["mechanism"]["columns"][1]["dense"][bits % k] = str(10 - own[bits % k])
         assert checked(made).reason == f"mechanism.columns: row {bits % k} does not sum to its denominator"
+
+
+@pytest.mark.parametrize("bits", [0b0001, 0b0110, 0b10010])
+def test_each_entry_of_bits_is_what_a_utility_and_a_row_take(bits: int) -> None:
+    """An input that is no member has the lower number, where one entry alone is asked for too."""
+    own = [7 if bits >> x & 1 else 2 for x in range(5)]
+    mechanism = table([[9 - n, n] for n in own], [9])
+    mechanism["columns"][1] = {"low": "2", "high": "7", "members": f"{bits:02x}"}
+    for x, n in enumerate(own):
+        terms = [[x, 1, "1"]]
+        worth = f"{n}/9"
+        assert claimed(valued(mechanism, [1] * 5, {"kind": "linear", "cost": terms}), worth, worth) == ""
+        for rhs, holds in ((worth, True), (str(Fraction(n, 9) - 1), False)):
+            assert is_allowed(mechanism, rows=[{"name": "", "sense": "<=", "rhs": rhs, "terms": terms}]) == holds
 
 
 @pytest.mark.parametrize(
@@ -201,6 +215,17 @@ def test_uniform_off_diagonals() -> None:
                 assert not found.startswith("mechanism")
             seen.add((k, bool(bad)))
     assert len(seen) == 6
+
+
+@pytest.mark.parametrize("gamma", [3, 5])
+def test_the_second_largest_counts_where_the_largest_is_on_the_diagonal(gamma: int) -> None:
+    """In every order of the inputs. Only the columns of the two largest numbers, or of the largest, are too steep."""
+    parts: Json = {"cone": {**COMPLETE, "gamma": str(gamma)}, "structure": STRUCTURE, "utility": MI}
+    for own in itertools.permutations([50, 50, 93, 94]):
+        q = [[300 - 3 * own[x] if x == y else own[x] for y in range(4)] for x in range(4)]
+        bad = next(y for y, v in enumerate(zip(*q, strict=True)) if max(v) > gamma * min(v))
+        expected = f"mechanism.columns[{bad}]: the largest entry is above gamma times the smallest"
+        assert said(uniform(own, [300]), **parts) == expected
 
 
 def test_complete_cones_and_edges() -> None:

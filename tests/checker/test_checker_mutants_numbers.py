@@ -174,6 +174,31 @@ def test_chi_square_of_long_numbers_is_enclosed(name: str, monkeypatch: pytest.M
     assert (claimed(made, rat(true), rat(true)) == "") == (true == 0)
 
 
+@pytest.mark.parametrize(("most", "is_exact"), [(5, True), (4, False)])
+def test_equal_means_of_chi_square_count_once(most: int, is_exact: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sums of three columns are 3, 3 and 6: 2 bits and 3 bits."""
+    monkeypatch.setattr(checker, "MAX_EXACT_BITS", most)
+    rows = [[1, 2, 3], [2, 1, 3]]
+    true = rat(chi_square([1, 1], rows, [6]))
+    assert (claimed(valued(table(rows), [1, 1], {"kind": "chi_square"}), true, true) == "") == is_exact
+
+
+@pytest.mark.parametrize(
+    ("bits", "most", "is_exact"), [(4096, 0, True), (4097, 0, False), (4097, 16387, False), (4097, 16388, True)]
+)
+def test_a_common_denominator_of_4096_bits_is_short(
+    bits: int, most: int, is_exact: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many entries there are: a longer one is long as soon as they are too many, here four."""
+    monkeypatch.setattr(checker, "MAX_EXACT_WORK", most)
+    d = 1 << bits - 1
+    rows = [[d // 4, d - d // 4], [d // 2, d // 2]]
+    true = chi_square([1, 1], rows, [d])
+    made = valued(table(rows), [1, 1], {"kind": "chi_square"})
+    assert (claimed(made, rat(true), rat(true)) == "") == is_exact
+    assert_enclosed(made, true, true)
+
+
 def test_information_of_a_column_that_rounds_to_nothing() -> None:
     tiny = 1 << 400
     rows = [[1, tiny - 1], [3, tiny - 3]]
@@ -203,6 +228,18 @@ def test_a_chi_square_column_of_weights_that_round_to_nothing(monkeypatch: pytes
     tiny = 1 << 400
     true = chi_square([1, 1], [[1, tiny - 1], [3, tiny - 3]], [tiny])
     assert_enclosed(valued(table([[1, tiny - 1], [3, tiny - 3]]), [1, 1], {"kind": "chi_square"}), true, true)
+
+
+def test_entries_of_chi_square_are_rounded_down_for_its_lower_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rounded up, two columns of entries just below 1/2 are worth 1/4 each; the third column is constant."""
+    monkeypatch.setattr(checker, "MAX_EXACT_BITS", -1)
+    d = 1 << 300
+    n = d // 2 - 1
+    rows = [[n, 0, d - n], [0, n, d - n]]
+    made = valued(table(rows), [1, 1], {"kind": "chi_square"})
+    assert chi_square([1, 1], rows, [d]) == Fraction(n, d) < Fraction(1, 2)
+    assert claimed(made, "1/2", "1") == "lower"
+    assert claimed(made, rat(Fraction(1, 2) - Fraction(1, 2**150)), "1") == ""
 
 
 # -- sums ----------------------------------------------------------------------------------------------

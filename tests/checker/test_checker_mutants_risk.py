@@ -16,12 +16,47 @@ from typing import Any
 
 import pytest
 from builders import Document, encode, put, rat
-from shells import checked, member, table, with_column
+from shells import checked, is_allowed, member, table, with_column
 
 from rropt.checker import check_bytes
 
 STORED = Path(__file__).resolve().parents[1] / "data" / "second"
 Numbers = list[tuple[Fraction, Fraction]]
+
+# -- equality ------------------------------------------------------------------------------------------
+
+
+def least_risk(counts: list[int], q: list[Fraction]) -> tuple[Fraction, int]:
+    """The least xi that category 0 keeps, by (R) in fractions, and the a that decides."""
+    p = [Fraction(1)]
+    for x, own in enumerate(q):
+        for _ in range(counts[x] - (x == 0)):
+            p = [(1 - own) * b + own * a for a, b in zip([Fraction(0), *p], [*p, Fraction(0)], strict=True)]
+    p.append(Fraction(0))
+    found = [(q[0] * p[a - 1] / a / (q[0] * p[a - 1] + (1 - q[0]) * p[a]), a) for a in range(1, len(p))]
+    return max(found)
+
+
+@pytest.mark.parametrize(
+    ("counts", "d", "column"),
+    [
+        ([4, 5, 4], 7, [4, 3, 5]),
+        ([2, 1, 2], 101, [22, 7, 85]),
+        ([3, 3, 4, 4], 10007, [7570, 873, 1626, 7713]),
+        ([1, 2, 4, 2], 11, [6, 2, 8, 9]),
+    ],
+)
+def test_a_risk_that_is_broken_by_less_than_anything_that_is_rounded(
+    counts: list[int], d: int, column: list[int]
+) -> None:
+    """Of these coefficients what is rounded away is less on the right than on the left: no risk is proved by that."""
+    xi, a = least_risk(counts, [Fraction(n, d) for n in column])
+    assert a > 1, "the first is not rounded"
+    made = table([[n, d - n, *[0] * (len(counts) - 2)] for n in column])
+    for step, holds in ((-Fraction(1, 2**330), False), (Fraction(1, 2**240), True)):
+        risk = {"at_most": rat(xi * (1 + step)), "counts": [str(n) for n in counts], "categories": [0]}
+        assert is_allowed(made, identification_risk=risk) == holds
+
 
 # -- confidence ----------------------------------------------------------------------------------------
 
@@ -85,6 +120,28 @@ def test_columns_of_confidence_cones(form: str) -> None:
             assert not found or found.startswith("mechanism.membership[0]")
             seen.add(own > 0)
     assert seen == {True, False}
+
+
+@pytest.mark.parametrize("form", ["exact", "product"])
+@pytest.mark.parametrize(("radius", "holds"), [(Fraction(1, 50), True), (Fraction(1, 2), False)])
+def test_numbers_of_zero_say_nothing_of_the_size_of_a_column(form: str, radius: Fraction, holds: bool) -> None:
+    """The entries are some 2^-400: nothing under a root is rounded to nothing, even where all mu are 0."""
+    v, cone = [12, 14, 13, 12, 15], cone_of(form, Fraction(4), radius)
+    numbers = [(nu, Fraction(0)) for nu, _ in tight(form, v, 3)]
+    own = gap(cone, v, numbers)
+    assert abs(own) > 1e-6
+    assert (said(cone, v, numbers) == "") == (own > 0) == holds
+
+
+@pytest.mark.parametrize("form", ["exact", "product"])
+def test_a_radius_below_what_is_rounded_is_still_above_zero(form: str) -> None:
+    """Of blocks without a count nothing else is divided by."""
+    ends = {"lower": rat(Fraction(1, 2**401)), "upper": rat(Fraction(1, 2**400))}
+    cone = {"kind": "confidence", "gamma": "2", "blocks": [[0], [1], [2]], "counts": ["1", "0", "0"], "form": form}
+    numbers = [(Fraction(1), Fraction(1))] * (6 if form == "exact" else 3)
+    for v, holds in (([1, 1, 1], True), ([3, 1, 1], False)):
+        made = member(with_column([Fraction(n) for n in v], numbers), cone={**cone, "radius": ends})
+        assert checked(made).proved == holds
 
 
 @pytest.mark.parametrize("form", ["exact", "product"])

@@ -131,6 +131,12 @@ def test_the_depth_of_brackets_outside_of_strings() -> None:
         assert reason(data) == f"the file: JSON depth: byte {byte} is deeper than the limit of 8"
 
 
+def test_an_escaped_quote_ends_no_string() -> None:
+    """Without the escapes the strings would be others, and what is nested would be in one of them."""
+    data = b'{"a\\"": ' + b"[" * 9 + b"]" * 9 + b', "b\\"": 1}'
+    assert reason(data) == "the file: JSON depth: byte 15 is deeper than the limit of 8"
+
+
 def test_keys_that_are_given_twice() -> None:
     twice = '{"a": 1, "b": 2, "c": 3, "b": 2}'
     assert reason(twice.encode()) == "the file: expected an object, found an object with the duplicate key 'b'"

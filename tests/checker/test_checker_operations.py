@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import json
 import math
@@ -14,11 +15,13 @@ from typing import Any
 
 import hostile_more as hostile
 import pytest
+import shells
 from drawing import graded, thinned
 from hostile_steps import corner_cells
 from second import campaign, loose
 from second.checker import check, verdict as second_verdict
 from second.work import limit_work
+from test_checker_mutants_cornertrees import LEAF, branched
 
 import rropt as rr
 from rropt import checker
@@ -109,6 +112,53 @@ def test_boxes_of_a_structure_are_priced_by_their_proof(monkeypatch: pytest.Monk
     loose = {**document, "bound": str(9 * k), "proof": boxes, "assumptions": ["v-log-v-convex"]}
     data = json.dumps(loose).encode()
     assert_second_counts(data, counted(data, monkeypatch)[1], monkeypatch)
+
+
+@pytest.mark.parametrize("denominators", [["9"], ["9"] * 5])
+def test_logarithms_of_bits_are_few_where_the_rows_have_one_denominator(
+    denominators: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mechanism = shells.table([[n, 9 - n] for n in (7, 2, 2, 7, 2)], [9])
+    mechanism["denominators"] = denominators
+    mechanism["columns"][1] = {"low": "2", "high": "7", "members": "16"}
+    made = shells.valued(mechanism, [1] * 5, {"kind": "mutual_information"})
+    data = json.dumps(made).encode()
+    assert_second_counts(data, counted(data, monkeypatch)[1], monkeypatch)
+
+
+@pytest.mark.parametrize("is_split", [False, True])
+@pytest.mark.parametrize("numbers", [{}, {"n": [[0, 1]]}])
+def test_prices_of_cells_are_priced_where_there_are_several(
+    numbers: dict[str, Any], is_split: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    column = [[0, "2"], ["1"], ["1"]] if is_split else [["1"]]
+    leaf = {**LEAF, **numbers, "columns": [column, [["1"]], [["1"]]]}
+    made = branched(*([["n", [[0, "2"]], 1], leaf, LEAF] if numbers else [leaf]))
+    data = json.dumps(made).encode()
+    assert_second_counts(data, counted(data, monkeypatch)[1], monkeypatch)
+
+
+@pytest.mark.parametrize("digits", [1, 300])
+def test_prices_of_the_prior_are_as_long_as_what_they_are_multiplied_by(
+    digits: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = copy.deepcopy(STORED["prices-mi"])
+    made["proof"]["prices"]["of_prior"] = "9" * digits
+    data = json.dumps(made).encode()
+    assert_second_counts(data, counted(data, monkeypatch)[1], monkeypatch)
+
+
+def test_points_of_cuts_of_a_risk_are_priced_by_their_longest_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The gradient of the 50th coefficient has numbers of 50 times as many bits."""
+    made = json.loads((Path(__file__).resolve().parents[2] / "docs" / "examples" / "risk-branch.json").read_bytes())
+    made["problem"]["identification_risk"] |= {"counts": ["100000", "3", "2"], "at_most": "1/60"}
+    counts = []
+    for point in (["1", "0", "0"], [str(2**30), "0", "0"], ["0", str(2**30), "0"]):
+        made["proof"]["cuts"][0] |= {"a": 50, "point": point}
+        data = json.dumps(made).encode()
+        counts.append(counted(data, monkeypatch)[1])
+        assert_second_counts(data, counts[-1], monkeypatch)
+    assert 0 < counts[0] < counts[1] == counts[2]
 
 
 def slower() -> float:

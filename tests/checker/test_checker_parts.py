@@ -18,6 +18,7 @@ import pytest
 from builders import Document, assert_unreadable, encode, put, said
 from flint import arb, ctx, fmpq
 from second.checker import verdict as second_verdict
+from test_checker_operations import assert_second_counts, counted
 
 from rropt.checker import check_bytes
 
@@ -115,6 +116,7 @@ def largest(form: Callable[[int], float]) -> float:
     ("part", "form"),
     [
         (CHI, lambda x: 1 - PRIOR[x]),
+        (CHI | {"weights": ["6", "0", "2"]}, lambda x: (0.25, 0, 0.75)[x]),
         (
             GIVEN,
             lambda x: sum(n / 11 * log(s / n) for n, s in zip(((2, 4), (3, 0), (1, 1))[x], (6, 5), strict=True) if n),
@@ -132,6 +134,23 @@ def test_a_majorant_is_what_the_true_answers_have(part: Document, form: Callable
         made["proof"]["prices"] = [str(price + shift) for price in tight]
         made["bound"] = str(sum(tight) + 3 * shift)
         assert said(made)[0] == status
+
+
+@pytest.mark.parametrize("kind", ["mutual_information", "given", "chi_square", "bayes"])
+def test_two_hands_count_the_same_operations_of_a_majorant(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = GIVEN | {"utility": {"kind": "mutual_information"}}
+    part = {"mutual_information": plain, "given": GIVEN, "chi_square": CHI, "bayes": BAYES}[kind]
+    data = encode(linear(part, bends=True))
+    assert_second_counts(data, counted(data, monkeypatch)[1], monkeypatch)
+
+
+def test_costs_that_a_majorant_cancels_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """1 - p = 1/2 for the first input: what is left has no cell of it where the cost is -1/2."""
+    made = linear(CHI | {"weight": "1", "weights": ["2", "1", "1"]}, bends=True)
+    made["problem"]["utility"]["cost"] = [[0, 1, "-1/2"]]
+    assert said(made) == ("PROVED", "")
+    data = encode(made)
+    assert_second_counts(data, counted(data, monkeypatch)[1], monkeypatch)
 
 
 def test_a_minorant_is_no_larger_than_it_may_be() -> None:
@@ -275,6 +294,17 @@ def test_a_proof_of_infeasibility_needs_no_utility() -> None:
     made["proof"] = {"kind": "farkas", "prices": ["0"] * 3, "rows": ["1"], "flows": []}
     made |= {"mechanism": None, "value": None, "bound": None, "assumptions": []}
     assert said(made) == ("PROVED", "")
+
+
+def test_a_proof_of_infeasibility_costs_nothing_of_the_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = copy.deepcopy(STEPS)
+    made["problem"]["utility"] = {"kind": "sum", "cost": [], "parts": [BAYES]}
+    made["problem"]["rows"] = [{"name": "none", "sense": "<=", "rhs": "-1", "terms": [[0, 0, "1"]]}]
+    made["proof"] = {"kind": "farkas", "prices": ["0"] * 3, "rows": ["1"], "flows": []}
+    made |= {"mechanism": None, "value": None, "bound": None, "assumptions": []}
+    assert said(made) == ("PROVED", "")
+    data = encode(made)
+    assert_second_counts(data, counted(data, monkeypatch)[1], monkeypatch)
 
 
 def test_free_outputs_become_one_where_no_part_bends() -> None:

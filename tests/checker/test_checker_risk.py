@@ -412,6 +412,13 @@ def with_limit(most: str = "3/4") -> Document:
     return document(table, PAIR.risk, proof, Fraction(7, 4), rows=[row])
 
 
+def with_another_row() -> Document:
+    """The same with a row that is no packing row: of its two coefficients one is below 0."""
+    made = with_limit()
+    made["problem"]["rows"].append({"name": "b", "sense": "<=", "rhs": "1", "terms": [[0, 0, "1"], [1, 1, "-1"]]})
+    return made
+
+
 def test_limits() -> None:
     made = with_limit()
     assert check_bytes(encode(made)).proved, check_bytes(encode(made)).reason
@@ -614,7 +621,9 @@ def test_other_proofs_with_the_key() -> None:
         (branch_made, "MAX_GRADIENTS", 2, "k * a^3"),
         (branch_made, "MAX_POINT", 1, "a number of a point"),
         (branch_made, "MAX_OFF_DIAGONALS", 8, "k * k * leaves"),
-        (with_limit(), "MAX_WORK", 2, "leaves * terms of packing rows"),
+        (branch_made, "MAX_WORK", 2, "k * entries of s in all leaves together"),
+        (with_limit, "MAX_WORK", 2, "leaves * terms of packing rows"),
+        (with_another_row, "MAX_WORK", 2, "leaves * terms of packing rows"),
     ],
 )
 def test_a_limit_is_named(

@@ -322,6 +322,8 @@ def test_the_certificate_of_a_folder_is_checked(files: dict[str, Path], tmp_path
     assert check_file(tmp_path / "design") == check_file(files["proved"])
     (tmp_path / "design" / "certificate.json").unlink()
     assert "certificate.json" in check_file(tmp_path / "design").report()
+    (tmp_path / "design" / "certificate.json").mkdir()
+    assert "certificate.json" in check_file(tmp_path / "design").report(), "it is a folder, and no pipe"
 
 
 def test_what_may_not_end_is_not_read(tmp_path: Path) -> None:
