@@ -10,10 +10,12 @@ point): its bound is that of the least information at a prior near it.
 """
 
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from itertools import chain
+from typing import Any
 
 import numpy as np
 
@@ -21,8 +23,7 @@ from rropt.declare.constraint import with_distinct_names
 from rropt.errors import Refusal
 from rropt.io.clock import LATE
 from rropt.mechanisms.mechanism import Mechanism
-from rropt.model.divergences import capacity_prior
-from rropt.program.cones import Cone, FloatArray
+from rropt.program.cones import CompleteCone, Cone, FloatArray, PolyhedralCone, base_cone
 from rropt.program.extras import Extra
 from rropt.program.limits import Capacity, Notions, Tangent
 from rropt.program.programs import BayesGain, Divergence, Information, Linear, Program, Row, Utility
@@ -33,6 +34,7 @@ from rropt.solve.compose.conic_optimum import conic_optimum
 from rropt.solve.compose.local import LocalSearch
 from rropt.solve.kernel.anchor import Anchor, find_anchor
 from rropt.solve.kernel.climb import worth_and_slope
+from rropt.solve.kernel.polyhedral import edge_table
 from rropt.solve.kernel.route import Answer, ColumnMultipliers, Draft, Dual, Effort, MatrixDraft, Route, Size
 
 QUICK = ("tangent", "linear", "capacity")
@@ -232,9 +234,8 @@ class CapacityRoute(Route):
         return None
 
     def solve(self, program: Program, effort: Effort) -> Answer:
-        optimum = conic_optimum(replace(program, extras=()), effort)
-        matrix = None if optimum is None else optimum.matrix
-        step = AtPrior(_weights(program, None if optimum is None else optimum.priors[-1]))
+        matrix, prior = worst_prior(program, effort)
+        step = AtPrior(_weights(program, prior))
         inner = step.relax(program)
         answer = self._choose(inner).solve(inner, effort)
         stated = _stated(inner, answer) if answer.stated else replace(answer, relaxed=(step, *answer.steps))
@@ -246,8 +247,6 @@ class CapacityRoute(Route):
             near = Mechanism.from_matrix(rows, inputs=program.inputs, outputs=program.outputs)
             if any(extra.excess(near) > 0 for extra in program.extras):
                 return stated
-        if capacity_prior(answer.matrix)[1] <= capacity_prior(matrix)[1]:
-            return stated
         inside = answer.draft.inside if isinstance(answer.draft, MatrixDraft) else None
         return replace(stated, draft=MatrixDraft(matrix, program.outputs, inside))
 
@@ -280,3 +279,42 @@ def _with(dual: Dual, rows: list[int], many: int) -> Dual:
 def _stated(inner: Program, answer: Answer) -> Answer:
     """An answer to a problem that is stated in the place of the one that was asked for."""
     return replace(answer, relaxed=(answer.stated or inner, *answer.steps))
+
+
+def worst_prior(program: Program, effort: Effort) -> tuple[FloatArray | None, FloatArray | None]:
+    """(a matrix of the least capacity, the prior at which its information is that), by a conic solver in floats; None
+    where it has no answer. Limits and divergences are left out. The prior is that of the multipliers of D(Q_x || r) <=
+    t, r being free: min over r of the largest divergence is the capacity."""
+    import cvxpy
+
+    cp: Any = cvxpy
+    k, m = program.size, 1 if program.outputs is None else len(program.outputs)
+    q, r, t = cp.Variable((k, m), nonneg=True), cp.Variable((1, m), nonneg=True), cp.Variable()
+    divergences = cp.sum(cp.rel_entr(q, np.ones((k, 1)) @ r), axis=1) <= t
+    rules = [divergences, cp.sum(q, axis=1) == 1, cp.sum(r) == 1]
+    base = base_cone(program.cone)
+    if isinstance(base, CompleteCone):
+        low = cp.Variable((1, m))
+        rules += [q >= np.ones((k, 1)) @ low, q <= float(base.level.ratio) * (np.ones((k, 1)) @ low)]
+    if (edges := edge_table(base, k)).shape[0] and not isinstance(base, CompleteCone):
+        rules.append(edges @ q <= 0)
+    if isinstance(program.cone, PolyhedralCone):
+        rules.append(program.cone.matrix @ q <= 0)
+    table, entries = program.row_matrix(m), cp.reshape(q, (k * m,), order="C")
+    for number, row in enumerate(program.rows):
+        side = table[[number]] @ entries
+        rules.append(side == float(row.rhs) if row.sense == "=" else side <= float(row.rhs))
+    goal = cp.Minimize(t)
+    problem = cp.Problem(goal, rules)
+    left, tight = effort.remaining(), dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), budget.TOLERANCES[0])
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            problem.solve(solver="CLARABEL", **tight, **({} if left is None else {"time_limit": max(left / 2, 0.1)}))
+    except cp.SolverError:
+        return None, None
+    if q.value is None or divergences.dual_value is None:
+        return None, None
+    shares = np.maximum(np.ravel(divergences.dual_value), 0.0)
+    total = float(shares.sum())
+    return np.asarray(q.value), shares / total if total > 0 else None
