@@ -19,6 +19,7 @@ PAPERS = {
     "identity_bound": "bound",
     "chai2019": "chai",
     "kairouz2016": "kairouz",
+    "ghazi2023": "ghazi",
 }
 """The papers: modules of this folder, each with its word in `rropt claims`."""
 

@@ -16,6 +16,7 @@ ENTRIES = (
     ("statements", "text", "example"),
     ("staircase",),
     ("privacy", "designs", "rappor", "proofs"),
+    ("bins",),
 )
 PAPERS: dict[str, tuple[str, ...]] = dict(zip(SHIPPED, ENTRIES, strict=True))
 """The papers in the order of the ledger, each with the modules of its folder that hold its entries (`CLAIMS`)."""

@@ -34,7 +34,7 @@ __all__ = [
     "worst",
 ]
 
-SHIPPED = ("ayed", "ruiz", "lopuhaa", "bound", "kairouz", "chai")
+SHIPPED = ("ayed", "ruiz", "lopuhaa", "bound", "kairouz", "chai", "ghazi")
 """The papers of the shipped ledger, in its order: the first parts of their claims' ids."""
 Word = Literal["confirmed", "confirmed_with_erratum", "refuted", "not_checkable"]
 ORDER: tuple[Word, ...] = ("confirmed", "confirmed_with_erratum", "not_checkable", "refuted")

@@ -17,6 +17,7 @@ TITLES = {
     "bound": "Bounding the risk of identity disclosure",
     "chai": "Chai and Nayak: randomised response procedures",
     "kairouz": "Kairouz, Oh and Viswanath: staircase mechanisms",
+    "ghazi": "Ghazi and others: label differential privacy",
 }
 WORDS = {
     "confirmed": "confirmed",

@@ -31,8 +31,8 @@ def response_on_bins(
 
     `loss` is inputs x outputs, both in the order of what they stand for; the bins are those of the least expected loss
     at the prior, found by dynamic programming. For losses that grow with the distance of input and output this is what
-    no LDP mechanism of the level with these outputs improves (the tests compare it with linear programmes), but for
-    gamma, which is taken down to a multiple of 2^-53. Unused outputs are left out.
+    no LDP mechanism of the level with these outputs improves (`rropt claims ghazi` has a proof and certificates), but
+    for gamma, which is taken down to a multiple of 2^-53. Unused outputs are left out.
 
     Source: Ghazi, Kamath, Kumar, Leeman, Manurangsi, Varadarajan and Zhang 2023, Regression with Label Differential
     Privacy (RR-on-Bins); for classes Ghazi, Golowich, Kumar, Manurangsi and Zhang 2021, Deep Learning with Label

@@ -1,0 +1,1 @@
+"""Entries of the ledger on Ghazi and others."""
