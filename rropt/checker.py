@@ -2491,9 +2491,9 @@ class _Membership:
 
     @staticmethod
     def scale(numbers: Iterable[Fraction]) -> Fraction:
-        """A power of two that is about 1 over the largest absolute value; 1 where all are 0."""
+        """A power of two that is about 1 over the largest absolute value; any where all are 0."""
         most = max(abs(number) for number in numbers)
-        shift = most.denominator.bit_length() - most.numerator.bit_length() if most else 0
+        shift = most.denominator.bit_length() - most.numerator.bit_length()
         return Fraction(1 << shift) if shift >= 0 else Fraction(1, 1 << -shift)
 
     def share(self, block: int, number: Fraction, sign: int, blocks: tuple[int, ...], scale: Fraction) -> int:

@@ -170,6 +170,24 @@ def test_a_prior_makes_no_more_limits_than_a_problem_may_have() -> None:
     assert reason == "proof.steps[0]: limits: 65 is beyond the limit of 64"
 
 
+def test_a_problem_has_64_limits_at_most() -> None:
+    other = {"utility": {"kind": "mutual_information"}, "weights": ["1"] * 3, "at_most": "20"}
+    for many, status in ((64, "PROVED"), (65, "UNREADABLE")):
+        made = put(LIMITED, "problem", "limits", value=[other] * many)
+        made["proof"]["steps"].insert(0, {"kind": "drop", "parts": ["limits"]})
+        found, reason = said(made)
+        assert found == status
+    assert reason == "problem.limits: limits: 65 is beyond the limit of 64"
+
+
+def test_the_prior_of_a_limit_is_told_without_zeros() -> None:
+    other = {"utility": {"kind": "mutual_information"}, "weights": ["0", "1", "3"], "at_most": "20"}
+    made = put(LIMITED, "problem", "limits", value=[other])
+    made["proof"]["steps"].insert(0, {"kind": "drop", "parts": ["limits"]})
+    report = check_bytes(encode(made)).report().split("\n")
+    assert "limit 0: mutual_information at most 20; prior: from 1/4 to 3/4" in report
+
+
 def test_operations_of_the_limit_that_a_prior_makes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where limits were dropped before, it is the first one: both checkers count its logarithms, not their gains."""
     utility = {"kind": "bayes", "gain": [["1", "2", "3"]] * 40}

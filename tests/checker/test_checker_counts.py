@@ -239,6 +239,21 @@ def test_each_output_has_a_measure_of_its_own_or_the_rest() -> None:
     refuted(with_rows(made, *scaled[:2]), "the rows of the others differ")
 
 
+@pytest.mark.parametrize("rhs", [("2", "1/2", None), ("1/2", "2", None), (None, "1/2", "2")])
+def test_a_measure_is_divided_by_what_the_row_of_its_own_output_sums_to(rhs: tuple[str | None, ...]) -> None:
+    """The more of an output there is, the less it pays for the price of a number of outputs."""
+    rows = [column(y, *ONES, rhs=own) for y, own in enumerate(rhs) if own is not None]
+    counts = [4 if own == "2" else 1 for own in rhs]
+    unit = int(branched(LEAF)["proof"]["unit"])
+    for part, reason in ((17, ""), (60, f"columns[{rhs.index('2')}][2]: the inequality of this leaf fails")):
+        leaf = {**AT_MOST, "a": [unit // 10] * 3, "n": [[0, unit // part]], "columns": [[[0, "2"], ["1"], ["1"]]] * 3}
+        made = with_rows(even(branched(SPLIT, leaf, LEAF), *counts), *rows)
+        if reason:
+            refuted(made, reason)
+        else:
+            assert said(made)[0] == "PROVED"
+
+
 def test_prices_of_numbers_are_divided_by_the_weight_of_a_sum() -> None:
     """Seven tenths of the information: both checkers find the same lowest price of a set."""
     made = json.loads((Path(__file__).resolve().parents[2] / "docs" / "examples" / "sum.json").read_bytes())

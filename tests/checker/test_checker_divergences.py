@@ -281,9 +281,10 @@ def test_the_forms_of_tangents_are_limited(monkeypatch: pytest.MonkeyPatch) -> N
     assert_limit_named(monkeypatch, "MAX_PRODUCT", 3, "numbers of the forms", EXAMPLE)
 
 
-def test_a_number_of_0_in_a_form_is_no_term(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("form", [["1/8", "0"], ["0", "1/8"]])
+def test_a_number_of_0_in_a_form_is_no_term(form: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Seven numbers of the eight that two rows of two forms have, behind the terms of the other rows."""
-    made = put(EXAMPLE, *FIRST, "forms", 1, value=["1/8", "0"])
+    made = put(EXAMPLE, *FIRST, "forms", 1, value=form)
     most = sum(len(row["terms"]) for row in made["problem"]["rows"]) + 7
     assert_limit_named(monkeypatch, "MAX_PRODUCT", most - 1, "row terms together", made)
     monkeypatch.setattr(checker, "MAX_PRODUCT", most)

@@ -43,6 +43,18 @@ def test_both_ends_of_exp(n: int, d: int) -> None:
     assert lo <= true[0] <= true[1] <= hi <= lo * (1 + Fraction(1, 2**150))
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_exponents_whose_powers_are_almost_multiples_of_the_last_bit(seed: int) -> None:
+    """An end that is rounded to the wrong side is on the wrong side of that multiple."""
+    multiple = Fraction(random.Random(seed).randint(ONE, 2 * ONE), ONE)
+    below, above = (int(end * 2**300) for end in ends(exact(multiple).log()))
+    for number in (below, above + 1):
+        lo, hi = exp_bounds(number, 2**300)
+        true = ends(exact(Fraction(number, 2**300)).exp())
+        assert lo <= true[0] <= true[1] <= hi
+        assert (true[1] < multiple) if number == below else (multiple < true[0])
+
+
 def test_exp_of_zero() -> None:
     assert exp_bounds(0, 1) == (1, 1)
 

@@ -28,6 +28,7 @@ from rropt import checker
 from rropt.checker import check_bytes
 
 STORED = campaign.stored()
+EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "examples"
 MICROSECONDS = 1.0
 """Of processor time an operation: four times what it is on the machine that the prices were measured on."""
 READING = 4.0
@@ -138,6 +139,26 @@ def test_prices_of_cells_are_priced_where_there_are_several(
     assert_second_counts(data, counted(data, monkeypatch)[1], monkeypatch)
 
 
+@pytest.mark.parametrize("token", [[1], ["7"]])
+def test_leaves_are_priced_by_all_inputs_where_their_number_is_limited(
+    token: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A branch on the weight of the inputs limits another number, so that its leaves are priced as those of none."""
+    made = copy.deepcopy(STORED["chi-tree"])
+    made["proof"]["tree"] = [token if isinstance(one, list) and len(one) == 1 else one for one in made["proof"]["tree"]]
+    data = json.dumps(made).encode()
+    assert_second_counts(data, counted(data, monkeypatch)[1], monkeypatch)
+
+
+@pytest.mark.parametrize("coefficient", ["1", "-1"])
+def test_rows_that_pack_are_priced_in_each_leaf_of_a_risk(coefficient: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = json.loads((EXAMPLES / "risk-branch.json").read_bytes())
+    row = {"name": "r", "sense": "<=", "rhs": "9", "terms": [[0, 0, "1"], [1, 1, coefficient]]}
+    made["problem"]["rows"].append(row)
+    data = json.dumps(made).encode()
+    assert_second_counts(data, counted(data, monkeypatch)[1], monkeypatch)
+
+
 @pytest.mark.parametrize("digits", [1, 300])
 def test_prices_of_the_prior_are_as_long_as_what_they_are_multiplied_by(
     digits: int, monkeypatch: pytest.MonkeyPatch
@@ -150,7 +171,7 @@ def test_prices_of_the_prior_are_as_long_as_what_they_are_multiplied_by(
 
 def test_points_of_cuts_of_a_risk_are_priced_by_their_longest_number(monkeypatch: pytest.MonkeyPatch) -> None:
     """The gradient of the 50th coefficient has numbers of 50 times as many bits."""
-    made = json.loads((Path(__file__).resolve().parents[2] / "docs" / "examples" / "risk-branch.json").read_bytes())
+    made = json.loads((EXAMPLES / "risk-branch.json").read_bytes())
     made["problem"]["identification_risk"] |= {"counts": ["100000", "3", "2"], "at_most": "1/60"}
     counts = []
     for point in (["1", "0", "0"], [str(2**30), "0", "0"], ["0", str(2**30), "0"]):

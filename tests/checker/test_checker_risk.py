@@ -621,6 +621,7 @@ def test_other_proofs_with_the_key() -> None:
         (branch_made, "MAX_GRADIENTS", 2, "k * a^3"),
         (branch_made, "MAX_POINT", 1, "a number of a point"),
         (branch_made, "MAX_OFF_DIAGONALS", 8, "k * k * leaves"),
+        (branch_made, "MAX_PRODUCT", 3, "tree nodes"),
         (branch_made, "MAX_WORK", 2, "k * entries of s in all leaves together"),
         (with_limit, "MAX_WORK", 2, "leaves * terms of packing rows"),
         (with_another_row, "MAX_WORK", 2, "leaves * terms of packing rows"),
