@@ -15,12 +15,14 @@ from rropt.mechanisms.mechanism import Mechanism
 from rropt.program.block_cones import RobustCone
 from rropt.program.cones import Cone, FloatArray, PolyhedralCone
 from rropt.program.confidence_cones import ConfidenceCone
+from rropt.program.design_utilities import InverseEigenvalue, InverseTrace
 from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.events import ApproximateBound
 from rropt.program.limits import Notions, PosteriorRisk
 from rropt.program.permutation_mixtures import Mixture
 from rropt.program.programs import Linear, Program
 from rropt.solve.compose.budget import CURVED, ENCLOSED, HALVINGS, MISSED, SHARES, STARTS, STEPS
+from rropt.solve.designs.circulants import circulant_designs
 from rropt.solve.entropy.conic import most_entropy, solve_conic
 from rropt.solve.kernel.budget import RISE
 from rropt.solve.kernel.climb import Oracle, Vertices, worth_and_slope
@@ -67,13 +69,23 @@ class LocalSearch:
         if self.middle is None:
             return
         self._take(self.middle)
-        for matrix in offered:
+        for matrix in [*self._of_all_variances(offered), *offered, *circulant_designs(self.program)]:
             self.offer(matrix)
         for cost in self._costs():
             if self.over():
                 break
             if (matrix := self.linear(cost)) is not None:
                 self.offer(matrix)
+
+    def _of_all_variances(self, offered: list[FloatArray]) -> list[FloatArray]:
+        """Where the largest variance is minimised, the matrix that a search for the least sum of all finds: steps that
+        lessen the largest one raise the next."""
+        utility = self.program.utility
+        if not isinstance(utility, InverseEigenvalue):
+            return []
+        search = LocalSearch(replace(self.program, utility=InverseTrace(utility.weights)), self.effort, self.over)
+        search.run(offered)
+        return [] if search.best is None else [search.best]
 
     def offer(self, matrix: FloatArray) -> None:
         """Take the last point toward a matrix that keeps all constraints, and climb from there."""

@@ -60,11 +60,9 @@ class DesignForms:
 
 class DesignCriterion(ABC):
     """A convex function of the masses t of columns. `damped`: its Newton steps need to be shortened while they are
-    long; `keeps`: its prices jump, so that no column may be dropped; `least` is the smallest relative tolerance
-    that doubles resolve."""
+    long; `least` is the smallest relative tolerance that doubles resolve."""
 
     damped = False
-    keeps = False
     least = 1e-11
 
     def polished(

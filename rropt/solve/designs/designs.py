@@ -95,15 +95,15 @@ def solve_design(program: Program, effort: Effort) -> Answer:
         return Answer(claim, farkas_candidate(program, effort))
     best: tuple[float, Dual] | None = None
     last: Dual | None = None
-    point: DesignPoint | None = None
-    matrix: FloatArray | None = None
+    point, matrix = None, None
+    master = _Master(columns, utility.prior, criterion, wanted, effort)
     stopped, level = "", 0
     for _ in range(budget.ROUNDS):
-        found = best_design(columns, utility.prior, criterion, max(min(1e-11, wanted * 1e-3), criterion.least))
+        found = master.best()
         if found is None:
             break
         point, own = found, found.found
-        matrix = columns * found.mass
+        matrix = master.columns * found.mass
         effort.found(own.value)
         gap = effort.allowed
         last = Dual(found.prices, evidence=DesignForms(own.forms, own.factors))
@@ -119,18 +119,18 @@ def solve_design(program: Program, effort: Effort) -> Answer:
             break
         if hurried:
             # Columns that the boxes found are not part of the proof, but improve the design.
-            found = best_design(np.hstack([columns, new]), utility.prior, criterion, budget.ROUGH) if new.size else None
+            columns = np.hstack([master.columns, new])
+            found = best_design(columns, utility.prior, criterion, budget.ROUGH) if new.size else None
             if found is not None and found.found.value < own.value:
-                point, matrix = found, np.hstack([columns, new]) * found.mass
+                point, matrix = found, columns * found.mass
             break
-        if not new.size:
-            if level + 1 >= pricer.levels:
-                break
-            level += 1
+        if master.refined(found, excess, bool(new.size)):
             continue
-        level = 0
-        kept = columns if criterion.keeps else columns[:, found.mass > budget.KEPT * found.mass.max()]
-        columns = np.unique(np.hstack([kept, new]).round(13), axis=1)
+        if new.size:
+            master.add(new, found)
+        elif level + 1 >= pricer.levels:
+            break
+        level = 0 if new.size else level + 1
     claim = SolverClaim(
         "interior point",
         stopped or ("converged" if point is not None else "no design of full rank"),
@@ -141,6 +141,58 @@ def solve_design(program: Program, effort: Effort) -> Answer:
         matrix = matrix[:, matrix.max(axis=0) > 1e-12]
         matrix = matrix / matrix.sum(axis=1, keepdims=True)
     return Answer(claim, MatrixDraft.of(matrix), last if best is None else best[1])
+
+
+class _Master:
+    """The best design over the `columns` found so far, to a tolerance that falls with what columns can still gain.
+
+    Multipliers of a rough design are in the middle of those that its columns allow, and break off fewer columns than
+    those at a vertex. Each solve starts from the masses of the one before."""
+
+    def __init__(
+        self, columns: FloatArray, prior: FloatArray, criterion: DesignCriterion, wanted: float, effort: Effort
+    ) -> None:
+        self.columns, self._prior, self._criterion, self._over = columns, prior, criterion, effort.stopped
+        self._finest = max(min(1e-11, wanted * 1e-3), criterion.least)
+        self._tolerance = max(budget.FIRST, self._finest)
+        self._most, self._lowest = budget.MOST * len(columns), np.inf
+        self._start: FloatArray | None = None
+
+    def best(self) -> DesignPoint | None:
+        """The best design; from even masses where the last ones do not lead to one."""
+        polished = self._tolerance == self._finest
+        for start in [self._start, None] if self._start is not None else [None]:
+            found = best_design(
+                self.columns,
+                self._prior,
+                self._criterion,
+                self._tolerance,
+                polished=polished,
+                start=start,
+                over=self._over,
+            )
+            if found is not None:
+                return found
+        return None
+
+    def refined(self, found: DesignPoint, excess: float, grows: bool) -> bool:
+        """Set the tolerance by the `excess` of prices over columns; whether to solve again, as no column was found."""
+        last = self._tolerance
+        left = max(excess, 0.0) / max(abs(found.found.value), budget.TINY)
+        stalls = found.found.value > self._lowest * (1 - 1e-3 * last) if grows else True
+        aim = min(last * (budget.FINER if stalls else 1.0), budget.FINER * left)
+        self._tolerance = max(aim if aim > budget.NEARLY else 0.0, self._finest)
+        self._most *= 2 if grows and stalls and last == self._finest else 1
+        self._lowest = min(self._lowest, found.found.value)
+        return not grows and last > self._finest
+
+    def add(self, new: FloatArray, found: DesignPoint) -> None:
+        """Add columns, and drop those of least mass."""
+        kept = found.mass > budget.KEPT * found.mass.max()
+        if kept.sum() > self._most:
+            kept = found.mass >= np.sort(found.mass)[-self._most]
+        self.columns = np.hstack([self.columns[:, kept], new])
+        self._start = np.append(found.mass[kept], np.zeros(new.shape[1]))
 
 
 def _shrunk(dual: Dual, tree: BoxTree, factor: float) -> Dual:

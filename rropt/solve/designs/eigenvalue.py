@@ -25,7 +25,6 @@ class EigenvalueCriterion(DesignCriterion):
 
     prior: FloatArray
     damped = True
-    keeps = True
     least: float = FINEST[1]
 
     @classmethod
@@ -155,9 +154,9 @@ def best_weights(
                 return _unpack(best, first, second, size, number)
             step = solved[:, 0] - solved[:, 1] * (one @ solved[:, 0]) / (one @ solved[:, 1])
             length = float(np.sqrt(max(step @ hessian @ step, 0.0) / mu))
-            if not np.isfinite(length):
-                return _unpack(best, first, second, size, number)
             z = z + step * (1.0 if length < 0.5 else 1 / (1 + length))
+            if not np.isfinite(length) or not one @ z > 0:
+                return _unpack(best, first, second, size, number)
             z = z / (one @ z)  # the step's own trace is 0 but for rounding, and every condition is homogeneous
             if length < 0.1:
                 break

@@ -5,13 +5,14 @@ convex criterion). The multipliers of the equations are prices a with a.v_i >= m
 dual feasible over the given columns at every step.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import scipy
 
 from rropt.program.cones import FloatArray
-from rropt.solve.designs.budget import NEAR, ROUGH, SHRINK, SINGULAR
+from rropt.solve.designs.budget import NEAR, ROUGH, SHRINK, SINGULAR, WARM
 from rropt.solve.designs.criteria import Certified, DesignCriterion
 from rropt.solve.kernel.budget import STEPS
 
@@ -26,17 +27,29 @@ class DesignPoint:
 
 
 def best_design(
-    columns: FloatArray, prior: FloatArray, criterion: DesignCriterion, tolerance: float
+    columns: FloatArray,
+    prior: FloatArray,
+    criterion: DesignCriterion,
+    tolerance: float,
+    *,
+    polished: bool = True,
+    start: FloatArray | None = None,
+    over: Callable[[], object] = lambda: "",
 ) -> DesignPoint | None:
     """The best masses of k x n `columns` (each positive somewhere) for `criterion`, to a relative duality gap of
-    `tolerance`; None where the columns span no design of full rank that sums to one.
+    `tolerance`, or as near as it is when time is `over`; None where the columns span no design of full rank that sums
+    to one. Prices that are not `polished` are those of the central path. `start`: masses near the best ones.
 
     M is never formed: with the triangle R of D^(1/2) U' = Q R it is R'R, and its condition is the square of R's.
     """
     k, n = columns.shape
     unit = columns / np.sqrt(prior @ columns)
-    mass = np.full(n, k / columns.sum())
+    even = np.full(n, k / columns.sum())
+    mass = even if start is None else (start + even) / 2
     mu, scale = 0.0, 0.0
+    if start is not None:
+        scale = criterion.scale(_triangle(unit, mass))
+        mu = WARM * scale / n
     reached: tuple[FloatArray, FloatArray, float] | None = None
     while True:
         stage = _centre(columns, unit, mass, criterion, mu)
@@ -44,9 +57,9 @@ def best_design(
             break
         mass, prices, mu, size = stage
         scale = scale or size
-        if n * mu <= ROUGH * scale:
+        if n * mu <= max(ROUGH, tolerance) * scale or over():
             reached = mass, prices, mu
-        if n * mu <= tolerance * scale:
+        if n * mu <= tolerance * scale or (reached and over()):
             break
         mu *= SHRINK
     if reached is None:
@@ -54,7 +67,9 @@ def best_design(
     mass, prices, mu = reached
     triangle = _triangle(unit, mass)
     found = criterion.certified(triangle, mu)
-    return DesignPoint(mass, *criterion.polished(columns, prior, triangle, prices, found))
+    if polished:
+        prices, found = criterion.polished(columns, prior, triangle, prices, found)
+    return DesignPoint(mass, prices, found)
 
 
 def _centre(
@@ -71,22 +86,25 @@ def _centre(
             mu = mu or scale / n
             slope, curvature = criterion.derivatives(triangle, basis, mu)
             slope = slope - mu / mass
-            hessian = curvature + np.diag(mu / mass**2)
+            # In units of the masses, in which those that vanish leave it well conditioned.
+            hessian = mass[:, None] * curvature * mass + mu * np.eye(n)
             missing = 1 - columns @ mass
             factor = scipy.linalg.cho_factor(hessian + 1e-15 * np.trace(hessian) / n * np.eye(n), lower=True)
-            solved = scipy.linalg.cho_solve(factor, np.column_stack([columns.T, -slope]))
+            solved = scipy.linalg.cho_solve(factor, mass[:, None] * np.column_stack([columns.T, -slope]))
+            solved = mass[:, None] * solved
             prices = np.linalg.solve(columns @ solved[:, :k], columns @ solved[:, k] - missing)
         except (np.linalg.LinAlgError, ValueError):
             return None
         step = solved[:, k] - solved[:, :k] @ prices
         # Of a self-concordant function a step of this length stays where its quadratic model holds.
-        size = float(np.sqrt(max(step @ hessian @ step, 0.0) / mu))
+        relative = step / mass
+        size = float(np.sqrt(max(relative @ hessian @ relative, 0.0) / mu))
         length = 1 / (1 + size) if criterion.damped and size > NEAR else 1.0
         shrinking = step < 0
         if shrinking.any():
             length = min(length, 0.95 * float(np.min(-mass[shrinking] / step[shrinking])))
         mass = mass + length * step
-        if length == 1.0 and np.abs(missing).max() < 1e-11 and np.max(np.abs(step) / mass) < 0.3:
+        if length == 1.0 and np.abs(missing).max() < 1e-11 and np.max(np.abs(relative)) < 0.3:
             return mass, prices, mu, scale
     return (mass, prices, mu, scale) if np.abs(1 - columns @ mass).max() <= 1e-9 else None
 

@@ -29,7 +29,7 @@ from rropt.prove.balls import PRICE_BITS, largest_end, unit_for
 from rropt.prove.certificates import Proof
 from rropt.prove.leaves import ColumnLeaves, Limits
 from rropt.prove.trees import EMPTY, column_dual, raised, raised_tree, written
-from rropt.solve.designs.budget import FORM_BITS, NODES, PLAIN, WILD, WORK_BITS, YIELD_BITS
+from rropt.solve.designs.budget import FORM_BITS, NODES, PLAIN, REPAIRS, WILD, WORK_BITS, YIELD_BITS
 from rropt.solve.designs.corners import CornerNode, Corners, all_corners
 from rropt.solve.designs.criteria import DesignForms
 from rropt.solve.designs.designs import most_nodes
@@ -178,12 +178,15 @@ def _shrunk(
     other = _claim(program.utility, replace(dual, evidence=replace(own, forms=own.forms * factor)))
     square = Fraction(factor) ** 2
     # Rounding the forms may break the leaves a little; prices raised a little along the prior repair them.
-    more = Fraction(1, 2**40)
-    lower = [dyadic_up((price + more * p) * square, PRICE_BITS) for price, p in zip(prices, program.prior, strict=True)]
-    if other is None or other.bound(lower) <= claim.bound(prices):
-        return claim, prices, items
-    shrunk = _written(program, lower, other.forms, root, square)
-    return (claim, prices, items) if shrunk is None else (other, lower, shrunk)
+    for more in REPAIRS:
+        lower = [
+            dyadic_up((price + more * p) * square, PRICE_BITS) for price, p in zip(prices, program.prior, strict=True)
+        ]
+        if other is None or other.bound(lower) <= claim.bound(prices):
+            break
+        if (shrunk := _written(program, lower, other.forms, root, square)) is not None:
+            return other, lower, shrunk
+    return claim, prices, items
 
 
 def _written(

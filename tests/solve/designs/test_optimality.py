@@ -149,6 +149,21 @@ def test_the_largest_eigenvalue_is_certified_to_eight_digits(prior, epsilon):
     assert found.gap <= 1e-8 * max(1, abs(found.value))
 
 
+TWELVE = rr.Prior.from_counts([16, 116, 136, 70, 38, 89, 262, 19, 80, 75, 13, 98])
+
+
+def test_a_largest_eigenvalue_of_twelve_frequencies_is_certified():
+    found = solved(rr.EOptimality(TWELVE), [rr.LDP(4)], gap=1e-6, absolute_gap=1e-6, time_limit=60)
+    assert found.status == "certified", found.warnings
+
+
+def test_a_time_limit_leaves_a_proved_bound_of_the_largest_eigenvalue():
+    prior = rr.Prior.from_counts(range(20, 36))
+    found = solved(rr.EOptimality(prior), [rr.LDP("0.5")], gap=1e-6, absolute_gap=1e-6, time_limit=2)
+    assert found.verdict.proved
+    assert 0 < float(found.bound) <= found.value
+
+
 @pytest.mark.parametrize(("k", "gamma"), [(3, 2), (5, 3), (6, "1.5"), (7, 20)])
 def test_at_equal_frequencies_all_criteria_have_the_subset_design(k, gamma):
     """M of a symmetric design is a multiple of the unit matrix on contrasts: the one with the largest f(t)."""
