@@ -11,7 +11,7 @@ from rropt.program.design_utilities import DesignUtility, InverseDeterminant, In
 from rropt.program.limits import Sum
 from rropt.program.programs import ColumnSum, Information, Linear, Program, RowEntropy, Utility
 from rropt.program.worst_case import LeastInformation
-from rropt.solve.kernel.budget import DOUBTFUL, LEAST, RISE, SINGULAR, SMOOTH
+from rropt.solve.kernel.budget import DOUBTFUL, LEAST, RISE, SINGULAR
 from rropt.solve.kernel.polyhedral import EntryModel
 
 Oracle = Callable[[FloatArray], FloatArray | None]
@@ -118,11 +118,8 @@ def _risk_and_slope(utility: DesignUtility, matrix: FloatArray) -> tuple[float, 
     else:
         assert isinstance(utility, InverseEigenvalue)
         values, vectors = np.linalg.eigh(inverse - np.outer(p, p))
-        value = float(values[-1])
-        # The slope of a smooth function near it: that of the largest alone leads back and forth between directions.
-        shares = np.exp((values - value) / (SMOOTH * abs(value)))
-        turned = inverse @ vectors
-        weight = (turned * (shares / shares.sum())) @ turned.T
+        most = inverse @ vectors[:, -1]
+        value, weight = float(values[-1]), np.outer(most, most)
     turned = weight @ matrix
     safe = np.maximum(mass, 1e-12)
     return value, -(2 * turned / safe - np.outer(p, (matrix * turned).sum(axis=0) / safe**2))
