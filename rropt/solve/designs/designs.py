@@ -146,15 +146,15 @@ def solve_design(program: Program, effort: Effort) -> Answer:
 class _Master:
     """The best design over the `columns` found so far, to a tolerance that falls with what columns can still gain.
 
-    Multipliers of a rough design are in the middle of those that its columns allow, and break off fewer columns than
-    those at a vertex. Each solve starts from the masses of the one before."""
+    Where a largest eigenvalue is minimised, prices of a rough design are in the middle of those that its columns allow,
+    and fewer other columns break them than those at a vertex. Each solve starts from the masses of the one before."""
 
     def __init__(
         self, columns: FloatArray, prior: FloatArray, criterion: DesignCriterion, wanted: float, effort: Effort
     ) -> None:
         self.columns, self._prior, self._criterion, self._over = columns, prior, criterion, effort.stopped
         self._finest = max(min(1e-11, wanted * 1e-3), criterion.least)
-        self._tolerance = max(budget.FIRST, self._finest)
+        self._tolerance = max(budget.FIRST if criterion.damped else 0.0, self._finest)
         self._most, self._lowest = budget.MOST * len(columns), np.inf
         self._start: FloatArray | None = None
 
@@ -177,14 +177,17 @@ class _Master:
 
     def refined(self, found: DesignPoint, excess: float, grows: bool) -> bool:
         """Set the tolerance by the `excess` of prices over columns; whether to solve again, as no column was found."""
-        last = self._tolerance
-        left = max(excess, 0.0) / max(abs(found.found.value), budget.TINY)
-        stalls = found.found.value > self._lowest * (1 - 1e-3 * last) if grows else True
+        last, value = self._tolerance, found.found.value
+        if not grows:
+            self._tolerance = self._finest
+            return last > self._finest
+        left = max(excess, 0.0) / max(abs(value), budget.TINY)
+        stalls = value > self._lowest * (1 - 1e-3 * last)
         aim = min(last * (budget.FINER if stalls else 1.0), budget.FINER * left)
         self._tolerance = max(aim if aim > budget.NEARLY else 0.0, self._finest)
-        self._most *= 2 if grows and stalls and last == self._finest else 1
-        self._lowest = min(self._lowest, found.found.value)
-        return not grows and last > self._finest
+        self._most *= 2 if stalls and last == self._finest else 1
+        self._lowest = min(self._lowest, value)
+        return False
 
     def add(self, new: FloatArray, found: DesignPoint) -> None:
         """Add columns, and drop those of least mass."""
@@ -223,6 +226,8 @@ class _Corners:
         return False
 
     def starts(self) -> FloatArray:
+        if self.every is not None and self.every.shape[1] <= budget.FEW:
+            return self.every
         alone = np.eye(self.k, dtype=bool)
         random = np.random.default_rng(0)
         size = max(1, min(self.k - 1, round(self.k / (1 + self.gamma))))
