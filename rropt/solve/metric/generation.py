@@ -7,8 +7,9 @@ import numpy as np
 from rropt.program.cones import FloatArray
 from rropt.program.programs import ColumnSum, Program
 from rropt.solve.kernel.master import Priced, generate
-from rropt.solve.kernel.route import Answer, Effort
-from rropt.solve.metric.budget import FOR_PROOF
+from rropt.solve.kernel.route import Answer, Dual, Effort
+from rropt.solve.metric.balance import balance
+from rropt.solve.metric.budget import FOR_BOUND, FOR_PROOF, NEAR
 from rropt.solve.metric.climb import climb
 from rropt.solve.metric.labels import IntArray, Labels
 from rropt.solve.metric.search import LabelPricer, LabelRelaxation
@@ -22,13 +23,15 @@ def solve_labels(program: Program, utility: ColumnSum, labels: Labels, effort: E
     start = around.entries[known].T
     pricer.know(start)
     p = np.array([float(value) for value in program.prior])
+    last = np.zeros(program.size)
 
-    def late() -> bool:
+    def late(share: float = FOR_BOUND) -> bool:
         left = effort.remaining()
-        return left is not None and (effort.time_limit is None or left < FOR_PROOF * effort.time_limit)
+        return left is not None and (effort.time_limit is None or left < share * effort.time_limit)
 
     def price(a: FloatArray, level: int) -> Priced:
-        nonlocal known
+        nonlocal known, last
+        last = a
         if late():
             return Priced(np.inf, np.zeros((len(a), 0)))
         if level == 0:
@@ -44,9 +47,13 @@ def solve_labels(program: Program, utility: ColumnSum, labels: Labels, effort: E
         return Priced(excess, columns)
 
     answer = generate(utility, start, p, price, effort, [], levels=2, halfway=False)
-    if answer.dual is None or pricer.found is None:
-        return answer
-    return replace(answer, dual=replace(answer.dual, prices=pricer.found.prices, evidence=pricer.found))
+    value, found = answer.claim.objective, pricer.found
+    if value is not None and (found is None or found.total - value > effort.allowed):
+        around.price(last)
+        balanced = balance(around, known, last, NEAR * value, lambda: late(FOR_PROOF))
+        if balanced is not None and (found is None or balanced.total < found.total):
+            found = balanced
+    return answer if found is None else replace(answer, dual=Dual(found.prices, evidence=found))
 
 
 def starts(labels: Labels) -> IntArray:

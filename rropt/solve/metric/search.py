@@ -314,7 +314,7 @@ class _Cells:
         both = ~np.isnan(self.below[some, 0]) & ~np.isnan(self.above[some, 0])
         for n in np.flatnonzero(both & ~done):
             cell = some[n]
-            trial[n], reached = _lowest(self.below[cell], self.above[cell], self.left[cell], self.right[cell])
+            trial[n], reached = lowest(self.below[cell], self.above[cell], self.left[cell], self.right[cell])
             # Where no tangent closes a cell it is split; its parts have tighter bounds.
             done[n] = reached > 0 or self.least[cell] - reached < 1e-3 * self.least[cell]
         self.at[some] = trial
@@ -332,7 +332,7 @@ class _Cells:
                 node.bound, node.tangent = bound, float(self.tangent[n])
 
 
-def _lowest(below: FloatArray, above: FloatArray, left: float, right: float) -> tuple[float, float]:
+def lowest(below: FloatArray, above: FloatArray, left: float, right: float) -> tuple[float, float]:
     """(s, value) where the larger of both c + e^s - (1 + s) w is least between two numbers."""
     (c, w), (d, u) = below.tolist(), above.tolist()
     trials = [math.log(w), math.log(u)] + ([(c - d) / (w - u) - 1] if w != u else [])
@@ -372,7 +372,7 @@ class LabelPricer:
                 met = max(made, 1)
             few = len(relaxation.columns) <= self._size / MANY
             full = relaxation.operations > MOST_OPERATIONS
-            return stop() or full or (met > 0 and made >= max(1.5 * met, self._size if few else 0))
+            return stop() or full or (met > 0 and (made >= max(1.5 * met, self._size) if few else True))
 
         relaxation.price(raised, enough)
         search.run(0.0, Budget(MOST_LIMITS / self._size, enough))

@@ -19,6 +19,7 @@ from rropt.solve.kernel.master import column_model
 from rropt.solve.kernel.rays import cdd_rays
 from rropt.solve.kernel.route import Effort
 from rropt.solve.kernel.search import Budget, Search
+from rropt.solve.metric.balance import balance
 from rropt.solve.metric.climb import climb
 from rropt.solve.metric.forest import Forest
 from rropt.solve.metric.generation import solve_labels, starts
@@ -280,6 +281,40 @@ def test_columns_found_by_cuts_make_the_best_mechanism(name: str) -> None:
     by_columns, by_rays = problem.solve("columns", gap=1e-7), problem.solve("vertices", gap=1e-7)
     assert by_columns.status == "certified"
     assert float(by_columns.value) == pytest.approx(float(by_rays.value), rel=2e-7)
+
+
+@pytest.mark.parametrize("name", [*GRAPHS, "wide"])
+def test_prices_that_close_the_cells_of_the_inputs_bound_the_problem(name: str) -> None:
+    """As a search that a limit ends needs them: between the optimum and, where cells hold light columns, far less than
+    prices that rise along the prior."""
+    wide = name == "wide"
+    graph = nx.convert_node_labels_to_integers(nx.grid_2d_graph(6, 6)) if wide else GRAPHS[name]
+    program = compiled(graph, "1", 2)
+    labels, utility = labels_of(program), program.utility
+    assert isinstance(utility, Information)
+    answer = solve_labels(program, utility, labels, Effort(gap=0.0, absolute_gap=1e-6))
+    assert answer.dual is not None
+    assert answer.claim.objective is not None
+    known = starts(labels)
+    relaxation = LabelRelaxation(program, labels, np.zeros(program.size))
+    columns = relaxation.entries[known].T
+    master = column_model(utility.mu(columns), columns).solve(None)
+    assert master.row_dual is not None
+    relaxation.price(master.row_dual)
+    found = balance(relaxation, known, master.row_dual, 1e-4, lambda: False)
+    assert found is not None
+    value = answer.claim.objective
+    assert value - 1e-9 <= found.total <= (1.1 if wide else 1.3) * value
+    proof = prove_labels(program, found, lambda: False)
+    assert proof is not None
+    assert proof.bound is not None
+    assert float(proof.bound) == pytest.approx(found.total, abs=1e-5)
+    if wide:
+        roots = [root for root in relaxation.roots() if (root.lower <= root.upper).all()]
+        relaxation.price(master.row_dual)
+        relaxation.bound(roots, 0.0)
+        assert float(master.row_dual.sum()) + max(root.bound for root in roots) > 1.5 * found.total
+    assert balance(relaxation, known, master.row_dual, 1e-4, lambda: True) is None
 
 
 def test_other_cones_and_objectives_have_no_labels() -> None:
