@@ -29,6 +29,9 @@ TINY = 1e-300
 KEPT = 1e-9
 """Columns below this share of the largest mass are dropped. Chosen: measured in 2 cases: at 1e-10 the work 1.05 times
 (1.00 to 1.09); at 1e-08 the same."""
+ALIKE = 1e-12
+"""Sums of entries of M that are this small a share of the largest follow from others. Chosen: by reason: what is below
+is rounding, and what is far above is not."""
 BOXES = (300, 3_000, 30_000, 300_000)
 """Boxes of a search, level by level: a longer search begins when a shorter one does not find a column. Chosen: measured
 in one case: at half the work 1.02 times; at double the work 1.02 times."""

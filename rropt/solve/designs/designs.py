@@ -22,6 +22,7 @@ from rropt.solve.kernel.boxes.search import BoxPricer, ColumnForms
 from rropt.solve.kernel.boxes.separable import BoxSearch
 from rropt.solve.kernel.boxes.tree import BoxTree
 from rropt.solve.kernel.budget import LEAST_GAP, LISTED
+from rropt.solve.kernel.interior import vertex
 from rropt.solve.kernel.polyhedral import farkas_candidate
 from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, SolverClaim
 from rropt.solve.kernel.search import Budget
@@ -78,7 +79,11 @@ def mixed_design(program: Program, columns: FloatArray, effort: Effort) -> tuple
         return None
     own = found.found
     mass = np.where(found.mass > budget.KEPT * found.mass.max(), found.mass, 0.0)
-    return mass, -own.value, Dual(found.prices, evidence=DesignForms(own.forms, own.factors))
+    return (
+        few_masses(columns, mass, utility.prior),
+        -own.value,
+        Dual(found.prices, evidence=DesignForms(own.forms, own.factors)),
+    )
 
 
 def solve_design(program: Program, effort: Effort) -> Answer:
@@ -139,8 +144,35 @@ def solve_design(program: Program, effort: Effort) -> Answer:
     )
     if matrix is not None:
         matrix = matrix[:, matrix.max(axis=0) > 1e-12]
-        matrix = matrix / matrix.sum(axis=1, keepdims=True)
+        matrix = _short(matrix, utility.prior)
     return Answer(claim, MatrixDraft.of(matrix), last if best is None else best[1])
+
+
+def _short(matrix: FloatArray, prior: FloatArray) -> FloatArray:
+    """A design of few columns, whose rows sum to one."""
+    matrix = matrix * few_masses(matrix, np.ones(matrix.shape[1]), prior)
+    matrix = matrix[:, matrix.max(axis=0) > 0]
+    return np.asarray(matrix / matrix.sum(axis=1, keepdims=True))
+
+
+def few_masses(columns: FloatArray, mass: FloatArray, prior: FloatArray) -> FloatArray:
+    """Masses of k x m columns v with the same M = sum mass v v' / p.v, up to rounding, at most k(k+1)/2 of them
+    positive: such a choice exists (Caratheodory), and as M p = sum mass v its rows have the same sums. The given ones
+    where rounding hides it."""
+    upper, own = np.triu_indices(len(columns)), mass > 0
+    matrix = columns[:, own] * mass[own]
+    table = matrix[upper[0]] * matrix[upper[1]] / (prior @ matrix)
+    if table.shape[1] <= len(table):
+        return mass
+    # Corners have two values: some entries of M follow from others.
+    _, sizes, rows = np.linalg.svd(table, full_matrices=False)
+    rows = rows[sizes > budget.ALIKE * sizes[0]]
+    share = vertex(np.ones(table.shape[1]), np.zeros(table.shape[1]), rows, rows.sum(axis=1))
+    if share is None:
+        return mass
+    found = np.zeros(len(mass))
+    found[own] = mass[own] * share
+    return found
 
 
 class _Master:

@@ -13,7 +13,7 @@ from rropt.mechanisms.estimators import locally_best
 from rropt.program.design_utilities import InverseTrace
 from rropt.solve.designs.corners import Corners, all_corners, climbed_corners
 from rropt.solve.designs.criteria import DesignForms, TraceCriterion
-from rropt.solve.designs.designs import mixed_design, solve_design
+from rropt.solve.designs.designs import few_masses, mixed_design, solve_design
 from rropt.solve.designs.interior_point import best_design
 from rropt.solve.designs.proof import prove_design
 from rropt.solve.kernel.route import Effort
@@ -202,3 +202,27 @@ def test_a_mixture_of_given_columns_is_the_best_one_and_its_multipliers_say_so()
     ahead, behind = forms.worths(columns + step, p), forms.worths(columns - step, p)
     assert (ahead - behind) / 2e-6 == pytest.approx(forms.slopes(columns, p)[0], rel=1e-6, abs=1e-6)
     assert mixed_design(program, np.ones((4, 3)), Effort()) is None
+
+
+@pytest.mark.parametrize("k", graded([5], [9]))
+def test_few_masses_have_the_same_information_matrix(k):
+    """So all risks of estimation are the same, with at most k(k+1)/2 outputs."""
+    random = np.random.default_rng(k)
+    prior = random.dirichlet(np.ones(k))
+    columns = np.where(random.random((k, 300)) < 0.4, 3.0, 1.0) * random.uniform(1, 2, (k, 300))
+    mass = random.uniform(0.5, 1.0, 300)
+    few = few_masses(columns, mass, prior)
+    assert (few >= 0).all()
+    assert 0 < (few > 0).sum() <= k * (k + 1) // 2
+    table = columns / (prior @ columns)
+    assert np.allclose(columns * few @ table.T, columns * mass @ table.T, rtol=1e-10, atol=0)
+    assert np.allclose(columns @ few, columns @ mass, rtol=1e-10, atol=0)
+    assert (few_masses(columns[:, :k], mass[:k], prior) == mass[:k]).all()
+
+
+def test_the_best_design_has_no_more_outputs_than_it_needs():
+    """Over all corners of 9 inputs the interior point uses nearly every column that ties."""
+    prior = rr.Prior.from_counts({x: 9 + x for x in range(9)})
+    found = rr.Problem(rr.Minimize(rr.MinimaxRisk(prior)), [rr.LDP(1)]).solve()
+    assert found.status == "certified"
+    assert len(found.mechanism.outputs) <= 45
