@@ -10,7 +10,6 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -28,8 +27,6 @@ BUILD = f"`make core` builds it as proofs/build/{NAME}"
 END = re.compile(r"-?\d+/\d+")
 
 Json = dict[str, Any]
-Judge = Callable[[bytes], str]
-"""The last line that a program prints about the bytes of a proof file."""
 
 
 def check(path: str | os.PathLike[str], *, core: bool = False) -> Verdict:

@@ -19,13 +19,11 @@ from rropt.program.events import ApproximateBound, unlisted
 from rropt.program.programs import BayesGain, ColumnSum, Divergence, Linear, Program
 from rropt.prove.steps import LiftApproximate, drop
 from rropt.solve.compose.budget import ADDED, ENTRIES, GAINED, LONGEST, PURE, ROUNDS, TRUTH_STEPS
-from rropt.solve.compose.local import LocalSearch
+from rropt.solve.compose.local import LOCAL, LocalSearch
 from rropt.solve.events.moments import best_moments
 from rropt.solve.kernel.climb import Oracle, Vertices, climb_matrix
 from rropt.solve.kernel.polyhedral import entry_model
 from rropt.solve.kernel.route import Answer, Dual, Effort, Route, SolverClaim, solve_part
-
-LOCAL = "a local search found the mechanism"
 
 
 class EventsRoute(Route):

@@ -31,6 +31,9 @@ from rropt.solve.kernel.route import Draft, Effort, MatrixDraft, MixedWeights
 from rropt.solve.risk.climb import RiskClimber
 from rropt.solve.risk.private import placed
 
+LOCAL = "a local search found the mechanism"
+"""The note of an answer."""
+
 
 class LocalSearch:
     """The best k x m matrix found so far and its worth, for a program with fixed or free outputs, until `over()`."""

@@ -17,15 +17,13 @@ from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.programs import BayesGain, Linear, Program
 from rropt.prove.steps import Gibbs, relax
 from rropt.solve.compose.budget import BITS, FLOOR_LONGEST, FLOOR_ROUNDS, LEAST, RELABELLED, SLOW
-from rropt.solve.compose.local import LocalSearch, conic_oracle
+from rropt.solve.compose.local import LOCAL, LocalSearch, conic_oracle
 from rropt.solve.entropy.conic import no_mechanism
 from rropt.solve.entropy.floor_bound import floor_multipliers
 from rropt.solve.kernel.curves import curve_class
 from rropt.solve.kernel.route import AUTO, Answer, Effort, Route, SolverClaim
 from rropt.solve.kernel.search import Cell
 from rropt.solve.matrix.branch import by_corners
-
-LOCAL = "a local search found the mechanism"
 
 
 class RelaxedRoute(Route):

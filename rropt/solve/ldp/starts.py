@@ -11,13 +11,13 @@ from rropt.program.cones import FloatArray
 from rropt.solve.ldp.budget import CLOSERS, ENDS, MISSED, UNEVEN
 
 
-def balanced_sets(p: FloatArray, mass: float, count: int, tolerance: float, seed: int = 0) -> np.ndarray:
+def balanced_sets(p: FloatArray, mass: float, count: int, tolerance: float) -> np.ndarray:
     """At most `count` sets (k x n booleans) with prior mass within `tolerance` of `mass`, covering evenly.
 
     Greedy in the order of least coverage so far; the last one or two inputs are those, of all pairs, whose sum is what
     is missing. The seed is fixed: the same problem gives the same mechanism.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     size = len(p)
     some = np.sort(rng.permutation(size)[:CLOSERS])
     first, second = (some[at] for at in np.triu_indices(len(some)))
