@@ -20,7 +20,7 @@ from rropt.solve.ldp.generation import solve_ldp
 from rropt.solve.metric.budget import BOXED
 from rropt.solve.metric.generation import solve_labels
 from rropt.solve.metric.labels import Labels
-from rropt.solve.robust.robust import solve_robust
+from rropt.solve.robust.wide import solve_robust
 
 
 class ColumnsRoute(Route):

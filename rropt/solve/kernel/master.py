@@ -212,6 +212,8 @@ class Master:
         self._seen.update(_keys(columns))
         self.columns = np.hstack([self.columns, columns])
         self.worth = np.concatenate([self.worth, worth])
+        if self.theta is not None:
+            self.theta = np.concatenate([self.theta, np.zeros(columns.shape[1])])
         if self._lp is None:
             return
         if self._lp.scale == cost_scale(self.worth):
@@ -238,8 +240,7 @@ class Master:
         """The k x m matrix of the last optimum, or None."""
         if self.theta is None:
             return None
-        theta = np.concatenate([self.theta, np.zeros(self.columns.shape[1] - len(self.theta))])
-        weight = polished(self.columns, theta)
+        weight = polished(self.columns, self.theta)
         return np.asarray(self.columns[:, weight > 0] * weight[weight > 0])
 
 

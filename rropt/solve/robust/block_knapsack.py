@@ -16,7 +16,7 @@ import numpy as np
 from rropt.model.convex_terms import xlogx
 from rropt.program.cones import FloatArray
 from rropt.solve.robust.block_knapsack_points import LevelBlock, Limits, Points
-from rropt.solve.robust.budget import HAIR, LARGEST, TOUCHES
+from rropt.solve.robust.budget import HAIR, LARGEST, STEEP, TOUCHES
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class LevelZone:
         u = np.empty_like(share)
         np.put_along_axis(u, order, share, axis=-1)
         u = np.where(weight > 0, u, gain > 0)
-        total, room = weight.sum(axis=-1), HAIR * (1 + q)
+        total, room = weight.sum(axis=-1), HAIR * (1 + q + self.points.high)
         short, over = need < -room, need > total + room
         crossed = (self.top < self.bottom - room[..., None]).any(axis=-1)
         value = np.where(short | over | crossed, -np.inf, (rest + u * gain).sum(axis=-1))
@@ -122,7 +122,7 @@ class LevelZone:
         least = filled.value.max(axis=(1, 2))
         rows = np.nonzero((best > least[:, None] + close) & ~table.closed)
         if len(rows[0]):
-            values[rows], chosen[rows] = table.take(rows).settled(values[rows], chosen[rows])
+            values[rows], chosen[rows] = table.take(rows).settled(values[rows], chosen[rows], least[rows[0]])
         return Cells(np.where(table.closed[..., None], -np.inf, values), chosen)
 
 
@@ -189,11 +189,18 @@ class CornerTable:
         """Some of the cells."""
         return CornerTable(self.held[rows], self.rest[rows], self.gain[rows], self.reach[rows], self.closed[rows])
 
-    def settled(self, values: FloatArray, multiplier: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def settled(self, values: FloatArray, multiplier: FloatArray, enough: FloatArray) -> tuple[FloatArray, FloatArray]:
         """(the values, the multipliers) of n cells that make the largest value least, where the lines that touch it on
-        both sides cross; what is given where that is no better."""
+        both sides cross, or that bring it to `enough` (n); what is given where that is no better."""
         values, multiplier = values.copy(), multiplier.copy()
         best = values.max(axis=1)
+        for end in (side * size for size in STEEP for side in (-1.0, 1.0)):
+            # A cell without columns has no least value. Steeper multipliers than needed lose in the proof's rounding.
+            (rows,) = np.nonzero(best > enough)
+            here = self.take((rows,)).values(np.full(len(rows), end))
+            better = here.max(axis=1) < best[rows]
+            rows, here = rows[better], here[better]
+            values[rows], multiplier[rows], best[rows] = here, end, here.max(axis=1)
         # Left and right of the least: places, values and slopes.
         known = np.array([self._touch(np.full(len(best), end)) for end in (-LARGEST, LARGEST)])
         active, m = np.arange(len(best)), multiplier

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 from flint import arb
@@ -31,7 +32,7 @@ from rropt.solve.robust.block_knapsack import CornerTable, LevelZone
 from rropt.solve.robust.block_knapsack_points import EXCEPTIONAL, LevelBlocks
 from rropt.solve.robust.block_knapsack_search import LevelNode, LevelPricer, LevelSearch
 from rropt.solve.robust.block_vertices_proof import prove_shapes
-from rropt.solve.robust.budget import LARGEST_PROOF, LEVEL_CHUNK, LEVEL_MARGIN, SECONDS_CHECKED, SHORT, SLACK
+from rropt.solve.robust.budget import LARGEST_PROOF, LEVEL_CHUNK, LEVEL_MARGIN, LONGER, SECONDS_CHECKED, SHORT, SLACK
 from rropt.solve.robust.leaves import Leaves, least_bound, prove_leaves
 from rropt.solve.robust.pricing import Pricing
 
@@ -44,22 +45,33 @@ Point = tuple[arb, arb, arb]
 
 def prove_levels(program: Program, dual: Dual, seconds: float | None = None) -> Proof | None:
     """The `column-dual` proof by levels from float prices and their search; None where there is none. A short
-    proof comes first, then the best one that can be written and checked in `seconds`."""
+    proof comes first, then longer ones as long as one can be written and checked in what is left of `seconds`: each
+    tells what an element of the next one takes, which is less as its leaves are smaller."""
     assert isinstance(program.cone, RobustCone) and isinstance(program.utility, Information)
     found: LevelSearch | None = dual.evidence_of(Pricing)
     if found is None or not math.isfinite(found.bound):
         return None
-    begun = time.monotonic()
-    bound = max(found.bound, least_bound(found.roots, SHORT))
-    best = _with_bound(program, dual, found, bound, lambda: False)
-    each, size = (time.monotonic() - begun) / SHORT, LARGEST_PROOF
-    if seconds is not None:
-        size = min(size, int((seconds / each - SHORT) / (1 + SECONDS_CHECKED)))
-    if size <= SHORT or (closer := max(found.bound, least_bound(found.roots, size))) >= bound:
-        return best
-    until = math.inf if seconds is None else begun + seconds
-    proof = _with_bound(program, dual, found, closer, lambda: time.monotonic() > until)
-    return best if proof is None else proof
+    end = math.inf if seconds is None else time.monotonic() + seconds
+    best, bound, size = None, math.inf, SHORT
+    while (closer := max(found.bound, least_bound(found.roots, size))) < bound:
+        begun = time.monotonic()
+        until = math.inf if best is None else begun + (end - begun) / (1 + SECONDS_CHECKED)
+        proof = _with_bound(program, dual, found, closer, partial(_late, until))
+        if proof is None:
+            break
+        best, bound, now = proof, closer, time.monotonic()
+        trees, before = proof.payload["levels"], size
+        assert isinstance(trees, list)
+        written = sum(map(len, trees))
+        room = LARGEST_PROOF if seconds is None else (end - now) / (now - begun) * written / (1 + SECONDS_CHECKED)
+        size = int(min(room, LARGEST_PROOF))
+        if size < LONGER * before:
+            break
+    return best
+
+
+def _late(until: float) -> bool:
+    return time.monotonic() > until
 
 
 def _with_bound(

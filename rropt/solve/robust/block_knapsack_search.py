@@ -7,6 +7,7 @@ z.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,6 +17,7 @@ from rropt.model.convex_terms import xlogx
 from rropt.program.cones import FloatArray
 from rropt.solve.robust.block_knapsack import Cells, LevelZone
 from rropt.solve.robust.block_knapsack_points import EXCEPTIONAL, OPEN, PLAIN, LevelBlocks, Limits, Points
+from rropt.solve.robust.block_knapsack_start import raised
 from rropt.solve.robust.budget import EXTRA, FLAT, HAIR, LOOSE, MEANT, PARTED, PER_TURN, REFINED, STALLED, WIDE
 from rropt.solve.robust.pricing import PricedCell, Pricer, Pricing, Slopes
 
@@ -45,6 +47,8 @@ class LevelNode(PricedCell):
     parts: tuple[LevelNode, LevelNode] | None = None
     # Of a part of a node whose b was split: the bound of that node.
     before: float = np.inf
+    # The best fractional column.
+    mean: FloatArray | None = None
 
     @property
     def stalled(self) -> bool:
@@ -107,6 +111,9 @@ class LevelPricer(Pricer[LevelNode]):
             extra = np.array(
                 [np.zeros(EXTRA + PER_TURN * REFINED) if node.points is None else node.points[s] for node in nodes]
             )
+            # Where z is known no other point is feasible. It lies in a cell of its own: at its ends conditions change.
+            known = np.where((limits.high - limits.low) @ part.lower > 0, 0.0, limits.low @ part.lower)[:, None]
+            extra = np.hstack([extra, known * (1 - HAIR), known * (1 + HAIR)])
             points = Points.of(part, ends[:, :, 0], ends[:, :, 1], extra, limits.exceptional)
             found.append(LevelZone.of(part, limits, points))
         return found
@@ -139,7 +146,7 @@ class LevelPricer(Pricer[LevelNode]):
             with np.errstate(divide="ignore", invalid="ignore"):
                 here = np.where(height > 0, slope[open_rows] - 1 - np.log(height), np.inf)
             here = np.where(height == np.inf, -np.inf, here)
-            worse = here >= value[open_rows]
+            worse = here > value[open_rows]
             for j, row in enumerate(open_rows.tolist()):
                 if worse[j] and turn:
                     nodes[row].points = before[row]
@@ -152,8 +159,12 @@ class LevelPricer(Pricer[LevelNode]):
             open_rows = open_rows[again]
         for row, node in enumerate(nodes):
             node.slope, node.bound = float(slope[row]), min(float(value[row]), node.bound)
-            if sides[row] and node.bound > min(self.keep, 0.0):
-                self._settle(node, sides[row], float(reached[row]))
+            if node.bound > min(self.keep, 0.0):
+                if sides[row]:
+                    self._settle(node, sides[row], float(reached[row]))
+                else:
+                    # No point is feasible, but what is between them may be.
+                    node.choice = self._widest(node), 0.0, True, 0.5, True
 
     def _slopes(self, zones: list[LevelZone], slope: FloatArray, empty: np.ndarray) -> tuple[list[list[Line]], Slopes]:
         """The one or two best fractional columns of each node over the points, at the slopes where they were met."""
@@ -250,6 +261,7 @@ class LevelPricer(Pricer[LevelNode]):
 
     def _settle(self, node: LevelNode, lines: list[Line], reached: float) -> None:
         """Note columns near the best fractional ones, and how to split; `reached` is the bound over points."""
+        node.mean = self._mean(node, lines, reached)
         attained = -np.inf
         scores = np.zeros(len(self.a))
         heights = []
@@ -267,7 +279,9 @@ class LevelPricer(Pricer[LevelNode]):
                 inside = np.minimum(z - node.low[part.index], node.high[part.index] - z)
                 scores[part.index] += (line.high[s] - line.low[s]) * np.maximum(inside, 0.0)
             heights.append(z_all)
-            for column in [v, *(self.column(node, b, sets) for b in self._turns(node, sets))]:
+            # The fractional column lies in the cone too: where no vertex is near it, it is the one to add.
+            near = [raised(self.blocks, own) for own in (v, np.concatenate(line.v)[self._place])]
+            for column in [*near, *(self.column(node, b, sets) for b in self._turns(node, sets))]:
                 value = self.price(column)
                 self.best, attained = max(self.best, value), max(attained, value)
                 if value > self.keep:
@@ -275,12 +289,25 @@ class LevelPricer(Pricer[LevelNode]):
         if len(lines) > 1:
             scores += np.abs(np.concatenate(lines[0].v) - np.concatenate(lines[1].v))[self._place]
         scores *= self.blocks.prior / max(line.w for line in lines)
-        x = int(scores.argmax())
+        free = ~self._decided(node)
+        scores *= free
+        x = int(
+            scores.argmax() if scores.max() > FLAT else (free * self.blocks.prior * (node.high - node.low)).argmax()
+        )
         z_mean = float(np.mean([own[x] for own in heights]))
         # Where the points allow much less than the cells, b is too wide for one slope and one multiplier a cell.
         parted = len({line.end for line in lines}) > 1
         loose = node.bound - reached > LOOSE * (node.bound - attained)
         node.choice = x, float(scores[x]), parted, z_mean, bool(loose)
+
+    def _mean(self, node: LevelNode, lines: list[Line], reached: float) -> FloatArray:
+        """The mixture, with p.v = 1, of the best fractional columns that the least bound over slopes is attained at."""
+        share, w = 1.0, [line.w for line in lines]
+        if len(lines) > 1 and w[0] != w[1]:
+            share = min(max((math.exp(node.slope - 1 - reached) - w[1]) / (w[0] - w[1]), 0.0), 1.0)
+        found = sum(part * np.concatenate(line.v) for part, line in zip((share, 1 - share), lines, strict=False))
+        found = np.asarray(found)[self._place]
+        return np.asarray(found / (self.blocks.prior @ found))
 
     @property
     def _place(self) -> np.ndarray:
@@ -301,6 +328,17 @@ class LevelPricer(Pricer[LevelNode]):
 
     # -- branching -------------------------------------------------------------------------------------
 
+    def _widest(self, node: LevelNode) -> int:
+        """The input that is known least and weighs most."""
+        return int((~self._decided(node) * self.blocks.prior * (node.high - node.low)).argmax())
+
+    def _decided(self, node: LevelNode) -> np.ndarray:
+        """Of each input whether no further split says more of it."""
+        plain = np.zeros(len(self.a), dtype=bool)
+        for s, index in enumerate(self.blocks.index):
+            plain[index] = node.state[s] == PLAIN
+        return np.asarray(plain & ((node.high < 1) | (node.low > 0)) | (node.high - node.low < 1e-9))
+
     def split_one(self, node: LevelNode) -> tuple[LevelNode, ...]:
         if node.choice is None:
             return ()
@@ -308,17 +346,15 @@ class LevelPricer(Pricer[LevelNode]):
         wide = node.b1 / node.b0 - 1
         one, other = node.child(), node.child()
         s = next(s for s, index in enumerate(self.blocks.index) if x in index)
-        decided = node.state[s] == PLAIN and (node.high[x] < 1 or node.low[x] > 0)
+        decided = bool(self._decided(node)[x])
         stalled = (
             node.stalled and wide <= PARTED and score > 1e-12 and not decided and node.high[x] - node.low[x] > 1e-6
         )
-        wanted = wide > WIDE or (parted and wide > PARTED) or wide > score or (loose and wide > 1e-6)
+        wanted = decided or wide > WIDE or (parted and wide > PARTED) or wide > score or (loose and wide > 1e-6)
         if wide > 1e-9 and wanted and not stalled:
             node.way, node.cut = "b", float(np.sqrt(node.b0 * node.b1))
             one.b1 = other.b0 = node.cut
             one.before = other.before = node.bound
-        elif score <= 1e-12:
-            return ()
         elif node.state[s] == OPEN:
             node.way = "e", s
             one.state[s], other.state[s] = PLAIN, EXCEPTIONAL

@@ -104,7 +104,9 @@ class _Rounds:
     def run(self, stop: Callable[[], bool]) -> Start:
         """Rounds of climbing from single inputs, sets and the columns of the master."""
         k = len(self.p)
-        starts = np.vstack([1 + 9 * np.eye(k), *self._known(), self._sets(max(budget.FEW, 2 * k)), self._basis()])
+        starts = np.vstack(
+            [1 + 9 * np.eye(k), *self._known(), random_sets(self.rng, k, max(budget.FEW, 2 * k)), self._basis()]
+        )
         values: list[float] = []
         for turn in range(budget.ROUNDS):
             fresh, height = self.climbs.climb(starts, self.prices)
@@ -119,8 +121,7 @@ class _Rounds:
             if stop() or (stale and turn >= budget.BALANCED_ROUNDS):
                 break
             basis = self._basis()
-            moved = basis * np.exp(self.rng.normal(size=basis.shape) * self.rng.uniform(0, 2, (len(basis), 1)))
-            starts = np.vstack([basis, moved, self._sets(max(budget.FEW, k))])
+            starts = np.vstack([basis, random_starts(self.rng, basis, max(budget.FEW, k))])
         return Start(self.columns, self.prices)
 
     def _basis(self) -> FloatArray:
@@ -128,12 +129,6 @@ class _Rounds:
         vertex = np.flatnonzero(self.vertex > 0)
         middle = np.argsort(-self.theta, kind="stable")[: len(self.p)]
         return np.asarray(self.columns[:, np.union1d(vertex, middle)].T)
-
-    def _sets(self, count: int) -> FloatArray:
-        """Columns large on sets of inputs at random, more or less: climbs from plain ones alone miss many columns."""
-        members = self.rng.random((count, len(self.p))) < self.rng.uniform(0.02, 0.6, (count, 1))
-        spread = self.rng.uniform(0, budget.WILD, (count, 1)) * self.rng.normal(size=members.shape)
-        return np.asarray(np.where(members, 5.0, 1.0) * np.exp(spread))
 
     def _known(self) -> list[FloatArray]:
         """Where known protocols are large: on a block, on the same place of every block, on a place of one block."""
@@ -186,13 +181,40 @@ class _Rounds:
             self.prices, self.theta = found.prices, found.x[:n]
 
 
-def balance(blocks: LevelBlocks | BlockShapes, v: FloatArray) -> FloatArray:
-    """The smallest multiple of the constant column that less v lies in the cone, less v."""
+def random_sets(random: np.random.Generator, size: int, count: int) -> FloatArray:
+    """Columns (count x size) large on sets of inputs at random, more or less: climbs from plain ones miss many."""
+    members = random.random((count, size)) < random.uniform(0.02, 0.6, (count, 1))
+    spread = random.uniform(0, budget.WILD, (count, 1)) * random.normal(size=members.shape)
+    return np.asarray(np.where(members, 5.0, 1.0) * np.exp(spread))
+
+
+def random_starts(random: np.random.Generator, basis: FloatArray, count: int) -> FloatArray:
+    """Columns to climb from, as rows: those of a basis, moved at random, and `count` that are large on sets."""
+    moved = basis * np.exp(random.normal(size=basis.shape) * random.uniform(0, 2, (len(basis), 1)))
+    return np.vstack([moved, random_sets(random, basis.shape[1], count)])
+
+
+def raised(blocks: LevelBlocks, v: FloatArray) -> FloatArray:
+    """A column that lies in the cone up to a tolerance, and the multiple of the constant one with which it does."""
+    least, most = _levels(blocks, v)
+    gamma = blocks.gamma
+    over = max(most[z] - gamma * least[s] for s in range(len(least)) for z in range(len(least)) if s != z)
+    return np.asarray(v + max(over, 0.0) / (gamma - 1))
+
+
+def _levels(blocks: LevelBlocks | BlockShapes, v: FloatArray) -> tuple[list[float], list[float]]:
+    """The least and the largest mean of each block over its conditionals."""
     least, most = [], []
     for s, index in enumerate(blocks.index):
         held, free = float(blocks.parts[s].lower @ v[index]), blocks.parts[s].free
         least.append(held + free * float(v[index].min()))
         most.append(held + free * float(v[index].max()))
+    return least, most
+
+
+def balance(blocks: LevelBlocks | BlockShapes, v: FloatArray) -> FloatArray:
+    """The smallest multiple of the constant column that less v lies in the cone, less v."""
+    least, most = _levels(blocks, v)
     gamma = blocks.gamma
     needed = max(
         (gamma * most[z] - least[s]) / (gamma - 1) for s in range(len(least)) for z in range(len(least)) if s != z

@@ -5,6 +5,9 @@ from fractions import Fraction
 # block_knapsack.py
 LARGEST = 1e6
 """Multipliers are no larger. Chosen: measured in one case: the same from 1e+05 to 1e+07."""
+STEEP = (1e1, 1e2, 1e3, 1e4)
+"""Multipliers that are tried where a cell may be without columns. Chosen: by reason, as no case of the usual effort
+reads it: rates of columns are below ten, and a proof's rounding grows with a multiplier."""
 TOUCHES = 12
 """Lines that touch the bound of a cell as a function of its multiplier at most. Chosen: measured in one case: at 6 the
 same; at 24 the work 1.03 times."""
@@ -45,6 +48,10 @@ SHORT, LARGEST_PROOF = 60, 8000
 SHORT by reason, as no case of the usual effort reads it: such a proof takes the checker seconds, so there is always
 one; LARGEST_PROOF by reason, as no case of the usual effort reads it: a guard: a proof of more elements takes the
 checker minutes."""
+LONGER = 1.5
+"""A longer proof is written where it may have so many times the elements. Chosen: by reason, as no case of the usual
+effort reads it: below that the bound hardly gains, and the time is lost.
+"""
 SECONDS_CHECKED = 2.2
 """Seconds that the checker takes for a proof that is written in one second. Chosen: by reason, as no case has a clock:
 a ratio of two times, which processors change little; too small a one leaves the check unfinished."""
@@ -161,23 +168,6 @@ STEEPEST_SLOPE = 1e4
 NODES = 50_000
 """Nodes of one pricing search at most. Chosen: measured in 2 cases: at 25,000 the work 1.03 times (1.01 to 1.04); at
 100,000 the work 1.03 times (1.01 to 1.04)."""
-WIDE_NODES = 80
-"""Nodes of one pricing search at most where blocks are too large to list their vertices. Chosen: by reason, as no case
-of the usual effort reads it: a node of such a block takes as long as hundreds of others."""
-PATIENT = ((0.5, 500), (0.7, 2_000), (0.85, NODES))
-"""Shares of a time limit after which a search over such large blocks may have more nodes. Chosen: by reason, as no case
-has a clock: long searches at prices that still move are lost work."""
-WARM = 0.4
-"""The share of a time limit for the columns that a solve with large blocks starts from. Chosen: by reason, as no case
-has a clock: better first prices save searches, which get the rest."""
-SPENT, GROWN = 0.25, 3
-"""Where the best column is below this share of a search's gap, the next one has so many times the nodes. Chosen: SPENT
-measured in 2 cases: the same from 0.125 to 0.5; GROWN measured in one case: at 1 the work 0.98 times, the certificate
-0.58 times, the gap 1.82 times; at 6 the same."""
-RESERVED = 0.35
-"""The share of a time limit that is left to prove what a search over large blocks found, and to check the proof.
-Chosen: by reason, as no case has a clock: a bound without a proof is worth less, so writing and checking have a
-third."""
 CENTRAL = 10.0
 """The master's own gap is left at the whole one over this. Chosen: measured in 2 cases: the same from 5 to 20."""
 ADDED = 2
@@ -189,3 +179,46 @@ BALANCED = 0.05
 SERIOUS = 0.1
 """The box moves where a bound falls by this share of the reduction that the master predicted. Chosen: measured in 2
 cases: the same from 0.05 to 0.2."""
+
+# wide.py
+WIDE_NODES = 80
+"""Nodes of one pricing search at most where blocks are too large to list their vertices. Chosen: by reason, as no case
+of the usual effort reads it: a node of such a block takes as long as hundreds of others."""
+PATIENT = ((0.5, 500), (0.7, 2_000), (0.85, NODES))
+"""Shares of a time limit after which a search over such large blocks may have more nodes. Chosen: by reason, as no case
+has a clock: long searches at prices that still move are lost work."""
+WARM = 0.4
+"""The share of a time limit for the columns that a solve with large blocks starts from. Chosen: by reason, as no case
+has a clock: better first prices save searches, which get the rest."""
+SPENT, GROWN = 0.5, 3
+"""Where the best column is below this share of a search's gap, the next one has so many times the nodes. Chosen: SPENT
+measured in 2 cases: the same from 0.125 to 0.5; GROWN measured in one case: at 1 the work 0.98 times, the certificate
+0.58 times, the gap 1.82 times; at 6 the same."""
+CLIMBED, QUIET = 8, 0.3
+"""Rounds of climbs before a search at most, and the share of what the bound may fall by: where a climb finds a column
+that is above, another round follows. Chosen: CLIMBED by reason, as no case of the usual effort reads it: a guard, QUIET
+ends nearly all; QUIET by reason, as no case of the usual effort reads it: a search takes as long as three rounds."""
+SHARES = (0.5, 0.75)
+"""How far prices are on the way from those of the best bound to the master's, in turn. Chosen: by reason, as no case of
+the usual effort reads it: half is best for the pair with most inputs, more for the one whose searches leave most open.
+"""
+SOLVED = 8
+"""Rounds after which the master is solved to a vertex. Chosen: by reason, as no case of the usual effort reads it: it
+takes as long as two rounds, whose prices do not need it."""
+DEEPER = 0.25
+"""The share of the time that the search of the best bound is continued in, where no column explains what it leaves
+open. Chosen: by reason, as no case has a clock: at other prices a new search would have to become as deep first."""
+KEPT_WORD = 0.3
+"""A bound that falls by less than this share of what its prices promised, without a column that explains it, asks for
+larger searches. Chosen: by reason, as no case of the usual effort reads it: above it, better prices gain more."""
+NEAR, TREES = 0.25, 8
+"""The share of a search's bound above which cells have their best fractional columns kept, and of how many searches
+these are. Chosen: by reason, as no case of the usual effort reads it: cells that bound less do not matter for the next
+prices, and the cells of earlier searches are others."""
+RESERVED = 0.15
+"""The share of a time limit that is left at least to prove what a search over large blocks found, and to check the
+proof. Chosen: by reason, as no case has a clock: a bound without a proof is worth less, and both take a tenth in most
+cases."""
+PROVED = 2.5
+"""Times as long as a node of a search takes its element of the proof, with the check. Chosen: by reason, as no case has
+a clock: 1.6 to 2.2 on four pairs of the Adult data."""
