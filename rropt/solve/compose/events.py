@@ -46,7 +46,8 @@ class EventsRoute(Route):
         return Refusal("events needs fixed outputs", "give the outputs") if program.outputs is None else None
 
     def solve(self, program: Program, effort: Effort) -> Answer:
-        begun, limit, program = time.monotonic(), effort.time_limit, unlisted(program)
+        begun, limit, given = time.monotonic(), effort.time_limit, program
+        program = unlisted(program)
         # The mechanism must still be rounded, so the last step begins early.
         end = begun + LONGEST if limit is None else effort.begun + 0.8 * limit
         search = LocalSearch(program, effort, lambda: bool(effort.stopped()) or time.monotonic() > end)
@@ -55,7 +56,8 @@ class EventsRoute(Route):
         starts = [] if moments is None else [merged(program, moments.columns, search.width)]
         search.run(starts if pure is None else [*starts, pure])
         if search.best is None:
-            return effort.route("linear").solve(replace(program, utility=Linear(())), effort)
+            # A contradiction is one of the rows that were given, with those of the events where they are listed.
+            return effort.route("linear").solve(replace(given, utility=Linear(())), effort)
         status = effort.stopped() or "a local maximum"
         claim = SolverClaim("highs", status, search.worth, time.monotonic() - begun, (LOCAL,))
         if moments is None:

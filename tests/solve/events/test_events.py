@@ -191,3 +191,14 @@ def test_one_number_off_the_diagonal_is_listed_as_rows_beside_events() -> None:
     assert found.value > 0.01
     assert not any("is not accepted" in warning for warning in found.warnings)
     assert all(rule.violation(found.mechanism) <= 0 for rule in rules)
+
+
+@pytest.mark.parametrize("objective", [rr.ChiSquareInformation, rr.MutualInformation])
+def test_blocks_that_tell_more_than_delta_are_a_contradiction_with_a_proof(objective: type[rr.Objective]) -> None:
+    """The multipliers were those of other rows than the certificate states: the solve ended in a ValueError."""
+    prior = rr.Prior.from_counts({"a": 3, "b": 8, "c": 6, "d": 4})
+    constraints = [rr.ApproximateLDP(epsilon=1, delta="1/10"), rr.patterns.Blocks([["a", "b"], ["c", "d"]])]
+    found = rr.Problem(rr.Maximize(objective(prior)), constraints, inputs=["a", "b", "c", "d"]).solve()
+    assert found.status == "infeasible"
+    assert found.conflict == ("approximate LDP at epsilon 1, delta 0.1", "2 blocks")
+    assert found.certificate is not None
