@@ -24,7 +24,7 @@ from rropt.cli.data import declared_problem, draw_people, find_problem, identify
 from rropt.cli.figures import draw_figure, write_table
 from rropt.cli.lines import say
 from rropt.cli.models import copy, list_all, show
-from rropt.cli.publish import publish
+from rropt.cli.publish import keep_design, publish
 from rropt.cli.release import APPLY_EPILOG, apply, estimate, key_app, ledger_app
 from rropt.cli.report import REPORT_EPILOG, write_page
 from rropt.cli.sweep import SWEEP_EPILOG, sweep_grid
@@ -152,7 +152,10 @@ def solve(
         except KeyboardInterrupt:
             say("rropt: aborted; nothing was written", error=True)
             raise typer.Exit(ABORTED) from None
+        kept = keep_design(folder, solution.mechanism, RESULTS)
         written = write_results(solution, folder)
+    if kept is not None:
+        say(f"note: {folder} had another design; it is now in {kept}, for the releases that were made with it", as_json)
     if as_json:
         typer.echo(json.dumps(summary(solution, written.get("certificate.json")), ensure_ascii=False))
     else:

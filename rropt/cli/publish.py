@@ -1,7 +1,9 @@
-"""The command `rropt publish`: the files of a design that can be published."""
+"""The command `rropt publish`: the files of a design that can be published; and what becomes of an earlier design."""
 
+import hashlib
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -24,4 +26,21 @@ def publish(
     for path in found.written:
         say(f"wrote {path}")
     for name, why in found.kept.items():
-        say(f"stays: {name}: {why}")
+        say(f"not copied: {name}: {why}")
+
+
+def keep_design(folder: Path, mechanism: Any, names: Sequence[str]) -> Path | None:
+    """Copy the files `names` of an earlier solve, whose mechanism (the first of them) is another one, into a folder
+    with its SHA-256 in the name, as manifests of releases have it; returns that folder. Only with its own mechanism
+    can a release be estimated."""
+    from rropt.io.files import folders, write_whole
+
+    earlier = folder / names[0]
+    if not earlier.is_file() or (old := earlier.read_bytes()) == (mechanism and mechanism.to_json().encode()):
+        return None
+    kept = folder / f"earlier-{hashlib.sha256(old).hexdigest()[:12]}"
+    with folders([kept]):
+        for name in names:
+            if (folder / name).is_file():
+                write_whole(kept / name, (folder / name).read_bytes())
+    return kept

@@ -6,6 +6,7 @@ or a signal of its own runs as a process.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import os
@@ -158,6 +159,21 @@ def test_solve_shows_the_problem_the_result_and_the_verdict(run: Run) -> None:
         assert re.search(pattern, ran.out), f"{pattern} is not in\n{ran.out}"
     assert "\x1b" not in ran.out, "colour in a pipe"
     assert listing("o") == FILES
+
+
+def test_another_design_in_the_folder_is_kept(run: Run) -> None:
+    """A release can be estimated with its own mechanism only; the folder `design` stands on several pages."""
+    assert run("solve", write(toml()), "--out", "design").status == 0
+    before = {name: (Path("design") / name).read_bytes() for name in FILES}
+    assert "earlier" not in run("solve", "t.toml", "--out", "design").out
+    ran = run("solve", write(toml("counts = [9, 1, 1]")), "--out", "design")
+    kept = f"earlier-{hashlib.sha256(before['mechanism.json']).hexdigest()[:12]}"
+    assert f"note: design had another design; it is now in {Path('design') / kept}" in ran.out
+    assert listing("design") == sorted([*FILES, kept])
+    # The certificate and the solution of the repeated solve were written anew.
+    assert (Path("design") / kept / "mechanism.json").read_bytes() == before["mechanism.json"]
+    assert listing(Path("design") / kept) == FILES
+    assert run("check", Path("design") / kept).status == 0
 
 
 def test_results_go_to_a_folder_of_the_problems_name(run: Run) -> None:
@@ -336,9 +352,9 @@ def test_files_that_a_new_result_does_not_have_are_removed(run: Run) -> None:
     assert run("solve", write(toml()), "--out", "o").status == 0
     assert listing("o") == FILES
     assert run("solve", write(toml(goal=TRACE, must=LDP + FLOOR)), "--out", "o").status == 4
-    assert listing("o") == ["certificate.json", "solution.json"]
+    assert [name for name in listing("o") if "earlier" not in name] == ["certificate.json", "solution.json"]
     assert run("solve", write(toml()), "--out", "o").status == 0
-    assert listing("o") == FILES
+    assert [name for name in listing("o") if "earlier" not in name] == FILES
     assert solution("o")["status"] == "certified"
 
 
@@ -372,7 +388,7 @@ def test_a_write_that_fails_leaves_no_half_file(
     monkeypatch.setattr(os, step, full)
     ran = run("solve", write(toml()), "--out", "o")
     assert ran.status == 2
-    assert re.fullmatch(r"rropt: o[/\\]mechanism\.json: .*No space left on device.*; \S.*\n", ran.err)
+    assert re.fullmatch(r"rropt: o[/\\](earlier-\w+[/\\])?mechanism\.json: .*No space left on device.*; \S.*\n", ran.err)
     # A folder that was made for the results goes again where nothing was written.
     assert (listing(folder) if folder.exists() else []) == (["mechanism.json"] if there else [])
     if there:

@@ -67,9 +67,9 @@ def test_exact_counts_stay_behind(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.splitlines() == [
         "wrote public/mechanism.csv",
         "wrote public/mechanism.json",
-        f"stays: certificate.json: {why}",
-        f"stays: solution.json: {why}",
-        "stays: notes.txt: it is not a file of a design",
+        f"not copied: certificate.json: {why}",
+        f"not copied: solution.json: {why}",
+        "not copied: notes.txt: it is not a file of a design",
     ]
     assert digits("public") == set()
     assert load_design("public").mechanism == load_design("design").mechanism
