@@ -193,7 +193,8 @@ def _why(found: Audit) -> str:
     missing = max(float(1 - fault.parity / judged.gamma) for fault in judged.shortfalls)
     if missing < ROUNDING and all(fault.values == 2 for fault in judged.shortfalls):
         return f"no, but by rounding only: the ratios miss {float(judged.gamma):.6g} by at most {missing:.2g} of it"
-    text = f"no: outputs (ratio, different values) are not all ({float(judged.gamma):.6g}, 2): {names}{more}"
+    asked = f"two probabilities with ratio {float(judged.gamma):.6g}"
+    text = f"no: not all outputs have {asked}; these have (ratio, how many): {names}{more}"
     if found.improvement is None:
         return text
     better = found.improvement.mechanism

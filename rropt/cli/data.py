@@ -142,13 +142,13 @@ def noisy_problem(
     from rropt.model.prior import Prior
     from rropt.problem_file import load_problem
     from rropt.release.histogram import noisy_prior
-    from rropt.release.storage.places import ledger_place
+    from rropt.release.storage.places import known_place
 
     prior = exact.objective.prior
     if epsilon is None or step is not None or data is None or prior is None:
         what = "--public-epsilon is for counts of --data without --public-counts; --ledger and --population are for it"
         raise InputError(what, "solve", "as --data people.csv --column education --public-epsilon 0.5 --ledger PATH")
-    place = None if ledger is None else ledger_place(ledger)
+    place = known_place(ledger)
     labels = load_problem(source).inputs
     # What is wrong with the problem is said before the draw.
     load_problem(source, prior=Prior.uniform(labels))
@@ -157,13 +157,14 @@ def noisy_problem(
 
 
 def _count(data: str, column: str, delimiter: str | None, null: str | None) -> Prior:
-    """The frequencies of a column of a CSV, Parquet or Arrow file; a warning where most values occur once."""
+    """The frequencies of a column of a CSV, Parquet or Arrow file. Raises InputError, also where most values occur
+    once: a design for an identifier has as many outputs as there are people."""
     prior = _counted(data, column, delimiter, null)
     rows = sum(prior.weights)
     if 2 * len(prior) > rows > FEW:
         what = f"{counted(len(prior), 'different values')} in {counted(rows, 'rows')}"
-        remedy = "it looks like an identifier or a measurement; group its values into categories first"
-        say(f"rropt: warning: {data}: column {column!r} has {what}; {remedy}", error=True)
+        remedy = "it looks like an identifier or a measurement: choose another column, or group its values first"
+        raise InputError(f"column {column!r} has {what}", data, remedy)
     return prior
 
 
@@ -215,6 +216,8 @@ def draw_estimate(
     from rropt.io.files import write_whole
     from rropt.release.picture import estimate_svg, true_frequencies
 
+    if plot.suffix.lower() != ".svg":
+        raise InputError("this picture is an SVG", str(plot), "write --plot NAME.svg")
     if truth is not None and len(columns) != 1:
         raise InputError("--truth is for one column", truth, "leave it out")
     true = None if truth is None else true_frequencies(found, truth, columns[0], delimiter)

@@ -77,7 +77,11 @@ class Problem:
         given = tuple(constraints)
         for constraint in given:
             if not isinstance(constraint, Constraint):
-                raise InputError(f"{type(constraint).__name__} is not a constraint", "Problem", "pass LDP(1.0), say")
+                raise InputError(
+                    f"{getattr(constraint, '__name__', type(constraint).__name__)} is not a constraint",
+                    "Problem",
+                    "pass LDP(1.0), say",
+                )
         prior = goal.objective.prior
         if not isinstance(options, SolveOptions | None):
             raise InputError(f"options are {type(options).__name__}", "Problem", "give rropt.SolveOptions(...)")

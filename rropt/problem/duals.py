@@ -11,7 +11,7 @@ import numpy as np
 
 from rropt.declare.constraint import described
 from rropt.declare.constraints import Constraint, Floor, LinearConstraint
-from rropt.errors import InputError
+from rropt.errors import InputError, suggestion
 from rropt.io.content import ByContent
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.program.cones import CompleteCone, GraphCone, base_cone, cone_rows
@@ -59,6 +59,8 @@ class Duals(ByContent):
     constraints: tuple[tuple[Constraint, str], ...] = field(default=(), repr=False)
 
     def __getitem__(self, name: str) -> Multiplier:
+        if name not in self.rows:
+            raise InputError(f"there is no row {name!r}", "duals", suggestion(name, self.rows, "its rows are"))
         return self.rows[name]
 
     def of(self, constraint: Constraint) -> dict[str, Multiplier]:

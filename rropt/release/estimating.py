@@ -65,7 +65,16 @@ def estimate_file(
         matrix = reduce(np.kron, [one.matrix for one in mechanisms])
         samples.append(Sample(matrix, counts, tuple(", ".join(one) for one in labels)))
     made = recover_strata(samples, method)
-    return replace(made, warnings=tuple(_misfits(found)), notes=found.notes)
+    return replace(made, warnings=tuple(_misfits(found)), notes=(*found.notes, *_remarks(made)))
+
+
+def _remarks(made: Estimate) -> Iterator[str]:
+    """What a reader of these numbers could take for an error."""
+    if negative := int((made.values < 0).sum()):
+        what = "estimate is" if negative == 1 else "estimates are"
+        yield f"{negative} {what} negative, as is possible for rare categories; methods projected and mle give none"
+    if (made.variances <= 0).any():
+        yield "a standard error of 0 means that there are too few answers to estimate it; the interval holds"
 
 
 def _largest(given: Any) -> int:

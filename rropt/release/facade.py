@@ -61,26 +61,26 @@ def release_file(
     `output` is of the same format; by default it is DATA.protected.SUFFIX beside the data. It is written whole
     or not at all. A ledger beside the data records every draw: what was released before, or was interrupted
     while it was drawn, is refused without `force`, because a second draw leaks more; so is a column that is randomised
-    in one release and unchanged in another. `ledger` is a file, or the URL of a database of PostgreSQL (extra
-    `postgres`), in which the draw is recorded too: it is needed where the folder of the data cannot be written. All
-    draws of a ledger count, also those from another state of the data, except where two releases name different
-    `population`s: only do so where no person is in both. What differs from `release_table`: in text files every value
-    is text, and an empty one is missing; with `quote_formulas`, cells that a spreadsheet would take for formulas get an
-    apostrophe in front of them (`counts_of` reads both). `monitor` is called with the
-    rows done and the rows in all (None where that is not known); `warn`, before the draw, with cautions (Python
-    warnings where it is left out): columns that reveal a protected one, designs that identify no frequencies, levels
+    in one release and unchanged in another. `ledger` is a file that `rropt ledger init` made, or the URL of a database
+    of PostgreSQL (extra `postgres`), in which the draw is recorded too: it is needed where the folder of the data
+    cannot be written. All draws of a ledger count, also those from another state of the data, except where two releases
+    name different `population`s: only do so where no person is in both. What differs from `release_table`: in text
+    files every value is text, and an empty one is missing; with `quote_formulas`, cells that a spreadsheet would take
+    for formulas get an apostrophe in front of them (`counts_of` reads both). `monitor` is called with the rows done
+    and the rows in all (None where that is not known); `warn`, before the draw, with cautions (Python warnings where
+    it is left out): columns that reveal a protected one, designs that identify no frequencies, levels
     that add up. With `identity`, a column that names each person, and `key`, a file that `rropt key new` made, draws
     are memoised: the same person, value and mechanism gives the same answer in every release, and a repeat costs
     nothing. Raises InputError; then nothing has changed.
     """
     need("pyarrow", EXTRA)
     from rropt.release.run import FileRelease, default_output, warn_python
-    from rropt.release.storage.places import ledger_place
+    from rropt.release.storage.places import known_place
 
     source = named_path(data)
     target = default_output(source) if output is None else named_path(output)
     monitor = monitor or (lambda done, total: None)
-    given, kept = _as_release(release), None if ledger is None else ledger_place(ledger)
+    given, kept = _as_release(release), known_place(ledger)
     warn = warn or warn_python
     people = _population(population)
     options = (force, delimiter, monitor, warn, kept, people, quote_formulas, identity, _secret(identity, key))
@@ -109,19 +109,19 @@ def release_folder(
     must see the same folders; only paths and the mechanisms go over the network. A file whose very release stands there
     already is left as it is, so that the same call can be made again; one whose draw was interrupted is refused and the
     others go on, because no second run, of a scheduler either, may draw again. `population` and `ledger` are as in
-    `release_file`. A `ledger` that exists, or a URL, is one for all files: where no person is in two of them, write
-    {file} into the `population`, which stands for the name of each file. Any other `ledger` is a folder with one for
-    each file. `identity` and `key`, whose file every worker must see, are as there too: a person has the same answer in
-    all files, and a person whose value differs from that of a file before is refused there. `report(done, standing,
+    `release_file`. A `ledger` that is a file, or a URL, is one for all files: where no person is in two of them, write
+    {file} into the `population`, which stands for the name of each file. A folder as `ledger` has one for each
+    file. `identity` and `key`, whose file every worker must see, are as there too: a person has the same answer in all
+    files, and a person whose value differs from that of a file before is refused there. `report(done, standing,
     total)` is called with numbers of files. Raises InputError; then nothing was drawn.
     """
     need("pyarrow", EXTRA)
     from rropt.release.folder import release_all
-    from rropt.release.storage.places import ledger_place
+    from rropt.release.storage.places import known_place
 
     source = named_path(data)
     target = _beside(source) if output is None else named_path(output)
-    kept = None if ledger is None else ledger_place(ledger)
+    kept = known_place(ledger)
     options = (report, kept, _population(population), identity, _secret(identity, key))
     return release_all(source, _as_release(release), target, workers, scheduler, *options)
 

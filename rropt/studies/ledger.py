@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rropt.comparison.claims import Claim, Judged, plain
+from rropt.errors import RroptError
 from rropt.io.files import write_whole
 from rropt.studies.reports.summary import summarise
 
@@ -94,7 +95,8 @@ def run(
         try:
             judged = claim.judge(claim.derive(full))
         except Exception as error:  # One entry's fault must not hide the others; it is shown as failed.
-            entries.append(Entry(claim, None, time.monotonic() - begun, f"{type(error).__name__}: {error}"))
+            why = str(error) if isinstance(error, RroptError) else f"{type(error).__name__}: {error}"
+            entries.append(Entry(claim, None, time.monotonic() - begun, why))
             continue
         if any("interrupted" in note for one in judged.evidence.solutions.values() for note in one.warnings):
             # A solve returns its best result on an interrupt; here an interrupt stops the ledger.

@@ -388,7 +388,9 @@ def test_a_write_that_fails_leaves_no_half_file(
     monkeypatch.setattr(os, step, full)
     ran = run("solve", write(toml()), "--out", "o")
     assert ran.status == 2
-    assert re.fullmatch(r"rropt: o[/\\](earlier-\w+[/\\])?mechanism\.json: .*No space left on device.*; \S.*\n", ran.err)
+    assert re.fullmatch(
+        r"rropt: o[/\\](earlier-\w+[/\\])?mechanism\.json: .*No space left on device.*; \S.*\n", ran.err
+    )
     # A folder that was made for the results goes again where nothing was written.
     assert (listing(folder) if folder.exists() else []) == (["mechanism.json"] if there else [])
     if there:

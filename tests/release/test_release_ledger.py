@@ -19,6 +19,7 @@ from rropt.errors import InputError
 from rropt.mechanisms.families.randomized_response import RandomizedResponse
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.release import ProtectedColumn, Release, release_file, release_folder
+from rropt.release.account import Account
 
 pa = pytest.importorskip("pyarrow")
 import pyarrow.parquet as pq  # noqa: E402
@@ -169,16 +170,19 @@ def read_only(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("read_only")
 def test_data_in_a_read_only_folder_need_a_ledger_elsewhere() -> None:
     refused(r"in/t\.csv\.ledger: cannot write .*--ledger PATH", "in/t.csv", X, "o.csv")
+    refused("kept.ledger: there is no such ledger; .*rropt ledger init", "in/t.csv", X, "o.csv", ledger="kept.ledger")
+    assert not Path("kept.ledger").exists(), "a new one has no ceiling, which a mistyped name must not make"
+    Account.create(Path("kept.ledger"))
     made = release_file("in/t.csv", X, "o.csv", ledger="kept.ledger")
     assert made.ledger == Path("kept.ledger").resolve()
     assert not Path("t.csv.ledger").exists()
     refused("second draw", "in/t.csv", X, "o2.csv", ledger="kept.ledger")
-    refused("no/kept.ledger: cannot write", "in/t.csv", X, "o2.csv", ledger="no/kept.ledger")
 
 
 def test_a_ledger_elsewhere_hides_no_draw(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
     """What the data's own ledger tells counts, and what another ledger is told the own one is told too."""
     release_file("t.csv", X, "o.csv")
+    Account.create(Path("kept.ledger"))
     refused("second draw", "t.csv", X, "o2.csv", ledger="kept.ledger")
     write("copy/t.csv")
     refused("second draw", "copy/t.csv", X, "o2.csv", ledger="t.csv.ledger")
@@ -192,6 +196,7 @@ def test_a_ledger_elsewhere_hides_no_draw(monkeypatch: pytest.MonkeyPatch, reque
 def test_the_own_ledger_counts_where_it_can_only_be_read(tmp_path: Path) -> None:
     release_file("t.csv", X, "o.csv")
     Path("in/t.csv.ledger").write_bytes(LEDGER.read_bytes())
+    Account.create(Path("kept.ledger"))
     refused("second draw", "in/t.csv", X, "o2.csv", ledger="kept.ledger")
 
 
@@ -200,6 +205,9 @@ def test_a_folder_of_data_takes_a_folder_of_ledgers() -> None:
     for name in ("d/1.parquet", "d/in/2.parquet"):
         Path(name).parent.mkdir(parents=True, exist_ok=True)
         pq.write_table(table, name)
+    with pytest.raises(InputError, match="kept: there is no such ledger"):
+        release_folder("d", X, "o", ledger="kept")
+    Path("kept").mkdir()
     assert release_folder("d", X, "o", ledger="kept", population="May").counts == {"released": 2}
     assert states(Path("kept/1.parquet.ledger")) == ["released"]
     assert states(Path("kept/in/2.parquet.ledger")) == ["released"]

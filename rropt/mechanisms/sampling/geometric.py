@@ -9,8 +9,8 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
-from rropt.errors import InputError, shown
-from rropt.exact import exp_enclosure
+from rropt.errors import InputError
+from rropt.exact import declared_text, exp_enclosure
 from rropt.mechanisms.sampling.sources import secure_bytes
 
 BITS = 24
@@ -34,7 +34,7 @@ class GeometricNoise:
     def __init__(self, epsilon: Fraction) -> None:
         if not LEAST <= epsilon <= MOST:
             raise InputError(
-                f"{shown(epsilon)} is out of range", "epsilon", f"give {float(LEAST)} to {float(MOST):.0f}"
+                f"{declared_text(epsilon)} is out of range", "epsilon", f"give {float(LEAST)} to {float(MOST):.0f}"
             )
         self.numerator: int = math.ceil(exp_enclosure(-epsilon / 2).upper * (1 << BITS))
         self.ratio = Fraction(self.numerator, 1 << BITS)

@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+from rropt.errors import InputError
 from rropt.io.files import named_path
 from rropt.release.storage.chain import Chain
 from rropt.release.storage.database import LedgerFile, create_ledger
@@ -15,6 +16,17 @@ def ledger_place(given: str | os.PathLike[str]) -> Place:
     """The place that a path or a URL names. Raises InputError."""
     text = os.fspath(given)
     return Server(text) if is_url(text) else named_path(given)
+
+
+def known_place(given: str | os.PathLike[str] | None) -> Place | None:
+    """The place of a ledger that was made, or of a folder of ledgers. Raises InputError where it does not exist: a new
+    ledger has no ceiling, and a mistyped name must not make one."""
+    place = None if given is None else ledger_place(given)
+    if isinstance(place, Path) and not place.exists():
+        raise InputError(
+            "there is no such ledger", str(place), f"check the name, or: rropt ledger init {place} --ceiling E"
+        )
+    return place
 
 
 def whole_place(place: Place) -> Place:

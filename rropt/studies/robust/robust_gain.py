@@ -212,7 +212,7 @@ def page(rows: Sequence[Gain], asked: int) -> str:
         f"{100 * SHARE:g} % of PolyOpt's optimum. Mean gain in percent (`>=`: some rows of the cell are only bounded, "
         "and the gain is that of the mechanism found):",
         "In detail: rows solved (certified ones), gain of exact, mean and from least to most; the most that the bounds "
-        "of any of these rows allow; mean gain of product; seconds of computing for form exact, mean.",
+        "of any of these rows allow; mean gain of product (`>=` as above); seconds of computing for form exact, mean.",
     ]
     first, second = (textwrap.fill(text, 120) for text in paragraphs)
     lines = ["| pairs | epsilon | rows | exact, % | at most, % | product, % | s |", "|---" * 7 + "|"]
@@ -224,7 +224,8 @@ def page(rows: Sequence[Gain], asked: int) -> str:
             gains = [row.percent("exact") for row in group]
             spread = f"{_show(_mean(gains))} ({_show(min(gains))} to {_show(max(gains))})"
             done = sum(row.closed for row in group)
-            product = _show(_mean(row.percent("product") for row in group))
+            least = "" if all(row.optima["product"].status == "certified" for row in group) else ">= "
+            product = least + _show(_mean(row.percent("product") for row in group))
             lines.append(
                 f"| {size.replace('x', ' x ')} | {float(epsilon):g} | {len(group)} ({done}) | {spread} "
                 f"| {_show(max(row.most for row in group))} | {product} "
