@@ -33,16 +33,16 @@ def check(path: str | os.PathLike[str], *, core: bool = False) -> Verdict:
     """The checker's verdict on one file, or on that of a folder that `rropt solve` wrote. With `core`, `verdict.by`
     names the programs that accept: rropt-core, which is proved correct, and the checker; the kernel and the checker, if
     rropt-core is not installed; or the checker alone, if the core does not cover the kind of proof, which the report
-    names. Raises InputError for what is not a path."""
-    if not isinstance(path, (str, os.PathLike)):
-        what = f"{type(path).__name__} is not a file of a certificate"
-        raise InputError(what, "check", "save it first: solution.certificate.save(path)")
+    names."""
     try:
         with open_file(certificate_file(path)) as file:
             data = file.read(MAX_BYTES + 1)
     except (OSError, ValueError, TypeError) as error:
-        why = getattr(error, "strerror", None) or error
-        return Verdict("UNREADABLE", f"{certificate_file(path)} cannot be read ({why})")
+        if isinstance(error, TypeError):
+            why = f"{type(path).__name__} is not a path; save the certificate first: certificate.save(path)"
+        else:
+            why = f"{os.fspath(path)!s}: {getattr(error, 'strerror', None) or error}"
+        return Verdict("UNREADABLE", f"the file cannot be read: {why}")
     verdict = check_bytes(data)
     return strengthen(verdict, data, find_core()) if core else verdict
 

@@ -741,7 +741,7 @@ def test_counts_refuse_another_file_or_mechanism() -> None:
         counts_of("o.csv", "x", other)
     with pytest.raises(InputError, match=r"column 'x': \d+ of 50 are unknown: 'c'"):
         counts_of("t.csv", "x", RandomizedResponse(["a", "b"], epsilon=1))
-    with pytest.raises(InputError, match="no one column 'y'"):
+    with pytest.raises(InputError, match="there is no column 'y'"):
         counts_of("o.csv", "y", ABC)
     text = Path("o.csv").read_text(encoding="utf-8")
     Path("o.csv").write_text(text + text.splitlines()[-1] + "\n", encoding="utf-8")
