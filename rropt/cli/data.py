@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -273,4 +274,5 @@ def identify(
     written = cured.mechanism.save(out)
     size = counted(len(given.inputs), "inputs")
     say(f"wrote {written}: {counted(after, 'independent outputs')} (before {before}) for {size}")
-    say(f"n times the expected squared error is {float(cured.risk):.4g} at equal frequencies")
+    error = math.sqrt(float(cured.risk) / (1000 * len(given.inputs)))
+    say(f"with 1,000 answers an estimated frequency has a standard error of about {error:.2g}")

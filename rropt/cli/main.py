@@ -165,7 +165,9 @@ def solve(
     prior = solution.problem.objective.prior
     if prior is not None and prior.source is not None and not prior.source.public:
         hold = " and ".join(name for name in ("certificate.json", "solution.json") if name in written)
-        words = f"{hold} hold the exact counts of {prior.source}; rropt publish {folder} -o NEW copies what may go out"
+        words = (
+            f"{hold} contain the exact counts of {prior.source}; rropt publish {folder} -o NEW copies what may go out"
+        )
         say(f"note: {words}", error=as_json)
     if solution.status == "infeasible":
         clash = " and ".join(solution.conflict)

@@ -48,14 +48,14 @@ def test_solve_says_where_exact_counts_stand(capsys: pytest.CaptureFixture[str])
     assert solve() == 0
     told = capsys.readouterr().out.splitlines()[-1]
     assert told == (
-        "note: certificate.json and solution.json hold the exact counts of column 'x' of people.csv; rropt publish "
+        "note: certificate.json and solution.json contain the exact counts of column 'x' of people.csv; rropt publish "
         "design -o NEW copies what may go out"
     )
     assert digits("design") >= {"4187", "3163", "1229"}
     assert solve("--json") == 0
     told_json = capsys.readouterr()
     json.loads(told_json.out)
-    assert told_json.err.startswith("note: certificate.json and solution.json hold the exact counts")
+    assert told_json.err.startswith("note: certificate.json and solution.json contain the exact counts")
 
 
 def test_exact_counts_stay_behind(capsys: pytest.CaptureFixture[str]) -> None:

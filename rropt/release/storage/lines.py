@@ -52,7 +52,11 @@ def _parsed(data: bytes, path: Path) -> list[dict[str, Any]]:
                 raise ValueError
         except (ValueError, KeyError, TypeError, RecursionError):
             cut = "was cut short, and its record of a draw is lost" if rest else "is not an entry"
-            remedy = "restore the ledger from a copy" if rest else "restore that line: it records what was drawn"
+            remedy = (
+                "restore the ledger from a copy"
+                if rest
+                else "give a ledger; if it is one, restore that line: it records a draw"
+            )
             raise InputError(f"line {number} {cut}", str(path), remedy) from None
         said = _CHAIN.search(text)
         chain = hashlib.sha256(chain.encode() + _CHAIN.sub(b"}", text)[_BODY:]).hexdigest()
