@@ -972,7 +972,9 @@ def test_the_readme_says_what_is_so(checkout: Path, tmp_path: Path, run: Run, mo
     def shell(command: str) -> str:
         if command.startswith("rropt ") and not set("|<>;&$*") & set(command):
             ran = run(*shlex.split(command)[1:])  # the same without the start of an interpreter
-            assert (ran.status, ran.err) == (0, ""), command
+            # An estimate of a rare category is negative in some draws.
+            told = re.sub(r"rropt: note: \d+ estimates? (is|are) negative, .*\n", "", ran.err)
+            assert (ran.status, told) == (0, ""), command
             return ran.out
         done = subprocess.run(
             command, shell=True, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=60

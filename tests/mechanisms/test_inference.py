@@ -190,6 +190,25 @@ def test_coverage_of_the_intervals(kind, which):
     assert ((found > 0.94) & (found < 0.96)).all(), found
 
 
+FEW = {
+    "k-rr": (rr.RandomizedResponse(4, epsilon=1.6).to_mechanism().matrix, [0.7, 0.2, 0.09, 0.01]),
+    "strata": (np.array([[0.6, 0.1, 0.2, 0.1], [0.2, 0.5, 0.1, 0.2], [0.25, 0.15, 0.35, 0.25]]), [0.8, 0.15, 0.05]),
+    "nearly alike": (
+        0.9 * np.array([[5, 1, 3, 1], [5, 1, 3, 1], [1, 5, 2, 2], [1, 2, 6, 1]]) / 10 + 0.1 * np.eye(4),
+        [0.5, 0.3, 0.15, 0.05],
+    ),
+}
+
+
+@pytest.mark.parametrize("which", FEW)
+@pytest.mark.parametrize("n", [10, 30])
+def test_coverage_with_few_answers(which: str, n: int) -> None:
+    """The squares of few answers show no rare output: intervals from them covered half of the frequencies."""
+    matrix, truth = FEW[which]
+    found, _ = coverage(matrix, np.array(truth), n, "wilson", 1000, 8)
+    assert (found > 0.9).all(), found
+
+
 def test_simultaneous_intervals_hold_together():
     matrix = rr.RandomizedResponse(4, epsilon=2).to_mechanism().matrix
     _, together = coverage(matrix, np.array([0.4, 0.3, 0.2, 0.1]), 3000, "wilson", 600, 6, simultaneous=True)

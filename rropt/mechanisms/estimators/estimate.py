@@ -26,10 +26,11 @@ class Estimate(ByContent):
     """Frequencies of k categories, estimated from n randomised answers.
 
     `values` (k) sum to one. `centre` (k) are those of the linear unbiased estimator behind them (the same, unless the
-    method moves them into the simplex); `variances` (k) are its variances for n independent answers, and the intervals
-    are around it. `moments` (k x 2) are what the intervals of Wilson's kind need: the mean of the estimator's squared
-    terms and how it moves with the frequency. `covariance` is k x k, or None for families with too many categories.
-    `warnings` are reasons why the numbers are likely wrong, `notes` further remarks.
+    method moves them into the simplex); `variances` (k) are its variances for n independent answers, and the
+    intervals are around it. `moments` (k x 2) are what the intervals of Wilson's kind need: the mean square of the
+    estimator's terms by the mechanism, where the frequency is the estimate, and how it moves with the frequency.
+    `covariance` is k x k, or None for families with too many categories. `warnings` are reasons why the numbers are
+    likely wrong, `notes` further remarks.
     """
 
     categories: tuple[str, ...]
@@ -53,9 +54,10 @@ class Estimate(ByContent):
         """k x 2 confidence limits within [0, 1].
 
         "wald" adds normal quantiles of the standard error. "wilson" inverts the test: the frequencies theta with
-        (estimate - theta)^2 <= z^2 V(theta) / n, V(theta) = s + b (theta - estimate) - theta^2, where s is the observed
-        mean of the squared terms and b its slope along them: exact for terms with two values (randomised response,
-        subset designs), where this is Wilson's interval of the output's share. `simultaneous` holds all k at once
+        (estimate - theta)^2 <= z^2 V(theta) / n, V(theta) = s + b (theta - estimate) - theta^2, where s is the mean
+        square of the terms that the mechanism gives at the estimate and b its slope, the other frequencies in
+        proportion to their estimates: exact for terms with two values (randomised response, subset designs), where
+        this is Wilson's interval of the output's share. `simultaneous` holds all k at once
         (Bonferroni). Raises InputError for a level outside (0, 1).
         """
         if not 0 < level < 1:

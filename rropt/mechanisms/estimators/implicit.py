@@ -31,10 +31,9 @@ class FamilyAnswers(Answers):
         # Of one answer there is no error: it is taken twice, which changes no moment.
         times = self.counts.astype(np.int64) * (2 if self.counts.sum() == 1 else 1)
         found, known = self.family.estimate(self.family.observed(times)), int(times.sum()) - 1
-        mean, along = found.centre, found.moments[:, 1] - 2 * found.centre
         covariance = None if found.covariance is None else found.covariance * known
         spread = found.variances * known
-        return Solved(Terms(mean, spread, along * spread, covariance), Terms(mean, np.ones_like(mean), along, None))
+        return Solved(Terms(found.centre, spread, found.moments[:, 0], found.moments[:, 1], covariance))
 
     def misfit(self, outputs: tuple[str, ...], tests: int = 1) -> str:
         """Not tested: the test needs the likeliest frequencies, which are not known without the matrix."""

@@ -14,7 +14,8 @@ import numpy as np
 from rropt.mechanisms.estimators.fit import fit_of, sentence
 from rropt.mechanisms.estimators.likelihood import MaximumLikelihood
 from rropt.mechanisms.estimators.recover import Answers, Solved, prior_of
-from rropt.mechanisms.estimators.terms import MOST_COVARIED, Terms
+from rropt.mechanisms.estimators.simplex import projected
+from rropt.mechanisms.estimators.terms import MOST_COVARIED, Terms, of_others
 from rropt.model.prior import Prior
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
@@ -42,23 +43,28 @@ class OffDiagonalAnswers(Answers):
     def solve(self, method: str, prior: Prior | None) -> Solved:
         if method == "locally_best":
             prior_of(prior, self.categories)
-        k = len(self.own)
         likeliest = self.likeliest.values if method == "mle" else None
-        return Solved(self._terms(self.counts / self.counts.sum()), self._terms(np.full(k, 1 / k)), likeliest)
+        return Solved(self._terms(self.counts / self.counts.sum()), likeliest)
 
     def _terms(self, f: FloatArray) -> Terms:
-        """Where y is the answer, the term of x less its mean is ([x = y] - f_x - e_y) / d_x, where e has mean 0."""
+        """Where y is the answer, the term of x less its mean is ([x = y] - f_x - e_y) / d_x, where e has mean 0. Input
+        z gives d_x^2 times the square of the term of x the mean (1 - 2 w_x) (o_z + d_x [x = z]) + g_z, w = u / c,
+        g = d w^2 + o |w|^2."""
         u = self.off / self.own
         lost = u / (1 + u.sum())
         e = lost - lost @ f
-        second, third = f @ e**2, f @ e**3
+        second = f @ e**2
         spread = np.maximum(f * (1 - f) - 2 * f * e + second, 0.0)
-        cubes = f * ((1 - f - e) ** 3 + (f + e) ** 3) - f**3 - 3 * f * second - third
         covariance = None
         if len(f) <= MOST_COVARIED:
             covariance = np.diag(f) - np.outer(f, f) - np.add.outer(f * e, f * e) + second
             covariance /= np.outer(self.own, self.own)
-        return Terms((f - lost @ f) / self.own, spread / self.own**2, cubes / self.own**3, covariance)
+        mean = (f - lost @ f) / self.own
+        near, rest, g = projected(mean), 1 - 2 * lost, self.own * lost**2 + self.off * (lost @ lost)
+        others = rest * of_others(near @ self.off, self.off.sum(), self.off, near)
+        others += of_others(near @ g, g.sum(), g, near)
+        slope = (rest * (self.off + self.own) + g - others) / self.own**2
+        return Terms(mean, spread / self.own**2, others / self.own**2 + slope * mean, slope, covariance)
 
     @cached_property
     def likeliest(self) -> MaximumLikelihood:

@@ -84,11 +84,10 @@ class Answers(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Solved:
-    """The terms of the linear estimator behind a method, at the observed shares and at `even` ones; and the k
-    likeliest frequencies, if the method is that."""
+    """The terms of the linear estimator behind a method, at the observed shares; and the k likeliest frequencies, if
+    the method is that."""
 
     terms: Terms
-    even: Terms
     likeliest: FloatArray | None = None
 
 
@@ -103,8 +102,7 @@ class Sample(Answers):
     def solve(self, method: str, prior: Prior | None) -> Solved:
         full_rank(self.matrix, self.categories)
         likeliest = maximum_likelihood(self.matrix, self.counts).values if method == "mle" else None
-        table, m = self._estimator(method, prior, likeliest).table, len(self.counts)
-        return Solved(terms_of(table, self.counts / self.counts.sum()), terms_of(table, np.full(m, 1 / m)), likeliest)
+        return Solved(terms_of(self._estimator(method, prior, likeliest), self.counts / self.counts.sum()), likeliest)
 
     def misfit(self, outputs: tuple[str, ...], tests: int = 1) -> str:
         return misfit(self.matrix, self.counts, outputs, tests)
@@ -152,21 +150,17 @@ def recover_strata(samples: Sequence[Answers], method: str = "unbiased", prior: 
     solved = [one.solve(method, prior) for one in used]
     place = {label: at for at, label in enumerate(categories)}
     rows = [[place[label] for label in one.categories] for one in used]
-    n, m = int(observed.sum()), len(observed)
+    n = int(observed.sum())
     terms = pooled(
         [made.terms.at(where, len(categories)) for made, where in zip(solved, rows, strict=True)],
         [one.counts.sum() / n for one in used],
-    )
-    even = pooled(
-        [made.even.at(where, len(categories)) for made, where in zip(solved, rows, strict=True)],
-        [len(one.counts) / m for one in used],
     )
     found = Estimate(
         categories,
         terms.mean,
         terms.mean,
         terms.spread / (n - 1),
-        terms.moments(even),
+        np.column_stack([terms.square, terms.slope]),
         n,
         method,
         covariance=None if terms.covariance is None else terms.covariance / (n - 1),

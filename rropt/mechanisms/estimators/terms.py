@@ -1,4 +1,4 @@
-"""What an estimate is made of: the mean, the spread and the third moment of each category's terms.
+"""What an estimate is made of: the mean and the spread of each category's terms, and their square by the mechanism.
 
 A linear estimate of one category is the mean over the answers of one term each, L[x, y] for an answer y.
 """
@@ -9,56 +9,67 @@ from typing import Any
 
 import numpy as np
 
+from rropt.mechanisms.estimators.linear import LinearEstimator
+from rropt.mechanisms.estimators.simplex import projected
+
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 
 MOST_COVARIED = 2048
 """Categories up to which a whole covariance is kept where nothing else needs a matrix."""
-ROUNDING = 1e-20
-"""Of the mean square of some terms: a variance below this is that of one term, rounded."""
+NOTHING = 1e-9
+"""A frequency below this is taken for 0."""
 
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """For k categories the mean, the variance and the third central moment of their terms (k numbers each), and the
-    k x k covariance, or None where it is too large."""
+    """For k categories the mean and the variance of their terms, the mean `square` that the mechanism gives them where
+    the frequency is the mean, its `slope` along the frequency (k numbers each), and the k x k covariance, or None where
+    it is too large."""
 
     mean: FloatArray
     spread: FloatArray
-    third: FloatArray
+    square: FloatArray
+    slope: FloatArray
     covariance: FloatArray | None
-
-    def moments(self, even: "Terms") -> FloatArray:
-        """k x 2: the mean square of the terms, and its slope along them. Where all terms seen of a category are one,
-        which have no slope, it is that of `even`: what was seen may lack a rare output."""
-        square = self.spread + self.mean**2
-        is_known = self.spread > ROUNDING * square
-        return np.column_stack([square, np.where(is_known, self._slope(), even._slope())])
-
-    def _slope(self) -> FloatArray:
-        """The regression of the squared term on the term: for two values their sum, at any shares of them."""
-        steep = np.divide(self.third, self.spread, out=np.zeros_like(self.third), where=self.spread > 0)
-        return np.asarray(steep + 2 * self.mean)
 
     def at(self, rows: Sequence[int], size: int) -> "Terms":
         """The same among `size` categories, at these positions; the terms of the others are 0."""
         if len(rows) == size and list(rows) == list(range(size)):
             return self
-        mean, spread, third = (np.zeros(size) for _ in range(3))
-        mean[rows], spread[rows], third[rows] = self.mean, self.spread, self.third
+        mean, spread, square, slope = (np.zeros(size) for _ in range(4))
+        mean[rows], spread[rows], square[rows], slope[rows] = self.mean, self.spread, self.square, self.slope
         covariance = None
         if self.covariance is not None:
             covariance = np.zeros((size, size))
             covariance[np.ix_(rows, rows)] = self.covariance
-        return Terms(mean, spread, third, covariance)
+        return Terms(mean, spread, square, slope, covariance)
 
 
-def terms_of(table: FloatArray, shares: FloatArray) -> Terms:
-    """Those of the k x m estimator `table` where the m outputs have these shares."""
+def terms_of(estimator: LinearEstimator, shares: FloatArray) -> Terms:
+    """Those of an estimator where the m outputs have these shares.
+
+    Input z gives the terms of category x the mean square c_xz = sum_y Q[z, y] L[x, y]^2. At the frequency t of x, the
+    others in proportion r to the estimate moved into the simplex, it is t c_xx + (1 - t) sum_z r_z c_xz: exact where
+    c_xz is one number for all z, as for randomised response. The squares of few answers would not show rare outputs.
+    """
+    table = estimator.table
     mean = table @ shares
     centred = table - mean[:, None]
-    weighed = centred * shares
-    covariance = weighed @ centred.T
-    return Terms(mean, np.diagonal(covariance).copy(), np.asarray((weighed * centred**2).sum(axis=1)), covariance)
+    covariance = (centred * shares) @ centred.T
+    costs = table**2 @ estimator.matrix.T
+    own = np.diagonal(costs).copy()
+    near = projected(mean)
+    others = of_others(costs @ near, costs.sum(axis=1), own, near)
+    slope = own - others
+    return Terms(mean, np.diagonal(covariance).copy(), others + slope * mean, slope, covariance)
+
+
+def of_others(weighed: FloatArray | float, total: FloatArray | float, own: FloatArray, near: FloatArray) -> FloatArray:
+    """For each category x the mean of some numbers of the others at the frequencies `near`: `weighed` is the mean over
+    all, `total` the sum, `own` the number of x. Where `near` leaves nothing to the others they are equally frequent."""
+    rest, found = 1 - near, np.asarray(total - own) / max(1, len(own) - 1)
+    np.divide(weighed - own * near, rest, out=found, where=rest > NOTHING)
+    return found
 
 
 def pooled(parts: Sequence[Terms], shares: Sequence[float]) -> Terms:
@@ -66,12 +77,13 @@ def pooled(parts: Sequence[Terms], shares: Sequence[float]) -> Terms:
     if len(parts) == 1:
         return parts[0]
     mean = np.asarray(sum(share * one.mean for one, share in zip(parts, shares, strict=True)))
-    spread, third = np.zeros(len(mean)), np.zeros(len(mean))
+    square = np.asarray(sum(share * one.square for one, share in zip(parts, shares, strict=True)))
+    slope = np.asarray(sum(share * one.slope for one, share in zip(parts, shares, strict=True)))
+    spread = np.zeros(len(mean))
     covariance = None if any(one.covariance is None for one in parts) else np.zeros((len(mean), len(mean)))
     for one, share in zip(parts, shares, strict=True):
         off = one.mean - mean
         spread += share * (one.spread + off**2)
-        third += share * (one.third + 3 * off * one.spread + off**3)
         if covariance is not None and one.covariance is not None:
             covariance += share * (one.covariance + np.outer(off, off))
-    return Terms(mean, spread, third, covariance)
+    return Terms(mean, spread, square, slope, covariance)
