@@ -89,6 +89,11 @@ class NoRoute(RroptError):
     """No route can take the problem as declared (exit status 5 at the command line)."""
 
 
+def reason(error: Exception) -> str:
+    """What an error says; that of a fault of rropt or of a library begins with its type."""
+    return str(error) if isinstance(error, RroptError) else f"{type(error).__name__}: {error}"
+
+
 def suggestion(word: object, known: Iterable[str], listed: str = "use one of") -> str:
     """The remedy for a name that is not `known`: the closest one, else all of them."""
     names = sorted(known)

@@ -1,6 +1,5 @@
 """The command `rropt publish`: the files of a design that can be published; and what becomes of an earlier design."""
 
-import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -34,11 +33,13 @@ def keep_design(folder: Path, mechanism: Any, names: Sequence[str]) -> Path | No
     with its SHA-256 in the name, as manifests of releases have it; returns that folder. Only with its own mechanism
     can a release be estimated."""
     from rropt.io.files import folders, write_whole
+    from rropt.release.plans.manifest import file_sha256
+    from rropt.release.plans.provenance import digest
 
     earlier = folder / names[0]
-    if not earlier.is_file() or (old := earlier.read_bytes()) == (mechanism and mechanism.to_json().encode()):
+    if not earlier.is_file() or (old := file_sha256(earlier)) == (mechanism and digest(mechanism)):
         return None
-    kept = folder / f"earlier-{hashlib.sha256(old).hexdigest()[:12]}"
+    kept = folder / f"earlier-{old[:12]}"
     with folders([kept]):
         for name in names:
             if (folder / name).is_file():

@@ -37,12 +37,11 @@ def check(path: str | os.PathLike[str], *, core: bool = False) -> Verdict:
     try:
         with open_file(certificate_file(path)) as file:
             data = file.read(MAX_BYTES + 1)
-    except (OSError, ValueError, TypeError) as error:
-        if isinstance(error, TypeError):
-            why = f"{type(path).__name__} is not a path; save the certificate first: certificate.save(path)"
-        else:
-            why = f"{os.fspath(path)!s}: {getattr(error, 'strerror', None) or error}"
+    except TypeError:
+        why = f"{type(path).__name__} is not a path; save the certificate first: certificate.save(path)"
         return Verdict("UNREADABLE", f"the file cannot be read: {why}")
+    except (OSError, ValueError) as error:
+        return Verdict("UNREADABLE", f"the file cannot be read: {error}")
     verdict = check_bytes(data)
     return strengthen(verdict, data, find_core()) if core else verdict
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rropt.comparison.claims import Claim, Judged, plain
-from rropt.errors import RroptError
+from rropt.errors import reason
 from rropt.io.files import write_whole
 from rropt.studies.reports.summary import summarise
 
@@ -95,8 +95,7 @@ def run(
         try:
             judged = claim.judge(claim.derive(full))
         except Exception as error:  # One entry's fault must not hide the others; it is shown as failed.
-            why = str(error) if isinstance(error, RroptError) else f"{type(error).__name__}: {error}"
-            entries.append(Entry(claim, None, time.monotonic() - begun, why))
+            entries.append(Entry(claim, None, time.monotonic() - begun, reason(error)))
             continue
         if any("interrupted" in note for one in judged.evidence.solutions.values() for note in one.warnings):
             # A solve returns its best result on an interrupt; here an interrupt stops the ledger.

@@ -33,7 +33,7 @@ class FamilyAnswers(Answers):
         found, known = self.family.estimate(self.family.observed(times)), int(times.sum()) - 1
         covariance = None if found.covariance is None else found.covariance * known
         spread = found.variances * known
-        return Solved(Terms(found.centre, spread, found.moments[:, 0], found.moments[:, 1], covariance))
+        return Solved(Terms(found.centre, spread, found.moments, covariance))
 
     def misfit(self, outputs: tuple[str, ...], tests: int = 1) -> str:
         """Not tested: the test needs the likeliest frequencies, which are not known without the matrix."""

@@ -41,6 +41,10 @@ class LinearEstimator:
         Source: Chai and Nayak (6.1)."""
         return float(self.costs @ prior - prior @ prior)
 
+    def squares(self) -> FloatArray:
+        """k x k: c_xz = sum_y Q[z, y] L[x, y]^2, the mean square of category x where z is true."""
+        return np.asarray(self.table**2 @ self.matrix.T)
+
     @cached_property
     def costs(self) -> FloatArray:
         """c_z = sum_y Q[z, y] |L_y|^2, so that the risk at pi is c.pi - |pi|^2."""
@@ -55,9 +59,9 @@ class LinearEstimator:
     def worst_variances(self) -> FloatArray:
         """For each category, n times the largest variance of its estimate over all frequencies (k numbers).
 
-        With t = pi_x it is t c_xx + (1 - t) max_{z != x} c_xz - t^2, c_xz = sum_y Q[z, y] L[x, y]^2, for t in [0, 1].
+        With t = pi_x it is t c_xx + (1 - t) max_{z != x} c_xz - t^2, c the `squares`, for t in [0, 1].
         """
-        costs = self.table**2 @ self.matrix.T
+        costs = self.squares()
         own = np.diagonal(costs).copy()
         np.fill_diagonal(costs, -np.inf)
         other = costs.max(axis=1)

@@ -15,7 +15,7 @@ from rropt.mechanisms.estimators.fit import fit_of, sentence
 from rropt.mechanisms.estimators.likelihood import MaximumLikelihood
 from rropt.mechanisms.estimators.recover import Answers, Solved, prior_of
 from rropt.mechanisms.estimators.simplex import projected
-from rropt.mechanisms.estimators.terms import MOST_COVARIED, Terms, of_others
+from rropt.mechanisms.estimators.terms import MOST_COVARIED, Terms, moments_of, of_others
 from rropt.model.prior import Prior
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
@@ -63,8 +63,8 @@ class OffDiagonalAnswers(Answers):
         near, rest, g = projected(mean), 1 - 2 * lost, self.own * lost**2 + self.off * (lost @ lost)
         others = rest * of_others(near @ self.off, self.off.sum(), self.off, near)
         others += of_others(near @ g, g.sum(), g, near)
-        slope = (rest * (self.off + self.own) + g - others) / self.own**2
-        return Terms(mean, spread / self.own**2, others / self.own**2 + slope * mean, slope, covariance)
+        own, scale = rest * (self.off + self.own) + g, self.own**2
+        return Terms(mean, spread / scale, moments_of(own / scale, others / scale, mean), covariance)
 
     @cached_property
     def likeliest(self) -> MaximumLikelihood:

@@ -160,7 +160,7 @@ def recover_strata(samples: Sequence[Answers], method: str = "unbiased", prior: 
         terms.mean,
         terms.mean,
         terms.spread / (n - 1),
-        np.column_stack([terms.square, terms.slope]),
+        terms.moments,
         n,
         method,
         covariance=None if terms.covariance is None else terms.covariance / (n - 1),

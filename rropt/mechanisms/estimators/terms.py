@@ -22,27 +22,26 @@ NOTHING = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """For k categories the mean and the variance of their terms, the mean `square` that the mechanism gives them where
-    the frequency is the mean, its `slope` along the frequency (k numbers each), and the k x k covariance, or None where
-    it is too large."""
+    """For k categories the mean and the variance of their terms (k numbers each), the `moments` (k x 2: the mean square
+    that the mechanism gives the terms where the frequency is the mean, and its slope along the frequency), and the
+    k x k covariance, or None where it is too large."""
 
     mean: FloatArray
     spread: FloatArray
-    square: FloatArray
-    slope: FloatArray
+    moments: FloatArray
     covariance: FloatArray | None
 
     def at(self, rows: Sequence[int], size: int) -> "Terms":
         """The same among `size` categories, at these positions; the terms of the others are 0."""
         if len(rows) == size and list(rows) == list(range(size)):
             return self
-        mean, spread, square, slope = (np.zeros(size) for _ in range(4))
-        mean[rows], spread[rows], square[rows], slope[rows] = self.mean, self.spread, self.square, self.slope
+        mean, spread, moments = np.zeros(size), np.zeros(size), np.zeros((size, 2))
+        mean[rows], spread[rows], moments[rows] = self.mean, self.spread, self.moments
         covariance = None
         if self.covariance is not None:
             covariance = np.zeros((size, size))
             covariance[np.ix_(rows, rows)] = self.covariance
-        return Terms(mean, spread, square, slope, covariance)
+        return Terms(mean, spread, moments, covariance)
 
 
 def terms_of(estimator: LinearEstimator, shares: FloatArray) -> Terms:
@@ -52,16 +51,19 @@ def terms_of(estimator: LinearEstimator, shares: FloatArray) -> Terms:
     others in proportion r to the estimate moved into the simplex, it is t c_xx + (1 - t) sum_z r_z c_xz: exact where
     c_xz is one number for all z, as for randomised response. The squares of few answers would not show rare outputs.
     """
-    table = estimator.table
-    mean = table @ shares
-    centred = table - mean[:, None]
+    mean = estimator.estimate(shares)
+    centred = estimator.table - mean[:, None]
     covariance = (centred * shares) @ centred.T
-    costs = table**2 @ estimator.matrix.T
+    costs = estimator.squares()
     own = np.diagonal(costs).copy()
     near = projected(mean)
     others = of_others(costs @ near, costs.sum(axis=1), own, near)
-    slope = own - others
-    return Terms(mean, np.diagonal(covariance).copy(), others + slope * mean, slope, covariance)
+    return Terms(mean, np.diagonal(covariance).copy(), moments_of(own, others, mean), covariance)
+
+
+def moments_of(own: FloatArray, others: FloatArray, mean: FloatArray) -> FloatArray:
+    """The moments of terms whose mean square is t `own` + (1 - t) `others` at the frequency t."""
+    return np.column_stack([others + (own - others) * mean, own - others])
 
 
 def of_others(weighed: FloatArray | float, total: FloatArray | float, own: FloatArray, near: FloatArray) -> FloatArray:
@@ -77,8 +79,7 @@ def pooled(parts: Sequence[Terms], shares: Sequence[float]) -> Terms:
     if len(parts) == 1:
         return parts[0]
     mean = np.asarray(sum(share * one.mean for one, share in zip(parts, shares, strict=True)))
-    square = np.asarray(sum(share * one.square for one, share in zip(parts, shares, strict=True)))
-    slope = np.asarray(sum(share * one.slope for one, share in zip(parts, shares, strict=True)))
+    moments = np.asarray(sum(share * one.moments for one, share in zip(parts, shares, strict=True)))
     spread = np.zeros(len(mean))
     covariance = None if any(one.covariance is None for one in parts) else np.zeros((len(mean), len(mean)))
     for one, share in zip(parts, shares, strict=True):
@@ -86,4 +87,4 @@ def pooled(parts: Sequence[Terms], shares: Sequence[float]) -> Terms:
         spread += share * (one.spread + off**2)
         if covariance is not None and one.covariance is not None:
             covariance += share * (one.covariance + np.outer(off, off))
-    return Terms(mean, spread, square, slope, covariance)
+    return Terms(mean, spread, moments, covariance)

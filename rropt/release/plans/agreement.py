@@ -8,7 +8,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from rropt.errors import InputError, suggestion
+from rropt.errors import InputError
+from rropt.io.count_records import check_column
 from rropt.mechanisms.garbling import explicit
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.release.plans.cross import joined
@@ -225,8 +226,7 @@ def _entry(path: Path, content: Mapping[str, Any], columns: Columns) -> Mapping[
             )
     known = [*content.get("unprotected", ()), *(name for one in content["columns"] for name in one["released_as"])]
     for name in columns:
-        if name not in known:
-            raise InputError(f"there is no column {name!r}", str(path), suggestion(name, known, "its columns are"))
+        check_column(known, name, str(path))
     return None
 
 

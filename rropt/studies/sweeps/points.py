@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from rropt.errors import InputError, NoRoute, RroptError
+from rropt.errors import InputError, NoRoute, reason
 from rropt.io.clock import Clock
 from rropt.model.prior import Prior
 from rropt.problem import Problem, Solution
@@ -82,8 +82,7 @@ def computed(point: Point) -> Outcome:
             return _solve(problem, begun, point.keep)
         return Outcome(_told(thing), time.monotonic() - begun)
     except Exception as error:  # The other points go on; this one is shown as failed, and done again next time.
-        what = str(error) if isinstance(error, RroptError) else f"{type(error).__name__}: {error}"
-        failure = " ".join(what.split())
+        failure = " ".join(reason(error).split())
         return Outcome([{"status": FAILED, "note": failure}], time.monotonic() - begun, failure=failure)
 
 
