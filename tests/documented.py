@@ -79,3 +79,8 @@ def callables(internal: list[str]) -> Iterator[tuple[str, object]]:
 @cache
 def _public() -> set[object]:
     return {thing for thing in documented().values() if inspect.isclass(thing)}
+
+
+def other_messages(err: str) -> str:
+    """What is on stderr but for the note that depends on a draw: an estimate of a rare category may be negative."""
+    return re.sub(r"rropt: note: \d+ estimates? (?:is|are) negative, .*\n", "", err)
