@@ -100,18 +100,7 @@ class LevelClimbs:
             np.put_along_axis(place, orders[s], np.broadcast_to(np.arange(place.shape[1]), place.shape), axis=1)
             members = place < prefix[:, None]
             held = members @ part.lower
-            step = (hi - lo) / part.free
-            level = lo - step * held
-            points = np.where(
-                (level >= 0)[:, None],
-                level[:, None] + step[:, None] * members,
-                (hi / (part.free + held))[:, None] * members,
-            )
-            points = np.where((prefix == members.shape[1])[:, None], hi[:, None], points)
-            if cut.any():
-                single = place == prefix[:, None]
-                r = np.where(cut, single @ part.lower, 1.0)
-                points = np.where(cut[:, None], step[:, None] * members + (level / r)[:, None] * single, points)
+            points = part.vertices(members, lo, hi, cut[:, None] & (place == prefix[:, None]))
             v[:, part.index] = points
             share = held / (part.free + held)
             with np.errstate(divide="ignore"):

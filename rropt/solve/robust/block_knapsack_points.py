@@ -26,6 +26,22 @@ class LevelBlock:
     lower: FloatArray
     free: float
 
+    def vertices(self, large: np.ndarray, lo: FloatArray, hi: FloatArray, cut: np.ndarray | None = None) -> FloatArray:
+        """The vertices of P(lo, hi) (n x U, lo and hi n) that are large on some inputs (n x U). Where one input is cut
+        (n x U, at most one in a row), r.v = lo and this input has what the large ones leave."""
+        held = large @ self.lower
+        step = (hi - lo) / self.free
+        level = lo - step * held
+        two = np.asarray(level >= 0)[:, None]
+        top = hi / (self.free + held)
+        v = np.where(two, level[:, None] + step[:, None] * large, top[:, None] * large)
+        v = np.where(np.asarray(large.all(axis=1))[:, None], hi[:, None], v)
+        if cut is None:
+            return np.asarray(v)
+        here = np.asarray(cut.any(axis=1))
+        rest = level / np.where(here, cut @ self.lower, 1.0)
+        return np.asarray(np.where(here[:, None], step[:, None] * large + rest[:, None] * cut, v))
+
 
 class LevelBlocks:
     """The blocks of a robust cone, none with rho = 0, with the prior of a program."""
@@ -38,6 +54,15 @@ class LevelBlocks:
             LevelBlock(index, prior[index], np.array([float(cone.lower[x]) for x in block]), float(free))
             for index, block, free in zip(self.index, cone.blocks, cone.free, strict=True)
         ]
+
+    def raised(self, v: FloatArray) -> FloatArray:
+        """A column that lies in the cone up to a tolerance, and the multiple of the constant one with which it does."""
+        held = np.array([part.lower @ v[index] for part, index in zip(self.parts, self.index, strict=True)])
+        free = np.array([part.free for part in self.parts])
+        least = held + free * np.array([v[index].min() for index in self.index])
+        most = held + free * np.array([v[index].max() for index in self.index])
+        over = most[:, None] - self.gamma * least
+        return np.asarray(v + max(float(over[~np.eye(len(held), dtype=bool)].max()), 0.0) / (self.gamma - 1))
 
 
 @dataclass(frozen=True)

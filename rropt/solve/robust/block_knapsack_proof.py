@@ -32,7 +32,17 @@ from rropt.solve.robust.block_knapsack import CornerTable, LevelZone
 from rropt.solve.robust.block_knapsack_points import EXCEPTIONAL, LevelBlocks
 from rropt.solve.robust.block_knapsack_search import LevelNode, LevelPricer, LevelSearch
 from rropt.solve.robust.block_vertices_proof import prove_shapes
-from rropt.solve.robust.budget import LARGEST_PROOF, LEVEL_CHUNK, LEVEL_MARGIN, LONGER, SECONDS_CHECKED, SHORT, SLACK
+from rropt.solve.robust.budget import (
+    CAUTION,
+    GROWTH,
+    LARGEST_PROOF,
+    LEVEL_CHUNK,
+    LEVEL_MARGIN,
+    LONGER,
+    SECONDS_CHECKED,
+    SHORT,
+    SLACK,
+)
 from rropt.solve.robust.leaves import Leaves, least_bound, prove_leaves
 from rropt.solve.robust.pricing import Pricing
 
@@ -63,8 +73,8 @@ def prove_levels(program: Program, dual: Dual, seconds: float | None = None) -> 
         trees, before = proof.payload["levels"], size
         assert isinstance(trees, list)
         written = sum(map(len, trees))
-        room = LARGEST_PROOF if seconds is None else (end - now) / (now - begun) * written / (1 + SECONDS_CHECKED)
-        size = int(min(room, LARGEST_PROOF))
+        room = math.inf if seconds is None else (end - now) / (now - begun) * written / (1 + SECONDS_CHECKED)
+        size = int(min(CAUTION * room, LARGEST_PROOF, GROWTH * before))
         if size < LONGER * before:
             break
     return best

@@ -7,9 +7,9 @@ z.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from rropt.model.convex_terms import xlogx
 from rropt.program.cones import FloatArray
 from rropt.solve.robust.block_knapsack import Cells, LevelZone
 from rropt.solve.robust.block_knapsack_points import EXCEPTIONAL, OPEN, PLAIN, LevelBlocks, Limits, Points
-from rropt.solve.robust.block_knapsack_start import raised
 from rropt.solve.robust.budget import EXTRA, FLAT, HAIR, LOOSE, MEANT, PARTED, PER_TURN, REFINED, STALLED, WIDE
 from rropt.solve.robust.pricing import PricedCell, Pricer, Pricing, Slopes
 
@@ -47,8 +46,6 @@ class LevelNode(PricedCell):
     parts: tuple[LevelNode, LevelNode] | None = None
     # Of a part of a node whose b was split: the bound of that node.
     before: float = np.inf
-    # The best fractional column.
-    mean: FloatArray | None = None
 
     @property
     def stalled(self) -> bool:
@@ -62,6 +59,7 @@ class LevelNode(PricedCell):
 
 
 LevelSearch = Pricing[LevelNode]
+B = TypeVar("B", float, FloatArray)
 
 
 @dataclass(frozen=True)
@@ -94,8 +92,8 @@ class LevelPricer(Pricer[LevelNode]):
 
     # -- bounds ----------------------------------------------------------------------------------------
 
-    def ends(self, s: int, node: LevelNode, b: float) -> tuple[float, float]:
-        """(lo, hi) of block s at one b."""
+    def ends(self, s: int, node: LevelNode, b: B) -> tuple[B | float, B | float]:
+        """(lo, hi) of block s at some b."""
         return (1.0, self.blocks.gamma * b) if s == node.i else (b, self.blocks.gamma)
 
     def zones(self, nodes: Sequence[LevelNode]) -> list[LevelZone]:
@@ -235,22 +233,13 @@ class LevelPricer(Pricer[LevelNode]):
         ]
         return np.array((found + [0.0] * EXTRA)[:EXTRA] + [0.0] * (PER_TURN * REFINED))
 
-    def vertex(self, s: int, lo: float, hi: float, members: np.ndarray) -> FloatArray:
-        """The vertex of P_s(lo, hi) that is large on `members`."""
-        part = self.blocks.parts[s]
-        if members.all():
-            return np.full(len(members), hi)
-        held = float(part.lower @ members)
-        step = (hi - lo) / part.free
-        if step * held <= lo:
-            return np.asarray(lo - step * held + step * members)
-        return np.asarray(hi / (part.free + held) * members)
-
-    def column(self, node: LevelNode, b: float, sets: list[np.ndarray]) -> FloatArray:
-        """The column of these vertices at one b."""
-        v = np.zeros(len(self.a))
+    def columns_of(self, node: LevelNode, b: FloatArray, sets: list[np.ndarray]) -> FloatArray:
+        """The columns (n x k) of these vertices at n values of b."""
+        v = np.zeros((len(b), len(self.a)))
         for s, members in enumerate(sets):
-            v[self.blocks.index[s]] = self.vertex(s, *self.ends(s, node, b), members)
+            lo, hi = (np.broadcast_to(end, b.shape) for end in self.ends(s, node, b))
+            large = np.broadcast_to(members, (len(b), len(members)))
+            v[:, self.blocks.index[s]] = self.blocks.parts[s].vertices(large, lo, hi)
         return v
 
     def price(self, v: FloatArray) -> float:
@@ -261,7 +250,6 @@ class LevelPricer(Pricer[LevelNode]):
 
     def _settle(self, node: LevelNode, lines: list[Line], reached: float) -> None:
         """Note columns near the best fractional ones, and how to split; `reached` is the bound over points."""
-        node.mean = self._mean(node, lines, reached)
         attained = -np.inf
         scores = np.zeros(len(self.a))
         heights = []
@@ -271,8 +259,8 @@ class LevelPricer(Pricer[LevelNode]):
             for s, part in enumerate(self.blocks.parts):
                 z, choices = _round(line.v[s], line.low[s], line.high[s])
                 cost = self._prices[s] + node.slope * part.prior
-                made = [self.vertex(s, *self.ends(s, node, b), own) for own in choices]
-                made.append(line.v[s])
+                lo, hi = (np.full(2, end) for end in self.ends(s, node, b))
+                made = [*part.vertices(np.array(choices), lo, hi), line.v[s]]
                 pick = int(np.argmax([float(part.prior @ xlogx(own) - cost @ own) for own in made]))
                 sets.append(choices[min(pick, 1)])
                 v[part.index], z_all[part.index] = made[pick], z
@@ -280,8 +268,8 @@ class LevelPricer(Pricer[LevelNode]):
                 scores[part.index] += (line.high[s] - line.low[s]) * np.maximum(inside, 0.0)
             heights.append(z_all)
             # The fractional column lies in the cone too: where no vertex is near it, it is the one to add.
-            near = [raised(self.blocks, own) for own in (v, np.concatenate(line.v)[self._place])]
-            for column in [*near, *(self.column(node, b, sets) for b in self._turns(node, sets))]:
+            near = [self.blocks.raised(own) for own in (v, np.concatenate(line.v)[self._place])]
+            for column in [*near, *self.columns_of(node, self._turns(node, sets), sets)]:
                 value = self.price(column)
                 self.best, attained = max(self.best, value), max(attained, value)
                 if value > self.keep:
@@ -300,21 +288,12 @@ class LevelPricer(Pricer[LevelNode]):
         loose = node.bound - reached > LOOSE * (node.bound - attained)
         node.choice = x, float(scores[x]), parted, z_mean, bool(loose)
 
-    def _mean(self, node: LevelNode, lines: list[Line], reached: float) -> FloatArray:
-        """The mixture, with p.v = 1, of the best fractional columns that the least bound over slopes is attained at."""
-        share, w = 1.0, [line.w for line in lines]
-        if len(lines) > 1 and w[0] != w[1]:
-            share = min(max((math.exp(node.slope - 1 - reached) - w[1]) / (w[0] - w[1]), 0.0), 1.0)
-        found = sum(part * np.concatenate(line.v) for part, line in zip((share, 1 - share), lines, strict=False))
-        found = np.asarray(found)[self._place]
-        return np.asarray(found / (self.blocks.prior @ found))
-
     @property
     def _place(self) -> np.ndarray:
         """Where every input stands when blocks follow each other."""
         return np.argsort(np.concatenate(self.blocks.index))
 
-    def _turns(self, node: LevelNode, sets: list[np.ndarray]) -> list[float]:
+    def _turns(self, node: LevelNode, sets: list[np.ndarray]) -> FloatArray:
         """The b at which a vertex of these sets changes its kind: between them its column is linear in b."""
         gamma = self.blocks.gamma
         numbers = {1.0, gamma}
@@ -324,7 +303,7 @@ class LevelPricer(Pricer[LevelNode]):
             if held > 0:
                 share = held / (part.free + held)
                 numbers.add(1 / (gamma * share) if s == node.i else gamma * share)
-        return [b for b in numbers if 1.0 <= b <= gamma]
+        return np.array([b for b in numbers if 1.0 <= b <= gamma])
 
     # -- branching -------------------------------------------------------------------------------------
 

@@ -22,6 +22,24 @@ ROWS = 64
 """Columns that climb together. Chosen: by reason, as no case of the usual effort reads it: enough columns for one call
 of numpy."""
 
+# block_knapsack_joined.py
+ORDERS = 16
+"""Orders of the inputs of a block in one call. Chosen: by reason, as no case of the usual effort reads it: on three
+pairs of Adult 12 missed more columns, 24 took a third longer."""
+LEFT_OUT = 5
+"""Inputs of largest r that sets may lack. Chosen: by reason, as no case of the usual effort reads it: with two, columns
+of the pair with the fewest inputs were missed by a tenth of the optimum."""
+SLOPES, BINS, POLISHED = 24, 60, 16
+"""Candidates of a block that others may go with: the best ones for so many slopes and in so many intervals of w; and
+the columns whose blocks may then take any candidate. Chosen: by reason, as no case of the usual effort reads it: with
+40 intervals and no such columns half of the best reduced price was missed."""
+EVEN, TURNED = 3, 5
+"""Values of b between its ends, and values at which vertices change their kind. Chosen: by reason, as no case of the
+usual effort reads it: each costs the same, and the best b is an end or such a turn."""
+SWEEPS = 8
+"""Times that every block may change. Chosen: by reason, as no case of the usual effort reads it: a guard: two or three
+are usual."""
+
 # block_knapsack_points.py
 POINTS = 4
 """Cells of q in each of the two zones, below and above lo. Chosen: by reason, as no case of the usual effort reads it:
@@ -48,9 +66,10 @@ SHORT, LARGEST_PROOF = 60, 8000
 SHORT by reason, as no case of the usual effort reads it: such a proof takes the checker seconds, so there is always
 one; LARGEST_PROOF by reason, as no case of the usual effort reads it: a guard: a proof of more elements takes the
 checker minutes."""
-LONGER = 1.5
-"""A longer proof is written where it may have so many times the elements. Chosen: by reason, as no case of the usual
-effort reads it: below that the bound hardly gains, and the time is lost.
+LONGER, GROWTH, CAUTION = 1.5, 4, 0.7
+"""A longer proof is written where it may have so many times the elements, so many times at most, and as many as this
+share of the time seems to allow. Chosen: by reason, as no case of the usual effort reads it: below LONGER the bound
+hardly gains; GROWTH leaves a long proof where a longer one does not end in time; elements further down take longer.
 """
 SECONDS_CHECKED = 2.2
 """Seconds that the checker takes for a proof that is written in one second. Chosen: by reason, as no case has a clock:
@@ -77,39 +96,6 @@ reads it: cells of less than a fiftieth bound nothing better."""
 STALLED = 0.03
 """The share of a positive bound by which splitting b has to lessen it; otherwise something else is split next. Chosen:
 by reason, as no case of the usual effort reads it: three percent of a bound pays for two further nodes."""
-
-# block_knapsack_start.py
-ALIKE = 96
-"""Inputs above which rare ones are first treated alike. Chosen: by reason, as no case of the usual effort reads it: a
-master with more rows takes longer than all climbs."""
-ROUNDS = 40
-"""Rounds of climbs at most, with rare inputs treated alike and with all of them. Chosen: by reason, as no case of the
-usual effort reads it: a guard: STALE ends nearly all starts before."""
-STALE, RISEN = 6, 1e-3
-"""Rounds that may pass while the value of the master rises by less than this share of it. Chosen: STALE by reason, as
-no case of the usual effort reads it: one round without a gain may be bad luck, six are not; RISEN by reason, as no case
-of the usual effort reads it: a thousandth is below the gap at which a start is left."""
-BALANCED_ROUNDS = 6
-"""Rounds in which columns are accompanied by the rest of a constant one. Chosen: by reason, as no case of the usual
-effort reads it: after a few rounds columns balance one another."""
-BOX_WIDTH = 0.5
-"""Half the width of the box around the last prices, as a share of the mean of the prior and the uniform one. Chosen: by
-reason, as no case of the usual effort reads it: half of the mean lets prices reach zero, and keeps them from
-leaping."""
-MIDDLE = 0.02
-"""The master's own gap is left at this share of its value. Chosen: by reason, as no case of the usual effort reads it:
-an exact master of a start is work for nothing."""
-WILD = 4.0
-"""The logarithms of entries to start from have standard deviations up to this. Chosen: by reason, as no case of the
-usual effort reads it: exp(4) is above most ratios that the tables have."""
-FEW = 32
-"""Sets at random a round, at least. Chosen: by reason, as no case of the usual effort reads it: enough sets for one
-call of numpy."""
-PATIENCE = 20.0
-"""Seconds for one master. Chosen: by reason, as no case has a clock: a guard against masters that degenerate."""
-FIRST = 0.4
-"""Entropy prices are this much too high to begin with. Chosen: by reason, as no case of the usual effort reads it:
-prices that begin too high find columns that are large everywhere."""
 
 # block_vertices.py
 UNCHANGED = 1e-13
@@ -168,57 +154,42 @@ STEEPEST_SLOPE = 1e4
 NODES = 50_000
 """Nodes of one pricing search at most. Chosen: measured in 2 cases: at 25,000 the work 1.03 times (1.01 to 1.04); at
 100,000 the work 1.03 times (1.01 to 1.04)."""
+MIDDLING = 12
+"""Columns of the master, for each input, that prices are found from. Chosen: by reason, as no case of the usual effort
+reads it: with six, prices of a pair of Adult went around in circles; all of them take seconds.
+"""
 CENTRAL = 10.0
 """The master's own gap is left at the whole one over this. Chosen: measured in 2 cases: the same from 5 to 20."""
 ADDED = 2
 """Columns added a round, for each input. Chosen: measured in 2 cases: at 1 the work 1.09 times (1.05 to 1.14); at 4 the
 work 1.05 times (1.02 to 1.07)."""
-BALANCED = 0.05
-"""Columns are accompanied while the gap is above this share of the bound. Chosen: measured in 2 cases: the same from
-0.025 to 0.1."""
 SERIOUS = 0.1
 """The box moves where a bound falls by this share of the reduction that the master predicted. Chosen: measured in 2
 cases: the same from 0.05 to 0.2."""
 
 # wide.py
-WIDE_NODES = 80
-"""Nodes of one pricing search at most where blocks are too large to list their vertices. Chosen: by reason, as no case
-of the usual effort reads it: a node of such a block takes as long as hundreds of others."""
-PATIENT = ((0.5, 500), (0.7, 2_000), (0.85, NODES))
-"""Shares of a time limit after which a search over such large blocks may have more nodes. Chosen: by reason, as no case
-has a clock: long searches at prices that still move are lost work."""
-WARM = 0.4
-"""The share of a time limit for the columns that a solve with large blocks starts from. Chosen: by reason, as no case
-has a clock: better first prices save searches, which get the rest."""
-SPENT, GROWN = 0.5, 3
-"""Where the best column is below this share of a search's gap, the next one has so many times the nodes. Chosen: SPENT
-measured in 2 cases: the same from 0.125 to 0.5; GROWN measured in one case: at 1 the work 0.98 times, the certificate
-0.58 times, the gap 1.82 times; at 6 the same."""
-CLIMBED, QUIET = 8, 0.3
-"""Rounds of climbs before a search at most, and the share of what the bound may fall by: where a climb finds a column
-that is above, another round follows. Chosen: CLIMBED by reason, as no case of the usual effort reads it: a guard, QUIET
-ends nearly all; QUIET by reason, as no case of the usual effort reads it: a search takes as long as three rounds."""
-SHARES = (0.5, 0.75)
-"""How far prices are on the way from those of the best bound to the master's, in turn. Chosen: by reason, as no case of
-the usual effort reads it: half is best for the pair with most inputs, more for the one whose searches leave most open.
-"""
-SOLVED = 8
-"""Rounds after which the master is solved to a vertex. Chosen: by reason, as no case of the usual effort reads it: it
-takes as long as two rounds, whose prices do not need it."""
-DEEPER = 0.25
-"""The share of the time that the search of the best bound is continued in, where no column explains what it leaves
-open. Chosen: by reason, as no case has a clock: at other prices a new search would have to become as deep first."""
-KEPT_WORD = 0.3
-"""A bound that falls by less than this share of what its prices promised, without a column that explains it, asks for
-larger searches. Chosen: by reason, as no case of the usual effort reads it: above it, better prices gain more."""
-NEAR, TREES = 0.25, 8
-"""The share of a search's bound above which cells have their best fractional columns kept, and of how many searches
-these are. Chosen: by reason, as no case of the usual effort reads it: cells that bound less do not matter for the next
-prices, and the cells of earlier searches are others."""
+SMALL_BLOCK = 8
+"""Inputs of a block up to which a search takes milliseconds, so that columns put together do not pay. Chosen: by
+reason, as no case of the usual effort reads it: on tables of 2 x 10 they save a third of the time, on 4 x 8 nothing."""
+SHARE = 0.6
+"""How far trial prices are on the way from those that no known column exceeds to the master's. Chosen: by reason, as no
+case of the usual effort reads it: the same from 0.5 to 0.75 on two pairs of Adult, at 0.3 twice as slow."""
+KEPT_WORD, LITTLE = 0.3, 1e-3
+"""Shares of what the sum of prices promised to fall by: below the first the box grows where it binds, below the other
+there was no progress. Chosen: by reason, as no case of the usual effort reads it: as for SERIOUS; LITTLE is a guard."""
+FEWER = 4
+"""A round adds one column for so many inputs at most. Chosen: by reason, as no case of the usual effort reads it: with
+two for each input the master took most of the time."""
+NEARER = 0.06
+"""A search follows when the optimum is nearer than this share of the gap. Chosen: by reason, as no case of the usual
+effort reads it: the same from 0.03 to 0.1: rounds are cheap at first, and slow near the optimum."""
+ACCEPTED, EXPLAINED = 0.1, 0.9
+"""A search ends at this share of the gap, and where its best column has this share of what is left. Chosen: by reason,
+as no case of the usual effort reads it: each search lessens the gap ten times; better prices are cheaper than nodes."""
 RESERVED = 0.15
 """The share of a time limit that is left at least to prove what a search over large blocks found, and to check the
 proof. Chosen: by reason, as no case has a clock: a bound without a proof is worth less, and both take a tenth in most
 cases."""
-PROVED = 2.5
-"""Times as long as a node of a search takes its element of the proof, with the check. Chosen: by reason, as no case has
-a clock: 1.6 to 2.2 on four pairs of the Adult data."""
+PROVED = 3.0
+"""Times as long as an element of the shortest proof takes one of the whole proof, with the check. Chosen: by reason, as
+no case has a clock: 1.9 to 2.8 on three pairs of Adult."""

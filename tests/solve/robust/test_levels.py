@@ -16,18 +16,18 @@ import rropt as rr
 from rropt.program.block_cones import RobustCone
 from rropt.program.programs import Information, Program
 from rropt.prove.uninformative import entropy_proof
-from rropt.solve.kernel.master import Master
 from rropt.solve.kernel.rays import cdd_rays
 from rropt.solve.kernel.route import Dual, Effort
 from rropt.solve.robust.block_knapsack_climb import LevelClimbs
+from rropt.solve.robust.block_knapsack_joined import JoinedColumns
 from rropt.solve.robust.block_knapsack_points import LevelBlocks
 from rropt.solve.robust.block_knapsack_proof import prove_levels
 from rropt.solve.robust.block_knapsack_search import LevelPricer, LevelSearch
-from rropt.solve.robust.block_knapsack_start import primal_start
 from rropt.solve.robust.block_vertices import ShapePricer
 from rropt.solve.robust.block_vertices_proof import most_elements
 from rropt.solve.robust.blocks import BlockShapes
 from rropt.solve.robust.leaves import least_bound
+from rropt.solve.robust.pricing import Pricing
 from rropt.solve.robust.wide import solve_robust
 
 F = Fraction
@@ -125,19 +125,35 @@ def rarely() -> tuple[Program, Program]:
     return program, replace(program, inputs=inputs, weights=weights, utility=Information(weights), cone=cone)
 
 
-def test_climbing_alone_nearly_reaches_the_optimum() -> None:
-    """Of the instance without the inputs that never occur, solved over all vertices."""
+@pytest.mark.parametrize("name", TABLES)
+def test_columns_put_together_are_in_the_cone_and_reach_the_best_one(name: str) -> None:
+    """The best vertex that the list of all of them has, in one of three calls; `no s` has one block with inputs."""
+    _, cone, prior = compiled(name)
+    joined, climbs = JoinedColumns(LevelBlocks(cone, prior)), LevelClimbs(LevelBlocks(cone, prior))
+    for seed in range(4):
+        prices, _ = priced(cone, prior, seed, 1)
+        exact = ShapePricer(BlockShapes(cone, prior), prices).search(-math.inf, 20_000)
+        found = np.vstack([joined.columns(prices) for _ in range(3)])
+        assert prior @ found.T == pytest.approx(np.ones(len(found)))
+        best = max(climbs.price(found, prices).max(), climbs.climb(found, prices)[1].max())
+        assert best == pytest.approx(exact.best, abs=1e-9)
+        for v in found:
+            assert cone.excess([F(float(x)) for x in v]) < 1e-9 * float(max(v))
+
+
+def test_inputs_that_never_occur_do_not_matter() -> None:
+    """Blocks of 14 values, and the same instance with blocks of three."""
     program, small = rarely()
-    assert isinstance(program.cone, RobustCone)
-    assert isinstance(program.utility, Information)
-    start = primal_start(LevelBlocks(program.cone, program.utility.prior), lambda share: False)
-    master = Master(program.utility, start.columns, program.utility.prior, warm=False)
-    assert master.solve(Effort())
+    whole = solve_robust(program, Effort(gap=0.01))
     best = solve_robust(small, Effort(gap=1e-6)).claim.objective
     assert best is not None
-    assert best - 0.01 <= master.value <= best + 1e-6
-    for v in start.columns.T:
-        assert program.cone.excess([F(float(x)) for x in v]) < 1e-9 * float(max(v))
+    assert whole.claim.objective is not None
+    assert best - 0.02 <= whole.claim.objective <= best + 1e-6
+    assert whole.dual is not None
+    search: LevelSearch | None = whole.dual.evidence_of(Pricing)
+    assert search is not None
+    bound = search.bound + float(whole.dual.prices.sum())
+    assert best - 1e-6 <= bound <= best + 0.02
 
 
 def test_bounds_fall_until_they_are_attained() -> None:
@@ -327,14 +343,16 @@ def test_a_proof_is_cut_off_where_the_format_ends() -> None:
 
 @pytest.fixture(scope="module")
 def searched() -> tuple[Program, np.ndarray, LevelSearch]:
-    """Sex and education of Adult, 2 x 16 values, of which the rarest is one in a thousand: 300 nodes at good prices."""
+    """Sex and education of Adult, 2 x 16 values, of which the rarest is one in a thousand: 1,000 nodes at good prices."""
     data = Path(__file__).resolve().parents[3] / "models" / "data" / "adult_sex_education.csv"
     confidence = rr.robust.ChiSquareSet(rr.Prior.from_csv(data, pairs=("sex", "education")))
     program = rr.Problem(rr.Maximize(rr.MutualInformation(confidence.counts)), [rr.RLDP(1, confidence)]).compile()
     assert isinstance(program.cone, RobustCone)
     blocks = LevelBlocks(program.cone, confidence.counts.array)
-    prices = primal_start(blocks, lambda share: False).prices
-    return program, prices, LevelPricer(blocks, prices).search(1e-4, 300)
+    found = solve_robust(program, Effort(gap=0.2))
+    assert found.dual is not None
+    prices = np.asarray(found.dual.prices)
+    return program, prices, LevelPricer(blocks, prices).search(1e-4, 1000)
 
 
 def test_cells_are_parted_where_another_input_may_be_large(searched: tuple[Program, np.ndarray, LevelSearch]) -> None:
