@@ -18,14 +18,11 @@ from rropt.solve.kernel.budget import RISE
 from rropt.solve.robust.block_knapsack_points import LevelBlock, LevelBlocks
 from rropt.solve.robust.budget import BINS, EVEN, LEFT_OUT, ORDERS, POLISHED, SLOPES, SWEEPS, TURNED
 
-NONE = -1
-"""The number of the input that is cut where none is."""
-
 
 @dataclass(frozen=True)
 class Candidates:
     """Vertices of one block for n pairs of lo and hi: g and w (n x M), the inputs that are large (M x U) and the one
-    that is cut, or NONE (M); `kept` are the numbers of those that may go with others (n x fewer)."""
+    that is cut, or -1 (M); `kept` are the numbers of those that may go with others (n x fewer)."""
 
     g: FloatArray
     w: FloatArray
@@ -123,14 +120,14 @@ class JoinedColumns:
         place = np.argsort(order, axis=1)
         # Prefixes of 0 to U inputs (sets x U), without the heaviest inputs or some of them, then each set once.
         prefix = place[:, None, :] < np.arange(size + 1)[:, None]
-        following = np.hstack([order, np.full((len(order), 1), NONE)]).ravel()
+        following = np.hstack([order, np.full((len(order), 1), -1)]).ravel()
         # An input with a large r fits into few sets: those without the heaviest inputs too, one of which may be cut.
         heavy = np.argsort(-part.lower, kind="stable")[:LEFT_OUT].tolist()
         large, cut = [], []
         for number in range(len(heavy) + 1):
             members = prefix.reshape(-1, size).copy()
             members[:, heavy[:number]] = False
-            cuts = [following, *(np.full(len(members), x) for x in (NONE, *heavy[:number]))]
+            cuts = [following, *(np.full(len(members), x) for x in (-1, *heavy[:number]))]
             large += [members] * len(cuts)
             cut += cuts
         sets, single = np.vstack(large), np.concatenate(cut)

@@ -28,21 +28,11 @@ from rropt.prove.trees import column_dual
 from rropt.prove.uninformative import or_entropy
 from rropt.solve.kernel.budget import GRACE, ROUNDED
 from rropt.solve.kernel.route import Dual, Wanted
+from rropt.solve.robust import budget
 from rropt.solve.robust.block_knapsack import CornerTable, LevelZone
 from rropt.solve.robust.block_knapsack_points import EXCEPTIONAL, LevelBlocks
 from rropt.solve.robust.block_knapsack_search import LevelNode, LevelPricer, LevelSearch
 from rropt.solve.robust.block_vertices_proof import prove_shapes
-from rropt.solve.robust.budget import (
-    CAUTION,
-    GROWTH,
-    LARGEST_PROOF,
-    LEVEL_CHUNK,
-    LEVEL_MARGIN,
-    LONGER,
-    SECONDS_CHECKED,
-    SHORT,
-    SLACK,
-)
 from rropt.solve.robust.leaves import Leaves, least_bound, prove_leaves
 from rropt.solve.robust.pricing import Pricing
 
@@ -62,10 +52,10 @@ def prove_levels(program: Program, dual: Dual, seconds: float | None = None) -> 
     if found is None or not math.isfinite(found.bound):
         return None
     end = math.inf if seconds is None else time.monotonic() + seconds
-    best, bound, size = None, math.inf, SHORT
+    best, bound, size = None, math.inf, budget.SHORT
     while (closer := max(found.bound, least_bound(found.roots, size))) < bound:
         begun = time.monotonic()
-        until = math.inf if best is None else begun + (end - begun) / (1 + SECONDS_CHECKED)
+        until = math.inf if best is None else begun + (end - begun) / (1 + budget.SECONDS_CHECKED)
         proof = _with_bound(program, dual, found, closer, partial(_late, until))
         if proof is None:
             break
@@ -73,9 +63,9 @@ def prove_levels(program: Program, dual: Dual, seconds: float | None = None) -> 
         trees, before = proof.payload["levels"], size
         assert isinstance(trees, list)
         written = sum(map(len, trees))
-        room = math.inf if seconds is None else (end - now) / (now - begun) * written / (1 + SECONDS_CHECKED)
-        size = int(min(CAUTION * room, LARGEST_PROOF, GROWTH * before))
-        if size < LONGER * before:
+        room = math.inf if seconds is None else (end - now) / (now - begun) * written / (1 + budget.SECONDS_CHECKED)
+        size = int(min(budget.CAUTION * room, budget.LARGEST_PROOF, budget.GROWTH * before))
+        if size < budget.LONGER * before:
             break
     return best
 
@@ -95,7 +85,7 @@ def _with_bound(
         np.asarray(dual.prices, dtype=np.float64),
         found.roots,
         bound,
-        LEVEL_MARGIN,
+        budget.LEVEL_MARGIN,
         lambda prices, shift: _Leaves(program, blocks, prices, shift, stop),
         stop,
     )
@@ -192,10 +182,10 @@ class _Leaves(Leaves[LevelNode]):
         return super().branch(node, None)
 
     def hold(self) -> bool:
-        for first in range(0, len(self._leaves), LEVEL_CHUNK):
+        for first in range(0, len(self._leaves), budget.LEVEL_CHUNK):
             if self._stop():
                 return False
-            chunk = self._leaves[first : first + LEVEL_CHUNK]
+            chunk = self._leaves[first : first + budget.LEVEL_CHUNK]
             nodes = [node for node, *_ in chunk]
             slope = np.array([1 + math.log(t) for _, t, _ in chunk])
             zones, cells = self._pricer.cells(nodes, slope)
@@ -229,7 +219,7 @@ class _Leaves(Leaves[LevelNode]):
                 best, terms = corners.highest(e)
                 sums[e] += best
                 size += terms
-        return all(bool(total + size * ball(SLACK) <= 0) for total in sums)
+        return all(bool(total + size * ball(budget.SLACK) <= 0) for total in sums)
 
     def point(self, s: int, node: LevelNode, own: Kept, at: int, end: int) -> Point:
         """(q, lo, hi) of one point at one end of b."""

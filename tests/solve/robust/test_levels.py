@@ -343,7 +343,7 @@ def test_a_proof_is_cut_off_where_the_format_ends() -> None:
 
 @pytest.fixture(scope="module")
 def searched() -> tuple[Program, np.ndarray, LevelSearch]:
-    """Sex and education of Adult, 2 x 16 values, of which the rarest is one in a thousand: 1,000 nodes at good prices."""
+    """Sex and education of Adult, 2 x 16 values, of which the rarest is one in a thousand: 1,000 nodes."""
     data = Path(__file__).resolve().parents[3] / "models" / "data" / "adult_sex_education.csv"
     confidence = rr.robust.ChiSquareSet(rr.Prior.from_csv(data, pairs=("sex", "education")))
     program = rr.Problem(rr.Maximize(rr.MutualInformation(confidence.counts)), [rr.RLDP(1, confidence)]).compile()
@@ -374,7 +374,7 @@ def test_cells_are_parted_where_another_input_may_be_large(searched: tuple[Progr
 def test_a_proof_is_as_long_as_time_allows(
     searched: tuple[Program, np.ndarray, LevelSearch], seconds: float | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rropt.solve.robust.block_knapsack_proof.SHORT", 10)
+    monkeypatch.setattr("rropt.solve.robust.budget.SHORT", 10)
     program, prices, found = searched
     proof = prove_levels(program, Dual(prices, evidence=found), seconds)
     assert proof is not None
