@@ -122,13 +122,8 @@ class LevelClimbs:
         c = np.hstack([zero, np.cumsum(ordered, axis=1)])[:, None, :]
         r = np.hstack([zero, np.cumsum(part.lower[order], axis=1)])[:, None, :]
         p = np.hstack([zero, np.cumsum(part.prior[order], axis=1)])[:, None, :]
-        step = ((hi - lo) / part.free)[..., None]
-        lo, hi = lo[..., None], hi[..., None]
-        level = lo - step * r
-        two = level >= 0
-        top = hi / (part.free + r)
-        base, rise = np.where(two, level, 0.0), np.where(two, step, top)
-        base[..., size], rise[..., size] = hi[..., 0], 0.0
+        step, level, base, rise = part.levels(r, lo[..., None], hi[..., None])
+        base[..., size], rise[..., size] = hi, 0.0
         value, mass = base * c[..., -1:] + rise * c, base * p[..., -1:] + rise * p
         # Cut: step on the prefix, and what q = lo leaves on the next input.
         weight = part.lower[order][:, None, :]

@@ -3,7 +3,7 @@
 Given b, and the slope of w log w, the blocks of a column do not depend on each other. An input of a block is large
 first where (kappa p - a) / r is large, kappa the slope of v log v between the two levels less that of w log w: the
 orders of a block are one family with one parameter. Prefixes of a few of these orders, also without the inputs of
-largest r, are the candidates of a block: cumulative sums say what they are worth. Of blocks put together one at a time
+largest r, are the candidates of a block; what they are worth follows from their sums of p, a and r. Each block in turn
 takes its best candidate while the others stay, until none changes. Source: the vertex lists of the certificate format,
 Shapes, for the vertices; Besag, On the statistical analysis of dirty pictures (1986), for such a local search.
 """
@@ -38,8 +38,7 @@ class JoinedColumns:
     def __init__(self, blocks: LevelBlocks) -> None:
         self.blocks = blocks
         self._random = np.random.default_rng(0)
-        wide = np.log(blocks.gamma)
-        self._slopes = np.linspace(-1.0, 1.5 + 2 * wide, SLOPES)
+        self._slopes = np.linspace(-1.0, 1.5 + 2 * np.log(blocks.gamma), SLOPES)
 
     def columns(self, prices: FloatArray) -> FloatArray:
         """Columns (n x k, p.v = 1) that no change of one block among its candidates improves: at the ends of b and some
@@ -118,7 +117,7 @@ class JoinedColumns:
         order = self._orders(part, a)
         size = len(a)
         place = np.argsort(order, axis=1)
-        # Prefixes of 0 to U inputs (sets x U), without the heaviest inputs or some of them, then each set once.
+        # Prefixes of 0 to U inputs, and the input that follows each.
         prefix = place[:, None, :] < np.arange(size + 1)[:, None]
         following = np.hstack([order, np.full((len(order), 1), -1)]).ravel()
         # An input with a large r fits into few sets: those without the heaviest inputs too, one of which may be cut.
@@ -161,13 +160,11 @@ class JoinedColumns:
         part: LevelBlock, a: FloatArray, sets: np.ndarray, single: np.ndarray, lo: FloatArray, hi: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
         """g and w (n x sets each) of the vertices that are large on sets of inputs, one input cut; g is minus infinity
-        where there is no such vertex."""
+        where the cone does not have such a vertex."""
         p, price, held = (sets @ own for own in (part.prior, a, part.lower))
-        step = (hi - lo) / part.free
-        level = lo - step * held
+        step, level, base, rise = part.levels(held, lo, hi)
         whole = sets.all(axis=1)
-        base = np.where(whole, hi, np.maximum(level, 0.0))
-        rise = np.where(whole, 0.0, np.where(level >= 0, step, hi / (part.free + held)))
+        base, rise = np.where(whole, hi, base), np.where(whole, 0.0, rise)
         some = single >= 0
         one = np.where(some, single, 0)
         r = np.where(some, part.lower[one], 1.0)

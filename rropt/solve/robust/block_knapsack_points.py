@@ -29,18 +29,22 @@ class LevelBlock:
     def vertices(self, large: np.ndarray, lo: FloatArray, hi: FloatArray, cut: np.ndarray | None = None) -> FloatArray:
         """The vertices of P(lo, hi) (n x U, lo and hi n) that are large on some inputs (n x U). Where one input is cut
         (n x U, at most one in a row), r.v = lo and this input has what the large ones leave."""
-        held = large @ self.lower
-        step = (hi - lo) / self.free
-        level = lo - step * held
-        two = np.asarray(level >= 0)[:, None]
-        top = hi / (self.free + held)
-        v = np.where(two, level[:, None] + step[:, None] * large, top[:, None] * large)
-        v = np.where(np.asarray(large.all(axis=1))[:, None], hi[:, None], v)
+        step, level, base, rise = self.levels(large @ self.lower, lo, hi)
+        whole = np.asarray(large.all(axis=1))[:, None]
+        v = np.where(whole, hi[:, None], base[:, None] + rise[:, None] * large)
         if cut is None:
             return np.asarray(v)
         here = np.asarray(cut.any(axis=1))
         rest = level / np.where(here, cut @ self.lower, 1.0)
         return np.asarray(np.where(here[:, None], step[:, None] * large + rest[:, None] * cut, v))
+
+    def levels(self, held: FloatArray, lo: FloatArray, hi: FloatArray) -> tuple[FloatArray, ...]:
+        """(step, lo - step r, base, rise) of vertices whose large inputs, not all, have r.1 = `held`: these are at base
+        + rise, the others at base."""
+        step = (hi - lo) / self.free
+        level = lo - step * held
+        two = level >= 0
+        return step, level, np.where(two, level, 0.0), np.where(two, step, hi / (self.free + held))
 
 
 class LevelBlocks:

@@ -102,9 +102,9 @@ class RobustSolve:
 
     def _try(self, prices: FloatArray, width: float | None, complete: bool = False) -> bool:
         """Search at some prices for columns, which are added, and for a better bound; whether there was either."""
-        size, master, before, total = self.program.size, self.master, self.best, float(prices.sum())
+        size, before, total = self.program.size, self.best, float(prices.sum())
         promised = before - total
-        at_edge = width is not None and float((np.abs(prices - self.center) / (width * self.scale)).max()) > 0.9
+        at_edge = width is not None and self._at_edge(prices)
 
         def enough(found: Pricing[Any]) -> bool:
             # The bound will not improve as predicted, and there are enough columns.
@@ -114,14 +114,27 @@ class RobustSolve:
         search = self._price(prices, enough)
         if at_edge and self.best < before - budget.SERIOUS * promised:
             self.width *= 2.0
-        chosen = [v for _, v in sorted(search.columns, key=lambda entry: -entry[0])[: budget.ADDED * size]]
-        fresh = master.unseen(np.array(chosen).T) if chosen else np.zeros((size, 0))
-        if fresh.shape[1]:
-            master.add(fresh)
-        elif at_edge and self.best >= before:
+        fresh = self._add_found(search)
+        if not fresh and at_edge and self.best >= before:
             self.width *= 2.0
             return True
-        return bool(fresh.shape[1]) or self.best < before - 1e-3 * (before - master.value)
+        return fresh > 0 or self.best < before - 1e-3 * (before - self.master.value)
+
+    def _at_edge(self, prices: FloatArray) -> bool:
+        """Whether prices are near the edge of the box."""
+        return float((np.abs(prices - self.center) / (self.width * self.scale)).max()) > 0.9
+
+    def _add_found(self, search: Pricing[Any]) -> int:
+        """Add the best columns of a search; how many of them are new."""
+        chosen = [v for _, v in sorted(search.columns, key=lambda entry: -entry[0])[: budget.ADDED * self.program.size]]
+        return self._add(np.array(chosen))
+
+    def _add(self, columns: FloatArray) -> int:
+        """Add columns (n x k) to the master; how many of them are new."""
+        fresh = self.master.unseen(columns.T) if len(columns) else columns.T
+        if fresh.size:
+            self.master.add(fresh)
+        return int(fresh.shape[-1]) if fresh.size else 0
 
     def _price(self, prices: FloatArray, enough: Callable[[Pricing[Any]], bool]) -> Pricing[Any]:
         """Search at some prices, and keep them, raised along the prior to what they prove, where that is best."""

@@ -49,7 +49,6 @@ class WideSolve(RobustSolve):
         self.master = Master(self.master.utility, self.master.columns, self.prior, warm=False)
         self._blocks = LevelBlocks(self.cone, self.prior)
         self._climbs, self._joined = LevelClimbs(self._blocks), JoinedColumns(self._blocks)
-        self.reach = self.best
         # The present search, and the seconds that an element of a proof, and that of the best bound, takes to write and
         # to check.
         self._running: Pricing[Any] | None = None
@@ -65,31 +64,35 @@ class WideSolve(RobustSolve):
 
     def _round(self) -> bool:
         """Approach the optimum, then search; whether there was progress."""
-        before, columns = self.best, self.master.columns.shape[1]
-        near = self._approach()
+        before = self.best
+        near, fresh = self._approach()
         accept = max(self.effort.allowed / 8, budget.ACCEPTED * (self.best - near))
 
         def explained(found: Pricing[Any]) -> bool:
             return found.bound <= max(accept, found.best / budget.EXPLAINED)
 
         found = self._price(self.center, explained)
-        chosen = [v for _, v in sorted(found.columns, key=lambda entry: -entry[0])]
-        self._add(np.array(chosen[: budget.ADDED * len(self.prior)]).reshape(-1, len(self.prior)))
-        if found.best > 0:
-            self.center = self.center + found.best * self.prior
-            self.reach = float(self.center.sum())
-        return self.best < before or self.master.columns.shape[1] > columns
+        fresh += self._add_found(found)
+        self.center = self.center + max(found.best, 0.0) * self.prior
+        return self.best < before or fresh > 0
 
-    def _approach(self) -> float:
-        """Rounds of prices without a search, until few seem left before the optimum; about what the master is worth."""
-        master, p = self.master, self.prior
+    @property
+    def reach(self) -> float:
+        """The sum of the prices `center`."""
+        return float(self.center.sum())
+
+    def _approach(self) -> tuple[float, int]:
+        """Rounds of prices without a search, until few seem left before the optimum: (about what the master is worth,
+        how many columns are new)."""
+        master, p, count = self.master, self.prior, 0
         while True:
             found = self._middle(self.reach)
             if found is None:
-                return float(master.value)
+                return float(master.value), count
             near = float(found.sum())
-            if self.reach - near <= max(self.effort.allowed / 4, budget.NEARER * (self.best - near)) or self._over():
-                return near
+            enough = max(self.effort.allowed / 4, budget.NEARER * (self.best - near))
+            if self.reach - near <= enough or self._stopped():
+                return near, count
             trial = self.center + budget.SHARE * (found - self.center)
             joined = self._joined.columns(trial)
             climbed, _ = self._climbs.climb(joined, trial)
@@ -97,44 +100,33 @@ class WideSolve(RobustSolve):
             height = self._climbs.price(made, trial)
             order = np.argsort(-height)[: max(1, len(p) // budget.FEWER)]
             fresh = self._add(made[order[height[order] > 0]])
+            count += fresh
             above = max(float(height.max()), float((master.worth - trial @ master.columns).max()))
             promised, raised = self.reach - float(trial.sum()), float(trial.sum()) + above
             better = raised < self.reach - budget.LITTLE * promised
-            at_edge = float((np.abs(found - self.center) / (self.width * self.scale)).max()) > 0.9
+            at_edge = self._at_edge(found)
             if at_edge and (raised < self.reach - budget.KEPT_WORD * promised or not (better or fresh)):
                 self.width *= 2.0
             elif not (better or fresh):
-                return near
+                return near, count
             if better:
-                self.center, self.reach = trial + above * p, raised
-
-    def _add(self, columns: FloatArray) -> int:
-        """How many of these (n x k) are new to the master."""
-        if not len(columns):
-            return 0
-        fresh = self.master.unseen(columns.T)
-        if fresh.shape[1]:
-            self.master.add(fresh)
-        return int(fresh.shape[1])
+                self.center = trial + above * p
 
     def _stopped(self) -> str:
         """As `Effort.stopped`, and when the rest of the time is needed to prove what a search found."""
         left, proof = self._whole.remaining(), self._proof
-        if left is not None and self._running is not None:
+        if left is not None and self._element and self._running is not None:
             proof = max(proof, self._element * _elements(self._running))
         return self.effort.stopped() or ("time limit" if left is not None and left < proof else "")
-
-    def _over(self) -> bool:
-        return bool(self._stopped())
 
     def _pricer(self, prices: FloatArray) -> Pricer[Any]:
         return super()._pricer(prices) if self._listed else LevelPricer(self._blocks, prices)
 
     def _price(self, prices: FloatArray, enough: Callable[[Pricing[Any]], bool]) -> Pricing[Any]:
-        """The same, with an eye on how long the proof will take."""
+        """The same; how long the proof will take is noted."""
 
         def watched(running: Pricing[Any]) -> bool:
-            self._running = None if self._listed else running
+            self._running = running
             return enough(running)
 
         center = self.center
