@@ -52,20 +52,20 @@ def prove_levels(program: Program, dual: Dual, seconds: float | None = None) -> 
     if found is None or not math.isfinite(found.bound):
         return None
     end = math.inf if seconds is None else time.monotonic() + seconds
-    best, bound, size = None, math.inf, budget.SHORT
+    best, bound, reached, size = None, math.inf, 0, budget.SHORT
     while (closer := max(found.bound, least_bound(found.roots, size))) < bound:
         begun = time.monotonic()
         until = math.inf if best is None else begun + (end - begun) / (1 + budget.SECONDS_CHECKED)
         proof = _with_bound(program, dual, found, closer, partial(_late, until))
-        if proof is None:
-            break
-        best, bound, now = proof, closer, time.monotonic()
-        trees, before = proof.payload["levels"], size
-        assert isinstance(trees, list)
-        written = sum(map(len, trees))
-        room = math.inf if seconds is None else (end - now) / (now - begun) * written / (1 + budget.SECONDS_CHECKED)
-        size = int(min(budget.CAUTION * room, budget.LARGEST_PROOF, budget.GROWTH * before))
-        if size < budget.LONGER * before:
+        if proof is not None:
+            best, bound, reached, now = proof, closer, size, time.monotonic()
+            trees = proof.payload["levels"]
+            assert isinstance(trees, list)
+            room = (end - now) / (now - begun) * sum(map(len, trees)) / (1 + budget.SECONDS_CHECKED)
+            size = int(min(budget.CAUTION * room, budget.LARGEST_PROOF, budget.GROWTH * reached))
+        elif best is not None:
+            size //= 2
+        if best is None or size < budget.LONGER * reached:
             break
     return best
 

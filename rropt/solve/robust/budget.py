@@ -66,7 +66,7 @@ SHORT, LARGEST_PROOF = 60, 8000
 SHORT by reason, as no case of the usual effort reads it: such a proof takes the checker seconds, so there is always
 one; LARGEST_PROOF by reason, as no case of the usual effort reads it: a guard: a proof of more elements takes the
 checker minutes."""
-LONGER, GROWTH, CAUTION = 1.5, 4, 0.7
+LONGER, GROWTH, CAUTION = 1.5, 4, 0.4
 """A longer proof is written where it may have so many times the elements, so many times at most, and as many as this
 share of the time seems to allow. Chosen: by reason, as no case of the usual effort reads it: below LONGER the bound
 hardly gains; GROWTH leaves a long proof where a longer one does not end in time; elements further down take longer.
