@@ -210,20 +210,27 @@ def read_where(given: list[str] | None) -> dict[str, str]:
     return found
 
 
-def draw_estimate(
-    found: Estimate, level: float, columns: list[str], truth: str | None, plot: Path, delimiter: str | None
-) -> Path:
-    """Write the picture of an estimate, with the true frequencies of the file `truth` where it is given."""
-    from rropt.io.files import write_whole
-    from rropt.release.picture import estimate_svg, true_frequencies
+def check_picture(plot: Path | None, truth: str | None, columns: list[str]) -> None:
+    """Raise InputError for a picture of estimates that cannot be drawn or written."""
+    from rropt.io.files import check_writable
 
-    if plot.suffix.lower() != ".svg":
-        raise InputError("this picture is an SVG", str(plot), "write --plot NAME.svg")
+    if truth is not None and plot is None:
+        raise InputError("--truth is for a picture", truth, "add --plot NAME.svg")
     if truth is not None and len(columns) != 1:
         raise InputError("--truth is for one column", truth, "leave it out")
+    if plot is not None:
+        if plot.suffix.lower() != ".svg":
+            raise InputError("this picture is an SVG", str(plot), "write --plot NAME.svg")
+        check_writable(plot.parent, [plot.name])
+
+
+def draw_estimate(found: Estimate, level: float, columns: list[str], truth: str | None, delimiter: str | None) -> str:
+    """The picture of an estimate, with the true frequencies of the file `truth` where there is one. Raises InputError."""
+    from rropt.release.picture import estimate_svg, true_frequencies
+
     true = None if truth is None else true_frequencies(found, truth, columns[0], delimiter)
     title = f"{', '.join(columns)}: {'estimated and true' if truth else 'estimated'} frequencies"
-    return write_whole(plot, estimate_svg(found, level, true, title))
+    return estimate_svg(found, level, true, title)
 
 
 def _declared_privacy(folder: Path) -> list[Constraint]:

@@ -140,7 +140,7 @@ def check_writable(folder: str | os.PathLike[str], names: Iterable[str]) -> None
         os.close(handle)
         os.unlink(probe)
     except OSError as error:
-        raise InputError(f"cannot write ({error.strerror})", str(place), "choose another place with --out") from None
+        raise InputError(f"cannot write ({error.strerror})", str(place), "choose another place") from None
 
 
 def read_text(path: str | os.PathLike[str], what: str, as_it_is: bool = False, *, limits: Limits) -> str:

@@ -81,7 +81,11 @@ FILES: dict[str, tuple[bytes, list[str], list[str]]] = {
         ["solve", "adult-pram", "--gap", "x"],
         ["Invalid value for '--gap'", "see rropt solve --help"],
     ),
-    "a file as the folder": (GOOD, ["solve", "adult-pram", "--out", "d.csv"], ["d.csv: cannot write", "--out"]),
+    "a file as the folder": (
+        GOOD,
+        ["solve", "adult-pram", "--out", "d.csv"],
+        ["d.csv: cannot write", "choose another place"],
+    ),
     "no argument": (GOOD, ["solve"], ["Missing argument 'FILE|MODEL'; see rropt solve --help"]),
     "a command misspelt": (GOOD, ["slove", "adult-pram"], ["'slove'. Did you mean 'solve'? see rropt --help"]),
     "a report of data": (
@@ -96,6 +100,20 @@ APPLY = ["apply", "m.json", "d.csv", "--column", "level"]
 ESTIMATE = ["estimate", "m.json", "d.csv", "--column", "level"]
 # The same for m.json, 2-ary randomised response of a and b: an option is named as the command line writes it.
 RELEASES: dict[str, tuple[bytes, list[str], list[str]]] = {
+    "a picture of another kind": (GOOD, [*ESTIMATE, "--plot", "x.png"], ["x.png: this picture is an SVG"]),
+    "a picture where none can be": (GOOD, [*ESTIMATE, "--plot", "d.csv/x.svg"], ["d.csv: cannot write"]),
+    "truth without a picture": (GOOD, [*ESTIMATE, "--truth", "d.csv"], ["d.csv: --truth is for a picture; add --plot"]),
+    "truth of two columns": (
+        GOOD,
+        [*ESTIMATE, "--column", "id", "--plot", "x.svg", "--truth", "d.csv"],
+        ["d.csv: --truth is for one column; leave it out"],
+    ),
+    "truth that is not there": (
+        GOOD,
+        [*ESTIMATE, "--plot", "x.svg", "--truth", "e.csv"],
+        ["e.csv: there is no such file"],
+    ),
+    "a level": (GOOD, [*ESTIMATE, "--level", "95"], ["level 95.0 is not in (0, 1)"]),
     "semicolons": (b"id;level\n1;a\n2;b\n", APPLY, ["separated by semicolons? Add --delimiter ';'"]),
     "semicolons, released": (b"id;level\n1;a\n2;b\n", ESTIMATE, ["separated by semicolons? Add --delimiter ';'"]),
     "unknown": (b"id,level\n1,a\n2,c\n", APPLY, ["1 of 2 is unknown: 'c'", "--other LABEL"]),
