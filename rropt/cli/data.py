@@ -225,7 +225,7 @@ def check_picture(plot: Path | None, truth: str | None, columns: list[str]) -> N
 
 
 def draw_estimate(found: Estimate, level: float, columns: list[str], truth: str | None, delimiter: str | None) -> str:
-    """The picture of an estimate, with the true frequencies of the file `truth` where there is one. Raises InputError."""
+    """The picture of an estimate, with the true frequencies of the file `truth` if there is one. Raises InputError."""
     from rropt.release.picture import estimate_svg, true_frequencies
 
     true = None if truth is None else true_frequencies(found, truth, columns[0], delimiter)

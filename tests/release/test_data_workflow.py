@@ -272,6 +272,16 @@ def test_truth_that_does_not_fit(capfd: pytest.CaptureFixture[str]) -> None:
     assert not Path("x.svg").exists()
 
 
+def test_the_table_and_the_note_on_it_show_the_same_error(capfd: pytest.CaptureFixture[str]) -> None:
+    """Three equal answers tell no error: the note says "a standard error of 0", and so does the table."""
+    rr.RandomizedResponse(["a", "b"], epsilon=1).to_mechanism().save("m.json")
+    people({"a": 3}, "protected.csv")
+    assert cli.main(["estimate", "m.json", "protected.csv", "--column", "level"]) == 0
+    out, err = capfd.readouterr()
+    assert "a standard error of 0 means" in err
+    assert [line.split()[2] for line in out.splitlines()[2:]] == ["0.00000", "0.00000"]
+
+
 # -- synthetic people --------------------------------------------------------------------------------------
 
 

@@ -235,7 +235,7 @@ def show_estimate(found: Estimate, level: float, console: Console) -> None:
     for label, value, error, (low, high) in zip(
         found.categories, found.values, found.standard_errors, ends, strict=True
     ):
-        table.add_row(Text(plain(label)), f"{value:.5f}", f"{error:.5f}" if error else "-", f"{low:.5f}", f"{high:.5f}")
+        table.add_row(Text(plain(label)), f"{value:.5f}", f"{error:.5f}", f"{low:.5f}", f"{high:.5f}")
     console.print(table)
 
 
