@@ -40,6 +40,8 @@ app = typer.Typer(
 models_app = typer.Typer(no_args_is_help=True, help="List, copy or solve a shipped model; draw its figures.")
 
 BOUNDED, INFEASIBLE, NO_ROUTE, BAD_INPUT, ABORTED = 3, 4, 5, 2, 130
+DECLARED = ("--epsilon", "--delta", "--beta", "--prior", "--uniform")
+"""Options of `rropt sweep` that a solve does not have."""
 LONGEST, TAIL = 2000, 200
 """Characters of a message beyond which it is cut, and those of its end that are kept."""
 STATUS_EXIT = {"certified": 0, "bounded": BOUNDED, "infeasible": INFEASIBLE}
@@ -382,6 +384,10 @@ def _usage(error: Any) -> int:
         return 0
     message = " ".join(str(error.format_message()).split()).rstrip(".")
     command = "rropt" if error.ctx is None else error.ctx.command_path
+    option = getattr(error, "option_name", None)
+    if option in DECLARED and command.endswith((" solve", " compare")):
+        remedy = "edit a copy (rropt models copy MODEL), or use rropt sweep, which has this option"
+        message = f"there is no option {option}: the problem file declares it; {remedy}"
     if message:
         say(f"rropt: {message}{'' if message.endswith('?') else ';'} see {command} --help", error=True)
     return BAD_INPUT
