@@ -135,7 +135,7 @@ def solve(
     chosen: dict[str, Any] = {"gap": gap, "time_limit": time_limit, "solver": solver, "absolute_gap": absolute_gap}
     chosen |= {"solver_options": solver_options(solver_option), "threads": threads}
     asked = declared.with_options(route, **chosen).options
-    insist_on(asked.solver, asked.threads, f"{source}: ")
+    insist_on(asked.solver, asked.threads, f"{source}: " if solver is None else "")
     if public_epsilon is not None or ledger is not None or population:
         declared = noisy_problem(source, declared, data, public_counts, public_epsilon, folder, ledger, population)
     declared = declared.with_options(route, **chosen)

@@ -68,7 +68,7 @@ FILES: dict[str, tuple[bytes, list[str], list[str]]] = {
     "no such solver": (
         GOOD,
         ["solve", "adult-pram", "--solver", "ibm"],
-        ["'ibm' is not a solver that is installed"],
+        ["rropt: solver: 'ibm' is not a solver that is installed; use one of: "],
     ),
     "negative gap": (GOOD, ["solve", "adult-pram", "--gap", "-1"], ["gap: it is -1.0, negative; try 1e-6"]),
     "no time": (

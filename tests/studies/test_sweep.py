@@ -218,6 +218,7 @@ BAD: list[tuple[str, Callable[[], object], str]] = [
         "its suffix is not that of a table",
     ),
     ("no workers", lambda: rr.sweep(PROBLEM, over={"epsilon": [1]}, workers=0), "workers: it is 0"),
+    ("a bad solver", lambda: rr.sweep(PROBLEM, over={"epsilon": [1]}, solver="ibm"), "solver: 'ibm' is not a solver"),
     ("a bad route", lambda: rr.sweep(PROBLEM, over={"epsilon": [1]}, route="fast"), "'fast' is not a route"),
     (
         "a journal that cannot know them",

@@ -24,6 +24,7 @@ from rropt.io.processes import checked_workers, environment, spread
 from rropt.io.types import Number
 from rropt.problem import Problem
 from rropt.release.plans.manifest import file_sha256
+from rropt.solve.entropy.solvers import insist_on
 from rropt.studies.sweeps import points, rows
 from rropt.studies.sweeps.grid import Axis, Variation, axes
 from rropt.studies.sweeps.journal import Journal, journal_path
@@ -123,6 +124,9 @@ def sweep(
     row of status "failed", which the next run tries again.
     """
     checked_workers(workers, scheduler)
+    if scheduler is None:
+        # Other machines may have it.
+        insist_on(solver)
     options = {"route": route, "gap": gap, "time_limit": time_limit, "solver": solver}
     options = {name: value for name, value in options.items() if value is not None}
     output = None if out is None else Path(out)
