@@ -32,6 +32,7 @@ LARGEST_IMPROVED = 1 << 12
 """Entries of a mechanism that is improved: the proof multiplies matrices of rationals."""
 
 
+@checked
 @dataclass(frozen=True, repr=False)
 class Audit:
     """The proved properties of a mechanism.

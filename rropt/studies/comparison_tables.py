@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from rropt.errors import InputError, plain
 from rropt.exact import shown
+from rropt.io.arguments import checked
 from rropt.io.files import a_path, write_whole
 from rropt.studies.measured import Measured
 from rropt.studies.plots import BLUE, FAMILY_LINES, _cut, _figure, _finish
@@ -133,6 +134,7 @@ def checked_format(path: str | os.PathLike[str]) -> str:
     return suffix
 
 
+@checked
 class Tables(ABC):
     """What can be written of the rows of one problem or of many."""
 

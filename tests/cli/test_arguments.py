@@ -685,6 +685,31 @@ def test_a_few_wrong_arguments_of_everything(calls: Calls, tmp_path: Path, monke
     assert found == []
 
 
+def test_a_call_that_does_not_bind_is_told_how_it_is_written(calls: Calls) -> None:
+    """One argument is missing, one unknown, or there are too many: a line with the name, and the call to write."""
+    found = []
+    for where, (call, arguments) in calls.items():
+        if where in (*APART, "Verdict.report"):
+            continue
+        needed = [one for one in inspect.signature(call).parameters.values() if one.default is one.empty]
+        wrong: list[tuple[list[object], dict[str, Any]]] = [([None] * 40, {}), ([], {**arguments, "nonsense": 1})]
+        wrong += [([], {name: arguments[name] for name in arguments if name != one.name}) for one in needed]
+        for given, named in wrong:
+            if any(one.kind in (one.VAR_KEYWORD, one.VAR_POSITIONAL) for one in needed):
+                continue
+            try:
+                call(*given, **named)
+            except rr.RroptError as error:
+                last = error.where.rpartition(".")[2]
+                if last != where.rpartition(".")[2] or f"; write {error.where}(" not in str(error):
+                    found.append(f"{where}: {error}")
+            except Exception as error:
+                found.append(f"{where}: {type(error).__name__}: {error}")
+            else:
+                found.append(f"{where} takes {len(given)} arguments, {sorted(named)}")
+    assert found == [], "\n".join(found)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("part", range(8))
 def test_wrong_arguments_are_errors_of_this_package(

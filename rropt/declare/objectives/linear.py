@@ -90,6 +90,7 @@ def _read_actions(keys: Mapping[str, Any], where: str) -> None:
 ACTIONS = {"actions": "labels of the actions; those of the inputs if left out, where there are as many"}
 
 
+@checked
 class _Expected(Objective):
     """sum over x, g of p_x matrix[x][g] Q[x, g]: what `ExpectedLoss` and `ExpectedGain` are."""
 

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from rropt.errors import InputError
 from rropt.exact import Interval, declared_text, exp_enclosure, log_enclosure, rational
+from rropt.io.arguments import checked
 from rropt.io.types import Number
 
 SMALLEST_EPSILON = Fraction(1, 10**30)
@@ -16,6 +17,7 @@ LARGEST_EPSILON = 20
 """Levels above this are refused, as the certificate format does; they give practically no privacy."""
 
 
+@checked
 @dataclass(frozen=True)
 class Level:
     """A privacy level: the parity gamma = exp(epsilon), declared by exactly one of `epsilon`, `gamma`.
