@@ -59,6 +59,11 @@ def checked(thing: T) -> T:
 def _function(function: Callable[..., Any], bound: bool = False) -> Callable[..., Any]:
     signature = inspect.signature(function)
     module = function.__module__
+    called = [
+        one.name
+        for one in signature.parameters.values()
+        if one.kind is one.KEYWORD_ONLY and (callable(one.default) or "Callable[" in str(one.annotation))
+    ]
 
     def where(given: tuple[Any, ...]) -> str:
         if not bound or not given:
@@ -82,12 +87,22 @@ def _function(function: Callable[..., Any], bound: bool = False) -> Callable[...
             if one.kind not in (one.VAR_KEYWORD, one.VAR_POSITIONAL)
         }
 
+    def misfit(name: str, value: Any, given: tuple[Any, ...]) -> InputError | None:
+        hint = hints().get(name, Any)
+        if value is signature.parameters[name].default or fits(value, hint):
+            return None
+        return InputError(f"{shown(value)} stands where {said(hint)} is needed", f"{where(given)}, {name}")
+
     @wraps(function)
     def read(*given: Any, **named: Any) -> Any:
         if any(isinstance(value, (abc.Iterator, range)) for value in (*given, *named.values())):
             call = bind(given, named)
             call.arguments |= {name: _end(value, hints().get(name), name) for name, value in call.arguments.items()}
             given, named = call.args, call.kwargs
+        for name in called:
+            # It may be called late, or never.
+            if name in named and (wrong := misfit(name, named[name], given)) is not None:
+                raise wrong
         try:
             return function(*given, **named)
         except RroptError:
@@ -95,10 +110,8 @@ def _function(function: Callable[..., Any], bound: bool = False) -> Callable[...
         except Exception as error:
             call = bind(given, named)
             for name, value in call.arguments.items():
-                hint = hints().get(name, Any)
-                if value is not signature.parameters[name].default and not fits(value, hint):
-                    what = f"{shown(value)} stands where {said(hint)} is needed"
-                    raise InputError(what, f"{where(given)}, {name}") from error
+                if (wrong := misfit(name, value, given)) is not None:
+                    raise wrong from error
             # All arguments match: the fault is in this package, and the error is raised unchanged.
             raise
 

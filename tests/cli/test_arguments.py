@@ -710,6 +710,17 @@ def test_a_call_that_does_not_bind_is_told_how_it_is_written(calls: Calls) -> No
     assert found == [], "\n".join(found)
 
 
+def test_what_cannot_be_called_is_refused_before_anything_is_done(calls: Calls) -> None:
+    """A monitor may be called late, or not at all: 3 was accepted."""
+    found = []
+    for where, (call, arguments) in calls.items():
+        for name in inspect.signature(call).parameters.keys() & set(CALLBACKS):
+            with pytest.raises(rr.InputError, match=rf"\w, {name}: 3 stands where a function is needed"):
+                call(**{**arguments, name: 3})
+            found.append(where)
+    assert {"Problem.solve", "release_file", "release_folder", "sweep", "compare", "solve_many"} <= set(found)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("part", range(8))
 def test_wrong_arguments_are_errors_of_this_package(
