@@ -710,6 +710,19 @@ def test_a_call_that_does_not_bind_is_told_how_it_is_written(calls: Calls) -> No
     assert found == [], "\n".join(found)
 
 
+def test_a_family_stands_where_a_mechanism_does(calls: Calls) -> None:
+    """Randomised response: some functions asked for its to_mechanism(), others did not."""
+    family = rr.RandomizedResponse(ABC, epsilon=1)
+    taken = {}
+    for where, (call, arguments) in calls.items():
+        for name, value in arguments.items():
+            if isinstance(value, rr.Mechanism) and value.inputs == value.outputs == tuple(ABC):
+                taken[where] = call(**{**arguments, name: family})
+    size, arguments = calls["sample_size"]
+    assert taken["sample_size"] == size(**{**arguments, "channel": family.to_mechanism()})
+    assert {"delta_of", "birkhoff", "inversion", "variance_split", "projected_risk"} <= set(taken)
+
+
 def test_what_cannot_be_called_is_refused_before_anything_is_done(calls: Calls) -> None:
     """A monitor may be called late, or not at all: 3 was accepted."""
     found = []
