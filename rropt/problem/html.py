@@ -24,7 +24,7 @@ def problem_html(problem: Problem) -> str:
     lines += [f"and {more} more constraints"] if (more := len(problem.constraints) - SHOWN) > 0 else []
     labels = ", ".join(map(_text, problem.inputs[:SHOWN])) + (", ..." if len(problem.inputs) > SHOWN else "")
     lines.append(f"over {counted(len(problem.inputs), 'inputs')}: {labels}")
-    return f"<div><p>Problem {_text(problem.name)}</p><p>{'<br>'.join(lines)}</p></div>"
+    return f"<div><p>Problem: {_text(problem.title)}</p><p>{'<br>'.join(lines)}</p></div>"
 
 
 def solution_html(solution: Solution) -> str:

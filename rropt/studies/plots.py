@@ -315,7 +315,7 @@ def two_categories(solution: Solution, resolution: int = 61) -> Figure:
     axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
     first, second = (_cut(label, 16) for label in labels)
     out = [_cut(label, 16) for label in mechanism.outputs]
-    _finish(axes, f"probability of {out[0]} given {first}", f"probability of {out[1]} given {second}", problem.name)
+    _finish(axes, f"probability of {out[0]} given {first}", f"probability of {out[1]} given {second}", problem.title)
     axes.legend(frameon=False, fontsize=9, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=3)
     return figure
 

@@ -172,6 +172,7 @@ def test_two_categories_have_four_vertices_and_the_optimum_is_one(two: rr.Soluti
         ratios = matrix.max(axis=0)[matrix.min(axis=0) > 0] / matrix.min(axis=0)[matrix.min(axis=0) > 0]
         assert all(ratio <= np.e * (1 + 1e-9) for ratio in ratios)
     assert figure.axes[1].get_ylabel() == "mutual information (nats)"
+    assert figure.axes[0].get_title() == "maximize mutual information"
     saved(figure, tmp_path)
 
 

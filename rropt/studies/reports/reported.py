@@ -57,8 +57,8 @@ class Report:
 
     @property
     def title(self) -> str:
-        """Its title: the column and its file, else the problem's name."""
-        return self.problem.name if self.data is None else str(self.data)
+        """Its title: the column and its file, else the problem's."""
+        return self.problem.title if self.data is None else str(self.data)
 
     @property
     def promise(self) -> str:
