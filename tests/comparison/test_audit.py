@@ -295,7 +295,7 @@ BAD = {
     "empty": ("", "it is empty"),
     "nothing but a header": ("p,q\n", "it has a header and no rows"),
     "another delimiter": ("0.7|0.3\n0.5|0.5\n", "--delimiter"),
-    "one row": ("0.5,0.5\n", "at least 2"),
+    "one row": ("0.5,0.5\n", "it has one row, and its rows are the inputs"),
     "counts": ("10,20\n30,40\n", "is 10, above one"),
     "neither axis": ("0.5,0.4\n0.3,0.7\n", "sums to 0.9, not to one"),
     "a label twice": ("x,0.5,0.5\nx,0.4,0.6\n", "label 'x' appears twice"),
