@@ -22,7 +22,7 @@ BAD_INPUT = 2
 
 
 def check(
-    certificates: Annotated[list[str], typer.Argument(help="Certificate files, or folders that `rropt solve` wrote.")],
+    certificates: Annotated[list[str], typer.Argument(help="Certificate files, or folders that rropt solve wrote.")],
     problem: Annotated[
         str | None,
         typer.Option("--problem", metavar="FILE|MODEL", help="The problem that the certificates must be about."),
@@ -46,7 +46,7 @@ def check(
 
     With --core, the verdict says which programs accept: PROVED (verified core) if rropt-core is installed; PROVED
     (kernel and checker) if it is not; PROVED (checker) if the core does not cover this kind of proof. The variable
-    RROPT_CORE or PATH gives the program; `make core` builds it.
+    RROPT_CORE or PATH gives the program; make core builds it.
     """
     from rropt import checker
     from rropt.solve.verified import BUILD, NAME, VARIABLE, check as judge, find_core
@@ -73,7 +73,7 @@ def write_proof(
         Path | None, typer.Option("--out", "-o", metavar="FILE", help="The proof file (default: standard output).")
     ] = None,
 ) -> None:
-    """Write the proof file of a certificate, which rropt-core and `python -m rropt.kernel` check.
+    """Write the proof file of a certificate, which rropt-core and python -m rropt.kernel check.
 
     Exit status: 0 written; 1 the certificate is refuted, 2 it is unreadable, or its proof is outside of the core.
     """
@@ -88,7 +88,7 @@ def write_proof(
     try:
         text = proof_file(json.loads(Path(certificate).read_bytes()))
     except OutsideCoreError as outside:
-        raise InputError(str(outside), certificate, "`rropt check` checks it") from None
+        raise InputError(str(outside), certificate, "rropt check checks it") from None
     if out is None:
         typer.echo(text, nl=False)
     else:

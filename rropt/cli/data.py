@@ -251,7 +251,7 @@ def identify(
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The mechanism file to write.")],
     share: Annotated[str, typer.Option("--share", help="Probability of using the other design, in (0, 1).")] = "0.1",
 ) -> None:
-    """Mix a design that does not identify the frequencies with one that does, at the same privacy, for `estimate`."""
+    """Mix a design that does not identify the frequencies with one that does, at the same privacy, to estimate them."""
     from rropt.estimation.identifiability import companion, identifying
     from rropt.mechanisms.estimators.linear import float_rank
     from rropt.model.promises import plain_ratio

@@ -52,7 +52,7 @@ SOLVE_EPILOG = (
 
 ROUTE_HELP = (
     "auto, linear, tangent, truth, branch, vertices, columns, cuts, mixtures, risk, conic, relaxed, events, actions, "
-    "maximin, lifted, capacity, outer or general (`rropt compare` tries them all)."
+    "maximin, lifted, capacity, outer or general (rropt compare tries them all)."
 )
 ProblemName = Annotated[str, typer.Argument(metavar="FILE|MODEL", help="A problem file, or a shipped model.")]
 ModelName = Annotated[str, typer.Argument(metavar="MODEL", help="A shipped model.")]
@@ -277,7 +277,7 @@ def solve_model(
     solver_option: SolverOption = None,
     threads: Threads = None,
 ) -> None:
-    """Solve a shipped model: the same as `rropt solve NAME`."""
+    """Solve a shipped model: the same as rropt solve NAME."""
     from rropt.models import model_path
 
     solve(
@@ -312,7 +312,7 @@ COMMANDS: tuple[tuple[typer.Typer, str, Callable[..., None], str, str | None], .
     (models_app, "list", list_all, "List the shipped models.", None),
     (models_app, "show", show, "Print the problem file of a model.", None),
     (models_app, "copy", copy, "Copy the problem file of a model, to edit it.", None),
-    (models_app, "solve", solve_model, "Solve a model: the same as `rropt solve MODEL`.", SOLVE_EPILOG),
+    (models_app, "solve", solve_model, "Solve a model: the same as rropt solve MODEL.", SOLVE_EPILOG),
     (models_app, "people", draw_people, "Write a table of synthetic people to try a model on.", None),
     (models_app, "figure", draw_figure, "Draw a figure of a paper from computed numbers.", None),
     (models_app, "table", write_table, "Print a table of a paper beside computed numbers.", None),

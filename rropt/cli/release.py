@@ -193,7 +193,7 @@ key_app = typer.Typer(no_args_is_help=True, help="Make the key with which a repe
 def new_key(
     path: Annotated[Path, typer.Argument(metavar="FILE", help="The key file to write.")],
 ) -> None:
-    """Make a key for `apply --id COLUMN --key FILE`.
+    """Make a key for rropt apply --id COLUMN --key FILE.
 
     A release under the same key gives the same answers. Without the key they are drawn anew, which costs again.
     """
@@ -301,7 +301,7 @@ def sign(
 ) -> None:
     """Sign the ledger as it is now.
 
-    `rropt ledger verify --receipt` then shows whether a line up to here was changed or removed.
+    rropt ledger verify --receipt then shows whether a line up to here was changed or removed.
     """
     from rropt.release.account import Account
     from rropt.release.storage.places import ledger_place

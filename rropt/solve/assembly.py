@@ -197,7 +197,7 @@ def _uninformative(mechanism: Mechanism, objective: Objective, program: Program)
     rank = _rank(mechanism)
     if rank == len(mechanism.inputs):
         return ()
-    remedy = "`rropt identify` (rropt.estimation.identifying in Python) mixes in a design that does"
+    remedy = "rropt identify (rropt.estimation.identifying in Python) mixes in a design that does"
     if (objective.kind == Trace.kind and objective.prior is None) or tightest_log(program.cone) <= 0:
         remedy = "loosen the constraints"
     return (
@@ -357,10 +357,10 @@ def _prove(
     verdict = within(CHECKED, lambda: check_bytes(data))
     stronger = None if verdict is None else within(CHECKED, lambda: strengthen(verdict, data))
     if verdict is None:
-        warnings.append("the time limit ended the check of the certificate: run `rropt check`, which has no limit")
+        warnings.append("the time limit ended the check of the certificate: run rropt check, which has no limit")
     elif stronger is None:
         warnings.append(
-            "the time limit ended the kernel's check of the certificate: run `rropt check --core`, which has no limit"
+            "the time limit ended the kernel's check of the certificate: run rropt check --core, which has no limit"
         )
     elif not stronger.proved:
         warnings.append(f"the certificate is not accepted: {stronger.reason}")
