@@ -35,7 +35,7 @@ def solution_html(solution: Solution) -> str:
     largest = max(map(abs, known.values()), default=0.0) or 1.0
     for word, number in known.items():
         bar = f'<div style="background:#1f77b4;height:0.6em;width:{16 * abs(number) / largest:.3f}em"></div>'
-        parts.append(f"<div>{word} {number!r} {_text(solution.units)}{bar}</div>")
+        parts.append(f"<div>{word} {number!r}\u00a0{_text(solution.units)}{bar}</div>")
     if solution.gap is not None:
         parts.append(f"<p>gap {solution.gap:.1e}</p>")
     said = [*solution.warnings, *(f"conflict: {rule}" for rule in solution.conflict)]

@@ -1,5 +1,6 @@
 """A report as one HTML page: no script, no font, no picture from elsewhere; light and dark; readable on a telephone."""
 
+import re
 from html import escape
 
 import numpy as np
@@ -19,6 +20,8 @@ DIGITS, IN_CELLS, CELL, LETTER = 9, 12, 30, 6.6
 """Significant digits; a map of at most so many outputs has numbers in its cells; a cell's side and a letter's width in
 the units of the picture."""
 LONGEST_LABEL = 18
+UNIT = re.compile(r"(?<=\d) (?=%|nats\b|bits\b)")
+"""The space between a number and its unit, where no line may break."""
 
 STYLE = """
 :root { color-scheme: light dark; --page: #ffffff; --ink: #1b1f24; --soft: #59626e; --line: #d5dae0; --card: #f5f7f9;
@@ -78,6 +81,11 @@ def page(report: Report) -> str:
 
 
 def _text(words: str) -> str:
+    return UNIT.sub("\u00a0", _exact(words))
+
+
+def _exact(words: str) -> str:
+    """What may be copied: its spaces are as they were."""
     return escape(plain(words))
 
 
@@ -134,7 +142,7 @@ def _proved_sentence(report: Report) -> str:
         )
     value, optimum = found
     up = report.problem.goal.sense == "maximize"
-    unit = f" {_text(report.units)}" if report.units else ""
+    unit = f"\u00a0{_text(report.units)}" if report.units else ""
     best, verb = (optimum.upper, "more than") if up else (optimum.lower, "less than")
     own = value.lower if up else value.upper
     gap = shown(optimum.upper - optimum.lower, 2, up=True)
@@ -267,7 +275,7 @@ def _certificate(report: Report) -> str:
     granted = "The proof assumes nothing."
     if taken:
         granted = "The proof assumes:"
-    lines = "\n".join(_text(line) for line in verdict.report().splitlines())
+    lines = "\n".join(_exact(line) for line in verdict.report().splitlines())
     colour = "words" if verdict.proved else "words bad"
     rest = f"<p>{granted}</p>{_items(taken)}" if verdict.proved else ""
     return (
@@ -292,7 +300,7 @@ def _again(report: Report) -> str:
 
 
 def _source(report: Report) -> str:
-    text = "\n".join(map(_text, report.text.split("\n")))
+    text = "\n".join(map(_exact, report.text.split("\n")))
     return (
         "<h2>To solve it again</h2>\n<p>Save this as a file and run <code>rropt solve FILE.toml</code>.</p>\n"
         f"<details><summary>The problem file</summary><pre><code>{text}</code></pre></details>"
