@@ -149,8 +149,10 @@ def _show(found: Audit, name: str) -> None:
         parity = f"{float(found.parity):.15g} (exactly p/q, see --json)"
     lines.append(("parity", parity))
     rules = () if found.problem is None else described(found.problem.constraints)
-    words = {True: "yes", False: "NO", None: "nothing is declared" if not rules else "undecided"}
+    words = {True: "yes", False: "NO", None: "nothing is declared"}
     verdict = words[found.satisfies] + (f": it breaks {' and '.join(found.broken)}" if found.broken else "")
+    if found.satisfies is None and found.undecided:
+        verdict = f"undecided: {' and '.join(found.undecided)}"
     lines.append(("satisfies", verdict + (f": {' and '.join(rules)}" if found.satisfies and rules else "")))
     lines += [("robust epsilon", f"{_between(one.epsilon)}: {rule}") for rule, one in found.robust]
     lines += _worth(found)

@@ -39,15 +39,17 @@ class Audit:
 
     `epsilon` (nats) encloses its exact level, the logarithm of `parity`; both are infinite where an output excludes an
     input. `satisfies` says whether what was declared holds (None: nothing was, or it is undecided), `broken` names
-    what does not. `value` encloses its value for the `objective` in `units`, `solution` solves the problem that was
-    declared. `admissibility` (None where there is no level to judge at) and `improvement`, which dominates it, are for
-    plain LDP. `robust` are the exact levels over the confidence sets of robust constraints, by their description.
+    what does not, `undecided` what enclosures do not decide. `value` encloses its value for the `objective` in
+    `units`, `solution` solves the problem that was declared. `admissibility` (None where there is no level to judge at)
+    and `improvement`, which dominates it, are for plain LDP. `robust` are the exact levels over the confidence sets of
+    robust constraints, by their description.
     """
 
     mechanism: Mechanism
     orientation: str
     satisfies: bool | None
     broken: tuple[str, ...]
+    undecided: tuple[str, ...]
     problem: Problem | None
     value: Interval | None
     solution: Solution | None
@@ -116,6 +118,7 @@ class Audit:
             "share_of_optimum": self.share_of_optimum,
             "admissible": self.admissible,
             "broken": list(self.broken),
+            "undecided": list(self.undecided),
             "units": None if self.problem is None else self.problem.objective.units,
             "optimum": None if self.solution is None else self.solution.status,
             "improved_value": None if self.improved_value is None else _ends(self.improved_value),
@@ -172,10 +175,9 @@ def audit(
         improved = problem.objective.value(better.mechanism)
     if satisfies is False and solution is not None:
         notes.append("it does not satisfy the problem's constraints: its share of the optimum may be above one")
-    broken = tuple(name for name, good in holds.items() if good is False)
-    return Audit(
-        mechanism, word, satisfies, broken, problem, value, solution, judged, better, improved, robust, tuple(notes)
-    )
+    broken, undecided = (tuple(name for name, good in holds.items() if good is said) for said in (False, None))
+    held = satisfies, broken, undecided
+    return Audit(mechanism, word, *held, problem, value, solution, judged, better, improved, robust, tuple(notes))
 
 
 def _plain_problem(mechanism: Mechanism, prior: Prior, level: Level | None, notes: list[str]) -> Problem:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from fractions import Fraction
 from pathlib import Path
 
@@ -105,6 +106,26 @@ def test_what_this_package_writes_comes_back_to_the_last_bit(tmp_path: Path) -> 
         assert found.mechanism.denominators == mechanism.denominators
         assert found.satisfies is True
     assert found.mechanism.inputs == mechanism.inputs
+
+
+def test_undecided_is_said_of_what_is_undecided(write, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The text and the JSON agree; a prior alone declares nothing."""
+    counts = tmp_path / "counts.csv"
+    counts.write_text("category,count\n0,3\n1,5\n", encoding="utf-8")
+    ends = rr.privacy.Level(epsilon=1).ratio
+    ratio = (ends.lower + ends.upper) / 2
+    high, low = ratio / (1 + ratio), 1 / (1 + ratio)
+    narrow, rule = f"{high},{low}\n{low},{high}\n", "LDP at epsilon 1"
+    for text, more, said, undecided in (
+        ("0.75,0.25\n0.25,0.75\n", ["--prior", str(counts)], "nothing is declared", []),
+        (narrow, ["--epsilon", "1"], f"undecided: {rule}", [rule]),
+    ):
+        matrix = str(write(text))
+        assert cli.main(["audit", matrix, *more]) == 0
+        assert re.search(rf"satisfies +{said} *\n", capsys.readouterr().out)
+        assert cli.main(["audit", matrix, *more, "--json"]) == 0
+        told = json.loads(capsys.readouterr().out)
+        assert (told["satisfies"], told["undecided"], told["broken"]) == (None, undecided, [])
 
 
 # -- orientation ----------------------------------------------------------------------------------------
