@@ -345,8 +345,7 @@ def frequencies(found: Estimate, truth: Sequence[float], level: float = 0.95, ti
     for hit, colour, mark in ((True, BLUE, "o"), (False, RED, "s")):
         chosen = inside == hit
         if chosen.any():
-            verb = "contain" if hit else "do not contain"
-            name = f"{int(chosen.sum())} of {len(true)} intervals {verb} the true frequency"
+            name = f"{int(chosen.sum())} of {len(true)} intervals {'' if hit else 'do not '}contain the true frequency"
             # An estimate may lie outside [0, 1], and its interval does not.
             below, above = (np.maximum(side, 0.0)[chosen] for side in (values - ends[:, 0], ends[:, 1] - values))
             bars = axes.errorbar(true[chosen], values[chosen], [below, above], fmt=mark, color=colour, markersize=4)
