@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rropt.mechanisms.estimators.estimate import Estimate
     from rropt.model.prior import Prior
     from rropt.problem import Problem
+    from rropt.problem.tables import Declared
     from rropt.release.plans.plan import Design, ProtectedColumn
 
 WHERE = "models people"
@@ -112,11 +113,11 @@ def declared_problem(
     delimiter: str | None = None,
     null: str | None = None,
     step: int | None = None,
-) -> Problem:
-    """The problem of a file; with `data` and `column`, at the frequencies of that column, whose counts are rounded to
+) -> Declared:
+    """What a file declares; with `data` and `column`, at the frequencies of that column, whose counts are rounded to
     multiples of `step`. Raises InputError."""
     from rropt.model.prior import rounded_prior
-    from rropt.problem_file import load_problem
+    from rropt.problem_file import read_problem
 
     given = {"--data": data, "--column": column, "--delimiter": delimiter, "--null": null, "--public-counts": step}
     if data is None or column is None:
@@ -124,14 +125,14 @@ def declared_problem(
         if alone is not None:
             missing = "--column" if column is None and data is not None else "--data"
             raise InputError(f"{alone} needs {missing}", "solve", "as --data people.csv --column education")
-        return load_problem(source)
+        return read_problem(source)
     prior = _count(data, column, delimiter, null)
-    return load_problem(source, prior=prior if step is None else rounded_prior(prior, step))
+    return read_problem(source, prior=prior if step is None else rounded_prior(prior, step))
 
 
 def noisy_problem(
     source: Path,
-    exact: Problem,
+    exact: Declared,
     data: str | None,
     step: int | None,
     epsilon: str | None,
@@ -139,21 +140,19 @@ def noisy_problem(
     ledger: str | None,
     population: str,
 ) -> Problem:
-    """The problem `exact` of a file, at counts with noise that the ledger of `data` counts. Raises InputError."""
-    from rropt.model.prior import Prior
+    """The problem of `source`, read as `exact`, at counts with noise that the ledger of `data` counts. Raises
+    InputError."""
     from rropt.problem_file import load_problem
     from rropt.release.histogram import noisy_prior
     from rropt.release.storage.places import known_place
 
-    prior = exact.objective.prior
+    prior = exact.problem.objective.prior
     if epsilon is None or step is not None or data is None or prior is None:
         what = "--public-epsilon is for counts of --data without --public-counts; --ledger and --population are for it"
         raise InputError(what, "solve", "as --data people.csv --column education --public-epsilon 0.5 --ledger PATH")
-    place = known_place(ledger)
-    labels = load_problem(source).inputs
-    # What is wrong with the problem is said before the draw.
-    load_problem(source, prior=Prior.uniform(labels))
-    found = noisy_prior(prior, labels, epsilon, Path(data), folder, place, population)
+    if not exact.named:
+        raise InputError("[input] names no categories", str(source), "name all of them there: they are public")
+    found = noisy_prior(prior, epsilon, Path(data), folder, known_place(ledger), population)
     return load_problem(source, prior=found)
 
 

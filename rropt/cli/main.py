@@ -101,7 +101,10 @@ def solve(
     data: Annotated[
         str | None,
         typer.Option(
-            "--data", metavar="FILE", help="Take the counts of the inputs from this CSV, Parquet or Arrow file."
+            "--data",
+            metavar="FILE",
+            help="Count the inputs in this CSV, Parquet or Arrow file. [input] names them; without it, they are the "
+            "values of the file, sorted.",
         ),
     ] = None,
     column: Annotated[str | None, typer.Option("--column", help="The column of --data to count.")] = None,
@@ -127,7 +130,8 @@ def solve(
     from rropt.studies.reports import terminal
 
     source = find_problem(problem)
-    declared = declared_problem(source, data, column, delimiter, null, public_counts)
+    given = declared_problem(source, data, column, delimiter, null, public_counts)
+    declared = given.problem
     folder = Path(declared.name) if out is None else out
     check_writable(folder, RESULTS)
     chosen: dict[str, Any] = {"gap": gap, "time_limit": time_limit, "solver": solver, "absolute_gap": absolute_gap}
@@ -135,7 +139,7 @@ def solve(
     asked = declared.with_options(route, **chosen).options
     insist_on(asked.solver, asked.threads, f"{source}: ")
     if public_epsilon is not None or ledger is not None or population:
-        declared = noisy_problem(source, declared, data, public_counts, public_epsilon, folder, ledger, population)
+        declared = noisy_problem(source, given, data, public_counts, public_epsilon, folder, ledger, population)
     declared = declared.with_options(route, **chosen)
     console = terminal.console()
     if not as_json:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rropt.errors import InputError, counted
+from rropt.errors import InputError, counted, shown
 from rropt.exact import cleared, rational
 from rropt.io.arguments import checked
 from rropt.io.count_records import count_records
@@ -34,6 +34,9 @@ TOLERANCE = Fraction(1, 10**9)
 
 LONGEST_WEIGHT = 10**4000
 """Proportions from here on are longer than the certificate format writes."""
+
+MOST_NAMED = 6
+"""Values that a message names."""
 
 Declared = Literal["counts", "probabilities", "uniform"]
 
@@ -343,6 +346,26 @@ def counted_prior(counts: Mapping[str, int], column: str, path: str | os.PathLik
         what = f"column {column!r} has {'one value only' if counts else 'no values'}"
         raise InputError(what, str(path), "randomise one that varies")
     return replace(Prior.from_counts(dict(counts)), source=DataColumn(column, Path(path).name))
+
+
+def placed_prior(prior: Prior, labels: tuple[str, ...], pairs: Pairs | None, file: str) -> Prior:
+    """The frequencies of `prior` at the inputs that the problem file `file` names, in their order: one that it does not
+    have gets 0. Inputs may be `pairs`. Raises InputError for other values."""
+    counts = dict(zip(prior.labels, prior.weights, strict=True))
+    if extra := sorted(counts.keys() - set(labels), key=prior.labels.index):
+        what = "the prior" if prior.source is None else f"column {prior.source.column!r}"
+        listed = ", ".join(map(shown, extra[:MOST_NAMED])) + (", ..." if len(extra) > MOST_NAMED else "")
+        place = file if prior.source is None else prior.source.file
+        remedy = (
+            f"correct the data, or [input] of {file} (of a copy, for a shipped model); "
+            "without [input] the inputs are the values of the data, sorted"
+        )
+        raise InputError(f"{what} has {counted(len(extra), 'undeclared values')}: {listed}", place, remedy)
+    # Equal probabilities of some of the inputs are not those of all.
+    even = prior.declared == "uniform" and len(labels) > len(prior)
+    weights = tuple(counts.get(label, 0) for label in labels)
+    declared: Declared = "probabilities" if even else prior.declared
+    return replace(prior, labels=labels, weights=weights, declared=declared, pairs=pairs or prior.pairs)
 
 
 def rounded_prior(prior: Prior, step: int) -> Prior:
