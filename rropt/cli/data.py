@@ -30,7 +30,8 @@ def draw_people(
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="A .csv file.")],
     column: Annotated[str, typer.Option("--column", help="The column's name.")] = "category",
     count: Annotated[
-        int | None, typer.Option("--count", help="Number of people (default: the sum of the counts).")
+        int | None,
+        typer.Option("--count", help="Number of people (default: the sum of the counts, if the model has counts)."),
     ] = None,
     seed: Annotated[int, typer.Option("--insecure-seed", help="The same seed draws the same people.")] = 1,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
@@ -46,6 +47,8 @@ def draw_people(
         raise InputError(f"the model {name!r} has no prior", WHERE, "choose another")
     if out.exists() and not force:
         raise InputError("this file exists already", str(out), "move it away, or use --force")
+    if count is None and prior.declared != "counts":
+        raise InputError(f"the model {name!r} has frequencies, not numbers of people", WHERE, "give --count, as 5000")
     number = sum(prior.weights) if count is None else count
     written = write_whole(out, "".join(insecure_synthetic_people(prior, number, seed, column)))
     say(f"wrote {written}: {counted(number, 'synthetic people')}")

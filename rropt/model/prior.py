@@ -38,7 +38,8 @@ LONGEST_WEIGHT = 10**4000
 MOST_NAMED = 6
 """Values that a message names."""
 
-Declared = Literal["counts", "probabilities", "uniform"]
+Declared = Literal["counts", "fractional counts", "probabilities", "uniform"]
+"""Only weights that were declared as "counts" are numbers of people."""
 
 
 def _pair(values: object, labels: Sequence[object] | None, what: str) -> tuple[tuple[str, ...], list[object]]:
@@ -208,15 +209,14 @@ class Prior:
         or a list with `labels` beside it.
 
         With `pairs`, `counts` is a data frame, a 2-D array or a list of lists: one row a sensitive value, one column an
-        other value; fractional ones count as probabilities there.
-        Counts are numbers >= 0, not all zero; weighted (fractional) counts are exact too. Raises InputError.
+        other value. Counts are numbers >= 0, not all zero. Weighted (fractional) counts are exact too, but only
+        frequencies: what needs numbers of people refuses them. Raises InputError.
         """
         names, values = _pair(counts, labels, "counts") if pairs is None else _tabulate(counts, labels, pairs, "counts")
         numbers = _non_negative(names, values, "count")
         whole = all(number.denominator == 1 for number in numbers)
         weights = tuple(int(number) for number in numbers) if whole else cleared(numbers)
-        # Weights that are not counts do not give the number of observations, which confidence sets need.
-        return cls(names, weights, declared="counts" if whole or pairs is None else "probabilities", pairs=pairs)
+        return cls(names, weights, declared="counts" if whole else "fractional counts", pairs=pairs)
 
     @classmethod
     def from_probabilities(

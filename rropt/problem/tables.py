@@ -288,12 +288,15 @@ def text_of(problem: Problem) -> str:
         lines.append(f"uniform = {_value(list(prior.labels))}")
     else:
         numbers: list[Any] = list(prior.weights) if prior.declared == "counts" else list(prior.probabilities)
+        if prior.declared == "fractional counts":
+            # Smallest integers in their proportions, so that half of one is not whole: fractional counts again.
+            numbers = [Fraction(weight, 2) for weight in prior.weights]
         if prior.pairs is None:
             lines.append(f"categories = {_value(list(prior.labels))}")
         else:
             lines += _pairs({"sensitive": list(prior.pairs.sensitive), "other": list(prior.pairs.other)})
             numbers = [numbers[prior.pairs.block(s)] for s in range(len(prior.pairs.sensitive))]
-        lines.append(f"{prior.declared} = {_value(numbers)}")
+        lines.append(f"{prior.declared.removeprefix('fractional ')} = {_value(numbers)}")
     lines += ["", "[objective]", f"{problem.goal.sense} = {_text(problem.objective.kind)}"]
     lines += _pairs(problem.objective.keys())
     for constraint in problem.constraints:
