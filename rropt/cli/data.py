@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -131,6 +132,20 @@ def declared_problem(
         return read_problem(source)
     prior = _count(data, column, delimiter, null)
     return read_problem(source, prior=prior if step is None else rounded_prior(prior, step))
+
+
+def remarks(given: Declared, solved: Problem, written: Mapping[str, Path], folder: Path) -> Iterator[str]:
+    """What a user of data must know of the problem `solved`, whose results are `written` in `folder`: an objective that
+    does not use the frequencies that were given, and files with exact counts."""
+    objective, prior = solved.objective, given.prior
+    if objective.prior is None and prior is not None and prior.declared != "uniform" and "mechanism.json" in written:
+        cure = "; weighted = true in [objective] weighs the categories by them" if "weighted" in objective.words else ""
+        place = "[input]" if prior.source is None else str(prior.source)
+        yield f"{objective.kind} does not use the frequencies of {place}{cure}"
+    source = None if objective.prior is None else objective.prior.source
+    if source is not None and not source.public:
+        hold = " and ".join(name for name in ("certificate.json", "solution.json") if name in written)
+        yield f"{hold} contain the exact counts of {source}; rropt publish {folder} -o NEW copies what may go out"
 
 
 def noisy_problem(

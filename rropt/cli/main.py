@@ -20,7 +20,7 @@ from rropt.cli.audit import AUDIT_EPILOG, SAMPLER_EPILOG, audit_draws, audit_mat
 from rropt.cli.check import check, write_proof
 from rropt.cli.claims import CLAIMS_EPILOG, VERIFY_EPILOG, show_claims, verify_claim
 from rropt.cli.compare import COMPARE_EPILOG, compare_routes
-from rropt.cli.data import declared_problem, draw_people, find_problem, identify, noisy_problem, solver_options
+from rropt.cli.data import declared_problem, draw_people, find_problem, identify, noisy_problem, remarks, solver_options
 from rropt.cli.figures import draw_figure, write_table
 from rropt.cli.lines import say
 from rropt.cli.models import copy, list_all, show
@@ -166,13 +166,8 @@ def solve(
         terminal.show_solution(solution, console)
         for path in written.values():
             say(f"wrote {path}")
-    prior = solution.problem.objective.prior
-    if prior is not None and prior.source is not None and not prior.source.public:
-        hold = " and ".join(name for name in ("certificate.json", "solution.json") if name in written)
-        words = (
-            f"{hold} contain the exact counts of {prior.source}; rropt publish {folder} -o NEW copies what may go out"
-        )
-        say(f"note: {words}", error=as_json)
+    for remark in remarks(given, solution.problem, written, folder):
+        say(f"note: {remark}", error=as_json)
     if solution.status == "infeasible":
         clash = " and ".join(solution.conflict)
         say(f"rropt: {source}: infeasible: {clash} conflict; loosen one of them", error=True)

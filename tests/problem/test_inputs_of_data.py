@@ -131,3 +131,47 @@ def test_priors_in_another_order_are_put_in_that_of_the_problem() -> None:
     # Equal shares of two of them are not equal shares of all.
     two = rr.load_problem("p.toml", prior=rr.Prior.uniform(["mid", "low"]))
     assert rr.problem_file.parse_problem(rr.problem_file.problem_to_toml(two)) == two
+
+
+TRACE = """schema = 1
+[input]
+{input}
+[objective]
+maximize = "trace"
+{weighted}
+[[constraint]]
+kind = "ldp"
+epsilon = 1
+"""
+COUNTED, PEOPLE = "counts = { low = 90, mid = 9, high = 1 }", ("--data", "d.csv", "--column", "answer")
+
+
+@pytest.mark.parametrize(
+    ("own", "weighted", "data", "place"),
+    [
+        (COUNTED, "", PEOPLE, "column 'answer' of d.csv"),
+        (COUNTED, "", (), "[input]"),
+        (NAMED["probabilities"], "", (), "[input]"),
+        ("", "", PEOPLE, "column 'answer' of d.csv"),
+        (COUNTED, "weighted = true", PEOPLE, None),
+        (NAMED["uniform"], "", (), None),
+        (NAMED["labels"], "", (), None),
+    ],
+)
+def test_frequencies_that_an_objective_does_not_use_are_told(
+    own: str, weighted: str, data: tuple[str, ...], place: str | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And the report says what was sought: a sum over categories, or how often an answer stays."""
+    people(low=90, mid=9, high=1)
+    Path("p.toml").write_text(TRACE.format(input=own, weighted=weighted), encoding="utf-8")
+    for more in ((), ("--json",)):
+        assert cli.main(["solve", "p.toml", *data, *more, "--out", "o"]) == 0
+        told = capsys.readouterr()
+        text = told.err if more else told.out
+        said = f"note: trace does not use the frequencies of {place}; weighted = true in [objective] weighs"
+        assert (said in text) == (place is not None)
+        assert ("does not use" in text) == (place is not None)
+    assert cli.main(["report", "o", "-o", "r.html"]) == 0
+    page = Path("r.html").read_text(encoding="utf-8")
+    assert ("how often the released answer is the true one" in page) == bool(weighted)
+    assert ("the sum over the categories of the probability that an answer stays as it is" in page) != bool(weighted)
