@@ -29,7 +29,7 @@ def check(
     ] = None,
     data: Annotated[
         str | None,
-        typer.Option("--data", metavar="CSV", help="Take the counts of the problem's inputs from this file."),
+        typer.Option("--data", metavar="CSV", help="Count the problem's inputs in this file, as rropt solve does."),
     ] = None,
     column: Annotated[str | None, typer.Option("--column", help="The column of --data.")] = None,
     core: Annotated[
@@ -56,7 +56,7 @@ def check(
     if core and find_core() is None:
         found = f"{NAME} is not on PATH, and {VARIABLE} is not set: the kernel of rropt checks"
         print(f"rropt: {found}; {BUILD}", file=sys.stderr)
-    declared = None if problem is None else declared_problem(find_problem(problem), data, column)
+    declared = None if problem is None else declared_problem(find_problem(problem), data, column).problem
     worst = 0
     for name in map(checker.certificate_file, certificates):
         verdict = judge(name, core=core)

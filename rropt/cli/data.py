@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from rropt.mechanisms.estimators.estimate import Estimate
     from rropt.model.prior import Prior
     from rropt.problem import Problem
+    from rropt.problem.tables import Declared
     from rropt.release.plans.plan import Design, ProtectedColumn
 
 WHERE = "models people"
@@ -29,7 +31,8 @@ def draw_people(
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="A .csv file.")],
     column: Annotated[str, typer.Option("--column", help="The column's name.")] = "category",
     count: Annotated[
-        int | None, typer.Option("--count", help="Number of people (default: the sum of the counts).")
+        int | None,
+        typer.Option("--count", help="Number of people (default: the sum of the counts, if the model has counts)."),
     ] = None,
     seed: Annotated[int, typer.Option("--insecure-seed", help="The same seed draws the same people.")] = 1,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
@@ -45,6 +48,8 @@ def draw_people(
         raise InputError(f"the model {name!r} has no prior", WHERE, "choose another")
     if out.exists() and not force:
         raise InputError("this file exists already", str(out), "move it away, or use --force")
+    if count is None and prior.declared != "counts":
+        raise InputError(f"the model {name!r} has frequencies, not numbers of people", WHERE, "give --count, as 5000")
     number = sum(prior.weights) if count is None else count
     written = write_whole(out, "".join(insecure_synthetic_people(prior, number, seed, column)))
     say(f"wrote {written}: {counted(number, 'synthetic people')}")
@@ -112,11 +117,11 @@ def declared_problem(
     delimiter: str | None = None,
     null: str | None = None,
     step: int | None = None,
-) -> Problem:
-    """The problem of a file; with `data` and `column`, at the frequencies of that column, whose counts are rounded to
+) -> Declared:
+    """What a file declares; with `data` and `column`, at the frequencies of that column, whose counts are rounded to
     multiples of `step`. Raises InputError."""
     from rropt.model.prior import rounded_prior
-    from rropt.problem_file import load_problem
+    from rropt.problem_file import read_problem
 
     given = {"--data": data, "--column": column, "--delimiter": delimiter, "--null": null, "--public-counts": step}
     if data is None or column is None:
@@ -124,14 +129,28 @@ def declared_problem(
         if alone is not None:
             missing = "--column" if column is None and data is not None else "--data"
             raise InputError(f"{alone} needs {missing}", "solve", "as --data people.csv --column education")
-        return load_problem(source)
+        return read_problem(source)
     prior = _count(data, column, delimiter, null)
-    return load_problem(source, prior=prior if step is None else rounded_prior(prior, step))
+    return read_problem(source, prior=prior if step is None else rounded_prior(prior, step))
+
+
+def remarks(given: Declared, solved: Problem, written: Mapping[str, Path], folder: Path) -> Iterator[str]:
+    """What a user of data must know of the problem `solved`, whose results are `written` in `folder`: an objective that
+    does not use the frequencies that were given, and files with exact counts."""
+    objective, prior = solved.objective, given.prior
+    if objective.prior is None and prior is not None and prior.declared != "uniform" and "mechanism.json" in written:
+        cure = "; weighted = true in [objective] weighs the categories by them" if "weighted" in objective.words else ""
+        place = "[input]" if prior.source is None else str(prior.source)
+        yield f"{objective.kind} does not use the frequencies of {place}{cure}"
+    source = None if objective.prior is None else objective.prior.source
+    if source is not None and not source.public:
+        hold = " and ".join(name for name in ("certificate.json", "solution.json") if name in written)
+        yield f"{hold} contain the exact counts of {source}; rropt publish {folder} -o NEW copies what may go out"
 
 
 def noisy_problem(
     source: Path,
-    exact: Problem,
+    exact: Declared,
     data: str | None,
     step: int | None,
     epsilon: str | None,
@@ -139,21 +158,19 @@ def noisy_problem(
     ledger: str | None,
     population: str,
 ) -> Problem:
-    """The problem `exact` of a file, at counts with noise that the ledger of `data` counts. Raises InputError."""
-    from rropt.model.prior import Prior
+    """The problem of `source`, read as `exact`, at counts with noise that the ledger of `data` counts. Raises
+    InputError."""
     from rropt.problem_file import load_problem
     from rropt.release.histogram import noisy_prior
     from rropt.release.storage.places import known_place
 
-    prior = exact.objective.prior
+    prior = exact.problem.objective.prior
     if epsilon is None or step is not None or data is None or prior is None:
         what = "--public-epsilon is for counts of --data without --public-counts; --ledger and --population are for it"
         raise InputError(what, "solve", "as --data people.csv --column education --public-epsilon 0.5 --ledger PATH")
-    place = known_place(ledger)
-    labels = load_problem(source).inputs
-    # What is wrong with the problem is said before the draw.
-    load_problem(source, prior=Prior.uniform(labels))
-    found = noisy_prior(prior, labels, epsilon, Path(data), folder, place, population)
+    if not exact.named:
+        raise InputError("[input] names no categories", str(source), "name all of them there: they are public")
+    found = noisy_prior(prior, epsilon, Path(data), folder, known_place(ledger), population)
     return load_problem(source, prior=found)
 
 

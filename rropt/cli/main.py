@@ -20,7 +20,7 @@ from rropt.cli.audit import AUDIT_EPILOG, SAMPLER_EPILOG, audit_draws, audit_mat
 from rropt.cli.check import check, write_proof
 from rropt.cli.claims import CLAIMS_EPILOG, VERIFY_EPILOG, show_claims, verify_claim
 from rropt.cli.compare import COMPARE_EPILOG, compare_routes
-from rropt.cli.data import declared_problem, draw_people, find_problem, identify, noisy_problem, solver_options
+from rropt.cli.data import declared_problem, draw_people, find_problem, identify, noisy_problem, remarks, solver_options
 from rropt.cli.figures import draw_figure, write_table
 from rropt.cli.lines import say
 from rropt.cli.models import copy, list_all, show
@@ -103,7 +103,10 @@ def solve(
     data: Annotated[
         str | None,
         typer.Option(
-            "--data", metavar="FILE", help="Take the counts of the inputs from this CSV, Parquet or Arrow file."
+            "--data",
+            metavar="FILE",
+            help="Count the inputs in this CSV, Parquet or Arrow file. [input] names them; without it, they are the "
+            "values of the file, sorted.",
         ),
     ] = None,
     column: Annotated[str | None, typer.Option("--column", help="The column of --data to count.")] = None,
@@ -129,7 +132,8 @@ def solve(
     from rropt.studies.reports import terminal
 
     source = find_problem(problem)
-    declared = declared_problem(source, data, column, delimiter, null, public_counts)
+    given = declared_problem(source, data, column, delimiter, null, public_counts)
+    declared = given.problem
     folder = Path(declared.name) if out is None else out
     check_writable(folder, RESULTS)
     chosen: dict[str, Any] = {"gap": gap, "time_limit": time_limit, "solver": solver, "absolute_gap": absolute_gap}
@@ -137,7 +141,7 @@ def solve(
     asked = declared.with_options(route, **chosen).options
     insist_on(asked.solver, asked.threads, f"{source}: " if solver is None else "")
     if public_epsilon is not None or ledger is not None or population:
-        declared = noisy_problem(source, declared, data, public_counts, public_epsilon, folder, ledger, population)
+        declared = noisy_problem(source, given, data, public_counts, public_epsilon, folder, ledger, population)
     declared = declared.with_options(route, **chosen)
     console = terminal.console()
     if not as_json:
@@ -164,13 +168,8 @@ def solve(
         terminal.show_solution(solution, console)
         for path in written.values():
             say(f"wrote {path}")
-    prior = solution.problem.objective.prior
-    if prior is not None and prior.source is not None and not prior.source.public:
-        hold = " and ".join(name for name in ("certificate.json", "solution.json") if name in written)
-        words = (
-            f"{hold} contain the exact counts of {prior.source}; rropt publish {folder} -o NEW copies what may go out"
-        )
-        say(f"note: {words}", error=as_json)
+    for remark in remarks(given, solution.problem, written, folder):
+        say(f"note: {remark}", error=as_json)
     if solution.status == "infeasible":
         clash = " and ".join(solution.conflict)
         say(f"rropt: {source}: infeasible: {clash} conflict; loosen one of them", error=True)

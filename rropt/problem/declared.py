@@ -199,7 +199,7 @@ class Problem:
         from rropt.problem.tables import problem_from, text_of
 
         text = text_of(self)
-        if problem_from(type(self), text, f"{self.name}.toml", None) != self:
+        if problem_from(type(self), text, f"{self.name}.toml", None).problem != self:
             raise InputError("a problem file would be of another problem", "Problem.save", "see docs/problem-file.md")
         return write_whole(path, text)
 
@@ -208,7 +208,7 @@ class Problem:
         """Read a problem file: the problem that was saved. Raises InputError that names file and key."""
         from rropt.problem.tables import problem_from
 
-        return problem_from(cls, read_text(path, "problem file", limits=TOML), str(path), None)
+        return problem_from(cls, read_text(path, "problem file", limits=TOML), str(path), None).problem
 
     def to_cvxpy(self) -> Any:
         """The problem as a `cvxpy.Problem` over the matrix "Q" with labelled constraints. Raises InputError that says

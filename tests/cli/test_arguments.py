@@ -406,6 +406,7 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
     )
     add_methods(found.verdict, report={})
     add("load_problem", path=folder / "problem.toml", prior=None)
+    add("read_problem", path=folder / "problem.toml", prior=None)
     add("parse_problem", text=(folder / "problem.toml").read_text(encoding="utf-8"), source="problem", given=None)
     add("problem_to_toml", problem=r["problem"])
     # comparing

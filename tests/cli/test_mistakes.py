@@ -22,7 +22,9 @@ WANTED = '[objective]\nmaximize = "mutual_information"\n'
 LDP = '[[constraint]]\nkind = "ldp"\nepsilon = 1\n'
 BASE = COUNTS + WANTED
 DATA = 'data_file = "d.csv"\ncolumn = "level"\n'
-SOLVE = ["solve", "adult-pram", "--data", "d.csv", "--column", "level"]
+OWN = "schema = 1\n" + WANTED + LDP
+"""Without [input]: its inputs are the values of the data."""
+SOLVE = ["solve", "own.toml", "--data", "d.csv", "--column", "level"]
 EXCEL = b"PK\x03\x04\x14\x00\x06\x00" + b"\x00" * 22 + b"xl/workbook.xml"
 
 # (content of d.csv, the command, parts of its one line)
@@ -160,6 +162,7 @@ PROBLEMS: dict[str, tuple[str, list[str]]] = {
 def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
+    Path("own.toml").write_text(OWN, encoding="utf-8")
 
 
 def said(arguments: list[str], capfd: pytest.CaptureFixture[str]) -> str:
@@ -249,10 +252,10 @@ def test_solve_reads_parquet(values: object, capfd: pytest.CaptureFixture[str]) 
     solved(*SOLVE, capfd=capfd)
     wanted = Path("o/mechanism.json").read_bytes()
     pq.write_table(pa.table({"level": values, "n": [10, 9, 10]}), "d.parquet")
-    shown = solved("solve", "adult-pram", "--data", "d.parquet", "--column", "level", "--null", "b", capfd=capfd)
+    shown = solved("solve", "own.toml", "--data", "d.parquet", "--column", "level", "--null", "b", capfd=capfd)
     assert Path("o/mechanism.json").read_bytes() == wanted
     assert "column 'level' of d.parquet" in " ".join(shown.split())
-    solved("solve", "adult-pram", "--data", "d.parquet", "--column", "n", capfd=capfd)
+    solved("solve", "own.toml", "--data", "d.parquet", "--column", "n", capfd=capfd)
     assert rr.Mechanism.load("o/mechanism.json").inputs == ("9", "10")
 
 

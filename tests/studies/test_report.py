@@ -384,7 +384,7 @@ def test_the_report_of_a_column_does_not_name_the_model_whose_rules_were_taken(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("people.csv").write_text("level\n" + "low\n" * 5 + "middle\n" * 3 + "high\n" * 2)
+    Path("people.csv").write_text("level\n" + "HS-grad\n" * 5 + "10th\n" * 3 + "11th\n" * 2)
     assert cli.main(["solve", "adult-pram", "--data", "people.csv", "--column", "level", "--out", "o"]) == 0
     assert "adult-pram" not in capsys.readouterr().out
     assert cli.main(["report", "o", "-o", "r.html"]) == 0
