@@ -8,7 +8,7 @@ from rropt.errors import counted
 from rropt.exact import Interval, shown
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.prove.assumptions import MEANINGS
-from rropt.prove.gaps import relative
+from rropt.prove.gaps import share
 from rropt.studies.reports.descriptions import goal_sentence, prior_sentence, rule_sentences
 from rropt.studies.reports.reported import Report
 from rropt.studies.reports.terminal import LARGEST_MAP, plain
@@ -167,9 +167,10 @@ def _result(report: Report) -> str:
         rows += [(f"value, proved{of}", range_of(found[0])), (f"optimum, proved{of}", range_of(found[1]))]
         gap = found[1].upper - found[1].lower
         rows.append((f"gap, proved{of}", shown(gap, 2, up=True) + unit))
-        share = relative(gap, found[1].upper if up else found[1].lower)
-        if share is not None:
-            rows.append((f"gap as a share of the bound, proved{of}", shown(share, 2, up=True)))
+        ends = found[1].lower, found[1].upper
+        part = share(*(ends if up else reversed(ends)))
+        document = "none: the optimum may be 0" if part is None else shown(part, 2, up=True)
+        rows.append((f"gap as a share of the bound, proved{of}", document))
     else:
         refuted = report.word in ("refuted", "unreadable")
         note = " (refuted)" if report.word == "refuted" else " (not proved)" if refuted else " (not machine-checked)"
