@@ -65,7 +65,7 @@ def estimate_file(
         matrix = reduce(np.kron, [one.matrix for one in mechanisms])
         samples.append(Sample(matrix, counts, tuple(", ".join(one) for one in labels)))
     made = recover_strata(samples, method)
-    return replace(made, warnings=tuple(_misfits(found)), notes=(*found.notes, *_remarks(made)))
+    return replace(made, warnings=tuple(_misfits(found)), notes=(*found.notes, *made.notes, *_remarks(made)))
 
 
 def _remarks(made: Estimate) -> Iterator[str]:
