@@ -156,7 +156,7 @@ def _problem(report: Report) -> str:
 def _result(report: Report) -> str:
     up = report.problem.goal.sense == "maximize"
     found = report.proved
-    rows = [("reported by the solve", _text(report.status))]
+    rows = [("reported by the solve", report.status)]
     unit = f" {report.units}" if report.units else ""
 
     def range_of(interval: Interval) -> str:
@@ -182,8 +182,8 @@ def _result(report: Report) -> str:
         rows.append(
             ("privacy" if HEADLINES[report.word][0] != "bad" else "privacy of the matrix below", report.promise)
         )
-    rows += [("route", _text(report.route)), ("seconds", f"{report.seconds:.2f}")]
-    rows += [("note", _text(note)) for note in report.notes]
+    rows += [("route", report.route), ("seconds", f"{report.seconds:.2f}")]
+    rows += [("note", note) for note in report.notes]
     body = "".join(f"<tr><th>{name}</th><td>{_text(value)}</td></tr>" for name, value in rows)
     return f'<h2>The result</h2>\n<div class="wide"><table>{body}</table></div>'
 
