@@ -81,7 +81,7 @@ def _function(function: Callable[..., Any], bound: bool = False) -> Callable[...
             try:
                 call = signature.bind(*given, **named)
             except TypeError:
-                raise error from None
+                raise _unbound(error, signature, len(given)) from None
             for name, value in call.arguments.items():
                 hint = hints().get(name, Any)
                 if value is not signature.parameters[name].default and not fits(value, hint):
@@ -91,6 +91,15 @@ def _function(function: Callable[..., Any], bound: bool = False) -> Callable[...
             raise
 
     return read
+
+
+def _unbound(error: Exception, signature: inspect.Signature, given: int) -> Exception:
+    """The error of a call that does not bind; where too much is given by position, with the names that it has."""
+    kinds = [one.kind for one in signature.parameters.values()]
+    named = [f"{one.name}=" for one in signature.parameters.values() if one.kind is one.KEYWORD_ONLY]
+    if not named or given <= len(kinds) - len(named) or inspect.Parameter.VAR_POSITIONAL in kinds:
+        return error
+    return TypeError(f"{error}; write what follows by name: {', '.join(named)}")
 
 
 def _end(value: Any, hint: Any, name: str) -> Any:

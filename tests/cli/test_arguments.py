@@ -715,3 +715,13 @@ def test_a_fault_of_this_package_is_not_blamed_on_right_arguments(calls: Calls) 
             if seen.value is not fault:
                 blamed.append(f"{where}: {seen.value}")
     assert blamed == []
+
+
+def test_what_is_given_by_position_and_needs_a_name_is_told_the_names() -> None:
+    problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1)], inputs=["a", "b"])
+    with pytest.raises(TypeError, match=r"2 were given; write what follows by name: problem=, epsilon=, "):
+        rr.audit([["1/2", "1/2"]] * 2, problem)  # type: ignore[misc]
+    with pytest.raises(TypeError, match=r"3 were given; write what follows by name: gap=, "):
+        problem.solve("auto", 1e-3)  # type: ignore[misc]
+    with pytest.raises(TypeError, match=r"unexpected keyword argument 'level'$"):
+        rr.audit([["1/2", "1/2"]] * 2, level=1)  # type: ignore[call-arg]
