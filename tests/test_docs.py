@@ -97,6 +97,20 @@ def test_the_commands_of_a_page_run(page: Path, tmp_path: Path) -> None:
     assert (done.returncode, other_messages(done.stderr)) == (0, "")
 
 
+def test_models_that_readers_are_told_to_copy_can_be_estimated_from() -> None:
+    """A first problem of one's own must not end in a design that `estimate` refuses."""
+    pages = [ROOT / "README.md", *PAGES, ROOT / "docs" / "problem-file.md"]
+    copied = {
+        name for page in pages for name in re.findall(r"rropt models copy (\S+)", page.read_text(encoding="utf-8"))
+    }
+    names = {name.strip("`") for name in copied}
+    assert names
+    for name in sorted(names):
+        mechanism = rr.load_problem(ROOT / "models" / f"{name}.toml").solve(gap=1e-3).mechanism
+        assert mechanism is not None
+        assert mechanism.rank == len(mechanism.inputs), name
+
+
 def site_hook() -> ModuleType:
     spec = importlib.util.spec_from_file_location("site_hook", ROOT / "docs" / "site_hook.py")
     assert spec is not None

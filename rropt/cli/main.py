@@ -22,7 +22,7 @@ from rropt.cli.claims import CLAIMS_EPILOG, VERIFY_EPILOG, show_claims, verify_c
 from rropt.cli.compare import COMPARE_EPILOG, compare_routes
 from rropt.cli.data import declared_problem, draw_people, find_problem, identify, noisy_problem, remarks, solver_options
 from rropt.cli.figures import draw_figure, write_table
-from rropt.cli.lines import say
+from rropt.cli.lines import refuse_empty_paths, say
 from rropt.cli.models import copy, list_all, show
 from rropt.cli.publish import keep_design, publish
 from rropt.cli.release import APPLY_EPILOG, apply, estimate, key_app, ledger_app
@@ -56,7 +56,10 @@ ROUTE_HELP = (
 )
 ProblemName = Annotated[str, typer.Argument(metavar="FILE|MODEL", help="A problem file, or a shipped model.")]
 ModelName = Annotated[str, typer.Argument(metavar="MODEL", help="A shipped model.")]
-Out = Annotated[Path | None, typer.Option("--out", "-o", help="Folder for the results (default: the problem's name).")]
+Out = Annotated[
+    Path | None,
+    typer.Option("--out", "-o", metavar="DIR", help="Folder for the results (default: the problem's name)."),
+]
 RouteName = Annotated[str | None, typer.Option("--route", help=ROUTE_HELP)]
 SolverName = Annotated[
     str | None,
@@ -327,6 +330,9 @@ app.add_typer(key_app, name="key")
 @cache
 def command() -> Any:
     """The command line as Typer makes it of `app`, which takes longer than most commands."""
+    for group in (app, models_app, ledger_app, key_app):
+        for one in group.registered_commands:
+            refuse_empty_paths(one.callback)
     return typer.main.get_command(app)
 
 

@@ -40,9 +40,9 @@ class Audit:
     `epsilon` (nats) encloses its exact level, the logarithm of `parity`; both are infinite where an output excludes an
     input. `satisfies` says whether what was declared holds (None: nothing was, or it is undecided), `broken` names
     what does not, `undecided` what enclosures do not decide. `value` encloses its value for the `objective` in
-    `units`, `solution` solves the problem that was declared. `admissibility` (None where there is no level to judge at)
-    and `improvement`, which dominates it, are for plain LDP. `robust` are the exact levels over the confidence sets of
-    robust constraints, by their description.
+    `units`, `solution` solves the problem that was declared. `admissibility`, at the declared level of plain LDP or
+    else at its own (None where there is none to judge at), and `improvement`, which dominates it at that level, are for
+    plain LDP. `robust` are the exact levels over the confidence sets of robust constraints, by their description.
     """
 
     mechanism: Mechanism
@@ -101,7 +101,7 @@ class Audit:
 
     @property
     def admissible(self) -> bool | None:
-        """Whether no mechanism of the same privacy is more informative, exactly."""
+        """Whether no mechanism at the level of `admissibility` is more informative, exactly."""
         return None if self.admissibility is None else bool(self.admissibility)
 
     def to_dict(self) -> dict[str, Any]:

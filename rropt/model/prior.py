@@ -332,12 +332,14 @@ class Prior:
         return np.array([float(value) for value in self.probabilities])
 
     def __repr__(self) -> str:
-        shown = ", ".join(
-            f"{label!r}: {float(value):.4g}"
+        first = [
+            (label, value, f"{float(value):.4g}")
             for label, value in zip(self.labels[:4], self.probabilities[:4], strict=True)
-        )
+        ]
+        shown = ", ".join(f"{label!r}: {text}" for label, _, text in first)
         more = f", ... {len(self) - 4} more" if len(self) > 4 else ""
-        return f"Prior({{{shown}{more}}})"
+        rounded = ", rounded" if any(Fraction(text) != value for _, value, text in first) else ""
+        return f"Prior({{{shown}{more}}}{rounded})"
 
 
 def counted_prior(counts: Mapping[str, int], column: str, path: str | os.PathLike[str]) -> Prior:

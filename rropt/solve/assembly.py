@@ -170,7 +170,11 @@ def _prove_of(
     if (distance := gap_of(program.sense, attained, limit)) is not None and distance < 0:
         warnings.append("value and bound contradict each other: this is a defect of rropt, please report it")
     accepted = verdict is not None and verdict.proved and verdict.by != ""
-    certified = accepted and _is_within(attained, limit, program, options, grain(program, options.gap))
+    rounding = in_units(Interval.point(grain(program, options.gap)), objective.units).lower
+    certified = accepted and _is_within(attained, limit, program, options, rounding)
+    if certified and not _is_within(attained, limit, program, options):
+        unit = f" {objective.units}" if objective.units else ""
+        warnings.append(f"the gap is above the wanted one; certified, as rounding may cost {float(rounding):.1e}{unit}")
     if mechanism is not None:
         warnings += effort.clock.within(LAST, lambda: _uninformative(mechanism, objective, program)) or ()
     status: Status = "certified" if certified else "bounded"

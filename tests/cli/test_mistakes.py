@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import html
 import re
 from pathlib import Path
 
@@ -272,6 +273,18 @@ def test_labels_that_differ_by_blanks_only_are_warned_of(capfd: pytest.CaptureFi
     many = {label: 1 for at in range(20) for label in (f"x {at}", f"x  {at}")}
     (warning,) = rr.Problem(rr.Maximize(rr.Trace(rr.Prior.from_counts(many))), [rr.LDP(1)]).warnings()
     assert "'x 0' and 'x  0'; 'x 1' and 'x  1'; 'x 2' and 'x  2' (and 17 more) differ by blanks" in warning
+
+
+def test_labels_that_differ_by_their_form_in_unicode_only_are_warned_of(capfd: pytest.CaptureFixture[str]) -> None:
+    """Composed and decomposed letters look alike everywhere: the escapes of Python show the difference."""
+    Path("d.csv").write_text("id,level\n1,caf\u00e9\n2,b\n3,cafe\u0301\n", encoding="utf-8")
+    told = r"the labels 'cafe\u0301' and 'caf\xe9' differ by blanks or the form of letters in Unicode"
+    assert told in " ".join(solved(*SOLVE, capfd=capfd).split())
+    rr.write_report("o", "r.html")
+    assert html.escape(told) in Path("r.html").read_text(encoding="utf-8")
+    design = rr.RandomizedResponse(["cafe\u0301", "caf\u00e9", "b"], epsilon=1).mechanism
+    Path("safe.csv").write_text("level\n" + "caf\u00e9\ncafe\u0301\nb\n" * 9, encoding="utf-8")
+    assert any(told in note for note in rr.release.estimate_file("safe.csv", {"level": design}).notes)
 
 
 def test_reports_name_the_column_and_the_file(capfd: pytest.CaptureFixture[str]) -> None:

@@ -381,6 +381,33 @@ def test_bad_arguments_are_one_line(
     assert said in error
 
 
+def test_a_matrix_below_the_declared_level_is_not_called_as_private_as_its_better(write, tmp_path, capfd) -> None:
+    """7/3 is below e: the improved mechanism uses the declared level, and the sentence names both."""
+    matrix, better = write("0.7,0.3\n0.3,0.7\n"), str(tmp_path / "better.json")
+    assert cli.main(["audit", matrix, "--epsilon", "1", "--improved", better]) == 0
+    said = " ".join(capfd.readouterr().out.split())
+    assert "at the declared epsilon 1 (this matrix has 0.847298), dominates it" in said
+    assert "same privacy" not in said
+    assert rr.Mechanism.load(better).parity > Fraction(7, 3)
+    assert cli.main(["audit", write("0.75,0.25\n0.4,0.6\n")]) == 0
+    assert "of the same privacy, dominates it" in " ".join(capfd.readouterr().out.split())
+
+
+@pytest.mark.parametrize("counts", [[5, 3, 1, 1], [7, 5, 3, 2, 1]])
+def test_a_certified_optimum_is_inadmissible_by_its_rounding_only(counts: list[int], tmp_path, capfd) -> None:
+    """Its columns have entries that differ in the sixteenth digit: three integers in place of two."""
+    solution = rr.Problem(rr.Maximize(rr.MutualInformation(rr.Prior.from_counts(counts))), [rr.LDP(1)]).solve()
+    assert solution.status == "certified"
+    solution.mechanism.save(tmp_path / "m.json")  # type: ignore[union-attr]
+    found = rr.audit(tmp_path / "m.json", epsilon=1)
+    assert any(fault.values > 2 for fault in found.admissibility.shortfalls)  # type: ignore[union-attr]
+    assert all(0 < fault.missing < 1e-14 for fault in found.admissibility.shortfalls)  # type: ignore[union-attr]
+    assert cli.main(["audit", str(tmp_path / "m.json"), "--epsilon", "1"]) == 0
+    said = " ".join(capfd.readouterr().out.split())
+    assert "no, but by rounding only: " in said
+    assert "dominates" not in said
+
+
 def test_the_command(write, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     matrix = write(",x,y\nx,0.75,0.25\ny,0.4,0.6\n")
     counts = write("category,count\nx,3\ny,1\n", "counts.csv")

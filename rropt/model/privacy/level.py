@@ -35,7 +35,8 @@ class Level:
         if epsilon is not None:
             value = rational(epsilon, "epsilon")
             if value <= 0:
-                raise InputError(f"it is {epsilon}, not above 0", "epsilon", f"try 1.0{_secret(value, 0)}")
+                what = f"it is {epsilon}, {'below' if value else 'not above'} 0"
+                raise InputError(what, "epsilon", f"try 1.0{_secret(value, 0)}")
             if value < SMALLEST_EPSILON:
                 raise InputError("it is below 1e-30", "epsilon", "give more")
             if value > LARGEST_EPSILON:
@@ -45,9 +46,8 @@ class Level:
         else:
             value = rational(gamma, "gamma")
             if value <= 1:
-                raise InputError(
-                    f"it is {gamma}, not above 1", "gamma", f"gamma = exp(epsilon); try 3{_secret(value, 1)}"
-                )
+                what = f"it is {gamma}, {'below' if value < 1 else 'not above'} 1"
+                raise InputError(what, "gamma", f"gamma = exp(epsilon); try 3{_secret(value, 1)}")
             if value - 1 < SMALLEST_EPSILON:
                 raise InputError("it is less than 1e-30 above 1", "gamma", "give more")
             if value > exp_enclosure(Fraction(LARGEST_EPSILON)).lower:

@@ -9,7 +9,7 @@ from rropt.errors import counted
 from rropt.exact import Interval, shown
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.prove.assumptions import MEANINGS
-from rropt.prove.gaps import relative
+from rropt.prove.gaps import share
 from rropt.studies.reports.descriptions import goal_sentence, prior_sentence, rule_sentences
 from rropt.studies.reports.reported import Report
 from rropt.studies.reports.terminal import LARGEST_MAP, plain
@@ -164,7 +164,7 @@ def _problem(report: Report) -> str:
 def _result(report: Report) -> str:
     up = report.problem.goal.sense == "maximize"
     found = report.proved
-    rows = [("reported by the solve", _text(report.status))]
+    rows = [("reported by the solve", report.status)]
     unit = f" {report.units}" if report.units else ""
 
     def range_of(interval: Interval) -> str:
@@ -175,9 +175,10 @@ def _result(report: Report) -> str:
         rows += [(f"value, proved{of}", range_of(found[0])), (f"optimum, proved{of}", range_of(found[1]))]
         gap = found[1].upper - found[1].lower
         rows.append((f"gap, proved{of}", shown(gap, 2, up=True) + unit))
-        share = relative(gap, found[1].upper if up else found[1].lower)
-        if share is not None:
-            rows.append((f"gap as a share of the bound, proved{of}", shown(share, 2, up=True)))
+        ends = found[1].lower, found[1].upper
+        part = share(*(ends if up else reversed(ends)))
+        document = "none: the optimum may be 0" if part is None else shown(part, 2, up=True)
+        rows.append((f"gap as a share of the bound, proved{of}", document))
     else:
         refuted = report.word in ("refuted", "unreadable")
         note = " (refuted)" if report.word == "refuted" else " (not proved)" if refuted else " (not machine-checked)"
@@ -189,8 +190,8 @@ def _result(report: Report) -> str:
         rows.append(
             ("privacy" if HEADLINES[report.word][0] != "bad" else "privacy of the matrix below", report.promise)
         )
-    rows += [("route", _text(report.route)), ("seconds", f"{report.seconds:.2f}")]
-    rows += [("note", _text(note)) for note in report.notes]
+    rows += [("route", report.route), ("seconds", f"{report.seconds:.2f}")]
+    rows += [("note", note) for note in report.notes]
     body = "".join(f"<tr><th>{name}</th><td>{_text(value)}</td></tr>" for name, value in rows)
     return f'<h2>The result</h2>\n<div class="wide"><table>{body}</table></div>'
 
