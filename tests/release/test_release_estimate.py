@@ -89,3 +89,25 @@ def test_too_many_columns_at_once(released: Path) -> None:
     wide = rr.RandomizedResponse(70, gamma=4).to_mechanism()
     with pytest.raises(rr.InputError, match="cells"):
         rr.release.estimate_file("safe.csv", {"sex": wide, "age": wide})
+
+
+def test_labels_with_commas_keep_all_cells_of_a_joint_estimate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names = rr.Pairs(["a, b", "a", "z"], ["c", "b, c", "w"])
+    one, two = (rr.RandomizedResponse(labels, gamma=9).to_mechanism() for labels in (names.sensitive, names.other))
+    drawn = np.random.default_rng(5).integers(9, size=3000)
+    table = {"A": [one.inputs[x] for x in (drawn // 3).tolist()], "B": [two.inputs[x] for x in (drawn % 3).tolist()]}
+    csv.write_csv(pa.table(table), "o.csv")
+    found = rr.release.estimate_file("o.csv", {"A": one, "B": two})
+    assert found.categories == names.labels
+    assert found.values.sum() == pytest.approx(1)
+    items = rr.mechanisms.ProductMechanism.of({"A": one, "B": two})
+    pair = items.estimate_pair(np.stack([drawn // 3, drawn % 3], axis=1), "A", "B")
+    assert pair.categories == names.labels
+    np.testing.assert_allclose(pair.values, found.values)
+    # Columns that were perturbed jointly, beside another one: their labels stand side by side.
+    both = rr.RandomizedResponse(names.labels, gamma=9).to_mechanism()
+    csv.write_csv(pa.table(table | {"C": table["A"]}), "p.csv")
+    three = rr.release.estimate_file("p.csv", {("A", "B"): both, "C": one})
+    assert three.categories[:2] == ("a\\, b, c, a\\, b", "a\\, b, c, a")
+    assert len(set(three.categories)) == 27
