@@ -111,3 +111,17 @@ def test_labels_with_commas_keep_all_cells_of_a_joint_estimate(tmp_path: Path, m
     three = rr.release.estimate_file("p.csv", {("A", "B"): both, "C": one})
     assert three.categories[:2] == ("a\\, b, c, a\\, b", "a\\, b, c, a")
     assert len(set(three.categories)) == 27
+
+
+@pytest.mark.parametrize(("columns", "chosen"), [({"age": AGE}, "age"), ({"sex": SEX, "age": AGE}, "sex")])
+def test_records_are_not_chosen_by_the_answer_that_is_estimated(
+    released: Path, columns: dict[str, rr.Mechanism], chosen: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for count in (rr.release.estimate_file, rr.release.table_of):
+        with pytest.raises(rr.InputError, match=f"where {chosen}=.*: '{chosen}' itself is estimated"):
+            count("safe.csv", columns, where={chosen: columns[chosen].inputs[0]})
+    AGE.save("age.json")
+    assert cli.main(["estimate", "age.json", "safe.csv", "--column", "age", "--where", "age=old"]) == 2
+    err = capfd.readouterr().err
+    assert "'age' itself is estimated" in err
+    assert "damaged" not in err
