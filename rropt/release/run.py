@@ -3,7 +3,7 @@
 import math
 import os
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -16,6 +16,7 @@ from rropt.io.files import folders, usual_mode, write_whole
 from rropt.mechanisms.sampling.sources import secure_bytes
 from rropt.release.earlier import check_places, crossed_before, crossings, names_of
 from rropt.release.ledger import Entry, Ledger, cost_of, temporary_name
+from rropt.release.looking import look
 from rropt.release.memo import Memo
 from rropt.release.plans import manifest as manifests
 from rropt.release.plans.manifest import AS_THEY_ARE, QUOTED, file_sha256, manifest_path, manifest_text, read_manifest
@@ -27,7 +28,7 @@ from rropt.release.storage.lines import sync_folder
 from rropt.release.storage.places import Place
 from rropt.release.storage.private import Kept, PrivateStream, is_written
 from rropt.release.tables.batches import Protector
-from rropt.release.tables.cautions import cautions_of_columns, cautions_of_designs
+from rropt.release.tables.cautions import cautions_of_designs
 from rropt.release.tables.formats import SUFFIXES, open_table
 
 Monitor = Callable[[int, int | None], None]
@@ -148,29 +149,14 @@ class FileRelease:
 
     def _look(self, crossed: list[str], earlier: list[Fraction | float], total: Fraction | float) -> int:
         """Read the whole table once, and show cautions before the draw. Returns the number of rows.
-        Raises InputError for values that cannot be released, so that the draw does not stop half-way."""
-        for caution in (*crossed, *cautions_of_designs(self.release, self.cost, len(earlier), total)):
+        Raises InputError for values that cannot be released, and without `force` for what is against it."""
+        seen = look(self.source, self.protector, self.memo, sorted(self.wanted), str(self.data))
+        if seen.against and not self.force:
+            raise seen.against[0]
+        designs = cautions_of_designs(self.release, self.cost, len(earlier), total)
+        for caution in (*crossed, *designs, *(one.what for one in seen.against), *seen.cautions):
             self.warn(caution)
-        rows = 0
-
-        def batches() -> Iterator[Any]:
-            nonlocal rows
-            for batch in self.source.batches():
-                found = self.protector.rows(self.protector.read(batch), batch.num_rows)
-                if self.memo is not None and found is not None:
-                    self.memo.tag(batch, found)
-                rows += batch.num_rows
-                yield batch
-
-        cautions = list(cautions_of_columns(batches(), sorted(self.wanted), self.protector.unprotected))
-        if self.protector.faults:
-            raise self.protector.faults.error(str(self.data))
-        if self.source.rows not in (None, rows):
-            cut = f"{rows:,} of its {counted(self.source.rows, 'rows')} were read"
-            raise InputError(cut, str(self.data), "is the file cut short?")
-        for caution in cautions if self.protector.unprotected else ():
-            self.warn(caution)
-        return rows
+        return seen.rows
 
     # -- what was drawn before -------------------------------------------------------------------------
 

@@ -1,0 +1,82 @@
+"""Data that do not fit their release: refused in one line with the way to go on, or said on the error stream."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import rropt as rr
+from rropt.cli import main as cli
+
+pytest.importorskip("pyarrow")
+
+INCOME = rr.RandomizedResponse(["low", "high"], epsilon=1).to_mechanism()
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    INCOME.save("m.json")
+
+
+def people(*income: str) -> None:
+    lines = [f"{value},{'north' if at % 2 else 'south'}" for at, value in enumerate(income)]
+    Path("d.csv").write_text("\n".join(["income,region", *lines, ""]), encoding="utf-8")
+
+
+def apply(*options: str) -> int:
+    return cli.main(["apply", "m.json", "d.csv", "-o", "o.csv", *options])
+
+
+def test_what_is_replaced_is_counted_on_the_error_stream(capsys: pytest.CaptureFixture[str]) -> None:
+    people(*["low"] * 20, *["rich"] * 7, *[""] * 3)
+    assert apply("--column", "income", "--null", "low", "--other", "high", "--json") == 0
+    out, err = capsys.readouterr()
+    assert "7 of 30 values of column 'income' are unknown and count as 'high'" in err
+    assert "3 of 30 values of column 'income' are missing and count as 'low'" in err
+    # How many values are missing is not known to the users of a release.
+    assert "7 of 30" not in out + Path("o.csv.manifest.json").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("income", "options", "what"),
+    [
+        (["low"] * 30, ["--column", "region", "--other", "low"], "30 of 30 values of column 'region' are unknown"),
+        (["low", "poor", *["rich"] * 28], ["--column", "income", "--other", "low"], "29 of 30 values"),
+        ([""] * 30, ["--column", "income", "--null", "low"], "30 of 30 values of column 'income' are missing"),
+        (
+            ["low", *["rich"] * 10, *[""] * 19],
+            ["--column", "income", "--null", "low", "--other", "high"],
+            "10 of 30 values of column 'income' are unknown",
+        ),
+    ],
+)
+def test_a_column_of_other_values_is_refused(
+    income: list[str], options: list[str], what: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    people(*income)
+    before = sorted(Path().iterdir())
+    assert apply(*options) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.count("\n") == 1
+    assert what in err
+    assert "--force" in err
+    assert [one for one in Path().iterdir() if not one.name.startswith("d.csv.ledger")] == before
+    assert apply(*options, "--force") == 0
+    assert f"warning: {what}" in capsys.readouterr().err
+
+
+def test_a_column_of_strata_with_one_label() -> None:
+    people(*["low", "high"] * 5)
+    plan = rr.release.ProtectedColumn("income", {"north": INCOME}, by="region", other={"region": "north"})
+    seen: list[str] = []
+    rr.release.release_file("d.csv", plan, warn=seen.append)
+    assert "5 of 10 values of column 'region' are unknown and count as 'north'" in seen
+
+
+def test_a_column_that_is_mostly_missing_is_released(capsys: pytest.CaptureFixture[str]) -> None:
+    people("low", *[""] * 29)
+    assert apply("--column", "income", "--null", "high") == 0
+    assert "29 of 30 values of column 'income' are missing and count as 'high'" in capsys.readouterr().err
