@@ -2,11 +2,17 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
+import numpy as np
 import pyarrow as pa
 
 from rropt.errors import InputError, counted
+from rropt.exact import declared_text, shown
+from rropt.model.identification import at_risk, risk_excess
+from rropt.model.promises import identification
 from rropt.release.memo import Memo
+from rropt.release.plans.plan import ProtectedColumn
 from rropt.release.tables.batches import Protector
 from rropt.release.tables.cautions import cautions_of_columns
 from rropt.release.tables.coding import MISSING, STRANGE
@@ -29,11 +35,14 @@ def look(source: Source, protector: Protector, memo: Memo | None, protected: Seq
     """Read the whole table once. Raises InputError for values that cannot be released, so that the draw does not stop
     half-way."""
     rows = 0
+    counts = [np.zeros(stack.rows, dtype=np.int64) for stack in protector.stacks]
 
     def batches() -> Iterator[pa.RecordBatch]:
         nonlocal rows
         for batch in source.batches():
             found = protector.rows(protector.read(batch), batch.num_rows)
+            for known, own in zip(counts, found or (), strict=found is not None):
+                known += np.bincount(own, minlength=len(known))
             if memo is not None and found is not None:
                 memo.tag(batch, found)
             rows += batch.num_rows
@@ -46,7 +55,36 @@ def look(source: Source, protector: Protector, memo: Memo | None, protected: Seq
         cut = f"{rows:,} of its {counted(source.rows, 'rows')} were read"
         raise InputError(cut, data, "is the file cut short?")
     against, replaced = _replaced(protector, rows, data)
+    for stack, known in zip(protector.stacks, counts, strict=True):
+        against += _risks(stack.column, known.tolist(), data)
     return Seen(rows, tuple(against), (*replaced, *cautions))
+
+
+def _risks(column: ProtectedColumn, counts: list[int], data: str) -> Iterator[InputError]:
+    """Bounds on the identification risk that designs promise for other counts, and that do not hold for these: one
+    number for each input of each stratum."""
+    names = ", ".join(map(repr, column.columns))
+    start = 0
+    for (stratum, mechanism), design in zip(column.strata, column.designs, strict=True):
+        own = counts[start : start + len(mechanism.inputs)]
+        start += len(own)
+        problem = design.problem or {}
+        if "identification_risk" not in problem:
+            continue
+        declared, at_most, categories = identification(problem)
+        if tuple(own) == declared:
+            continue
+        few = set(at_risk(own, at_most)) & set(categories)
+        worst, c = max((risk_excess(mechanism.column(c), own, c, at_most), c) for c in few) if few else (Fraction(0), 0)
+        if worst > 0:
+            within = f", stratum {', '.join(stratum)!r}," if stratum else ""
+            yield InputError(
+                f"{mechanism.inputs[c]!r} of column {names}{within} is identified with probability "
+                f"{shown(worst + at_most, 3, up=True)}, above the {declared_text(at_most)} that its design promises "
+                f"for counts of {counted(sum(declared), 'records')}: these data have other counts",
+                data,
+                "make a design for these counts, or use --force to release without this promise",
+            )
 
 
 def _replaced(protector: Protector, rows: int, data: str) -> tuple[list[InputError], list[str]]:

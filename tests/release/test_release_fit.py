@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -80,3 +81,67 @@ def test_a_column_that_is_mostly_missing_is_released(capsys: pytest.CaptureFixtu
     people("low", *[""] * 29)
     assert apply("--column", "income", "--null", "high") == 0
     assert "29 of 30 values of column 'income' are missing and count as 'high'" in capsys.readouterr().err
+
+
+# -- the identification risk, which depends on the counts of the data --------------------------------------
+
+COUNTS = {"a": 2, "b": 40, "c": 25}
+
+
+@pytest.fixture(scope="module")
+def design(tmp_path_factory: pytest.TempPathFactory) -> str:
+    rules = [rr.IdentificationRisk(COUNTS, "0.15"), rr.Invariant(COUNTS)]
+    solution = rr.Problem(rr.Maximize(rr.MutualInformation(rr.Prior.from_counts(COUNTS))), rules).solve()
+    place = tmp_path_factory.mktemp("design")
+    cli.write_results(solution, place)
+    return str(place)
+
+
+def records(counts: dict[str, int]) -> None:
+    Path("x.csv").write_text("\n".join(["g", *(name for name in counts for _ in range(counts[name])), ""]))
+
+
+@pytest.mark.parametrize(
+    ("counts", "what"),
+    [
+        ({"a": 1, "b": 5, "c": 3}, "'a' of column 'g' is identified with probability 0.642"),
+        # No category had few records of its own but one: the others are promised too.
+        ({"b": 5, "c": 30}, "'b' of column 'g' is identified with probability 0.2"),
+    ],
+)
+def test_a_promised_risk_that_does_not_hold_for_the_data_is_refused(
+    design: str, counts: dict[str, int], what: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    records(counts)
+    arguments = ["apply", design, "x.csv", "--column", "g", "-o", "y.csv"]
+    assert cli.main(arguments) == 2
+    err = capsys.readouterr().err
+    assert what in err
+    assert err.count("\n") == 1
+    assert "above the 0.15 that its design promises for counts of 67 records" in err
+    assert not Path("y.csv").exists()
+    assert cli.main([*arguments, "--force", "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert f"warning: {what}" in err
+    (column,) = json.loads(out)["columns"]
+    assert "identification risk (at most 0.15) for counts of 67 records" in column["promised"]
+    # The risk is of the true values.
+    assert "probability" not in out
+
+
+@pytest.mark.parametrize("counts", [COUNTS, {"a": 0, "b": 80, "c": 50}, {"a": 7, "b": 9, "c": 8}])
+def test_a_promised_risk_that_holds_is_released_without_a_word(
+    design: str, counts: dict[str, int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    records(counts)
+    assert cli.main(["apply", design, "x.csv", "--column", "g", "-o", "y.csv"]) == 0
+    assert "identified" not in capsys.readouterr().err
+
+
+def test_each_stratum_has_its_own_counts(design: str, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = [f"{name},north" for name, count in COUNTS.items() for _ in range(count)]
+    Path("x.csv").write_text("\n".join(["g,region", *lines, "a,south", *["b,south"] * 9, ""]))
+    both = rr.release.load_design(design)
+    plan = rr.release.ProtectedColumn("g", {"north": both, "south": both}, by="region")
+    with pytest.raises(rr.InputError, match="'a' of column 'g', stratum 'south', is identified with probability"):
+        rr.release.release_file("x.csv", plan)
