@@ -5,6 +5,7 @@ from pathlib import Path
 
 from rropt.errors import InputError
 from rropt.release.ledger import Entry
+from rropt.release.plans.manifest import read_manifest
 from rropt.release.tables.formats import SUFFIXES
 
 
@@ -21,6 +22,12 @@ def crossings(counted: Iterable[Entry], wanted: set[str], unprotected: Sequence[
         if given := set(entry.columns) & set(unprotected):
             found.append(f"{names_of(given)} is released unchanged in {output} and was randomised in {there}")
     return [f"{one}: together epsilon is infinite" for one in found]
+
+
+def randomised_before(data: Path, wanted: set[str]) -> set[str]:
+    """The columns of `wanted` that the manifest beside `data` names as randomised. Raises InputError."""
+    content = read_manifest(data)
+    return wanted & {name for one in (content or {"columns": ()})["columns"] for name in one["released_as"]}
 
 
 def crossed_before(counted: Sequence[Entry]) -> bool:

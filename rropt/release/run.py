@@ -14,7 +14,7 @@ from rropt.errors import InputError, counted
 from rropt.io.content import ByContent
 from rropt.io.files import folders, usual_mode, write_whole
 from rropt.mechanisms.sampling.sources import secure_bytes
-from rropt.release.earlier import check_places, crossed_before, crossings, names_of
+from rropt.release.earlier import check_places, crossed_before, crossings, names_of, randomised_before
 from rropt.release.ledger import Entry, Ledger, cost_of, temporary_name
 from rropt.release.looking import look
 from rropt.release.memo import Memo
@@ -90,6 +90,8 @@ class FileRelease:
         self.is_empty = not any(batch.num_rows for batch in self.source.batches())
         self.wanted = {name for one in release.columns if not self.is_empty for name in one.columns}
         self.raw = () if self.is_empty else self.protector.unprotected
+        self.again = randomised_before(data, self.wanted)
+        self.twice = f"{names_of(self.again)} is randomised already, as {manifest_path(data).name} says"
         self.notes: list[str] = [*self.source.notes, *([f"{data.name} has no records"] if self.is_empty else [])]
         if self.protector.left_out:
             self.notes.append(f"metadata that are not released: {', '.join(map(repr, self.protector.left_out))}")
@@ -154,7 +156,8 @@ class FileRelease:
         if seen.against and not self.force:
             raise seen.against[0]
         designs = cautions_of_designs(self.release, self.cost, len(earlier), total)
-        for caution in (*crossed, *designs, *(one.what for one in seen.against), *seen.cautions):
+        twice = [self.twice] if self.again else []
+        for caution in (*twice, *crossed, *designs, *(one.what for one in seen.against), *seen.cautions):
             self.warn(caution)
         return seen.rows
 
@@ -162,6 +165,9 @@ class FileRelease:
 
     def _refuse(self, counted: list[Entry], crossed: list[str]) -> None:
         """Raise InputError where this would be a second draw, or would overwrite a file."""
+        if self.again:
+            remedy = "release the data that it was made from, or use --force to randomise it once more"
+            raise InputError(self.twice, str(self.data), remedy)
         for entry in counted:
             again = self.wanted & entry.drawn_otherwise(self.scopes)
             if not again:
@@ -289,8 +295,9 @@ class FileRelease:
             total,
         )
         manifest_text(content)  # A draw that cannot be recorded is not made.
-        for described in content["columns"] if self.memo is not None else ():
-            described["memoised"] = True
+        for described in content["columns"]:
+            described |= {"memoised": True} if self.memo is not None else {}
+            described |= {"randomised_before": True} if self.again.intersection(described["columns"]) else {}
         ledger.begin(
             {
                 "release": identity,

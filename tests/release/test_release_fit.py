@@ -83,6 +83,43 @@ def test_a_column_that_is_mostly_missing_is_released(capsys: pytest.CaptureFixtu
     assert "29 of 30 values of column 'income' are missing and count as 'high'" in capsys.readouterr().err
 
 
+# -- a file that is a release itself ---------------------------------------------------------------------
+
+
+def test_a_column_that_was_randomised_is_not_randomised_again(capsys: pytest.CaptureFixture[str]) -> None:
+    people(*["low", "high"] * 40)
+    assert apply("--column", "income") == 0
+    again = ["apply", "m.json", "o.csv", "--column", "income", "-o", "p.csv"]
+    capsys.readouterr()
+    assert cli.main(again) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.count("\n") == 1
+    assert "o.csv: 'income' is randomised already, as o.csv.manifest.json says" in err
+    assert "--force" in err
+    assert not Path("p.csv").exists()
+    # Who goes on is told, and so is every reader of the second release.
+    assert cli.main([*again, "--force"]) == 0
+    assert "warning: 'income' is randomised already" in capsys.readouterr().err
+    assert cli.main(["estimate", "m.json", "p.csv", "--column", "income"]) == 0
+    assert (
+        "'income' was randomised before: these are frequencies of o.csv, not of the people" in capsys.readouterr().err
+    )
+    assert cli.main(["estimate", "m.json", "o.csv", "--column", "income"]) == 0
+    assert "randomised before" not in capsys.readouterr().err
+
+
+def test_another_column_of_a_release_is_randomised() -> None:
+    people(*["low", "high"] * 40)
+    assert apply("--column", "income") == 0
+    region = rr.RandomizedResponse(["north", "south"], epsilon=1)
+    rr.release.release_file("o.csv", rr.release.ProtectedColumn("region", region), "p.csv", warn=print)
+    # A column under a name of its own is found by that name.
+    rr.release.release_file("d.csv", rr.release.ProtectedColumn("region", region, name="area"), "q.csv", force=True)
+    with pytest.raises(rr.InputError, match="'area' is randomised already"):
+        rr.release.release_file("q.csv", rr.release.ProtectedColumn("area", region), "r.csv")
+
+
 # -- the identification risk, which depends on the counts of the data --------------------------------------
 
 COUNTS = {"a": 2, "b": 40, "c": 25}

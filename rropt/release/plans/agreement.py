@@ -72,6 +72,11 @@ def agreed(path: Path, axes: Mapping[Columns, Any], where: Mapping[str, str]) ->
             for name, value in where.items()
             if name in randomised
         ]
+        notes += [
+            f"{_named(columns)} was randomised before: these are frequencies of {content['data']}, not of the people"
+            for columns in axes
+            if any(tuple(one["released_as"]) == columns and one.get("randomised_before") for one in content["columns"])
+        ]
     choices = [_choices(path, content, columns, given, where) for columns, given in axes.items()]
     cells = []
     for found in product(*choices):
