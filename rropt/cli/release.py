@@ -251,6 +251,8 @@ def show(
     of_which = "" if account.ceiling is None or account.delta is not None else f" of {epsilon(account.ceiling)}"
     most = account.most
     say(f"a {account.unit} has spent epsilon {epsilon(most.level)}{of_which}")
+    for why in account.infinite:
+        say(f"infinite: {why}")
     say(f"the odds between two values of a {account.unit} can change by a factor of {odds(most.level)} at most")
     if most.delta or account.delta is not None:
         of_which = "" if account.delta is None else f" of {epsilon(account.ceiling)} and {delta(account.delta)}"

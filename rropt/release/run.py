@@ -14,7 +14,7 @@ from rropt.errors import InputError, counted
 from rropt.io.content import ByContent
 from rropt.io.files import folders, usual_mode, write_whole
 from rropt.mechanisms.sampling.sources import secure_bytes
-from rropt.release.earlier import check_places, crossed_before, crossings, names_of, randomised_before
+from rropt.release.earlier import crossed_before, crossings, names_of, randomised_before
 from rropt.release.ledger import Entry, Ledger, cost_of, temporary_name
 from rropt.release.looking import look
 from rropt.release.memo import Memo
@@ -29,7 +29,7 @@ from rropt.release.storage.places import Place
 from rropt.release.storage.private import Kept, PrivateStream, is_written
 from rropt.release.tables.batches import Protector
 from rropt.release.tables.cautions import cautions_of_designs
-from rropt.release.tables.formats import SUFFIXES, open_table
+from rropt.release.tables.formats import SUFFIXES, check_places, open_table
 
 Monitor = Callable[[int, int | None], None]
 """Called with the rows done and the rows in all (None where that is not known)."""

@@ -88,6 +88,12 @@ def test_what_is_forced_is_counted_as_infinite(capfd: pytest.CaptureFixture[str]
     assert "2 draws (1 made before) add up to epsilon infinite" in err
     told = json.loads(Path("oy.csv.manifest.json").read_text(encoding="utf-8"))
     assert (told["earlier_draws"], told["epsilon_with_earlier"]) == (1, None)
+    # The account says which column of which file, in words and as an object.
+    assert cli.main(["ledger", "show", "t.csv.ledger"]) == 0
+    why = f"'y' is released unchanged in {Path('ox.csv').resolve()} and randomised in {Path('oy.csv').resolve()}"
+    assert f"infinite: {why}\n" in capfd.readouterr().out
+    assert cli.main(["ledger", "show", "t.csv.ledger", "--json"]) == 0
+    assert why in json.loads(capfd.readouterr().out)["infinite"]
     # It stays infinite for whoever releases more of these people.
     write("t.csv", "x,y,z", [(x, f"{y},a") for x, y in ROWS])
     third = release_file("t.csv", Release([ProtectedColumn("z", ABC)], drop=["x", "y"]), "oz.csv", force=True)
