@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from rropt.release.ledger import Entry, revealed
-from rropt.release.plans.manifest import read_manifest
+from rropt.release.plans.manifest import manifest_path, read_manifest
 from rropt.release.plans.privacy import parity_of
 
 
@@ -42,10 +42,13 @@ def why_infinite(entries: Sequence[Entry]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def randomised_before(data: Path, wanted: set[str]) -> set[str]:
-    """The columns of `wanted` that the manifest beside `data` names as randomised. Raises InputError."""
-    content = read_manifest(data)
-    return wanted & {name for one in (content or {"columns": ()})["columns"] for name in one["released_as"]}
+def randomised_before(data: Path, wanted: set[str]) -> tuple[set[str], list[str]]:
+    """The columns of `wanted` that the manifest beside `data` names as randomised, and a sentence where there are some.
+    Raises InputError."""
+    content = read_manifest(data) or {"columns": ()}
+    again = wanted & {name for one in content["columns"] for name in one["released_as"]}
+    told = f"{names_of(again)} is randomised already, as {manifest_path(data).name} says"
+    return again, [told] if again else []
 
 
 def crossed_before(counted: Sequence[Entry]) -> bool:

@@ -203,8 +203,9 @@ class Ledger:
         except BaseException:
             self.close()
             raise
-        self.path = self._files[0].path
-        self.beside = self._own in [file.path for file in self._files]
+        self.places = tuple(file.path for file in self._files)
+        self.path = self.places[0]
+        self.beside = self._own in self.places
 
     def _read(self) -> None:
         """Open and read all files, as they are now."""

@@ -37,16 +37,22 @@ Monitor = Callable[[int, int | None], None]
 
 @dataclass(frozen=True, eq=False)
 class Released(ByContent):
-    """A release that was made: where it stands, its manifest (also as an object), the ledger of its data, its
-    privacy, remarks (`notes`), and whether it was `drawn` now and not only finished."""
+    """A release that was made: where it stands, its manifest (also as an object), the ledgers that record it, the
+    memory of its key, its privacy, remarks (`notes`), and whether it was `drawn` now and not only finished."""
 
     output: Path
     manifest_file: Path
     manifest: dict[str, Any]
-    ledger: Place
+    ledgers: tuple[Place, ...]
+    memory: Path | None
     privacy: Privacy
     notes: tuple[str, ...]
     drawn: bool = True
+
+    @property
+    def ledger(self) -> Place:
+        """The first of its ledgers: the one that was given, or else that of the data."""
+        return self.ledgers[0]
 
 
 def warn_python(caution: str) -> None:
@@ -90,8 +96,7 @@ class FileRelease:
         self.is_empty = not any(batch.num_rows for batch in self.source.batches())
         self.wanted = {name for one in release.columns if not self.is_empty for name in one.columns}
         self.raw = () if self.is_empty else self.protector.unprotected
-        self.again = randomised_before(data, self.wanted)
-        self.twice = f"{names_of(self.again)} is randomised already, as {manifest_path(data).name} says"
+        self.again, self.twice = randomised_before(data, self.wanted)
         self.notes: list[str] = [*self.source.notes, *([f"{data.name} has no records"] if self.is_empty else [])]
         if self.protector.left_out:
             self.notes.append(f"metadata that are not released: {', '.join(map(repr, self.protector.left_out))}")
@@ -156,8 +161,7 @@ class FileRelease:
         if seen.against and not self.force:
             raise seen.against[0]
         designs = cautions_of_designs(self.release, self.cost, len(earlier), total)
-        twice = [self.twice] if self.again else []
-        for caution in (*twice, *crossed, *designs, *(one.what for one in seen.against), *seen.cautions):
+        for caution in (*self.twice, *crossed, *designs, *(one.what for one in seen.against), *seen.cautions):
             self.warn(caution)
         return seen.rows
 
@@ -165,9 +169,9 @@ class FileRelease:
 
     def _refuse(self, counted: list[Entry], crossed: list[str]) -> None:
         """Raise InputError where this would be a second draw, or would overwrite a file."""
-        if self.again:
+        for what in self.twice:
             remedy = "release the data that it was made from, or use --force to randomise it once more"
-            raise InputError(self.twice, str(self.data), remedy)
+            raise InputError(what, str(self.data), remedy)
         for entry in counted:
             again = self.wanted & entry.drawn_otherwise(self.scopes)
             if not again:
@@ -266,7 +270,8 @@ class FileRelease:
 
     def _release(self, content: dict[str, Any], ledger: Ledger, note: str = "", drawn: bool = True) -> Released:
         notes = (*self.notes, note) if note else tuple(self.notes)
-        return Released(self.output, manifest_path(self.output), content, ledger.path, self.privacy, notes, drawn)
+        made = self.output, manifest_path(self.output), content, ledger.places
+        return Released(*made, None if self.memo is None else self.memo.place, self.privacy, notes, drawn)
 
     # -- the draw --------------------------------------------------------------------------------------
 

@@ -638,3 +638,18 @@ def test_pandas_metadata_keep_types_and_nothing_else() -> None:
     made = pandas.read_parquet("o.parquet")
     assert made.index.tolist() == ["p", "q"]
     assert made["n"].dtype == "Int64"
+
+
+def test_all_files_that_are_written_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ABC.save("m.json")
+    assert cli.main(["ledger", "init", "--ceiling", "9", "acc"]) == 0
+    assert cli.main(["key", "new", "key"]) == 0
+    write("t.csv", "id,x", [(str(at), x) for at, (x, _) in enumerate(ROWS)])
+    before = {path.name for path in Path().iterdir()}
+    capsys.readouterr()
+    arguments = ["--column", "x", "-o", "o.csv", "--ledger", "acc", "--id", "id", "--key", "key"]
+    assert cli.main(["apply", "m.json", "t.csv", *arguments]) == 0
+    told = {line.split()[1] for line in capsys.readouterr().out.splitlines() if line.startswith("wrote ")}
+    made = {path.name for path in Path().iterdir()} - before
+    assert made == {"o.csv", "o.csv.manifest.json", "t.csv.ledger", "key.records"}
+    assert {Path(one).name for one in told} == made | {"acc"}
