@@ -46,8 +46,9 @@ def promises(problem: Mapping[str, Any]) -> tuple[Promise, ...]:
         found.append(Promise("approximate LDP", level))
     if "identification_risk" in problem:
         counts, at_most, promised_to = identification(problem)
+        k = len(counts)
         scope = f"for counts of {counted(sum(counts), 'records')}"
-        scope += "" if len(promised_to) == len(counts) else f", in {len(promised_to)} of {len(counts)} categories"
+        scope += "" if len(promised_to) == k else f", in {len(promised_to)} of {k} categories"
         found.append(Promise("identification risk", f"at most {declared_text(at_most)}", scope))
     if "entropy" in problem:
         share = declared_text(Fraction(problem["entropy"]["at_least"]))

@@ -19,7 +19,7 @@ from rropt.release.tables.coding import MISSING, STRANGE
 from rropt.release.tables.streams import Source
 
 FEW = 10
-"""A column is refused where fewer than one in so many of its values are labels; missing ones are no values."""
+"""A column is refused where fewer than one in so many of its values are labels. Missing ones are no values."""
 
 
 @dataclass(frozen=True)
@@ -89,13 +89,13 @@ def _risks(column: ProtectedColumn, counts: list[int], data: str) -> Iterator[In
 
 def _replaced(protector: Protector, rows: int, data: str) -> tuple[list[InputError], list[str]]:
     """The values that are replaced by an input: columns where that is nearly all of them, and the others."""
-    against, cautions = [], []
+    against, cautions, whole = [], [], counted(rows, "values")
     for part in dict.fromkeys(part for part, _ in protector.replaced):
         found = [
             (protector.replaced[part, kind], kind, at) for kind, at in ((STRANGE, part.other), (MISSING, part.null))
         ]
         told = [
-            f"{count:,} of {rows:,} values of column {part.name!r} are {kind} and count as {part.labels[at]!r}"
+            f"{count:,} of {whole} of column {part.name!r} are {kind} and count as {part.labels[at]!r}"
             for count, kind, at in found
             if count
         ]
