@@ -19,7 +19,7 @@ from rropt.release.tables.coding import MISSING, STRANGE
 from rropt.release.tables.streams import Source
 
 FEW = 10
-"""A column is refused where fewer than one in so many of its values are labels. Missing ones are no values."""
+"""A column is refused where fewer than one in so many of its values are labels, missing ones left out."""
 
 
 @dataclass(frozen=True)
