@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rropt.cli.data import design_of, draw_estimate, read_where
+from rropt.cli.data import designs_of, draw_estimate, read_where
 from rropt.cli.folder import Scheduler, Workers, apply_folder, is_folder
 from rropt.cli.lines import say
 from rropt.errors import InputError, counted
@@ -145,7 +145,11 @@ def estimate(
     data: Annotated[str, typer.Argument(metavar="DATA", help="The released file, or a folder of released files.")],
     column: Annotated[
         list[str],
-        typer.Option("--column", help="The released column; repeat it for columns that were perturbed jointly."),
+        typer.Option(
+            "--column",
+            help="The released column; repeat it for joint frequencies: of columns that were perturbed jointly, or of "
+            "any columns of a release file.",
+        ),
     ],
     where: Annotated[
         list[str] | None,
@@ -168,9 +172,8 @@ def estimate(
     from rropt import release
     from rropt.studies.reports import terminal
 
-    name = column[0] if len(column) == 1 else tuple(column)
-    made_by = design_of(mechanism, tuple(column))
-    found = release.estimate_file(data, {name: made_by}, method=method, where=read_where(where), delimiter=delimiter)
+    made_by = designs_of(mechanism, column)
+    found = release.estimate_file(data, made_by, method=method, where=read_where(where), delimiter=delimiter)
     for kind, lines in (("warning", found.warnings), ("note", found.notes)):
         for line in lines:
             say(f"rropt: {kind}: {line}", error=True)

@@ -125,3 +125,21 @@ def test_records_are_not_chosen_by_the_answer_that_is_estimated(
     err = capfd.readouterr().err
     assert "'age' itself is estimated" in err
     assert "damaged" not in err
+
+
+def test_the_command_takes_columns_of_a_release_file_jointly(released: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    for name, one in (("sex", SEX), ("age", AGE)):
+        one.save(f"{name}.json")
+    blocks = (f'[[column]]\nname = "{name}"\nmechanism = "{name}.json"\n' for name in ("sex", "age"))
+    Path("plan.toml").write_text("schema = 1\n" + "".join(blocks))
+    for columns in (("sex", "age"), ("age", "sex")):
+        flags = [part for name in columns for part in ("--column", name)]
+        assert cli.main(["estimate", "plan.toml", "safe.csv", *flags, "--json"]) == 0
+        told = json.loads(capfd.readouterr().out)
+        found = rr.release.estimate_file("safe.csv", {name: {"sex": SEX, "age": AGE}[name] for name in columns})
+        assert told["categories"] == list(found.categories)
+        assert told["estimate"] == found.values.tolist()
+    assert cli.main(["estimate", "plan.toml", "safe.csv", "--column", "sex", "--column", "height"]) == 2
+    assert "it releases no column 'height'; write some of: --column sex; --column age" in capfd.readouterr().err
+    assert cli.main(["estimate", "plan.toml", "safe.csv", "--column", "sex", "--column", "sex"]) == 2
+    assert "named twice" in capfd.readouterr().err
