@@ -104,7 +104,7 @@ ESTIMATE = ["estimate", "m.json", "d.csv", "--column", "level"]
 # The same for m.json, 2-ary randomised response of a and b: an option is named as the command line writes it.
 RELEASES: dict[str, tuple[bytes, list[str], list[str]]] = {
     "a picture of another kind": (GOOD, [*ESTIMATE, "--plot", "x.png"], ["x.png: this picture is an SVG"]),
-    "a picture where none can be": (GOOD, [*ESTIMATE, "--plot", "d.csv/x.svg"], ["d.csv: cannot write"]),
+    "a picture where none can be": (GOOD, [*ESTIMATE, "--plot", "d.csv/x.svg"], ["d.csv/x.svg: cannot write"]),
     "truth without a picture": (GOOD, [*ESTIMATE, "--truth", "d.csv"], ["d.csv: --truth is for a picture; add --plot"]),
     "truth of two columns": (
         GOOD,
