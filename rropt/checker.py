@@ -4383,8 +4383,8 @@ def _read_columns_leaf(value: object, where: Where, problem: _Problem, rats: _Ra
 
 def _read_corner_tree(value: object, where: Where, problem: _Problem, rats: _Rationals, version: int) -> _Proof:
     """ "Utility mutual_information, chi_square or bayes", "(version 9) inverse_trace, inverse_determinant or
-    inverse_eigenvalue; `outputs` a list, cone complete, any rows, no structure"; a problem with `identification_risk` has
-    other kinds.
+    inverse_eigenvalue; `outputs` a list, cone complete, any rows, no structure"; a problem with `identification_risk`
+    has other kinds.
     """
     if problem.utility == "sum" and (len(problem.parts) > 1 or not problem.bends(problem.parts[0])):
         _unreadable((where, "kind"), "corner-tree is for a sum of one part only, one that bends")
