@@ -1693,7 +1693,7 @@ def _read_company(problem: _Problem, where: Where, version: int) -> None:
         with_what = "the utility linear" if version < 3 else f"the utilities linear, {', '.join(DESIGNS)}"
         _unreadable((where, "sense"), f"minimize goes only with {with_what}, not with {utility}")
     either = utility == "chi_square" or (utility == "mutual_information" and version > 1)
-    either = either or (utility in ("bayes", "sum") and version > 5)
+    either = either or (utility in ("bayes", "sum") and version > 5) or (utility in DESIGNS and version > 8)
     if problem.outputs is not None and utility not in ("linear", "entropy") and not either:
         _unreadable((where, "outputs"), f"must be null for the utility {utility}")
     if problem.floor is not None and utility not in ("linear", "entropy"):

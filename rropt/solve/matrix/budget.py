@@ -135,3 +135,24 @@ WHOLE = 1e-6
 NARROW = 1e-3
 """Limits nearer to one another, relatively, are not divided. Chosen: measured in one case: the same from 0.0001 to
 0.01."""
+
+# design_cells.py
+CORNERS = 1024
+"""Corners of all columns at most. Chosen: by reason: a programme over them takes a twentieth of a second."""
+SMALLEST = 1e-12
+"""M counts as singular below this share of its largest eigenvalue. Chosen: by reason: it is far above rounding."""
+FAINT = 1e-9
+"""Factors of a share below this are left out. Chosen: by reason: they change a bound by this share."""
+EDGE = 1e-12
+"""A matrix is better where its value is, by this share. Chosen: by reason: less is rounding."""
+LARGEST_RAY = 1e6
+"""Prices that prove a cell empty are scaled to sum to minus this. Chosen: by reason: no risk of few inputs is above
+it, and larger prices would lose digits."""
+STEPS_BACK, SHARPER = 16, 0.5
+"""Programmes of a climb, and the share by which the box around the best matrix shrinks where none is better. Chosen: by
+reason: the last box is then a ten-thousandth of the first."""
+
+# designs.py
+WRITING = 3e-5
+"""Seconds that the proof of a cell takes to be written and checked, for each input of each corner. Chosen: by reason,
+as no case has a clock: an estimate."""
