@@ -143,6 +143,8 @@ SMALLEST = 1e-12
 """M counts as singular below this share of its largest eigenvalue. Chosen: by reason: it is far above rounding."""
 FAINT = 1e-9
 """Factors of a share below this are left out. Chosen: by reason: they change a bound by this share."""
+LACKING = 1e-6
+"""What a mixture may miss of its rows to be a matrix. Chosen: by reason: the rounding repairs as much."""
 EDGE = 1e-12
 """A matrix is better where its value is, by this share. Chosen: by reason: less is rounding."""
 LARGEST_RAY = 1e6
