@@ -147,14 +147,18 @@ LACKING = 1e-6
 """What a mixture may miss of its rows to be a matrix. Chosen: by reason: the rounding repairs as much."""
 EDGE = 1e-12
 """A matrix is better where its value is, by this share. Chosen: by reason: less is rounding."""
-LARGEST_RAY = 1e6
-"""Prices that prove a cell empty are scaled to sum to minus this. Chosen: by reason: no risk of few inputs is above
-it, and larger prices would lose digits."""
+COSTLY = 1e4
+"""What a unit costs that a cell's best mixture lacks of the rows, for each unit of the best risk. Chosen: by reason:
+prices of the rows are far below it, and as large as this they do not cost all others their digits."""
+LARGEST = 1e9
+"""Multipliers beyond this are those of a solver that failed. Chosen: by reason: all are below COSTLY risks."""
 STEPS_BACK, SHARPER = 16, 0.5
 """Programmes of a climb, and the share by which the box around the best matrix shrinks where none is better. Chosen: by
 reason: the last box is then a ten-thousandth of the first."""
 
 # designs.py
+LARGEST_TREE = 20_000
+"""Cells at most. Chosen: by reason: so many take minutes, and their proof has ten megabytes."""
 WRITING = 3e-5
 """Seconds that the proof of a cell takes to be written and checked, for each input of each corner. Chosen: by reason,
 as no case has a clock: an estimate."""

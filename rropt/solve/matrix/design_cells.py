@@ -13,17 +13,31 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 
 import numpy as np
+from scipy import sparse
 
 from rropt.program.cones import CompleteCone, FloatArray, tightest_log
-from rropt.program.design_utilities import DesignUtility, InverseDeterminant, InverseEigenvalue, InverseTrace
-from rropt.program.programs import Program
+from rropt.program.design_utilities import DesignUtility, InverseDeterminant, InverseTrace
+from rropt.program.programs import Linear, Program
+from rropt.solve.kernel.lp import LpModel
+from rropt.solve.kernel.polyhedral import entry_model
 from rropt.solve.kernel.search import Cell, OneByOne
-from rropt.solve.matrix.budget import CORNERS, EDGE, FAINT, INNER, LACKING, LARGEST_RAY, SHARPER, SMALLEST, STEPS_BACK
+from rropt.solve.matrix.budget import (
+    CORNERS,
+    COSTLY,
+    EDGE,
+    FAINT,
+    INNER,
+    LACKING,
+    LARGEST,
+    SHARPER,
+    SMALLEST,
+    STEPS_BACK,
+)
 from rropt.solve.matrix.design_programme import BlockProgramme, Solved
 
 
 def by_forms(program: Program) -> bool:
-    """Whether a program is a risk under LDP whose outputs are fixed, with few enough corners."""
+    """Whether a program is a risk under LDP whose outputs are fixed, with few enough corners to list them all."""
     if program.outputs is None or program.extras or not isinstance(program.utility, DesignUtility):
         return False
     return isinstance(program.cone, CompleteCone) and len(program.outputs) << program.size <= CORNERS
@@ -38,6 +52,11 @@ class Multipliers:
     rows: FloatArray
     forms: FloatArray
     factors: FloatArray | None = None
+
+    @property
+    def largest(self) -> float:
+        """The size of the largest number."""
+        return max(float(np.abs(own).max(initial=0.0)) for own in (self.prices, self.rows, self.forms))
 
 
 @dataclass(slots=True, eq=False)
@@ -75,7 +94,7 @@ def tightened(lower: FloatArray, upper: FloatArray) -> FloatArray:
 
 def closed(lower: FloatArray, upper: FloatArray) -> np.ndarray:
     """The outputs whose columns are zero: no entry can be 1, or a limit is above the other one."""
-    return (lower > 1.0).all(axis=1) | (lower > upper).any(axis=1)
+    return np.asarray((lower > 1.0).all(axis=1) | (lower > upper).any(axis=1))
 
 
 class DesignBounds:
@@ -109,32 +128,47 @@ class DesignBounds:
             return float(np.einsum("jx,xz,jz->", self._queries, inverse, self._queries)) - float(self.utility.offset)
         return float(np.linalg.eigvalsh(inverse - np.outer(self.p, self.p))[-1])
 
-    def bounded(self, lower: FloatArray, upper: FloatArray) -> Bounded:
-        """The best mixtures of corners within limits."""
+    def bounded(self, lower: FloatArray, upper: FloatArray, dear: float) -> Bounded:
+        """The best mixtures of corners within limits. A unit that they lack of the problem's rows costs `dear`, so that
+        limits without a matrix have a bound as well."""
         upper = tightened(lower, upper)
+        widest = np.unravel_index(int(np.argmax(upper / lower)), upper.shape)
+        anywhere = (int(widest[0]), int(widest[1])), float(np.sqrt(lower[widest] * upper[widest]))
         shut = closed(lower, upper)
         corners = [_corners(lower[y], upper[y]) if not shut[y] else np.zeros((0, self.size)) for y in range(self.width)]
         own = np.repeat(np.arange(self.width), [len(one) for one in corners])
         columns = np.vstack(corners)
         if not len(columns):
-            return Bounded(-np.inf, None, None, (-1, -1), 0.0)
+            return Bounded(-np.inf, None, None, *anywhere)
         tied = np.einsum("ixn,nx->in", self._table[:, :, own], columns)
         equations = np.vstack([columns.T, tied[self._equal]])
-        found = self._programme.solve(columns, equations, tied[~self._equal], self._right)
+        found = self._programme.solve(columns, equations, tied[~self._equal], self._right, dear)
         proved = None if found is None else self._multipliers(found)
         if found is None or proved is None:
-            return Bounded(np.inf, None, None, (-1, -1), 0.0)
+            return Bounded(np.inf, None, None, *anywhere)
+        at, c = self._place(corners, own, found.masses, proved.forms)
         proved = self._repaired(proved, columns, own)
         bound = -self.gained(proved)
-        if found.masses is None:
-            return Bounded(bound, proved, None, (-1, -1), 0.0)
-        at, c = self._place(corners, own, found.masses, proved.forms)
+        if not proved.largest < LARGEST:
+            return Bounded(np.inf, None, None, at, c)
         short = np.vstack([equations, tied[~self._equal]]) @ found.masses - self._right
         if max(np.abs(short[: len(equations)]).max(), short[len(equations) :].max(initial=0.0)) > LACKING:
             return Bounded(bound, proved, None, at, c)
         matrix = np.zeros((self.size, self.width))
         np.add.at(matrix.T, own, found.masses[:, None] * columns)
         return Bounded(bound, proved, matrix, at, c)
+
+    def nearest(self, matrix: FloatArray) -> FloatArray | None:
+        """The matrix of the program that is nearest to one that misses the rows or the cone by the tolerance of its
+        solver, by the sum of distances; None where HiGHS finds none."""
+        model = entry_model(replace(self.program, sense="maximize", utility=Linear(())))
+        cells, variables = matrix.size, model.matrix.shape[1]
+        pick, away = sparse.eye(cells, variables), sparse.eye(cells)
+        table = sparse.bmat([[model.matrix, None, None], [pick, -away, away]], format="csr")
+        cost = np.concatenate([np.zeros(variables), -np.ones(2 * cells)])
+        low, high = (np.append(side, matrix.ravel()) for side in (model.row_lower, model.row_upper))
+        found = LpModel(cost, table, low, high, method="simplex").solve()
+        return None if found.x is None else np.maximum(model.entries(found.x), 0.0)
 
     def gained(self, proved: Multipliers) -> float:
         """The least risk that multipliers prove where no column breaks them."""
@@ -150,10 +184,6 @@ class DesignBounds:
         k = self.size
         prices, rows = found.equations[:k], np.zeros(len(self._rhs))
         rows[self._equal], rows[~self._equal] = found.equations[k:], found.most
-        if found.ray:
-            # Prices that prove that there is no matrix prove any bound, many times over.
-            total = float(prices.sum() + rows @ self._rhs)
-            return self._closing(prices / -total, rows / -total) if total < 0 else None
         if isinstance(self.utility, InverseDeterminant):
             values, vectors = np.linalg.eigh(found.block[:k, :k])
             if values[0] <= SMALLEST * values[-1]:
@@ -166,13 +196,6 @@ class DesignBounds:
         kept = values > FAINT * values[-1]
         vectors, roots = vectors[:, kept], np.sqrt(values[kept])
         return Multipliers(prices, rows, (between @ vectors / roots).T, (vectors * roots).T)
-
-    def _closing(self, prices: FloatArray, rows: FloatArray) -> Multipliers:
-        """The multipliers of an empty cell, from a ray whose sum is -1."""
-        determinant = isinstance(self.utility, InverseDeterminant)
-        factors = np.eye(self.size)[:1] if isinstance(self.utility, InverseEigenvalue) else None
-        forms = np.eye(self.size) if determinant else np.zeros_like(self._queries if factors is None else factors)
-        return Multipliers(LARGEST_RAY * prices, LARGEST_RAY * rows, forms, factors)
 
     def _repaired(self, proved: Multipliers, columns: FloatArray, own: np.ndarray) -> Multipliers:
         """Prices raised along the prior until no corner breaks them."""
@@ -214,6 +237,11 @@ class DesignCells(OneByOne[DesignCell]):
         self._bounds, self._stop = bounds, stop
         self.best, self.value = best, -np.inf if best is None else -bounds.risk(best)
 
+    @property
+    def dear(self) -> float:
+        """What a unit costs that the rows lack: many times the best risk."""
+        return COSTLY * (1 + (abs(self.value) if np.isfinite(self.value) else self._bounds.size * self._bounds.gamma))
+
     def roots(self) -> list[DesignCell]:
         """All matrices."""
         return [self._bounds.whole()]
@@ -222,7 +250,7 @@ class DesignCells(OneByOne[DesignCell]):
         """Bound a cell, and look at its best mixture."""
         if self._stop():
             return
-        found = self._bounds.bounded(node.lower, node.upper)
+        found = self._bounds.bounded(node.lower, node.upper, self.dear)
         if found.bound < node.bound:
             node.bound, node.proved = found.bound, found.proved
         node.at, node.c = found.at, found.c
@@ -251,11 +279,18 @@ class DesignCells(OneByOne[DesignCell]):
 
     def offer(self, matrix: FloatArray) -> bool:
         """Keep a matrix that is better than the best one; whether it is."""
-        value = -self._bounds.risk(matrix)
-        if value <= self.value + EDGE * abs(self.value):
+        if not self._is_better(matrix):
             return False
-        self.best, self.value = matrix, value
+        # By what a matrix misses its value may be too good.
+        inside = self._bounds.nearest(matrix)
+        if inside is None or not self._is_better(inside):
+            return False
+        self.best, self.value = inside, -self._bounds.risk(inside)
         return True
+
+    def _is_better(self, matrix: FloatArray) -> bool:
+        """Whether a matrix is better than the best one by more than rounding."""
+        return -self._bounds.risk(matrix) > self.value + EDGE * abs(self.value)
 
     def climb(self) -> None:
         """Improve the best matrix: the best mixtures of ever smaller boxes around its columns."""
@@ -269,7 +304,7 @@ class DesignCells(OneByOne[DesignCell]):
             middle = (self.best / least).T
             ratio = self._bounds.gamma**share
             lower = np.maximum(middle / ratio, 1.0)
-            found = self._bounds.bounded(lower, np.minimum(middle * ratio, self._bounds.gamma))
+            found = self._bounds.bounded(lower, np.minimum(middle * ratio, self._bounds.gamma), self.dear)
             if found.matrix is None or not self.offer(found.matrix):
                 share *= SHARPER
 

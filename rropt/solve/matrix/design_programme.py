@@ -17,18 +17,13 @@ from rropt.program.design_utilities import DesignUtility, InverseDeterminant, In
 
 @dataclass(frozen=True)
 class Solved:
-    """The masses of columns (None where there is no matrix), and the multipliers of the equations, of the inequalities
-    and of the block, as a symmetric matrix; a `ray` proves that there is no matrix."""
+    """The masses of columns, and the multipliers of the equations, of the inequalities and of the block, as a symmetric
+    matrix."""
 
-    masses: FloatArray | None
+    masses: FloatArray
     equations: FloatArray
     most: FloatArray
     block: FloatArray
-
-    @property
-    def ray(self) -> bool:
-        """Whether the multipliers prove that there is no matrix."""
-        return self.masses is None
 
 
 class BlockProgramme:
@@ -37,7 +32,8 @@ class BlockProgramme:
     With M = sum of mass v v' / (p.v), Z is at least C M^-1 C', C = `queries` (J x k), where [[M, C'], [C, Z]] is
     positive semidefinite. For log det M the block is [[M, L], [L', diag L]], L lower triangular, and log det M is the
     sum of the logs of diag L. The rows are: equations, rows of the problem that are inequalities, the block, further
-    cones, and the masses, which are not negative; the variables: the masses, then those of Z or L.
+    cones, and the masses, which are not negative; the variables: the masses, those of Z or L, and what the equations
+    and the inequalities lack, which is dear: so there are always multipliers, and none of them is large.
     """
 
     def __init__(self, utility: DesignUtility, queries: FloatArray, equations: int, inequalities: int) -> None:
@@ -56,10 +52,23 @@ class BlockProgramme:
             self.costs = self._of_logs()
         else:
             self.costs = self._of_inverse(queries, isinstance(utility, InverseEigenvalue))
+        self._lacking()
         rows, variables, entries = zip(*sorted(self._entries, key=lambda one: (one[1], one[0])), strict=True)
         self._rows, self._data = np.array(rows) + self._leading, np.array(entries)
         self._starts = np.searchsorted(np.array(variables), np.arange(len(self.costs) + 1))
         self._inner = sum(map(len, self._right))
+
+    def _lacking(self) -> None:
+        """What the equations lack and have too much, and what the inequalities have too much: costs of one."""
+        start, first = sum(map(len, self._right)) - self._leading, len(self.costs)
+        signs = [(row, sign) for row in range(self._equations) for sign in (1.0, -1.0)]
+        signs += [(row, -1.0) for row in range(self._equations, self._leading)]
+        for number, (row, sign) in enumerate(signs):
+            self._entries += [(row - self._leading, first + number, sign), (start + number, first + number, -1.0)]
+        self._right.append(np.zeros(len(signs)))
+        self._cones.append(("NonnegativeConeT", len(signs)))
+        self._of_lack = np.append(np.zeros(first), np.ones(len(signs)))
+        self.costs = np.append(self.costs, np.zeros(len(signs)))
 
     def _place(self, i: int, j: int) -> int:
         """The row of entry (i, j), i <= j, in the block."""
@@ -102,9 +111,11 @@ class BlockProgramme:
         self._cones += [("ExponentialConeT",)] * k
         return np.append(np.zeros(len(lower)), -np.ones(k))
 
-    def solve(self, columns: FloatArray, equations: FloatArray, most: FloatArray, right: FloatArray) -> Solved | None:
-        """The best masses of columns (n x k) with `equations` @ masses = and `most` @ masses <= the numbers of `right`;
-        None where the solver has no multipliers."""
+    def solve(
+        self, columns: FloatArray, equations: FloatArray, most: FloatArray, right: FloatArray, dear: float
+    ) -> Solved | None:
+        """The best masses of columns (n x k) with `equations` @ masses = and `most` @ masses <= the numbers of `right`,
+        of which a unit lacking costs `dear`; None where the solver has no multipliers."""
         import clarabel
 
         count, block = len(columns), self._leading
@@ -124,17 +135,17 @@ class BlockProgramme:
         settings.verbose = False
         solver = clarabel.DefaultSolver(
             sparse.csc_matrix((matrix.shape[1], matrix.shape[1])),
-            np.append(np.zeros(count), self.costs),
+            np.concatenate([np.zeros(count), self.costs + dear * self._of_lack]),
             matrix,
             np.concatenate([right, *self._right[1:], np.zeros(count)]),
             [getattr(clarabel, name)(*size) for name, *size in [*cones, ("NonnegativeConeT", count)]],
             settings,
         )
         found = solver.solve()
-        dual, status = np.array(found.z), str(found.status)
-        if not np.isfinite(dual).all() or "DualInfeasible" in status:
+        dual = np.array(found.z)
+        if not np.isfinite(dual).all() or "Infeasible" in str(found.status):
             return None
-        masses = None if "PrimalInfeasible" in status else np.maximum(np.array(found.x)[:count], 0.0)
+        masses = np.maximum(np.array(found.x)[:count], 0.0)
         table = np.zeros((self.side, self.side))
         table[self._first, self._second] = dual[block : block + len(self._first)] / self._scale
         table[self._second, self._first] = table[self._first, self._second]

@@ -66,7 +66,12 @@ def _proof(program: Program, root: DesignCell, stop: Callable[[], bool]) -> Proo
         items.append(item)
     assert worst is not None
     bound = dyadic_up(worst, PRICE_BITS)
-    payload = {"kind": "corner-tree", "yield": rational_text(bound), "unit": str(writer.unit), "nodes": items}
+    payload: dict[str, object] = {
+        "kind": "corner-tree",
+        "yield": rational_text(bound),
+        "unit": str(writer.unit),
+        "nodes": items,
+    }
     return Proof(payload, -bound, VERSION)
 
 

@@ -9,7 +9,7 @@ from rropt.program.programs import Program
 from rropt.solve.kernel.polyhedral import farkas_candidate
 from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, SolverClaim
 from rropt.solve.kernel.search import Budget, Search
-from rropt.solve.matrix.budget import PIECE, WRITING
+from rropt.solve.matrix.budget import LARGEST_TREE, PIECE, WRITING
 from rropt.solve.matrix.design_cells import DesignBounds, DesignCells
 
 
@@ -36,7 +36,7 @@ def solve_risks(program: Program, effort: Effort, start: FloatArray | None) -> A
         effort.found(cells.value)
         accept, before = cells.value + effort.allowed / 2, search.nodes
         effort.monitor(-cells.value, -search.bound)
-        if search.bound <= accept or over():
+        if search.bound <= accept or over() or search.nodes > LARGEST_TREE:
             break
         search.run(accept, Budget(search.nodes + PIECE, over))
         if search.nodes == before:
