@@ -7056,27 +7056,33 @@ def _check_corners_hold(test: _CornerTest, ends: list[tuple[_End, ...]], leaf: t
 
 
 def _check_form_leaf(test: _CornerTest, leaf: _FormLeaf, path: list[_Sides], i: int) -> None:
-    """The yield of a leaf, and "for every output y that is not closed" its corners."""
-    problem, proof, unit = test.problem, test.proof, test.proof.unit
-    forms = [[Fraction(w, unit) for w in form] for form in leaf.forms]
-    total = Fraction(sum(leaf.a), unit) + test.of_rows(leaf)
-    as_dual = replace(
-        proof, prices=[total], forms=forms, factors=[[Fraction(c, unit) for c in own] for own in leaf.factors]
-    )
-    if _less(_pair(proof.most), _yield_of_forms(problem, as_dual)):
-        raise Refuted(f"proof.nodes[{i}]: the prices and forms give more than the yield")
+    """What prices and forms give, and "for every output y that is not closed" its corners."""
+    _check_yield_of_forms(test, leaf, i)
     for y, (own, prices) in enumerate(zip(path, test.prices(leaf), strict=True)):
         if not test.is_closed(own):
-            _check_forms_at_corners(problem, leaf.forms, unit, own, prices, f"nodes[{i}]: output {y}")
+            _check_forms_at_corners(test, leaf.forms, own, prices, f"nodes[{i}]: output {y}")
+
+
+def _check_yield_of_forms(test: _CornerTest, leaf: _FormLeaf, i: int) -> None:
+    """ "S + sum_j (C_j.p)^2 - 2 sum_j C_j.W_j <= B", "S - k - 2 log |d| <= B", "s > 0 and [...] <= s B": what a
+    column-dual with the one price S would yield is at most B.
+    """
+    proof, unit = test.proof, test.proof.unit
+    total = Fraction(sum(leaf.a), unit) + test.of_rows(leaf)
+    forms, factors = ([[Fraction(w, unit) for w in own] for own in table] for table in (leaf.forms, leaf.factors))
+    as_dual = replace(proof, prices=[total], forms=forms, factors=factors)
+    if _less(_pair(proof.most), _yield_of_forms(test.problem, as_dual)):
+        raise Refuted(f"proof.nodes[{i}]: the prices and forms give more than the yield")
 
 
 def _check_forms_at_corners(
-    problem: _Problem, forms: list[list[int]], unit: int, own: _Sides, prices: list[Fraction], where: str
+    test: _CornerTest, forms: list[list[int]], own: _Sides, prices: list[Fraction], where: str
 ) -> None:
     """ "Every v with each v_x one of lo_yx and hi_yx and at least one v_x = 1: sum_j (W_j.v)^2 <= (A_y.v)(p.v)", exact.
 
     Both sides are homogeneous in v: everything is an integer here, v over its common denominator `one`.
     """
+    problem, unit = test.problem, test.proof.unit
     one = lcm(*(end.denominator for ends in (own.lo, own.hi) for end in ends))
     ends = [tuple({int(lo * one), int(hi * one)}) for lo, hi in zip(own.lo, own.hi, strict=True)]
     scale = lcm(*(a.denominator for a in prices))

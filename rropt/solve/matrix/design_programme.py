@@ -3,8 +3,6 @@
 Source: Pukelsheim, Optimal Design of Experiments (2006), chapters 6 and 7.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -5,8 +5,6 @@ its search left, over one unit; what rounding and the tolerance of the solver le
 along the prior, exactly. The bound is that of the worst leaf.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from fractions import Fraction

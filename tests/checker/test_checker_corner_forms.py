@@ -1,4 +1,4 @@
-"""Version 9 in the second checker: corner-trees of inverse_trace, inverse_determinant and inverse_eigenvalue.
+"""Version 9 in both checkers: corner-trees of inverse_trace, inverse_determinant and inverse_eigenvalue.
 
 The certificates of tests/data/second were made by hand from the text alone: forms in floats, prices by a linear
 programme over the corners. What is false, and what the text does not let be read, is tried on changes of them.
@@ -12,9 +12,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import builders
 import numpy as np
 import pytest
-from builders import Document, changed, put
+from builders import Document, assert_limit_named, assert_unreadable, changed, put
 from scipy.optimize import linprog
 from second.checker import verdict
 
@@ -28,7 +29,10 @@ def stored(name: str) -> Document:
 
 
 def said(made: Document) -> tuple[str, str]:
-    return verdict(json.dumps(made).encode())
+    """Both checkers' verdict, and the second one's reason."""
+    status, reason = verdict(json.dumps(made).encode())
+    assert builders.said(made)[0] == status
+    return status, reason
 
 
 def leaves(made: Document) -> list[Document]:
@@ -259,6 +263,33 @@ def test_limits() -> None:
     assert said(wide(12, 20, "1" + "0" * 3999)) == ("UNREADABLE", "limit: operations")
     assert said(wide(11, 20, "1" + "0" * 400))[0] == "REFUTED"
     assert said(wide(13, 2, "1"))[0] == "UNREADABLE"
+
+
+def test_the_first_checker_names_its_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        assert_limit_named(patch, "MAX_CORNERS", 2, "k inputs of a corner-tree", stored("eigenvalue"))
+    many = changed(stored("eigenvalue"), lambda new: leaves(new)[0].update(factors=[[1, 0, 0]] * 65))
+    assert_unreadable(many, "factors: 65 is above the limit of 64")
+    made = wide(12, 20, "1" + "0" * 400)
+    assert said(made)[0] == "REFUTED"
+    assert_limit_named(monkeypatch, "MAX_OPERATIONS", 10**6, "operations", made)
+
+
+def lowered(name: str) -> Document:
+    """A price of the first leaf that is too low, so that the yield holds and a corner does not."""
+    return changed(stored(name), lambda made: leaves(made)[0]["a"].__setitem__(0, leaves(made)[0]["a"][0] - (1 << 12)))
+
+
+def tighter(name: str) -> Document:
+    made, step = stored(name), Fraction(1, 10**9)
+    lower = put(made, "proof", "yield", value=moved(made["proof"]["yield"], -step))
+    return put(lower, "bound", value=moved(made["bound"], step))
+
+
+ISOLATED = [
+    *((f"a corner of forms: {name}", ("_check_forms_at_corners",), lambda name=name: lowered(name)) for name in NAMES),
+    *((f"a yield of forms: {name}", ("_check_yield_of_forms",), lambda name=name: tighter(name)) for name in NAMES),
+]
 
 
 # -- the claim itself, by another way --------------------------------------------------------------------
