@@ -269,7 +269,7 @@ def test_the_first_checker_names_its_limits(monkeypatch: pytest.MonkeyPatch) -> 
     with monkeypatch.context() as patch:
         assert_limit_named(patch, "MAX_CORNERS", 2, "k inputs of a corner-tree", stored("eigenvalue"))
     many = changed(stored("eigenvalue"), lambda new: leaves(new)[0].update(factors=[[1, 0, 0]] * 65))
-    assert_unreadable(many, "factors: 65 is above the limit of 64")
+    assert_unreadable(many, "factors: 65 is beyond the limit of 64")
     made = wide(12, 20, "1" + "0" * 400)
     assert said(made)[0] == "REFUTED"
     assert_limit_named(monkeypatch, "MAX_OPERATIONS", 10**6, "operations", made)
