@@ -168,7 +168,7 @@ class DesignBounds:
         cost = np.concatenate([np.zeros(variables), -np.ones(2 * cells)])
         low, high = (np.append(side, matrix.ravel()) for side in (model.row_lower, model.row_upper))
         found = LpModel(cost, table, low, high, method="simplex").solve()
-        return None if found.x is None else np.maximum(model.entries(found.x), 0.0)
+        return None if found.x is None or found.status != "optimal" else np.maximum(model.entries(found.x), 0.0)
 
     def gained(self, proved: Multipliers) -> float:
         """The least risk that multipliers prove where no column breaks them."""

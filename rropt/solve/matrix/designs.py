@@ -1,11 +1,12 @@
 """The search for the least risk of estimation over whole matrices with fixed outputs."""
 
 import time
+from dataclasses import replace
 
 import numpy as np
 
 from rropt.program.cones import FloatArray
-from rropt.program.programs import Program
+from rropt.program.programs import Linear, Program
 from rropt.solve.kernel.polyhedral import farkas_candidate
 from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, SolverClaim
 from rropt.solve.kernel.search import Budget, Search
@@ -21,9 +22,13 @@ def solve_risks(program: Program, effort: Effort, start: FloatArray | None) -> A
     cells = DesignCells(bounds, start, lambda: bool(effort.stopped()))
     search = Search(cells)
     search.run(np.inf)
+    if cells.best is None and (farkas := farkas_candidate(program, effort)) is not None:
+        # That nothing keeps the constraints is a statement without a risk.
+        plain = replace(program, sense="maximize", utility=Linear(()))
+        return Answer(SolverClaim("highs", "infeasible", None, time.monotonic() - begun), farkas, relaxed=plain)
     if cells.best is None:
-        claim = SolverClaim("clarabel", "no matrix was found", None, time.monotonic() - begun)
-        return Answer(claim, farkas_candidate(program, effort))
+        # The means of the first mixtures may be singular, as outputs that are alike have the same.
+        search.run(-np.inf, Budget(PIECE, lambda: bool(effort.stopped())))
     cells.climb()
     each = WRITING * (len(program.outputs or ()) << program.size) * program.size
 
@@ -35,13 +40,14 @@ def solve_risks(program: Program, effort: Effort, start: FloatArray | None) -> A
     while True:
         effort.found(cells.value)
         accept, before = cells.value + effort.allowed / 2, search.nodes
-        effort.monitor(-cells.value, -search.bound)
+        effort.monitor(None if cells.best is None else -cells.value, -search.bound)
         if search.bound <= accept or over() or search.nodes > LARGEST_TREE:
             break
         search.run(accept, Budget(search.nodes + PIECE, over))
         if search.nodes == before:
             break
     status = str(effort.stopped()) or f"{search.nodes} boxes"
-    claim = SolverClaim("clarabel", status, -cells.value, time.monotonic() - begun)
+    value = -cells.value if np.isfinite(cells.value) else None
+    claim = SolverClaim("clarabel", status, value, time.monotonic() - begun)
     dual = Dual(np.zeros(program.size), np.zeros(len(program.rows)), search.roots[0])
     return Answer(claim, MatrixDraft.of(cells.best, program.outputs), dual)
