@@ -2,9 +2,8 @@
 
 `<!-- names: A B -->` becomes the documentation of these public names (the name of a namespace stands for all of its
 names), `<!-- names: the others -->` that of all names of rropt which the page does not
-mention; `<!-- objectives -->` the table of the words of problem files,
-`<!-- examples -->` that of the examples of certificates. Pages that the contents in mkdocs.yml do not name are listed
-at their end, and names of pages that are not there (yet) are left out.
+mention; `<!-- examples -->` the table of the examples of certificates. Pages that the contents in mkdocs.yml do not
+name are listed at their end, and names of pages that are not there (yet) are left out.
 """
 
 from __future__ import annotations
@@ -51,18 +50,6 @@ def shown(text: str) -> str:
     return text.replace("<!-- examples -->", "\n".join(lines))
 
 
-def words(text: str) -> str:
-    """The text of a page with the table of objectives in its place."""
-    from rropt.declare.objectives import WORDS
-
-    lines = ["| word | further keys | meaning | sought |", "|---|---|---|---|"]
-    for word, kind in sorted(WORDS.items()):
-        keys = "; ".join(f"`{key}`: {meaning}" for key, meaning in kind.words.items())
-        meaning = " ".join((kind.__doc__ or "").partition("\n\n")[0].split()).replace("|", "\\|")
-        lines.append(f"| `{word}` | {keys} | {meaning} | {kind.sense} |")
-    return text.replace("<!-- objectives -->", "\n".join(lines))
-
-
 def homes_of(name: str) -> list[str]:
     """The modules and the names within them that a public name, or a namespace, stands for in the source."""
     import rropt
@@ -106,4 +93,4 @@ def unlinked(text: str) -> str:
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """mkdocs' event: the text of a page before it is read."""
-    return expanded(markdown) if page.file.src_uri == "api.md" else unlinked(shown(words(markdown)))
+    return expanded(markdown) if page.file.src_uri == "api.md" else unlinked(shown(markdown))

@@ -6,22 +6,29 @@ from rropt.io.arguments import checked
 from rropt.io.files import TOML, read_text
 from rropt.model.prior import Prior
 from rropt.problem import Problem
-from rropt.problem.tables import problem_from, text_of
+from rropt.problem.tables import Declared, problem_from, text_of
 
-__all__ = ["load_problem", "parse_problem", "problem_to_toml"]
+__all__ = ["load_problem", "parse_problem", "problem_to_toml", "read_problem"]
+
+
+@checked
+def read_problem(path: str | os.PathLike[str], *, prior: Prior | None = None) -> Declared:
+    """Read a problem file as `load_problem` does, with what else it declares. Raises InputError."""
+    return problem_from(Problem, read_text(path, "problem file", limits=TOML), str(path), prior)
 
 
 @checked
 def load_problem(path: str | os.PathLike[str], *, prior: Prior | None = None) -> Problem:
-    """Read a problem file; a `prior` replaces its [input]. Raises InputError that names file and key."""
-    return parse_problem(read_text(path, "problem file", limits=TOML), source=str(path), given=prior)
+    """Read a problem file. A `prior` has the frequencies of the inputs that its [input] names, whose order stays; where
+    it names none, the inputs are those of the prior. Raises InputError that names file and key."""
+    return read_problem(path, prior=prior).problem
 
 
 @checked
 def parse_problem(text: str, *, source: str = "problem", given: Prior | None = None) -> Problem:
     """A problem from TOML text. `source` is the file's path: it stands in messages, and `counts_file` and `data_file`
-    are relative to its folder. A `given` prior replaces [input]. Raises InputError."""
-    return problem_from(Problem, text, source, given)
+    are relative to its folder. A `given` prior counts as that of `load_problem`. Raises InputError."""
+    return problem_from(Problem, text, source, given).problem
 
 
 @checked

@@ -97,6 +97,20 @@ def test_the_commands_of_a_page_run(page: Path, tmp_path: Path) -> None:
     assert (done.returncode, other_messages(done.stderr)) == (0, "")
 
 
+def test_models_that_readers_are_told_to_copy_can_be_estimated_from() -> None:
+    """A first problem of one's own must not end in a design that `estimate` refuses."""
+    pages = [ROOT / "README.md", *PAGES, ROOT / "docs" / "problem-file.md"]
+    copied = {
+        name for page in pages for name in re.findall(r"rropt models copy (\S+)", page.read_text(encoding="utf-8"))
+    }
+    names = {name.strip("`") for name in copied}
+    assert names
+    for name in sorted(names):
+        mechanism = rr.load_problem(ROOT / "models" / f"{name}.toml").solve(gap=1e-3).mechanism
+        assert mechanism is not None
+        assert mechanism.rank == len(mechanism.inputs), name
+
+
 def site_hook() -> ModuleType:
     spec = importlib.util.spec_from_file_location("site_hook", ROOT / "docs" / "site_hook.py")
     assert spec is not None
@@ -126,12 +140,16 @@ def test_the_reference_has_every_public_name_once() -> None:
 
 
 def test_the_page_of_problem_files_has_every_objective_with_its_keys() -> None:
+    """In the checkout too, in the words of the classes."""
     page = (ROOT / "docs" / "problem-file.md").read_text(encoding="utf-8")
-    text, *_ = site_hook().words(page).split("**`[[constraint]]`**")
-    for word, kind in WORDS.items():
-        (row,) = re.findall(rf"^\| `{word}` \|.*$", text, re.MULTILINE)
-        assert re.findall(r"[|;] `(\w+)`:", row) == list(kind.words)
-        assert len(re.findall(r"(?<!\\)\|", row)) == 5
+    text, *_ = page.split("**`[[constraint]]`**")
+    rows = re.findall(r"^\| `\w+` \|.*\| \w+imize \|$", text, re.MULTILINE)
+    wanted = []
+    for word, kind in sorted(WORDS.items()):
+        keys = "; ".join(f"`{key}`: {meaning}" for key, meaning in kind.words.items())
+        meaning = " ".join((kind.__doc__ or "").partition("\n\n")[0].split()).replace("|", "\\|")
+        wanted.append(f"| `{word}` | {keys} | {meaning} | {kind.sense} |")
+    assert rows == wanted
 
 
 def test_the_page_of_problem_files_has_every_route() -> None:

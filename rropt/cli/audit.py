@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 AUDIT_EPILOG = "Exit status: 0 audited, for every result; 2 bad input."
 SAMPLER_EPILOG = "Exit status: 0 not rejected, which proves nothing; 1 rejected; 2 bad input."
 ROUNDING = 1e-9
-"""Share of the ratio below which a violation is attributed to rounding."""
+"""Share of a probability below which a difference is attributed to rounding."""
 SHOWN = 8
 """Outputs of an event that are printed."""
 WIDEST = 60
@@ -149,8 +149,10 @@ def _show(found: Audit, name: str) -> None:
         parity = f"{float(found.parity):.15g} (exactly p/q, see --json)"
     lines.append(("parity", parity))
     rules = () if found.problem is None else described(found.problem.constraints)
-    words = {True: "yes", False: "NO", None: "nothing is declared" if not rules else "undecided"}
+    words = {True: "yes", False: "NO", None: "nothing is declared"}
     verdict = words[found.satisfies] + (f": it breaks {' and '.join(found.broken)}" if found.broken else "")
+    if found.satisfies is None and found.undecided:
+        verdict = f"undecided: {' and '.join(found.undecided)}"
     lines.append(("satisfies", verdict + (f": {' and '.join(rules)}" if found.satisfies and rules else "")))
     lines += [("robust epsilon", f"{_between(one.epsilon)}: {rule}") for rule, one in found.robust]
     lines += _worth(found)
@@ -188,17 +190,20 @@ def _why(found: Audit) -> str:
     assert judged is not None
     if not judged.private:
         return "no: it is not as private as declared"
-    names = ", ".join(f"{fault.output} ({float(fault.parity):.6g}, {fault.values})" for fault in judged.shortfalls[:4])
-    more = ", ..." if len(judged.shortfalls) > 4 else ""
-    missing = max(float(1 - fault.parity / judged.gamma) for fault in judged.shortfalls)
-    if missing < ROUNDING and all(fault.values == 2 for fault in judged.shortfalls):
-        return f"no, but by rounding only: the ratios miss {float(judged.gamma):.6g} by at most {missing:.2g} of it"
     asked = f"two probabilities with ratio {float(judged.gamma):.6g}"
-    text = f"no: not all outputs have {asked}; these have (ratio, how many): {names}{more}"
+    missing = max(float(fault.missing) for fault in judged.shortfalls)
+    if missing < ROUNDING:
+        return f"no, but by rounding only: all outputs have {asked} if shares of {missing:.1e} are neglected"
+    names = ", ".join(f"{fault.output} ({fault.values}, {float(fault.parity):.6g})" for fault in judged.shortfalls[:4])
+    more = ", ..." if len(judged.shortfalls) > 4 else ""
+    text = f"no: not all outputs have {asked}; these have (how many, largest over smallest): {names}{more}"
     if found.improvement is None:
         return text
     better = found.improvement.mechanism
-    text += f"; one with {counted(len(better.outputs), 'outputs')}, of the same privacy, dominates it"
+    level = "of the same privacy"
+    if judged.parity < judged.gamma * (1 - ROUNDING):
+        level = f"at the declared epsilon {math.log(judged.gamma):.6g} (this matrix has {math.log(judged.parity):.6g})"
+    text += f"; one with {counted(len(better.outputs), 'outputs')}, {level}, dominates it"
     if found.improved_share is not None:
         from rropt.exact import shown
 

@@ -22,14 +22,14 @@ BAD_INPUT = 2
 
 
 def check(
-    certificates: Annotated[list[str], typer.Argument(help="Certificate files, or folders that `rropt solve` wrote.")],
+    certificates: Annotated[list[str], typer.Argument(help="Certificate files, or folders that rropt solve wrote.")],
     problem: Annotated[
         str | None,
         typer.Option("--problem", metavar="FILE|MODEL", help="The problem that the certificates must be about."),
     ] = None,
     data: Annotated[
         str | None,
-        typer.Option("--data", metavar="CSV", help="Take the counts of the problem's inputs from this file."),
+        typer.Option("--data", metavar="CSV", help="Count the problem's inputs in this file, as rropt solve does."),
     ] = None,
     column: Annotated[str | None, typer.Option("--column", help="The column of --data.")] = None,
     core: Annotated[
@@ -46,7 +46,7 @@ def check(
 
     With --core, the verdict says which programs accept: PROVED (verified core) if rropt-core is installed; PROVED
     (kernel and checker) if it is not; PROVED (checker) if the core does not cover this kind of proof. The variable
-    RROPT_CORE or PATH gives the program; `make core` builds it.
+    RROPT_CORE or PATH gives the program; make core builds it.
     """
     from rropt import checker
     from rropt.solve.verified import BUILD, NAME, VARIABLE, check as judge, find_core
@@ -56,7 +56,7 @@ def check(
     if core and find_core() is None:
         found = f"{NAME} is not on PATH, and {VARIABLE} is not set: the kernel of rropt checks"
         print(f"rropt: {found}; {BUILD}", file=sys.stderr)
-    declared = None if problem is None else declared_problem(find_problem(problem), data, column)
+    declared = None if problem is None else declared_problem(find_problem(problem), data, column).problem
     worst = 0
     for name in map(checker.certificate_file, certificates):
         verdict = judge(name, core=core)
@@ -73,7 +73,7 @@ def write_proof(
         Path | None, typer.Option("--out", "-o", metavar="FILE", help="The proof file (default: standard output).")
     ] = None,
 ) -> None:
-    """Write the proof file of a certificate, which rropt-core and `python -m rropt.kernel` check.
+    """Write the proof file of a certificate, which rropt-core and python -m rropt.kernel check.
 
     Exit status: 0 written; 1 the certificate is refuted, 2 it is unreadable, or its proof is outside of the core.
     """
@@ -88,7 +88,7 @@ def write_proof(
     try:
         text = proof_file(json.loads(Path(certificate).read_bytes()))
     except OutsideCoreError as outside:
-        raise InputError(str(outside), certificate, "`rropt check` checks it") from None
+        raise InputError(str(outside), certificate, "rropt check checks it") from None
     if out is None:
         typer.echo(text, nl=False)
     else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from rropt.mechanisms.estimators.estimate import Estimate
     from rropt.model.prior import Prior
     from rropt.problem import Problem
+    from rropt.problem.tables import Declared
     from rropt.release.plans.plan import Design, ProtectedColumn
 
 WHERE = "models people"
@@ -29,7 +31,8 @@ def draw_people(
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="A .csv file.")],
     column: Annotated[str, typer.Option("--column", help="The column's name.")] = "category",
     count: Annotated[
-        int | None, typer.Option("--count", help="Number of people (default: the sum of the counts).")
+        int | None,
+        typer.Option("--count", help="Number of people (default: the sum of the counts, if the model has counts)."),
     ] = None,
     seed: Annotated[int, typer.Option("--insecure-seed", help="The same seed draws the same people.")] = 1,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
@@ -45,6 +48,8 @@ def draw_people(
         raise InputError(f"the model {name!r} has no prior", WHERE, "choose another")
     if out.exists() and not force:
         raise InputError("this file exists already", str(out), "move it away, or use --force")
+    if count is None and prior.declared != "counts":
+        raise InputError(f"the model {name!r} has frequencies, not numbers of people", WHERE, "give --count, as 5000")
     number = sum(prior.weights) if count is None else count
     written = write_whole(out, "".join(insecure_synthetic_people(prior, number, seed, column)))
     say(f"wrote {written}: {counted(number, 'synthetic people')}")
@@ -112,11 +117,11 @@ def declared_problem(
     delimiter: str | None = None,
     null: str | None = None,
     step: int | None = None,
-) -> Problem:
-    """The problem of a file; with `data` and `column`, at the frequencies of that column, whose counts are rounded to
+) -> Declared:
+    """What a file declares; with `data` and `column`, at the frequencies of that column, whose counts are rounded to
     multiples of `step`. Raises InputError."""
     from rropt.model.prior import rounded_prior
-    from rropt.problem_file import load_problem
+    from rropt.problem_file import read_problem
 
     given = {"--data": data, "--column": column, "--delimiter": delimiter, "--null": null, "--public-counts": step}
     if data is None or column is None:
@@ -124,14 +129,28 @@ def declared_problem(
         if alone is not None:
             missing = "--column" if column is None and data is not None else "--data"
             raise InputError(f"{alone} needs {missing}", "solve", "as --data people.csv --column education")
-        return load_problem(source)
+        return read_problem(source)
     prior = _count(data, column, delimiter, null)
-    return load_problem(source, prior=prior if step is None else rounded_prior(prior, step))
+    return read_problem(source, prior=prior if step is None else rounded_prior(prior, step))
+
+
+def remarks(given: Declared, solved: Problem, written: Mapping[str, Path], folder: Path) -> Iterator[str]:
+    """What a user of data must know of the problem `solved`, whose results are `written` in `folder`: an objective that
+    does not use the frequencies that were given, and files with exact counts."""
+    objective, prior = solved.objective, given.prior
+    if objective.prior is None and prior is not None and prior.declared != "uniform" and "mechanism.json" in written:
+        cure = "; weighted = true in [objective] weighs the categories by them" if "weighted" in objective.words else ""
+        place = "[input]" if prior.source is None else str(prior.source)
+        yield f"{objective.kind} does not use the frequencies of {place}{cure}"
+    source = None if objective.prior is None else objective.prior.source
+    if source is not None and not source.public:
+        hold = " and ".join(name for name in ("certificate.json", "solution.json") if name in written)
+        yield f"{hold} contain the exact counts of {source}; rropt publish {folder} -o NEW copies what may go out"
 
 
 def noisy_problem(
     source: Path,
-    exact: Problem,
+    exact: Declared,
     data: str | None,
     step: int | None,
     epsilon: str | None,
@@ -139,21 +158,19 @@ def noisy_problem(
     ledger: str | None,
     population: str,
 ) -> Problem:
-    """The problem `exact` of a file, at counts with noise that the ledger of `data` counts. Raises InputError."""
-    from rropt.model.prior import Prior
+    """The problem of `source`, read as `exact`, at counts with noise that the ledger of `data` counts. Raises
+    InputError."""
     from rropt.problem_file import load_problem
     from rropt.release.histogram import noisy_prior
     from rropt.release.storage.places import known_place
 
-    prior = exact.objective.prior
+    prior = exact.problem.objective.prior
     if epsilon is None or step is not None or data is None or prior is None:
         what = "--public-epsilon is for counts of --data without --public-counts; --ledger and --population are for it"
         raise InputError(what, "solve", "as --data people.csv --column education --public-epsilon 0.5 --ledger PATH")
-    place = known_place(ledger)
-    labels = load_problem(source).inputs
-    # What is wrong with the problem is said before the draw.
-    load_problem(source, prior=Prior.uniform(labels))
-    found = noisy_prior(prior, labels, epsilon, Path(data), folder, place, population)
+    if not exact.named:
+        raise InputError("[input] names no categories", str(source), "name all of them there: they are public")
+    found = noisy_prior(prior, epsilon, Path(data), folder, known_place(ledger), population)
     return load_problem(source, prior=found)
 
 
@@ -210,20 +227,27 @@ def read_where(given: list[str] | None) -> dict[str, str]:
     return found
 
 
-def draw_estimate(
-    found: Estimate, level: float, columns: list[str], truth: str | None, plot: Path, delimiter: str | None
-) -> Path:
-    """Write the picture of an estimate, with the true frequencies of the file `truth` where it is given."""
-    from rropt.io.files import write_whole
-    from rropt.release.picture import estimate_svg, true_frequencies
+def check_picture(plot: Path | None, truth: str | None, columns: list[str]) -> None:
+    """Raise InputError for a picture of estimates that cannot be drawn or written."""
+    from rropt.io.files import check_writable
 
-    if plot.suffix.lower() != ".svg":
-        raise InputError("this picture is an SVG", str(plot), "write --plot NAME.svg")
+    if truth is not None and plot is None:
+        raise InputError("--truth is for a picture", truth, "add --plot NAME.svg")
     if truth is not None and len(columns) != 1:
         raise InputError("--truth is for one column", truth, "leave it out")
+    if plot is not None:
+        if plot.suffix.lower() != ".svg":
+            raise InputError("this picture is an SVG", str(plot), "write --plot NAME.svg")
+        check_writable(plot.parent, [plot.name])
+
+
+def draw_estimate(found: Estimate, level: float, columns: list[str], truth: str | None, delimiter: str | None) -> str:
+    """The picture of an estimate, with the true frequencies of the file `truth` if there is one. Raises InputError."""
+    from rropt.release.picture import estimate_svg, true_frequencies
+
     true = None if truth is None else true_frequencies(found, truth, columns[0], delimiter)
     title = f"{', '.join(columns)}: {'estimated and true' if truth else 'estimated'} frequencies"
-    return write_whole(plot, estimate_svg(found, level, true, title))
+    return estimate_svg(found, level, true, title)
 
 
 def _declared_privacy(folder: Path) -> list[Constraint]:
@@ -244,7 +268,7 @@ def identify(
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The mechanism file to write.")],
     share: Annotated[str, typer.Option("--share", help="Probability of using the other design, in (0, 1).")] = "0.1",
 ) -> None:
-    """Mix a design that does not identify the frequencies with one that does, at the same privacy, for `estimate`."""
+    """Mix a design that does not identify the frequencies with one that does, at the same privacy, to estimate them."""
     from rropt.estimation.identifiability import companion, identifying
     from rropt.mechanisms.estimators.linear import float_rank
     from rropt.model.promises import plain_ratio

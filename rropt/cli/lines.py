@@ -1,6 +1,10 @@
-"""The lines that commands print."""
+"""The lines that commands print, and the paths that they are given."""
 
 import sys
+from pathlib import Path
+from typing import Any, get_args, get_type_hints
+
+import typer
 
 from rropt.errors import plain
 
@@ -9,3 +13,23 @@ def say(line: str, error: bool = False) -> None:
     """Print one line, on the error stream where it is an `error` or a warning. Control characters of file names and
     labels are escaped, so that a terminal does not interpret them."""
     print(plain(line), file=sys.stderr if error else sys.stdout)
+
+
+def refuse_empty_paths(command: Any) -> None:
+    """Let a command refuse "" wherever it declares a path: pathlib would take it for the current folder."""
+    hints = get_type_hints(command, include_extras=True)
+    for kind, *declared in filter(None, map(get_args, hints.values())):
+        if declared and _has_path(kind):
+            declared[0].parser = _a_path
+    # Else Typer would read the text of the annotations again, without the parsers.
+    command.__annotations__.update(hints)
+
+
+def _has_path(kind: Any) -> bool:
+    return kind is Path or any(map(_has_path, get_args(kind)))
+
+
+def _a_path(text: str) -> Path:
+    if not text:
+        raise typer.BadParameter("no file is named (. is this folder)")
+    return Path(text)

@@ -20,9 +20,9 @@ from rropt.cli.audit import AUDIT_EPILOG, SAMPLER_EPILOG, audit_draws, audit_mat
 from rropt.cli.check import check, write_proof
 from rropt.cli.claims import CLAIMS_EPILOG, VERIFY_EPILOG, show_claims, verify_claim
 from rropt.cli.compare import COMPARE_EPILOG, compare_routes
-from rropt.cli.data import declared_problem, draw_people, find_problem, identify, noisy_problem, solver_options
+from rropt.cli.data import declared_problem, draw_people, find_problem, identify, noisy_problem, remarks, solver_options
 from rropt.cli.figures import draw_figure, write_table
-from rropt.cli.lines import say
+from rropt.cli.lines import refuse_empty_paths, say
 from rropt.cli.models import copy, list_all, show
 from rropt.cli.publish import keep_design, publish
 from rropt.cli.release import APPLY_EPILOG, apply, estimate, key_app, ledger_app
@@ -40,6 +40,8 @@ app = typer.Typer(
 models_app = typer.Typer(no_args_is_help=True, help="List, copy or solve a shipped model; draw its figures.")
 
 BOUNDED, INFEASIBLE, NO_ROUTE, BAD_INPUT, ABORTED = 3, 4, 5, 2, 130
+DECLARED = ("--epsilon", "--delta", "--beta", "--prior", "--uniform")
+"""Options of `rropt sweep` that a solve does not have."""
 LONGEST, TAIL = 2000, 200
 """Characters of a message beyond which it is cut, and those of its end that are kept."""
 STATUS_EXIT = {"certified": 0, "bounded": BOUNDED, "infeasible": INFEASIBLE}
@@ -50,11 +52,14 @@ SOLVE_EPILOG = (
 
 ROUTE_HELP = (
     "auto, linear, tangent, truth, branch, vertices, columns, cuts, mixtures, risk, conic, relaxed, events, actions, "
-    "maximin, lifted, capacity, outer or general (`rropt compare` tries them all)."
+    "maximin, lifted, capacity, outer or general (rropt compare tries them all)."
 )
 ProblemName = Annotated[str, typer.Argument(metavar="FILE|MODEL", help="A problem file, or a shipped model.")]
 ModelName = Annotated[str, typer.Argument(metavar="MODEL", help="A shipped model.")]
-Out = Annotated[Path | None, typer.Option("--out", "-o", help="Folder for the results (default: the problem's name).")]
+Out = Annotated[
+    Path | None,
+    typer.Option("--out", "-o", metavar="DIR", help="Folder for the results (default: the problem's name)."),
+]
 RouteName = Annotated[str | None, typer.Option("--route", help=ROUTE_HELP)]
 SolverName = Annotated[
     str | None,
@@ -101,7 +106,10 @@ def solve(
     data: Annotated[
         str | None,
         typer.Option(
-            "--data", metavar="FILE", help="Take the counts of the inputs from this CSV, Parquet or Arrow file."
+            "--data",
+            metavar="FILE",
+            help="Count the inputs in this CSV, Parquet or Arrow file. [input] names them; without it, they are the "
+            "values of the file, sorted.",
         ),
     ] = None,
     column: Annotated[str | None, typer.Option("--column", help="The column of --data to count.")] = None,
@@ -127,15 +135,16 @@ def solve(
     from rropt.studies.reports import terminal
 
     source = find_problem(problem)
-    declared = declared_problem(source, data, column, delimiter, null, public_counts)
+    given = declared_problem(source, data, column, delimiter, null, public_counts)
+    declared = given.problem
     folder = Path(declared.name) if out is None else out
     check_writable(folder, RESULTS)
     chosen: dict[str, Any] = {"gap": gap, "time_limit": time_limit, "solver": solver, "absolute_gap": absolute_gap}
     chosen |= {"solver_options": solver_options(solver_option), "threads": threads}
     asked = declared.with_options(route, **chosen).options
-    insist_on(asked.solver, asked.threads, f"{source}: ")
+    insist_on(asked.solver, asked.threads, f"{source}: " if solver is None else "")
     if public_epsilon is not None or ledger is not None or population:
-        declared = noisy_problem(source, declared, data, public_counts, public_epsilon, folder, ledger, population)
+        declared = noisy_problem(source, given, data, public_counts, public_epsilon, folder, ledger, population)
     declared = declared.with_options(route, **chosen)
     console = terminal.console()
     if not as_json:
@@ -162,13 +171,8 @@ def solve(
         terminal.show_solution(solution, console)
         for path in written.values():
             say(f"wrote {path}")
-    prior = solution.problem.objective.prior
-    if prior is not None and prior.source is not None and not prior.source.public:
-        hold = " and ".join(name for name in ("certificate.json", "solution.json") if name in written)
-        words = (
-            f"{hold} contain the exact counts of {prior.source}; rropt publish {folder} -o NEW copies what may go out"
-        )
-        say(f"note: {words}", error=as_json)
+    for remark in remarks(given, solution.problem, written, folder):
+        say(f"note: {remark}", error=as_json)
     if solution.status == "infeasible":
         clash = " and ".join(solution.conflict)
         say(f"rropt: {source}: infeasible: {clash} conflict; loosen one of them", error=True)
@@ -275,7 +279,7 @@ def solve_model(
     solver_option: SolverOption = None,
     threads: Threads = None,
 ) -> None:
-    """Solve a shipped model: the same as `rropt solve NAME`."""
+    """Solve a shipped model: the same as rropt solve NAME."""
     from rropt.models import model_path
 
     solve(
@@ -310,7 +314,7 @@ COMMANDS: tuple[tuple[typer.Typer, str, Callable[..., None], str, str | None], .
     (models_app, "list", list_all, "List the shipped models.", None),
     (models_app, "show", show, "Print the problem file of a model.", None),
     (models_app, "copy", copy, "Copy the problem file of a model, to edit it.", None),
-    (models_app, "solve", solve_model, "Solve a model: the same as `rropt solve MODEL`.", SOLVE_EPILOG),
+    (models_app, "solve", solve_model, "Solve a model: the same as rropt solve MODEL.", SOLVE_EPILOG),
     (models_app, "people", draw_people, "Write a table of synthetic people to try a model on.", None),
     (models_app, "figure", draw_figure, "Draw a figure of a paper from computed numbers.", None),
     (models_app, "table", write_table, "Print a table of a paper beside computed numbers.", None),
@@ -326,6 +330,9 @@ app.add_typer(key_app, name="key")
 @cache
 def command() -> Any:
     """The command line as Typer makes it of `app`, which takes longer than most commands."""
+    for group in (app, models_app, ledger_app, key_app):
+        for one in group.registered_commands:
+            refuse_empty_paths(one.callback)
     return typer.main.get_command(app)
 
 
@@ -382,6 +389,10 @@ def _usage(error: Any) -> int:
         return 0
     message = " ".join(str(error.format_message()).split()).rstrip(".")
     command = "rropt" if error.ctx is None else error.ctx.command_path
+    option = getattr(error, "option_name", None)
+    if option in DECLARED and command.endswith((" solve", " compare")):
+        remedy = "edit a copy (rropt models copy MODEL), or use rropt sweep, which has this option"
+        message = f"there is no option {option}: the problem file declares it; {remedy}"
     if message:
         say(f"rropt: {message}{'' if message.endswith('?') else ';'} see {command} --help", error=True)
     return BAD_INPUT

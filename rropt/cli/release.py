@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rropt.cli.data import design_of, draw_estimate, read_where
+from rropt.cli.data import check_picture, design_of, draw_estimate, read_where
 from rropt.cli.folder import Scheduler, Workers, apply_folder, is_folder
 from rropt.cli.lines import say
 from rropt.errors import InputError, counted
@@ -166,21 +166,24 @@ def estimate(
 ) -> None:
     """Estimate the frequencies of the true answers from a released file, with errors and intervals."""
     from rropt import release
+    from rropt.io.files import write_whole
     from rropt.studies.reports import terminal
 
+    check_picture(plot, truth, column)
     name = column[0] if len(column) == 1 else tuple(column)
     made_by = design_of(mechanism, tuple(column))
     found = release.estimate_file(data, {name: made_by}, method=method, where=read_where(where), delimiter=delimiter)
+    told = found.to_dict(level)
+    picture = None if plot is None else draw_estimate(found, level, column, truth, delimiter)
     for kind, lines in (("warning", found.warnings), ("note", found.notes)):
         for line in lines:
             say(f"rropt: {kind}: {line}", error=True)
     if as_json:
-        typer.echo(json.dumps(found.to_dict(level), ensure_ascii=False))
+        typer.echo(json.dumps(told, ensure_ascii=False))
     else:
         terminal.show_estimate(found, level, terminal.console())
-    if plot is not None:
-        drawn = draw_estimate(found, level, column, truth, plot, delimiter)
-        say(f"wrote {drawn}", error=as_json)
+    if plot is not None and picture is not None:
+        say(f"wrote {write_whole(plot, picture)}", error=as_json)
 
 
 key_app = typer.Typer(no_args_is_help=True, help="Make the key with which a repeated release costs nothing.")
@@ -190,7 +193,7 @@ key_app = typer.Typer(no_args_is_help=True, help="Make the key with which a repe
 def new_key(
     path: Annotated[Path, typer.Argument(metavar="FILE", help="The key file to write.")],
 ) -> None:
-    """Make a key for `apply --id COLUMN --key FILE`.
+    """Make a key for rropt apply --id COLUMN --key FILE.
 
     A release under the same key gives the same answers. Without the key they are drawn anew, which costs again.
     """
@@ -298,7 +301,7 @@ def sign(
 ) -> None:
     """Sign the ledger as it is now.
 
-    `rropt ledger verify --receipt` then shows whether a line up to here was changed or removed.
+    rropt ledger verify --receipt then shows whether a line up to here was changed or removed.
     """
     from rropt.release.account import Account
     from rropt.release.storage.places import ledger_place

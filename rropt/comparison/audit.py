@@ -32,14 +32,16 @@ LARGEST_IMPROVED = 1 << 12
 """Entries of a mechanism that is improved: the proof multiplies matrices of rationals."""
 
 
+@checked
 @dataclass(frozen=True, repr=False)
 class Audit:
     """The proved properties of a mechanism.
 
     `epsilon` (nats) encloses its exact level, the logarithm of `parity`; both are infinite where an output excludes an
     input. `satisfies` says whether what was declared holds (None: nothing was, or it is undecided), `broken` names
-    what does not. `value` encloses its value for the `objective` in `units`, `solution` solves the problem that was
-    declared. `admissibility` (None where there is no level to judge at) and `improvement`, which dominates it, are for
+    what does not, `undecided` what enclosures do not decide. `value` encloses its value for the `objective` in
+    `units`, `solution` solves the problem that was declared. `admissibility`, at the declared level of plain LDP or
+    else at its own (None where there is none to judge at), and `improvement`, which dominates it at that level, are for
     plain LDP. `robust` are the exact levels over the confidence sets of robust constraints, by their description.
     """
 
@@ -47,6 +49,7 @@ class Audit:
     orientation: str
     satisfies: bool | None
     broken: tuple[str, ...]
+    undecided: tuple[str, ...]
     problem: Problem | None
     value: Interval | None
     solution: Solution | None
@@ -98,7 +101,7 @@ class Audit:
 
     @property
     def admissible(self) -> bool | None:
-        """Whether no mechanism of the same privacy is more informative, exactly."""
+        """Whether no mechanism at the level of `admissibility` is more informative, exactly."""
         return None if self.admissibility is None else bool(self.admissibility)
 
     def to_dict(self) -> dict[str, Any]:
@@ -115,6 +118,7 @@ class Audit:
             "share_of_optimum": self.share_of_optimum,
             "admissible": self.admissible,
             "broken": list(self.broken),
+            "undecided": list(self.undecided),
             "units": None if self.problem is None else self.problem.objective.units,
             "optimum": None if self.solution is None else self.solution.status,
             "improved_value": None if self.improved_value is None else _ends(self.improved_value),
@@ -171,10 +175,9 @@ def audit(
         improved = problem.objective.value(better.mechanism)
     if satisfies is False and solution is not None:
         notes.append("it does not satisfy the problem's constraints: its share of the optimum may be above one")
-    broken = tuple(name for name, good in holds.items() if good is False)
-    return Audit(
-        mechanism, word, satisfies, broken, problem, value, solution, judged, better, improved, robust, tuple(notes)
-    )
+    broken, undecided = (tuple(name for name, good in holds.items() if good is said) for said in (False, None))
+    held = satisfies, broken, undecided
+    return Audit(mechanism, word, *held, problem, value, solution, judged, better, improved, robust, tuple(notes))
 
 
 def _plain_problem(mechanism: Mechanism, prior: Prior, level: Level | None, notes: list[str]) -> Problem:

@@ -69,7 +69,7 @@ def oriented(
             f"every {_axis(word)} was divided by its sum ({float(sums[0]):.12g} to {float(sums[-1]):.12g}): this is "
             "about that matrix, not about the one that was rounded"
         )
-    return _mechanism(chosen), word, tuple(notes)
+    return _mechanism(chosen, _axis(word)), word, tuple(notes)
 
 
 def _slack(raw: RawMatrix, renormalise: bool) -> Fraction:
@@ -107,7 +107,10 @@ def _remedy(raw: RawMatrix, renormalise: bool) -> str:
     return "give a matrix of probabilities"
 
 
-def _mechanism(raw: RawMatrix) -> Mechanism:
+def _mechanism(raw: RawMatrix, axis: str) -> Mechanism:
+    if len(raw.entries) == 1:
+        what = f"it has one {axis}, and its {axis}s are the inputs"
+        raise InputError(what, raw.where, f"give one {axis} for each input, two or more")
     rows: Sequence[Sequence[Fraction]] = raw.entries
     if raw.doubles is not None and all(sum(row) == 1 for row in raw.doubles):
         # Doubles that sum to one exactly were made so; their decimals are only near them.

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rropt.comparison.matrix_files import EXACT, RawMatrix, array_matrix, read_matrix
 from rropt.comparison.orientation import ROWS, oriented
-from rropt.errors import InputError
+from rropt.errors import InputError, counted
 from rropt.io.counts import is_collection
 from rropt.io.files import open_file
 from rropt.mechanisms.channel import RandomizedChannel
@@ -132,6 +132,9 @@ def _places(what: str, own: tuple[str, ...], wanted: tuple[str, ...], notes: lis
     if len(own) == len(wanted) and own == tuple(map(str, range(len(own)))):
         notes.append(f"its {what} have no labels: they are taken in the order of the problem's, {_list(wanted)}")
         return list(range(len(own))), True
+    if len(own) != len(wanted):
+        said = f"it has {counted(len(own), what)}, and the problem has {len(wanted)}"
+        raise InputError(said, "matrix", f"give one for each of {_list(wanted)}")
     raise InputError(f"its {what} are {_list(own)}", "matrix", f"the problem's are {_list(wanted)}: label both alike")
 
 

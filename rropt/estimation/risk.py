@@ -16,7 +16,7 @@ from rropt.errors import InputError
 from rropt.io.arguments import checked
 from rropt.io.counts import same_labels
 from rropt.mechanisms.estimators.simplex import clipped, projected
-from rropt.mechanisms.mechanism import Mechanism
+from rropt.mechanisms.garbling import AnyMechanism, explicit
 from rropt.model.prior import Prior
 
 __all__ = ["ProjectedRisk", "VarianceSplit", "projected_risk", "variance_split"]
@@ -47,11 +47,12 @@ class VarianceSplit:
 
 
 @checked
-def variance_split(mechanism: Mechanism, prior: Prior) -> VarianceSplit:
+def variance_split(mechanism: AnyMechanism, prior: Prior) -> VarianceSplit:
     """The covariance of P^-1 (frequencies of Z) for as many outputs as inputs, Chai (2.3).
 
     Raises InputError for other mechanisms, for those that lose rank, and for a prior of other inputs.
     """
+    mechanism = explicit(mechanism, "mechanism")
     same_labels(prior.labels, mechanism.inputs, "variance_split, prior")
     size, p = len(mechanism.inputs), prior.probabilities
     if len(mechanism.outputs) != size:
@@ -87,7 +88,7 @@ class ProjectedRisk:
 
 @checked
 def projected_risk(
-    mechanism: Mechanism, prior: Prior, people: int, *, method: str = "nearest", draws: int = 20_000, seed: int = 1
+    mechanism: AnyMechanism, prior: Prior, people: int, *, method: str = "nearest", draws: int = 20_000, seed: int = 1
 ) -> ProjectedRisk:
     """The risk of the projected minimax estimate of `prior` from `people` answers.
 
@@ -100,6 +101,7 @@ def projected_risk(
     if not 1 <= people <= MOST_PEOPLE or not 2 <= draws <= MOST_DRAWS:
         remedy = f"give 1 to {MOST_PEOPLE:,} people, 2 to {MOST_DRAWS:,} draws"
         raise InputError("the number of people or of draws is out of range", "projected_risk", remedy)
+    mechanism = explicit(mechanism, "mechanism")
     same_labels(prior.labels, mechanism.inputs, "projected_risk, prior")
     p, matrix = prior.array, mechanism.matrix
     if np.linalg.matrix_rank(matrix) < len(p):

@@ -24,6 +24,9 @@ LONGEST = 13_300
 """Bits of an integer that is still read: 4,000 digits."""
 LISTED = (abc.Sequence, abc.Iterable, abc.Collection, tuple, list, np.ndarray)
 NUMBERS = {int: "a whole number", float: "a number", Fraction: "a number"}
+SHOWN = (str, bool, int, float, type(None))
+"""Defaults that a message shows."""
+DOTS = type("", (), {"__repr__": lambda _: "..."})()
 WORDS = {
     str: "text",
     bool: "true or false",
@@ -37,9 +40,9 @@ WORDS = {
 def checked(thing: T) -> T:
     """A function whose failures are explained by its arguments, or a class whose constructor and public methods are.
 
-    Where a call ends in an error of Python and an argument does not match its annotation, InputError names that
-    argument. Where all arguments match, the error is raised unchanged. The callable's own checks come first: they
-    are more precise. Iterators become lists of bounded length.
+    Where a call ends in an error of Python and an argument is missing, unknown or does not match its annotation,
+    InputError names that argument. Where all arguments match, the error is raised unchanged. The callable's own checks
+    come first: they are more precise. Iterators become lists of bounded length.
     """
     if not inspect.isclass(thing):
         return typing.cast(T, _function(typing.cast(Callable[..., Any], thing)))
@@ -56,6 +59,24 @@ def checked(thing: T) -> T:
 def _function(function: Callable[..., Any], bound: bool = False) -> Callable[..., Any]:
     signature = inspect.signature(function)
     module = function.__module__
+    called = [
+        one.name
+        for one in signature.parameters.values()
+        if one.kind is one.KEYWORD_ONLY and (callable(one.default) or "Callable[" in str(one.annotation))
+    ]
+
+    def where(given: tuple[Any, ...]) -> str:
+        if not bound or not given:
+            return function.__qualname__
+        # What a class inherits is named after itself.
+        kind = given[0] if inspect.isclass(given[0]) else type(given[0])
+        return kind.__name__ if function.__name__ == "__init__" else f"{kind.__name__}.{function.__name__}"
+
+    def bind(given: tuple[Any, ...], named: dict[str, Any]) -> inspect.BoundArguments:
+        try:
+            return signature.bind(*given, **named)
+        except TypeError as error:
+            raise InputError(str(error), where(given), f"write {where(given)}{_form(signature, bound)}") from None
 
     @cache
     def hints() -> dict[str, object]:
@@ -66,31 +87,47 @@ def _function(function: Callable[..., Any], bound: bool = False) -> Callable[...
             if one.kind not in (one.VAR_KEYWORD, one.VAR_POSITIONAL)
         }
 
+    def misfit(name: str, value: Any, given: tuple[Any, ...]) -> InputError | None:
+        hint = hints().get(name, Any)
+        if value is signature.parameters[name].default or fits(value, hint):
+            return None
+        return InputError(f"{shown(value)} stands where {said(hint)} is needed", f"{where(given)}, {name}")
+
     @wraps(function)
     def read(*given: Any, **named: Any) -> Any:
         if any(isinstance(value, (abc.Iterator, range)) for value in (*given, *named.values())):
-            call = signature.bind(*given, **named)
+            call = bind(given, named)
             call.arguments |= {name: _end(value, hints().get(name), name) for name, value in call.arguments.items()}
             given, named = call.args, call.kwargs
+        for name in called:
+            # It may be called late, or never.
+            if name in named and (wrong := misfit(name, named[name], given)) is not None:
+                raise wrong
         try:
             return function(*given, **named)
         except RroptError:
             raise
         except Exception as error:
-            # What does not bind is a TypeError of the signature itself.
-            try:
-                call = signature.bind(*given, **named)
-            except TypeError:
-                raise error from None
+            call = bind(given, named)
             for name, value in call.arguments.items():
-                hint = hints().get(name, Any)
-                if value is not signature.parameters[name].default and not fits(value, hint):
-                    what = f"{shown(value)} stands where {said(hint)} is needed"
-                    raise InputError(what, f"{function.__qualname__.removesuffix('.__init__')}, {name}") from error
+                if (wrong := misfit(name, value, given)) is not None:
+                    raise wrong from error
             # All arguments match: the fault is in this package, and the error is raised unchanged.
             raise
 
     return read
+
+
+def _form(signature: inspect.Signature, bound: bool) -> inspect.Signature:
+    """How a call is written: no annotations, and only those defaults that are short."""
+    empty = inspect.Parameter.empty
+    written = [
+        one.replace(annotation=empty, default=one.default if isinstance(one.default, SHOWN) else DOTS)
+        if one.default is not empty
+        else one.replace(annotation=empty)
+        for one in list(signature.parameters.values())[bound:]
+    ]
+    return signature.replace(parameters=written, return_annotation=empty)
 
 
 def _end(value: Any, hint: Any, name: str) -> Any:

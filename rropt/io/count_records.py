@@ -5,6 +5,7 @@ import csv
 import difflib
 import io
 import os
+import unicodedata
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TextIO
@@ -204,16 +205,21 @@ def check_column(header: Sequence[str], name: str, where: str) -> None:
 
 
 def blank_twins(labels: Sequence[str]) -> list[str]:
-    """One warning, or none, of all pairs of labels that differ by blanks only, at their ends or in number."""
+    """One warning, or none, of all pairs of labels that differ by blanks only, at their ends or in number, or by the
+    form in which Unicode writes their letters: tables and reports show them alike."""
     first: dict[str, str] = {}
-    pairs = ((first.setdefault(" ".join(label.split()), label), label) for label in labels)
-    twins = [f"{one!r} and {other!r}" for one, other in pairs if one != other]
+    looks = (unicodedata.normalize("NFC", " ".join(label.split())) for label in labels)
+    pairs = [(first.setdefault(look, label), label) for look, label in zip(looks, labels, strict=True)]
+    by_form = any(" ".join(one.split()) != " ".join(other.split()) for one, other in pairs)
+    quoted = ascii if by_form else repr
+    twins = [f"{quoted(one)} and {quoted(other)}" for one, other in pairs if one != other]
     if not twins:
         return []
     more = f" (and {len(twins) - 3:,} more)" if len(twins) > 3 else ""
     recode = "one of them if they are one answer" if len(twins) == 1 else "those that are one answer"
     named = "; ".join(twins[:3]) + more
-    return [f"the labels {named} differ by blanks only and are counted as two: recode {recode}"]
+    parts = "blanks or the form of letters in Unicode" if by_form else "blanks only"
+    return [f"the labels {named} differ by {parts} and are counted as two: recode {recode}"]
 
 
 def label_order(value: str) -> tuple[int, int, str]:

@@ -129,9 +129,10 @@ def check_writable(folder: str | os.PathLike[str], names: Iterable[str]) -> None
     """Raise InputError where files of these names could not be written into `folder`, which need not exist yet:
     checked before long work, whose result would be lost. No file remains."""
     place = named_path(folder)
-    for name in names:
-        if (place / name).is_dir():
-            raise InputError("cannot write (a folder has this name)", str(place / name), "move it away")
+    files = [place / name for name in names]
+    for file in files:
+        if file.is_dir():
+            raise InputError("cannot write (a folder has this name)", str(file), "move it away")
     ancestor = place
     while not ancestor.exists() and ancestor != ancestor.parent:
         ancestor = ancestor.parent
@@ -140,7 +141,8 @@ def check_writable(folder: str | os.PathLike[str], names: Iterable[str]) -> None
         os.close(handle)
         os.unlink(probe)
     except OSError as error:
-        raise InputError(f"cannot write ({error.strerror})", str(place), "choose another place with --out") from None
+        where = files[0] if len(files) == 1 else place
+        raise InputError(f"cannot write ({error.strerror})", str(where), "choose another place") from None
 
 
 def read_text(path: str | os.PathLike[str], what: str, as_it_is: bool = False, *, limits: Limits) -> str:

@@ -13,7 +13,7 @@ from rropt.io.counts import same_labels
 from rropt.io.types import Number
 from rropt.mechanisms.channel import RandomizedChannel
 from rropt.mechanisms.estimators.linear import full_rank, locally_best
-from rropt.mechanisms.mechanism import Mechanism
+from rropt.mechanisms.garbling import explicit
 from rropt.model.prior import Prior
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
@@ -54,15 +54,14 @@ def sample_size(
 def variances(channel: RandomizedChannel, frequencies: Prior | None = None) -> FloatArray:
     """k numbers, n times the variance of each category's `unbiased` estimate, at `frequencies` or where it is largest.
     Raises InputError for a design that does not identify the frequencies."""
-    if isinstance(channel, Mechanism):
+    squares = getattr(channel, "squares", None)
+    if squares is None:
+        channel = explicit(channel, "design")  # type: ignore[arg-type]
         full_rank(channel.matrix, channel.inputs)
         estimator = locally_best(channel.matrix, np.full(len(channel.inputs), 1 / len(channel.inputs)))
         if frequencies is None:
             return estimator.worst_variances()
         return np.asarray(np.diagonal(estimator.covariance(frequencies.array)))
-    squares = getattr(channel, "squares", None)
-    if squares is None:
-        raise InputError(f"{type(channel).__name__} states no variances", "design", "use to_mechanism() where small")
     mean, slope = squares
     at = np.full(len(channel.inputs), min(max(slope / 2, 0.0), 1.0)) if frequencies is None else frequencies.array
     return np.asarray(mean + slope * at - at**2)

@@ -26,7 +26,7 @@ class Frequencies:
         """
         if isinstance(counts, Prior):
             if whole and counts.declared != "counts":
-                raise InputError(f"the prior is declared by {counts.declared}", where, "give counts of records")
+                raise InputError(f"the prior is declared by {counts.declared}", where, "give whole counts of records")
             counts = dict(zip(counts.labels, counts.weights, strict=True))
         read = Numbers.read(counts, where)
         labels, values = read.names(where, 2), read.values
@@ -38,7 +38,7 @@ class Frequencies:
                 raise InputError(f"{value} is negative", f"{where}, count of {name}", "give numbers >= 0")
             if whole and number.denominator != 1:
                 raise InputError(
-                    f"{value} is not a whole number", f"{where}, count of {name}", "give counts of records"
+                    f"{value} is not a whole number", f"{where}, count of {name}", "give whole counts of records"
                 )
             numbers.append(number)
         if not any(numbers):

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rropt.errors import InputError, counted
+from rropt.errors import InputError, counted, shown
 from rropt.exact import cleared, rational
 from rropt.io.arguments import checked
 from rropt.io.count_records import count_records
@@ -35,7 +35,11 @@ TOLERANCE = Fraction(1, 10**9)
 LONGEST_WEIGHT = 10**4000
 """Proportions from here on are longer than the certificate format writes."""
 
-Declared = Literal["counts", "probabilities", "uniform"]
+MOST_NAMED = 6
+"""Values that a message names."""
+
+Declared = Literal["counts", "fractional counts", "probabilities", "uniform"]
+"""Only weights that were declared as "counts" are numbers of people."""
 
 
 def _pair(values: object, labels: Sequence[object] | None, what: str) -> tuple[tuple[str, ...], list[object]]:
@@ -205,15 +209,14 @@ class Prior:
         or a list with `labels` beside it.
 
         With `pairs`, `counts` is a data frame, a 2-D array or a list of lists: one row a sensitive value, one column an
-        other value; fractional ones count as probabilities there.
-        Counts are numbers >= 0, not all zero; weighted (fractional) counts are exact too. Raises InputError.
+        other value. Counts are numbers >= 0, not all zero. Weighted (fractional) counts are exact too, but only
+        frequencies: what needs numbers of people refuses them. Raises InputError.
         """
         names, values = _pair(counts, labels, "counts") if pairs is None else _tabulate(counts, labels, pairs, "counts")
         numbers = _non_negative(names, values, "count")
         whole = all(number.denominator == 1 for number in numbers)
         weights = tuple(int(number) for number in numbers) if whole else cleared(numbers)
-        # Weights that are not counts do not give the number of observations, which confidence sets need.
-        return cls(names, weights, declared="counts" if whole or pairs is None else "probabilities", pairs=pairs)
+        return cls(names, weights, declared="counts" if whole else "fractional counts", pairs=pairs)
 
     @classmethod
     def from_probabilities(
@@ -329,12 +332,14 @@ class Prior:
         return np.array([float(value) for value in self.probabilities])
 
     def __repr__(self) -> str:
-        shown = ", ".join(
-            f"{label!r}: {float(value):.4g}"
+        first = [
+            (label, value, f"{float(value):.4g}")
             for label, value in zip(self.labels[:4], self.probabilities[:4], strict=True)
-        )
+        ]
+        shown = ", ".join(f"{label!r}: {text}" for label, _, text in first)
         more = f", ... {len(self) - 4} more" if len(self) > 4 else ""
-        return f"Prior({{{shown}{more}}})"
+        rounded = ", rounded" if any(Fraction(text) != value for _, value, text in first) else ""
+        return f"Prior({{{shown}{more}}}{rounded})"
 
 
 def counted_prior(counts: Mapping[str, int], column: str, path: str | os.PathLike[str]) -> Prior:
@@ -343,6 +348,26 @@ def counted_prior(counts: Mapping[str, int], column: str, path: str | os.PathLik
         what = f"column {column!r} has {'one value only' if counts else 'no values'}"
         raise InputError(what, str(path), "randomise one that varies")
     return replace(Prior.from_counts(dict(counts)), source=DataColumn(column, Path(path).name))
+
+
+def placed_prior(prior: Prior, labels: tuple[str, ...], pairs: Pairs | None, file: str) -> Prior:
+    """The frequencies of `prior` at the inputs that the problem file `file` names, in their order: one that it does not
+    have gets 0. Inputs may be `pairs`. Raises InputError for other values."""
+    counts = dict(zip(prior.labels, prior.weights, strict=True))
+    if extra := sorted(counts.keys() - set(labels), key=prior.labels.index):
+        what = "the prior" if prior.source is None else f"column {prior.source.column!r}"
+        listed = ", ".join(map(shown, extra[:MOST_NAMED])) + (", ..." if len(extra) > MOST_NAMED else "")
+        place = file if prior.source is None else prior.source.file
+        remedy = (
+            f"correct the data, or [input] of {file} (of a copy, for a shipped model); "
+            "without [input] the inputs are the values of the data, sorted"
+        )
+        raise InputError(f"{what} has {counted(len(extra), 'undeclared values')}: {listed}", place, remedy)
+    # Equal probabilities of some of the inputs are not those of all.
+    even = prior.declared == "uniform" and len(labels) > len(prior)
+    weights = tuple(counts.get(label, 0) for label in labels)
+    declared: Declared = "probabilities" if even else prior.declared
+    return replace(prior, labels=labels, weights=weights, declared=declared, pairs=pairs or prior.pairs)
 
 
 def rounded_prior(prior: Prior, step: int) -> Prior:

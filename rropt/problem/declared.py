@@ -42,6 +42,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Goal", "Maximize", "Minimize", "Problem"]
 
+UNNAMED = "problem"
+"""The name of a problem that is not given one."""
+
 
 @checked
 @dataclass(frozen=True, init=False)
@@ -67,7 +70,7 @@ class Problem:
         *,
         inputs: Sequence[Label] | Prior | None = None,
         outputs: Sequence[Label] | None = None,
-        name: str = "problem",
+        name: str = UNNAMED,
         options: SolveOptions | None = None,
     ) -> None:
         if not isinstance(goal, Goal):
@@ -196,7 +199,7 @@ class Problem:
         from rropt.problem.tables import problem_from, text_of
 
         text = text_of(self)
-        if problem_from(type(self), text, f"{self.name}.toml", None) != self:
+        if problem_from(type(self), text, f"{self.name}.toml", None).problem != self:
             raise InputError("a problem file would be of another problem", "Problem.save", "see docs/problem-file.md")
         return write_whole(path, text)
 
@@ -205,7 +208,7 @@ class Problem:
         """Read a problem file: the problem that was saved. Raises InputError that names file and key."""
         from rropt.problem.tables import problem_from
 
-        return problem_from(cls, read_text(path, "problem file", limits=TOML), str(path), None)
+        return problem_from(cls, read_text(path, "problem file", limits=TOML), str(path), None).problem
 
     def to_cvxpy(self) -> Any:
         """The problem as a `cvxpy.Problem` over the matrix "Q" with labelled constraints. Raises InputError that says
@@ -213,6 +216,11 @@ class Problem:
         from rropt.problem.solving import cvxpy_problem
 
         return cvxpy_problem(self)
+
+    @property
+    def title(self) -> str:
+        """Its name; where none is given, its goal: "maximize mutual information"."""
+        return f"{self.goal.sense} {self.objective.kind.replace('_', ' ')}" if self.name == UNNAMED else self.name
 
     def routes(self, solver: str | None = None) -> tuple[Considered, ...]:
         """A dry run: each built-in route, whether it takes the problem (with this solver), why not, what it would

@@ -26,8 +26,8 @@ def held_to_definitions(
             continue
         if not (missed := constraint.violation(mechanism)) <= 0:
             raise InputError(
-                f"its definition and its form disagree: `violation` is {float(missed):.3g} for a mechanism that "
-                "its `cone`, `rows` and the like allow",
+                f"its definition and its form disagree: violation is {float(missed):.3g} for a mechanism that "
+                "its cone, rows and the like allow",
                 name,
                 "make both equivalent (docs/extend.md has laws that find where they differ)",
             )

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from rropt.declare.objectives import Objective
 from rropt.errors import InputError
+from rropt.io.arguments import checked
 from rropt.program.programs import Sense
 
 
@@ -23,11 +24,13 @@ class Goal:
             )
 
 
+@checked
 def Maximize(objective: Objective) -> Goal:
     """The goal of making `objective` as large as possible."""
     return Goal("maximize", objective)
 
 
+@checked
 def Minimize(objective: Objective) -> Goal:
     """The goal of making `objective` as small as possible."""
     return Goal("minimize", objective)

@@ -24,7 +24,7 @@ def problem_html(problem: Problem) -> str:
     lines += [f"and {more} more constraints"] if (more := len(problem.constraints) - SHOWN) > 0 else []
     labels = ", ".join(map(_text, problem.inputs[:SHOWN])) + (", ..." if len(problem.inputs) > SHOWN else "")
     lines.append(f"over {counted(len(problem.inputs), 'inputs')}: {labels}")
-    return f"<div><p>Problem {_text(problem.name)}</p><p>{'<br>'.join(lines)}</p></div>"
+    return f"<div><p>Problem: {_text(problem.title)}</p><p>{'<br>'.join(lines)}</p></div>"
 
 
 def solution_html(solution: Solution) -> str:
@@ -35,7 +35,7 @@ def solution_html(solution: Solution) -> str:
     largest = max(map(abs, known.values()), default=0.0) or 1.0
     for word, number in known.items():
         bar = f'<div style="background:#1f77b4;height:0.6em;width:{16 * abs(number) / largest:.3f}em"></div>'
-        parts.append(f"<div>{word} {number!r} {_text(solution.units)}{bar}</div>")
+        parts.append(f"<div>{word} {number!r}\u00a0{_text(solution.units)}{bar}</div>")
     if solution.gap is not None:
         parts.append(f"<p>gap {solution.gap:.1e}</p>")
     said = [*solution.warnings, *(f"conflict: {rule}" for rule in solution.conflict)]

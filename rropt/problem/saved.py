@@ -65,7 +65,7 @@ def from_dict(made: type[Solution], document: Any, problem: Problem, where: str)
     if isinstance(document.get("problem"), str):
         # The folder that `rropt solve` writes has a file of this name, for reports.
         raise InputError(
-            "this is the summary that `rropt solve` writes, without mechanism and certificate",
+            "this is the summary that rropt solve writes, without mechanism and certificate",
             where,
             "the files beside it are read by Mechanism.load and Certificate.load",
         )

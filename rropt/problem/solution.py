@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from rropt.checker import Verdict
 from rropt.errors import InputError
 from rropt.exact import Interval, float_down, float_up
+from rropt.io.arguments import checked
 from rropt.io.content import ByContent
 from rropt.io.files import JSON, read_text, write_whole
 from rropt.mechanisms.mechanism import Mechanism
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from rropt.problem.declared import Problem
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Solution(ByContent):
     """A mechanism, the value that it attains, the bound on all mechanisms, and the certificate of both.

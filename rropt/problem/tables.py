@@ -15,14 +15,14 @@ from dataclasses import fields
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rropt.declare import constraints, objectives
 from rropt.errors import InputError, SettingNeeded, suggestion
 from rropt.exact import declared_text, rational
 from rropt.io.count_records import COLUMNAR
 from rropt.io.files import TABLE, read_text
-from rropt.model.prior import Pairs, Prior, clean_labels
+from rropt.model.prior import Pairs, Prior, clean_labels, placed_prior
 from rropt.problem.goal import Maximize, Minimize
 from rropt.solve.options import SolveOptions
 
@@ -37,9 +37,19 @@ PAIR_KEYS = ("sensitive", "other", "pairs")
 """Keys that say that the inputs are pairs of a sensitive and another value."""
 
 
-def problem_from(made: type[Problem], text: str, source: str, given: Prior | None) -> Problem:
+class Declared(NamedTuple):
+    """What a problem file declares: the problem, the frequencies that it was read with, also where it does not use
+    them, and whether its [input] names the inputs."""
+
+    problem: Problem
+    prior: Prior | None
+    named: bool
+
+
+def problem_from(made: type[Problem], text: str, source: str, given: Prior | None) -> Declared:
     """A problem (of the class `made`) from TOML text. `source` is the file's path: it stands in messages, and
-    `counts_file` and `data_file` are relative to its folder. A `given` prior replaces [input]. Raises InputError."""
+    `counts_file` and `data_file` are relative to its folder. A `given` prior has the frequencies of the inputs that
+    [input] names, whose order stays; where it names none, the inputs are those of the prior. Raises InputError."""
     try:
         document = tomllib.loads(text, parse_float=Decimal)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
@@ -54,9 +64,13 @@ def problem_from(made: type[Problem], text: str, source: str, given: Prior | Non
     name = document.get("name", Path(source).stem)
     if not isinstance(name, str):
         raise InputError(f"name is {name!r}", source, "give a word that can name a folder")
-    if given is None:
+    own = document.get("input")
+    named = own not in (None, {}) and not (isinstance(own, dict) and "data_file" in own)
+    if given is None or named:
         with _section(f"{source} [input]", source):
             prior, labels = _read_input(_table(document, "input", source), source)
+        if given is not None:
+            prior = placed_prior(given, labels, None if prior is None else prior.pairs, source)
     else:
         prior, labels = given, given.labels
     with _section(f"{source} [objective]", source):
@@ -71,7 +85,8 @@ def problem_from(made: type[Problem], text: str, source: str, given: Prior | Non
     with _section(f"{source} [solve]", source):
         options = _read_options(_table(document, "solve", source, {}), f"{source} [solve]")
     with _section(source, source):
-        return made(goal, declared, inputs=labels, outputs=outputs, name=name, options=options)
+        found = made(goal, declared, inputs=labels, outputs=outputs, name=name, options=options)
+    return Declared(found, prior, named)
 
 
 def _only(table: Mapping[str, object], known: Iterable[str], where: str) -> None:
@@ -121,7 +136,7 @@ def _list(value: object, source: str) -> list[Any]:
     return value
 
 
-def _read_input(table: dict[str, Any], source: str) -> tuple[Prior | None, tuple[str, ...] | None]:
+def _read_input(table: dict[str, Any], source: str) -> tuple[Prior | None, tuple[str, ...]]:
     where = f"{source} [input]"
     _only(table, (*INPUT_KEYS, *DATA_KEYS, *PAIR_KEYS), where)
     given = [key for key in INPUT_KEYS if key in table and key != "categories"]
@@ -273,12 +288,15 @@ def text_of(problem: Problem) -> str:
         lines.append(f"uniform = {_value(list(prior.labels))}")
     else:
         numbers: list[Any] = list(prior.weights) if prior.declared == "counts" else list(prior.probabilities)
+        if prior.declared == "fractional counts":
+            # Smallest integers in their proportions, so that half of one is not whole: fractional counts again.
+            numbers = [Fraction(weight, 2) for weight in prior.weights]
         if prior.pairs is None:
             lines.append(f"categories = {_value(list(prior.labels))}")
         else:
             lines += _pairs({"sensitive": list(prior.pairs.sensitive), "other": list(prior.pairs.other)})
             numbers = [numbers[prior.pairs.block(s)] for s in range(len(prior.pairs.sensitive))]
-        lines.append(f"{prior.declared} = {_value(numbers)}")
+        lines.append(f"{prior.declared.removeprefix('fractional ')} = {_value(numbers)}")
     lines += ["", "[objective]", f"{problem.goal.sense} = {_text(problem.objective.kind)}"]
     lines += _pairs(problem.objective.keys())
     for constraint in problem.constraints:

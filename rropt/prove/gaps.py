@@ -1,5 +1,6 @@
 """The gap between value and bound, and the gap that is allowed."""
 
+import math
 from dataclasses import replace
 from fractions import Fraction
 
@@ -28,6 +29,14 @@ def relative(gap: Fraction, limit: Fraction) -> Fraction | None:
     return gap / abs(limit) if limit else None
 
 
+def share(value: Fraction, limit: Fraction) -> Fraction | None:
+    """The gap as a share of |bound|, for readers: None where the optimum, which is between the two, may be 0, unless
+    both are 0, and where the value is infinite."""
+    if math.isinf(value) or (value != limit and value * limit <= 0):
+        return None
+    return relative(abs(limit - value), limit)
+
+
 def allowed(limit: Fraction, gap: Fraction, absolute: Fraction) -> Fraction:
     """The gap that is allowed: `gap` times |bound|, or `absolute` where that is more."""
     return max(gap * abs(limit), absolute)
@@ -38,8 +47,8 @@ def grain(program: Program, gap: Fraction | float) -> Fraction:
     for an information where the wanted relative `gap` is below GRAIN.
 
     Losses and gains are counted from anywhere, and so is the logarithm of a determinant: their optimum may be 0 while
-    rounding costs something. The same holds for an information that further constraints forbid: the range is that under
-    privacy alone. Variances are counted from a zero of their own: 0 for them.
+    rounding costs something. The same holds for an information that constraints forbid: the range is that under privacy
+    alone, and one nat under perfect secrecy. Variances are counted from a zero of their own: 0 for them.
     """
     if isinstance(program.utility, Divergence) and gap < GRAIN:
         return Fraction(0)

@@ -14,6 +14,7 @@ import numpy as np
 
 from rropt.errors import InputError, counted
 from rropt.io.arguments import checked
+from rropt.io.count_records import blank_twins
 from rropt.mechanisms.garbling import explicit
 from rropt.release.facade import counted_of
 from rropt.release.plans.plan import ProtectedColumn
@@ -65,11 +66,12 @@ def estimate_file(
         matrix = reduce(np.kron, [one.matrix for one in mechanisms])
         samples.append(Sample(matrix, counts, tuple(", ".join(one) for one in labels)))
     made = recover_strata(samples, method)
-    return replace(made, warnings=tuple(_misfits(found)), notes=(*found.notes, *_remarks(made)))
+    return replace(made, warnings=tuple(_misfits(found)), notes=(*found.notes, *made.notes, *_remarks(made)))
 
 
 def _remarks(made: Estimate) -> Iterator[str]:
     """What a reader of these numbers could take for an error."""
+    yield from blank_twins(made.categories)
     if negative := int((made.values < 0).sum()):
         what = "estimate is" if negative == 1 else "estimates are"
         yield f"{negative} {what} negative, as is possible for rare categories; methods projected and mle give none"

@@ -1,12 +1,11 @@
 """A column's counts with noise, which the ledger of the data counts: for designs that are made from data."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from rropt.errors import InputError, counted
+from rropt.errors import InputError
 from rropt.exact import declared_text, rational
 from rropt.io.types import Number
 from rropt.mechanisms.sampling.geometric import GeometricNoise
@@ -22,7 +21,6 @@ from rropt.release.storage.places import Place
 
 def noisy_prior(
     prior: Prior,
-    labels: Sequence[str],
     epsilon: Number,
     data: Path,
     output: Path,
@@ -31,16 +29,12 @@ def noisy_prior(
 ) -> Prior:
     """The prior of a column's counts with exact two-sided geometric noise, epsilon-DP for one changed value.
 
-    `labels` are all categories, which are public; one that the column does not have gets noise too. Negative counts
-    become 0. The ledger of `data` counts the draw before the first random word, for results in the folder `output`.
-    Raises InputError, also above a ceiling, and where the column was released unchanged.
+    The categories are public; one without people gets noise too. Negative counts become 0. The ledger of `data` counts
+    the draw before the first random word, for results in the folder `output`. Raises InputError, also above a ceiling,
+    and where the column was released unchanged.
     """
     noise = GeometricNoise(rational(epsilon, "epsilon"))
     column = "" if prior.source is None else prior.source.column
-    counts = dict(zip(prior.labels, prior.weights, strict=True))
-    if extra := counts.keys() - set(labels):
-        what = f"column {column!r} has {counted(len(extra), 'values')} not named in the problem"
-        raise InputError(what, str(data), "name all categories in [input] of the problem: they are public")
     with Ledger(data.resolve(), ledger, file_sha256(data)) as found:
         with found.reserving():
             raw = {name for entry in found.counted(population) for name in entry.shown() or ()}
@@ -50,7 +44,7 @@ def noisy_prior(
                 raise InputError(what, str(data), "use the counts of that release")
             found.refuse_above(population, cost)
             found.begin(_entry(column, noise, data, output, population), cost)
-        drawn = {label: max(counts.get(label, 0) + noise.draw(), 0) for label in labels}
+        drawn = {label: max(count + noise.draw(), 0) for label, count in zip(prior.labels, prior.weights, strict=True)}
         found.finish()
     if not any(drawn.values()):
         raise InputError("with noise no count is above 0", str(data), "give a larger epsilon; this one is spent")

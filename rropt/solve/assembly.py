@@ -170,7 +170,11 @@ def _prove_of(
     if (distance := gap_of(program.sense, attained, limit)) is not None and distance < 0:
         warnings.append("value and bound contradict each other: this is a defect of rropt, please report it")
     accepted = verdict is not None and verdict.proved and verdict.by != ""
-    certified = accepted and _is_within(attained, limit, program, options, grain(program, options.gap))
+    rounding = in_units(Interval.point(grain(program, options.gap)), objective.units).lower
+    certified = accepted and _is_within(attained, limit, program, options, rounding)
+    if certified and not _is_within(attained, limit, program, options):
+        unit = f" {objective.units}" if objective.units else ""
+        warnings.append(f"the gap is above the wanted one; certified, as rounding may cost {float(rounding):.1e}{unit}")
     if mechanism is not None:
         warnings += effort.clock.within(LAST, lambda: _uninformative(mechanism, objective, program)) or ()
     status: Status = "certified" if certified else "bounded"
@@ -197,7 +201,7 @@ def _uninformative(mechanism: Mechanism, objective: Objective, program: Program)
     rank = _rank(mechanism)
     if rank == len(mechanism.inputs):
         return ()
-    remedy = "`rropt identify` (rropt.estimation.identifying in Python) mixes in a design that does"
+    remedy = "rropt identify (rropt.estimation.identifying in Python) mixes in a design that does"
     if (objective.kind == Trace.kind and objective.prior is None) or tightest_log(program.cone) <= 0:
         remedy = "loosen the constraints"
     return (
@@ -357,10 +361,10 @@ def _prove(
     verdict = within(CHECKED, lambda: check_bytes(data))
     stronger = None if verdict is None else within(CHECKED, lambda: strengthen(verdict, data))
     if verdict is None:
-        warnings.append("the time limit ended the check of the certificate: run `rropt check`, which has no limit")
+        warnings.append("the time limit ended the check of the certificate: run rropt check, which has no limit")
     elif stronger is None:
         warnings.append(
-            "the time limit ended the kernel's check of the certificate: run `rropt check --core`, which has no limit"
+            "the time limit ended the kernel's check of the certificate: run rropt check --core, which has no limit"
         )
     elif not stronger.proved:
         warnings.append(f"the certificate is not accepted: {stronger.reason}")

@@ -7,8 +7,10 @@ from typing import Any
 
 from rropt.errors import InputError, positive_integer, shown
 from rropt.exact import coefficient
+from rropt.io.arguments import checked
 
 
+@checked
 @dataclass(frozen=True)
 class SolveOptions:
     """How to solve: the `[solve]` table of a problem file.

@@ -23,7 +23,7 @@ from rropt.prove.problems import OutsideCoreError
 
 BY_CHECKER, BY_KERNEL, BY_CORE = "checker", "kernel and checker", "verified core"
 VARIABLE, NAME = "RROPT_CORE", "rropt-core"
-BUILD = f"`make core` builds it as proofs/build/{NAME}"
+BUILD = f"make core builds it as proofs/build/{NAME}"
 END = re.compile(r"-?\d+/\d+")
 
 Json = dict[str, Any]

@@ -62,6 +62,7 @@ class Disagreement:
         return f"{self.first} and {self.second} disagree: {self.why}"
 
 
+@checked
 @dataclass(frozen=True, repr=False)
 class Comparison(Tables):
     """The rows of one problem, one for each route and solver, in the order of the routes; `disagreements` is empty if

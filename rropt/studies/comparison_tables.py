@@ -12,8 +12,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rropt.errors import InputError, plain
+from rropt.errors import InputError, counted, plain
 from rropt.exact import shown
+from rropt.io.arguments import checked
 from rropt.io.files import a_path, write_whole
 from rropt.studies.measured import Measured
 from rropt.studies.plots import BLUE, FAMILY_LINES, _cut, _figure, _finish
@@ -112,7 +113,7 @@ def profile_picture(ratios: Mapping[str, Sequence[float]], problems: int) -> Fig
         axes.step(x, [*y, y[-1]], where="post", color=colour, linestyle=dash, linewidth=1.8)
         axes.plot(x[:-1], y, linestyle="", marker=mark, color=colour, markersize=4, label=_cut(label, 40))
     axes.set(xscale="log", xlim=(0.97, last), ylim=(-0.02, 1.04))
-    _finish(axes, "times the fewest seconds", "share of problems solved", f"{problems} problems")
+    _finish(axes, "times the fewest seconds", "share of problems solved", counted(problems, "problems"))
     for set_formatter in (axes.xaxis.set_major_formatter, axes.xaxis.set_minor_formatter):
         set_formatter("{x:g}")
     # Outside: curves may be anywhere.
@@ -133,6 +134,7 @@ def checked_format(path: str | os.PathLike[str]) -> str:
     return suffix
 
 
+@checked
 class Tables(ABC):
     """What can be written of the rows of one problem or of many."""
 

@@ -315,7 +315,7 @@ def two_categories(solution: Solution, resolution: int = 61) -> Figure:
     axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
     first, second = (_cut(label, 16) for label in labels)
     out = [_cut(label, 16) for label in mechanism.outputs]
-    _finish(axes, f"probability of {out[0]} given {first}", f"probability of {out[1]} given {second}", problem.name)
+    _finish(axes, f"probability of {out[0]} given {first}", f"probability of {out[1]} given {second}", problem.title)
     axes.legend(frameon=False, fontsize=9, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=3)
     return figure
 
@@ -345,13 +345,13 @@ def frequencies(found: Estimate, truth: Sequence[float], level: float = 0.95, ti
     for hit, colour, mark in ((True, BLUE, "o"), (False, RED, "s")):
         chosen = inside == hit
         if chosen.any():
-            name = f"{int(chosen.sum())} of {len(true)} intervals {'hold' if hit else 'miss'} the truth"
+            name = f"{int(chosen.sum())} of {len(true)} intervals {'' if hit else 'do not '}contain the true frequency"
             # An estimate may lie outside [0, 1], and its interval does not.
             below, above = (np.maximum(side, 0.0)[chosen] for side in (values - ends[:, 0], ends[:, 1] - values))
             bars = axes.errorbar(true[chosen], values[chosen], [below, above], fmt=mark, color=colour, markersize=4)
             bars.set_label(name)
     span = [float(min(true.min(), ends.min(), 0.0)), float(max(true.max(), ends.max()))]
-    axes.plot(span, span, color="#555555", linestyle=":", label="estimate = truth")
+    axes.plot(span, span, color="#555555", linestyle=":", label="estimate = true frequency")
     for x in np.argsort(-true)[:4]:
         name, place = _cut(found.categories[x], 20), (true[x], values[x])
         axes.annotate(name, place, (-8, 6), textcoords="offset points", fontsize=8, ha="right")

@@ -171,7 +171,7 @@ def frontier(problem: Problem, first: Goal, second: Goal, *, points: int = 9, **
     minimised. `options` are those of `Problem.solve`. Raises InputError, and as `solve`.
     """
     if not 1 <= points <= MOST_POINTS:
-        raise InputError(f"`points` is {shown(points)}", "frontier", f"ask for 1 to {MOST_POINTS:,}")
+        raise InputError(f"points is {shown(points)}", "frontier", f"ask for 1 to {MOST_POINTS:,}")
     limit = AtLeast if first.sense == "maximize" else AtMost
     limit(first.objective, 0)
 

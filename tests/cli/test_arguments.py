@@ -406,6 +406,7 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
     )
     add_methods(found.verdict, report={})
     add("load_problem", path=folder / "problem.toml", prior=None)
+    add("read_problem", path=folder / "problem.toml", prior=None)
     add("parse_problem", text=(folder / "problem.toml").read_text(encoding="utf-8"), source="problem", given=None)
     add("problem_to_toml", problem=r["problem"])
     # comparing
@@ -683,6 +684,55 @@ def test_a_few_wrong_arguments_of_everything(calls: Calls, tmp_path: Path, monke
     for where, (call, arguments) in calls.items():
         found += failures(call, arguments, where, [next(turn) for _ in range(3)])
     assert found == []
+
+
+def test_a_call_that_does_not_bind_is_told_how_it_is_written(calls: Calls) -> None:
+    """One argument is missing, one unknown, or there are too many: a line with the name, and the call to write."""
+    found = []
+    for where, (call, arguments) in calls.items():
+        if where in (*APART, "Verdict.report"):
+            continue
+        needed = [one for one in inspect.signature(call).parameters.values() if one.default is one.empty]
+        wrong: list[tuple[list[object], dict[str, Any]]] = [([None] * 40, {}), ([], {**arguments, "nonsense": 1})]
+        wrong += [([], {name: arguments[name] for name in arguments if name != one.name}) for one in needed]
+        for given, named in wrong:
+            if any(one.kind in (one.VAR_KEYWORD, one.VAR_POSITIONAL) for one in needed):
+                continue
+            try:
+                call(*given, **named)
+            except rr.RroptError as error:
+                last = error.where.rpartition(".")[2]
+                if last != where.rpartition(".")[2] or f"; write {error.where}(" not in str(error):
+                    found.append(f"{where}: {error}")
+            except Exception as error:
+                found.append(f"{where}: {type(error).__name__}: {error}")
+            else:
+                found.append(f"{where} takes {len(given)} arguments, {sorted(named)}")
+    assert found == [], "\n".join(found)
+
+
+def test_a_family_stands_where_a_mechanism_does(calls: Calls) -> None:
+    """Randomised response: some functions asked for its to_mechanism(), others did not."""
+    family = rr.RandomizedResponse(ABC, epsilon=1)
+    taken = {}
+    for where, (call, arguments) in calls.items():
+        for name, value in arguments.items():
+            if isinstance(value, rr.Mechanism) and value.inputs == value.outputs == tuple(ABC):
+                taken[where] = call(**{**arguments, name: family})
+    size, arguments = calls["sample_size"]
+    assert taken["sample_size"] == size(**{**arguments, "channel": family.to_mechanism()})
+    assert {"delta_of", "birkhoff", "inversion", "variance_split", "projected_risk"} <= set(taken)
+
+
+def test_what_cannot_be_called_is_refused_before_anything_is_done(calls: Calls) -> None:
+    """A monitor may be called late, or not at all: 3 was accepted."""
+    found = []
+    for where, (call, arguments) in calls.items():
+        for name in inspect.signature(call).parameters.keys() & set(CALLBACKS):
+            with pytest.raises(rr.InputError, match=rf"\w, {name}: 3 stands where a function is needed"):
+                call(**{**arguments, name: 3})
+            found.append(where)
+    assert {"Problem.solve", "release_file", "release_folder", "sweep", "compare", "solve_many"} <= set(found)
 
 
 @pytest.mark.long

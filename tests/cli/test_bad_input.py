@@ -40,7 +40,7 @@ BAD: list[tuple[str, Callable[[], object], str]] = [
     *(
         (f"epsilon {value!r}", lambda value=value: rr.LDP(value), what)
         for value, what in [
-            (-1.0, "not above 0"),
+            (-1.0, "below 0"),
             (math.nan, "finite"),
             (math.inf, "finite"),
             (21, "above 20"),
@@ -84,7 +84,7 @@ BAD: list[tuple[str, Callable[[], object], str]] = [
     ("given of another size", lambda: rr.MutualInformation(PRIOR, given=[[1], [2]]), "3 inputs"),
     ("given of another prior", lambda: rr.MutualInformation(PRIOR, given=[[1, 1], [2, 1], [1, 1]]), "proportion"),
     ("given with a negative", lambda: rr.MutualInformation(PRIOR, given=[[4, -1], [2, 0], [1, 0]]), "negative"),
-    ("gamma below 1", lambda: rr.LDP(gamma="0.5"), "not above 1"),
+    ("gamma below 1", lambda: rr.LDP(gamma="0.5"), "below 1"),
     ("gamma nan", lambda: rr.LDP(gamma=math.nan), "finite"),
     ("gamma 1e9", lambda: rr.LDP(gamma=1e9), "exp"),
     ("both", lambda: rr.LDP(1, gamma=3), "either"),

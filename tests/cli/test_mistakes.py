@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import html
 import re
 from pathlib import Path
 
@@ -22,7 +23,9 @@ WANTED = '[objective]\nmaximize = "mutual_information"\n'
 LDP = '[[constraint]]\nkind = "ldp"\nepsilon = 1\n'
 BASE = COUNTS + WANTED
 DATA = 'data_file = "d.csv"\ncolumn = "level"\n'
-SOLVE = ["solve", "adult-pram", "--data", "d.csv", "--column", "level"]
+OWN = "schema = 1\n" + WANTED + LDP
+"""Without [input]: its inputs are the values of the data."""
+SOLVE = ["solve", "own.toml", "--data", "d.csv", "--column", "level"]
 EXCEL = b"PK\x03\x04\x14\x00\x06\x00" + b"\x00" * 22 + b"xl/workbook.xml"
 
 # (content of d.csv, the command, parts of its one line)
@@ -68,7 +71,7 @@ FILES: dict[str, tuple[bytes, list[str], list[str]]] = {
     "no such solver": (
         GOOD,
         ["solve", "adult-pram", "--solver", "ibm"],
-        ["'ibm' is not a solver that is installed"],
+        ["rropt: solver: 'ibm' is not a solver that is installed; use one of: "],
     ),
     "negative gap": (GOOD, ["solve", "adult-pram", "--gap", "-1"], ["gap: it is -1.0, negative; try 1e-6"]),
     "no time": (
@@ -81,7 +84,11 @@ FILES: dict[str, tuple[bytes, list[str], list[str]]] = {
         ["solve", "adult-pram", "--gap", "x"],
         ["Invalid value for '--gap'", "see rropt solve --help"],
     ),
-    "a file as the folder": (GOOD, ["solve", "adult-pram", "--out", "d.csv"], ["d.csv: cannot write", "--out"]),
+    "a file as the folder": (
+        GOOD,
+        ["solve", "adult-pram", "--out", "d.csv"],
+        ["d.csv: cannot write", "choose another place"],
+    ),
     "no argument": (GOOD, ["solve"], ["Missing argument 'FILE|MODEL'; see rropt solve --help"]),
     "a command misspelt": (GOOD, ["slove", "adult-pram"], ["'slove'. Did you mean 'solve'? see rropt --help"]),
     "a report of data": (
@@ -96,6 +103,20 @@ APPLY = ["apply", "m.json", "d.csv", "--column", "level"]
 ESTIMATE = ["estimate", "m.json", "d.csv", "--column", "level"]
 # The same for m.json, 2-ary randomised response of a and b: an option is named as the command line writes it.
 RELEASES: dict[str, tuple[bytes, list[str], list[str]]] = {
+    "a picture of another kind": (GOOD, [*ESTIMATE, "--plot", "x.png"], ["x.png: this picture is an SVG"]),
+    "a picture where none can be": (GOOD, [*ESTIMATE, "--plot", "d.csv/x.svg"], ["d.csv: cannot write"]),
+    "truth without a picture": (GOOD, [*ESTIMATE, "--truth", "d.csv"], ["d.csv: --truth is for a picture; add --plot"]),
+    "truth of two columns": (
+        GOOD,
+        [*ESTIMATE, "--column", "id", "--plot", "x.svg", "--truth", "d.csv"],
+        ["d.csv: --truth is for one column; leave it out"],
+    ),
+    "truth that is not there": (
+        GOOD,
+        [*ESTIMATE, "--plot", "x.svg", "--truth", "e.csv"],
+        ["e.csv: there is no such file"],
+    ),
+    "a level": (GOOD, [*ESTIMATE, "--level", "95"], ["level 95.0 is not in (0, 1)"]),
     "semicolons": (b"id;level\n1;a\n2;b\n", APPLY, ["separated by semicolons? Add --delimiter ';'"]),
     "semicolons, released": (b"id;level\n1;a\n2;b\n", ESTIMATE, ["separated by semicolons? Add --delimiter ';'"]),
     "unknown": (b"id,level\n1,a\n2,c\n", APPLY, ["1 of 2 is unknown: 'c'", "--other LABEL"]),
@@ -142,6 +163,7 @@ PROBLEMS: dict[str, tuple[str, list[str]]] = {
 def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
+    Path("own.toml").write_text(OWN, encoding="utf-8")
 
 
 def said(arguments: list[str], capfd: pytest.CaptureFixture[str]) -> str:
@@ -231,10 +253,10 @@ def test_solve_reads_parquet(values: object, capfd: pytest.CaptureFixture[str]) 
     solved(*SOLVE, capfd=capfd)
     wanted = Path("o/mechanism.json").read_bytes()
     pq.write_table(pa.table({"level": values, "n": [10, 9, 10]}), "d.parquet")
-    shown = solved("solve", "adult-pram", "--data", "d.parquet", "--column", "level", "--null", "b", capfd=capfd)
+    shown = solved("solve", "own.toml", "--data", "d.parquet", "--column", "level", "--null", "b", capfd=capfd)
     assert Path("o/mechanism.json").read_bytes() == wanted
     assert "column 'level' of d.parquet" in " ".join(shown.split())
-    solved("solve", "adult-pram", "--data", "d.parquet", "--column", "n", capfd=capfd)
+    solved("solve", "own.toml", "--data", "d.parquet", "--column", "n", capfd=capfd)
     assert rr.Mechanism.load("o/mechanism.json").inputs == ("9", "10")
 
 
@@ -251,6 +273,18 @@ def test_labels_that_differ_by_blanks_only_are_warned_of(capfd: pytest.CaptureFi
     many = {label: 1 for at in range(20) for label in (f"x {at}", f"x  {at}")}
     (warning,) = rr.Problem(rr.Maximize(rr.Trace(rr.Prior.from_counts(many))), [rr.LDP(1)]).warnings()
     assert "'x 0' and 'x  0'; 'x 1' and 'x  1'; 'x 2' and 'x  2' (and 17 more) differ by blanks" in warning
+
+
+def test_labels_that_differ_by_their_form_in_unicode_only_are_warned_of(capfd: pytest.CaptureFixture[str]) -> None:
+    """Composed and decomposed letters look alike everywhere: the escapes of Python show the difference."""
+    Path("d.csv").write_text("id,level\n1,caf\u00e9\n2,b\n3,cafe\u0301\n", encoding="utf-8")
+    told = r"the labels 'cafe\u0301' and 'caf\xe9' differ by blanks or the form of letters in Unicode"
+    assert told in " ".join(solved(*SOLVE, capfd=capfd).split())
+    rr.write_report("o", "r.html")
+    assert html.escape(told) in Path("r.html").read_text(encoding="utf-8")
+    design = rr.RandomizedResponse(["cafe\u0301", "caf\u00e9", "b"], epsilon=1).mechanism
+    Path("safe.csv").write_text("level\n" + "caf\u00e9\ncafe\u0301\nb\n" * 9, encoding="utf-8")
+    assert any(told in note for note in rr.release.estimate_file("safe.csv", {"level": design}).notes)
 
 
 def test_reports_name_the_column_and_the_file(capfd: pytest.CaptureFixture[str]) -> None:

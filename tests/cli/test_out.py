@@ -88,8 +88,33 @@ def test_missing_folders_are_made_and_files_are_not_folders(
     blocked = f"p.toml/{own}{SUFFIX.get(name, '')}"
     assert cli.main([*call, blocked]) == 2
     said = capsys.readouterr().err.splitlines()
-    assert [line for line in said if line.startswith("rropt: ")][-1].count("cannot write (Not a directory)") == 1
+    last = [line for line in said if line.startswith("rropt: ")][-1]
+    assert last.count("cannot write (Not a directory)") == 1
+    assert last.startswith("rropt: p.toml"), "the place is named"
+    assert "--out" not in last
     assert Path("p.toml").read_text() == PROBLEM
     place = Path("new") / own / f"x{SUFFIX.get(name, '')}"
     assert cli.main([*call, str(place)]) == 0
     assert place.exists()
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_no_place_is_not_the_current_folder(
+    name: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    given = [str(folder / one) if (folder / one).exists() else one for one in CALLS[name]]
+    assert cli.main([*name.split(), *given, "-o", ""]) == 2
+    assert "no file is named" in capsys.readouterr().err.splitlines()[-1]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_other_places_are_refused_alike(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    """The file that cannot be written is named, and no option that the command does not have."""
+    monkeypatch.chdir(folder)
+    Path("m.csv").write_text("0.7,0.3\n0.3,0.7\n")
+    for place, said in (("", "'--improved': no file is named"), ("p.toml/i.json", "p.toml/i.json: cannot write (Not")):
+        assert cli.main(["audit", "m.csv", "--epsilon", "1", "--improved", place]) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert said in line
+        assert "--out" not in line

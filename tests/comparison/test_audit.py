@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from fractions import Fraction
 from pathlib import Path
 
@@ -105,6 +106,26 @@ def test_what_this_package_writes_comes_back_to_the_last_bit(tmp_path: Path) -> 
         assert found.mechanism.denominators == mechanism.denominators
         assert found.satisfies is True
     assert found.mechanism.inputs == mechanism.inputs
+
+
+def test_undecided_is_said_of_what_is_undecided(write, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The text and the JSON agree; a prior alone declares nothing."""
+    counts = tmp_path / "counts.csv"
+    counts.write_text("category,count\n0,3\n1,5\n", encoding="utf-8")
+    ends = rr.privacy.Level(epsilon=1).ratio
+    ratio = (ends.lower + ends.upper) / 2
+    high, low = ratio / (1 + ratio), 1 / (1 + ratio)
+    narrow, rule = f"{high},{low}\n{low},{high}\n", "LDP at epsilon 1"
+    for text, more, said, undecided in (
+        ("0.75,0.25\n0.25,0.75\n", ["--prior", str(counts)], "nothing is declared", []),
+        (narrow, ["--epsilon", "1"], f"undecided: {rule}", [rule]),
+    ):
+        matrix = str(write(text))
+        assert cli.main(["audit", matrix, *more]) == 0
+        assert re.search(rf"satisfies +{said} *\n", capsys.readouterr().out)
+        assert cli.main(["audit", matrix, *more, "--json"]) == 0
+        told = json.loads(capsys.readouterr().out)
+        assert (told["satisfies"], told["undecided"], told["broken"]) == (None, undecided, [])
 
 
 # -- orientation ----------------------------------------------------------------------------------------
@@ -295,7 +316,7 @@ BAD = {
     "empty": ("", "it is empty"),
     "nothing but a header": ("p,q\n", "it has a header and no rows"),
     "another delimiter": ("0.7|0.3\n0.5|0.5\n", "--delimiter"),
-    "one row": ("0.5,0.5\n", "at least 2"),
+    "one row": ("0.5,0.5\n", "it has one row, and its rows are the inputs"),
     "counts": ("10,20\n30,40\n", "is 10, above one"),
     "neither axis": ("0.5,0.4\n0.3,0.7\n", "sums to 0.9, not to one"),
     "a label twice": ("x,0.5,0.5\nx,0.4,0.6\n", "label 'x' appears twice"),
@@ -358,6 +379,33 @@ def test_bad_arguments_are_one_line(
     error = capfd.readouterr().err
     assert len(error.splitlines()) == 1
     assert said in error
+
+
+def test_a_matrix_below_the_declared_level_is_not_called_as_private_as_its_better(write, tmp_path, capfd) -> None:
+    """7/3 is below e: the improved mechanism uses the declared level, and the sentence names both."""
+    matrix, better = write("0.7,0.3\n0.3,0.7\n"), str(tmp_path / "better.json")
+    assert cli.main(["audit", matrix, "--epsilon", "1", "--improved", better]) == 0
+    said = " ".join(capfd.readouterr().out.split())
+    assert "at the declared epsilon 1 (this matrix has 0.847298), dominates it" in said
+    assert "same privacy" not in said
+    assert rr.Mechanism.load(better).parity > Fraction(7, 3)
+    assert cli.main(["audit", write("0.75,0.25\n0.4,0.6\n")]) == 0
+    assert "of the same privacy, dominates it" in " ".join(capfd.readouterr().out.split())
+
+
+@pytest.mark.parametrize("counts", [[5, 3, 1, 1], [7, 5, 3, 2, 1]])
+def test_a_certified_optimum_is_inadmissible_by_its_rounding_only(counts: list[int], tmp_path, capfd) -> None:
+    """Its columns have entries that differ in the sixteenth digit: three integers in place of two."""
+    solution = rr.Problem(rr.Maximize(rr.MutualInformation(rr.Prior.from_counts(counts))), [rr.LDP(1)]).solve()
+    assert solution.status == "certified"
+    solution.mechanism.save(tmp_path / "m.json")  # type: ignore[union-attr]
+    found = rr.audit(tmp_path / "m.json", epsilon=1)
+    assert any(fault.values > 2 for fault in found.admissibility.shortfalls)  # type: ignore[union-attr]
+    assert all(0 < fault.missing < 1e-14 for fault in found.admissibility.shortfalls)  # type: ignore[union-attr]
+    assert cli.main(["audit", str(tmp_path / "m.json"), "--epsilon", "1"]) == 0
+    said = " ".join(capfd.readouterr().out.split())
+    assert "no, but by rounding only: " in said
+    assert "dominates" not in said
 
 
 def test_the_command(write, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -380,7 +380,7 @@ BAD: list[tuple[str, str]] = [
 BAD += [
     (HEAD + f'[[constraint]]\nkind = "ldp"\nepsilon = {number}\n', what)
     for number, what in [
-        ("-1", "not above 0"),
+        ("-1", "below 0"),
         ("nan", "finite"),
         ("inf", "finite"),
         ("20.0001", "above 20"),

@@ -208,7 +208,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
         lambda: rr.RLDP(1),
         "RLDP: confidence is None; give ChiSquareSet(counts, alpha), or one of its ends",
     ),
-    "level": (lambda: rr.RLDP(-1, SETS["all"]), "epsilon: it is -1, not above 0; try 1.0"),
+    "level": (lambda: rr.RLDP(-1, SETS["all"]), "epsilon: it is -1, below 0; try 1.0"),
     "both levels": (
         lambda: rr.RLDP(1, SETS["all"], gamma=2),
         "privacy level: give either epsilon or gamma; for example epsilon=1.0",

@@ -135,7 +135,7 @@ def test_files_and_promises(tmp_path) -> None:
 def test_where_it_is_not_taken_the_message_says_what_to_declare(declare) -> None:
     with pytest.raises(rr.InputError, match=r"LDP\(0\)"):
         declare()
-    with pytest.raises(rr.InputError, match="not above 0"):
+    with pytest.raises(rr.InputError, match="below 0"):
         rr.LDP(-1)
 
 

@@ -247,10 +247,10 @@ def test_levels_are_ordered_across_the_two_ways_to_declare_them() -> None:
         (None, None, "either"),
         (F(1), F(3), "either"),
         (F(0), None, "not above 0"),
-        (F(-1), None, "not above 0"),
+        (F(-1), None, "below 0"),
         (F(LARGEST_EPSILON) + F(1, 10**9), None, "above 20"),
         (None, F(1), "not above 1"),
-        (None, F(1, 2), "not above 1"),
+        (None, F(1, 2), "below 1"),
         (None, F(485165196), "exp"),
     ],
 )

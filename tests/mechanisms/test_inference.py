@@ -217,6 +217,22 @@ def test_simultaneous_intervals_hold_together():
     assert separate < together
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_errors_that_are_not_those_of_the_method_are_labelled(method: str) -> None:
+    """A sample near the edge of the simplex: the errors of the unbiased estimate are too large for the others."""
+    prior = rr.Prior.uniform(list("abcd")) if method == "locally_best" else None
+    design, counts = rr.RandomizedResponse(list("abcd"), epsilon=1), [920, 360, 360, 360]
+    found = design.estimate(counts, method=method, prior=prior)
+    moved = method in ("mle", "projected", "clipped")
+    for said in (found.notes, found.to_dict()["notes"], [found._repr_html_()]):
+        assert any("those of the linear unbiased estimate" in line for line in said) == moved
+    if method in ("projected", "clipped"):
+        family = rr.mechanisms.SubsetSelection(list("abcd"), epsilon=1)
+        assert (
+            "those of the linear unbiased estimate" in family.estimate(family.sample([0] * 90), method=method).notes[0]
+        )
+
+
 def test_what_cannot_be_estimated_says_which_frequencies():
     merged = rr.Mechanism.from_matrix([[0.5, 0.5], [0.5, 0.5], [0.1, 0.9]], inputs=["red", "blue", "green"])
     with pytest.raises(rr.InputError, match=r"the frequencies of 'red', 'blue' \(rank 2 of 3\)"):

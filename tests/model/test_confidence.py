@@ -325,13 +325,13 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "probabilities": (
         lambda: ChiSquareSet(Prior.from_probabilities([["1/2", 0], [0, "1/2"]], pairs=PAIRS)),
-        "ChiSquareSet: its prior was declared as probabilities; give counts: the size of the set depends on their "
-        "number",
+        "ChiSquareSet: its prior was declared as probabilities; give whole counts: the size of the set depends on "
+        "their number",
     ),
     "weighted counts": (
         lambda: ChiSquareSet([[0.5, 1], [1, 1]]),
-        "ChiSquareSet: its prior was declared as probabilities; give counts: the size of the set depends on their "
-        "number",
+        "ChiSquareSet: its prior was declared as fractional counts; give whole counts: the size of the set depends on "
+        "their number",
     ),
     "no table": (
         lambda: ChiSquareSet([1, 2, 3, 4]),

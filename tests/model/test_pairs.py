@@ -67,7 +67,7 @@ def test_probabilities_and_weighted_counts_of_pairs() -> None:
     assert prior.probabilities[0] == Fraction(1, 2)
     assert prior.pairs == PAIRS
     # Weighted counts do not say how many were observed, so nothing may take their sum for that.
-    assert Prior.from_counts([["1/2", 1, 1], [1, 1, 1]], pairs=PAIRS).declared == "probabilities"
+    assert Prior.from_counts([["1/2", 1, 1], [1, 1, 1]], pairs=PAIRS).declared == "fractional counts"
 
 
 def test_maximal_rldp_takes_pairs_for_groups() -> None:

@@ -131,6 +131,7 @@ NAMES_THE_INPUTS = {
     "RLDP.from_keys": "prior",
     "load_problem": "prior",
     "parse_problem": "given",
+    "read_problem": "prior",
     "response_on_bins": "prior",
 }
 """Here the prior says what the inputs are, and everything else is held to it."""

@@ -91,6 +91,8 @@ def test_a_prior_cannot_be_changed() -> None:
 def test_repr_is_short() -> None:
     assert repr(Prior.from_counts({"a": 1, "b": 3})) == "Prior({'a': 0.25, 'b': 0.75})"
     assert repr(Prior.uniform(100)).endswith(", ... 96 more})")
+    # Rounded numbers need not sum to one, and are called so.
+    assert repr(Prior.uniform(["a", "b", "c"])) == "Prior({'a': 0.3333, 'b': 0.3333, 'c': 0.3333}, rounded)"
 
 
 @given(priors())

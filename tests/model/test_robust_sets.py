@@ -312,7 +312,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "epsilon below 0": (
         lambda: rr.robust.ConditionalReporting(COUNTS, epsilon="-1/2"),
-        "epsilon: it is -1/2, not above 0; try 1.0",
+        "epsilon: it is -1/2, below 0; try 1.0",
     ),
 }
 

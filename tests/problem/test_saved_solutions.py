@@ -91,7 +91,7 @@ def test_the_two_files_that_are_called_solution_are_told_apart(tmp_path: Path) -
     """That of `rropt solve`, which reports read, and that of `Solution.save`: each reader names the other one."""
     TRACE.save(tmp_path / "trace.toml")
     assert cli.main(["solve", str(tmp_path / "trace.toml"), "--out", str(tmp_path / "own"), "--json"]) == 0
-    with pytest.raises(rr.InputError, match=r"the summary that `rropt solve` writes.*read by Mechanism.load"):
+    with pytest.raises(rr.InputError, match=r"the summary that rropt solve writes.*read by Mechanism.load"):
         Solution.load(tmp_path / "own" / "solution.json", TRACE)
     with pytest.raises(rr.InputError, match=r"Solution.save wrote this.*rr.write_report"):
         rr.write_report(TRACE.solve().save(tmp_path / "solution.json"), tmp_path / "report.html")

@@ -40,11 +40,14 @@ epsilon = 2
 [[constraint]]
 kind = "uniform_off_diagonal"
 """
+OWN = PROBLEM.replace('[input]\ndata_file = "people.csv"\ncolumn = "level"\n', "")
+"""Without [input]: its inputs are the values of the data."""
 
 
 @pytest.fixture(autouse=True)
 def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    Path("own.toml").write_text(OWN, encoding="utf-8")
 
 
 def people(counts: dict[str, int], name: str = "people.csv", delimiter: str = ",") -> Path:
@@ -182,7 +185,7 @@ def test_a_column_of_a_problem_file() -> None:
 def test_solve_apply_estimate(capfd: pytest.CaptureFixture[str]) -> None:
     counts = {"low": 4000, "middle": 2500, "high": 1500}
     people(counts)
-    solve = ["solve", "adult-pram", "--data", "people.csv", "--column", "level", "--out", "design"]
+    solve = ["solve", "own.toml", "--data", "people.csv", "--column", "level", "--out", "design"]
     assert cli.main(solve) == 0
     assert cli.main(["check", "design/certificate.json"]) == 0
     assert cli.main(["apply", "design", "people.csv", "--column", "level", "-o", "protected.csv"]) == 0
@@ -205,7 +208,7 @@ def test_solve_apply_estimate(capfd: pytest.CaptureFixture[str]) -> None:
 def test_a_design_that_identifies_nothing_is_cured(capfd: pytest.CaptureFixture[str]) -> None:
     """One category of 85 %, as race in the Adult data: the best answers all others alike, but for rounding."""
     people({"a": 8500, "b": 950, "c": 300, "d": 100, "e": 150})
-    solve = ["solve", "adult-pram", "--data", "people.csv", "--column", "level", "--out", "design"]
+    solve = ["solve", "own.toml", "--data", "people.csv", "--column", "level", "--out", "design"]
     assert cli.main(solve) == 0
     assert "this mechanism does not identify the frequencies" in " ".join(capfd.readouterr().out.split())
     people({"a": 85, "b": 15}, "some.csv")
@@ -259,7 +262,7 @@ def test_bad_commands(arguments: list[str], what: str, capfd: pytest.CaptureFixt
     err = capfd.readouterr().err
     assert what in err
     assert err.count("\n") == 1
-    assert [path.name for path in Path().iterdir()] == ["people.csv"]
+    assert sorted(path.name for path in Path().iterdir()) == ["own.toml", "people.csv"]
 
 
 def test_truth_that_does_not_fit(capfd: pytest.CaptureFixture[str]) -> None:
@@ -270,6 +273,16 @@ def test_truth_that_does_not_fit(capfd: pytest.CaptureFixture[str]) -> None:
     assert cli.main(command) == 2
     assert "5 of 10 are unknown: 'c' (5 times)" in capfd.readouterr().err
     assert not Path("x.svg").exists()
+
+
+def test_the_table_and_the_note_on_it_show_the_same_error(capfd: pytest.CaptureFixture[str]) -> None:
+    """Three equal answers tell no error: the note says "a standard error of 0", and so does the table."""
+    rr.RandomizedResponse(["a", "b"], epsilon=1).to_mechanism().save("m.json")
+    people({"a": 3}, "protected.csv")
+    assert cli.main(["estimate", "m.json", "protected.csv", "--column", "level"]) == 0
+    out, err = capfd.readouterr()
+    assert "a standard error of 0 means" in err
+    assert [line.split()[2] for line in out.splitlines()[2:]] == ["0.00000", "0.00000"]
 
 
 # -- synthetic people --------------------------------------------------------------------------------------
@@ -307,7 +320,7 @@ sys.exit(cli.main(sys.argv[2:]))
 @pytest.mark.skipif(sys.platform == "win32", reason="needs limits of POSIX")
 def test_a_full_disk_while_a_solution_is_written() -> None:
     people({"a": 300, "b": 200, "c": 100})
-    command = ["solve", "adult-pram", "--data", "people.csv", "--column", "level", "--out", "design"]
+    command = ["solve", "own.toml", "--data", "people.csv", "--column", "level", "--out", "design"]
     done = forked.run(FULL, 300, *command)
     assert done.returncode == 2
     assert "cannot write (File too large)" in done.stderr
@@ -320,7 +333,7 @@ def test_two_solves_into_one_folder_are_refused(capfd: pytest.CaptureFixture[str
     from rropt.io.files import held_folder
 
     people({"a": 300, "b": 200, "c": 100})
-    command = ["solve", "adult-pram", "--data", "people.csv", "--column", "level", "--out", "design"]
+    command = ["solve", "own.toml", "--data", "people.csv", "--column", "level", "--out", "design"]
     with held_folder(Path("design")):
         assert cli.main(command) == 2
         assert "design: another process writes its results here" in capfd.readouterr().err

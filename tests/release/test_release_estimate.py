@@ -60,7 +60,8 @@ def test_the_command(released: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert set(told) == {"categories", "estimate", "standard_error", "interval", "n", "method", "warnings", "notes"}
     assert told["estimate"] == rr.release.estimate_file("safe.csv", {"age": AGE}).values.tolist()
     assert cli.main(["estimate", "age.json", "safe.csv", "--column", "age", "--method", "mle", "--level", "0.9"]) == 0
-    out = capfd.readouterr().out
+    out, said = capfd.readouterr()
+    assert "rropt: note: standard errors and intervals are those of the linear unbiased estimate, not of 'mle'" in said
     for part in ("Frequencies by mle, 60,000 answers", "90 % from", "middle"):
         assert part in out
 

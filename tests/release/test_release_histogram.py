@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -142,7 +143,11 @@ def test_a_column_that_is_shown_unchanged_elsewhere_is_refused(data: str, capsys
 def test_what_is_wrong_is_said_before_anything_is_drawn(data: str, capsys: pytest.CaptureFixture[str]) -> None:
     Path("p.toml").write_text(PROBLEM.replace(', d = "1/5"', "").replace("1/5", "1/4"), encoding="utf-8")
     assert solve("--public-epsilon", "0.5") == 2
-    assert "has 1 value not named in the problem" in capsys.readouterr().err
+    assert "people.csv: column 'x' has 1 undeclared value: 'd'" in capsys.readouterr().err
+    for own in ("", '[input]\ndata_file = "people.csv"\ncolumn = "x"\n'):
+        Path("p.toml").write_text(re.sub(r"\[input\]\n.*\n", own, PROBLEM), encoding="utf-8")
+        assert solve("--public-epsilon", "0.5") == 2
+        assert "p.toml: [input] names no categories; name all of them there" in capsys.readouterr().err
     for more in (["--public-epsilon", "1", "--public-counts", "10"], ["--ledger", "all"], ["--population", "p"]):
         assert solve(*more) == 2
         assert "--public-epsilon is for counts of --data" in capsys.readouterr().err

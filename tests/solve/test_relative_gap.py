@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from fractions import Fraction
+from pathlib import Path
 
 import networkx as nx
 import pytest
 
 import rropt as rr
+from rropt import __main__ as cli
 from rropt.checker import check_bytes
+from rropt.problem_file import problem_to_toml
 from rropt.prove.gaps import allowed, relative
 
 Make = Callable[[str], rr.Problem]
@@ -111,6 +115,25 @@ def test_an_optimum_of_zero_is_certified(objective: type, rule: rr.Constraint, a
     assert (solution.status, solution.value) == ("certified", 0.0)
     assert solution.bound is not None
     assert 0 <= solution.bound <= 1e-12
+    assert solution.bound == 0 or any("as rounding may cost" in line for line in solution.warnings)
+
+
+@pytest.mark.parametrize("units", ["nats", "bits"])
+def test_an_optimum_of_zero_is_told_alike_everywhere(units: str, tmp_path: Path, capfd) -> None:
+    """Terminal and page: certified and why, no negative information, and no share of a bound that only rounding has."""
+    text = problem_to_toml(rr.Problem(rr.Maximize(rr.MutualInformation(prior(3), units=units)), [rr.LDP(0)]))
+    (tmp_path / "q.toml").write_text(text, encoding="utf-8")
+    assert cli.main(["solve", str(tmp_path / "q.toml"), "--out", str(tmp_path / "q")]) == 0
+    assert cli.main(["report", str(tmp_path / "q"), "-o", str(tmp_path / "q.html")]) == 0
+    page = re.sub("<[^>]*>", " ", (tmp_path / "q.html").read_text(encoding="utf-8"))
+    before_checker = page[: page.index("The checker's output")]
+    said, cost = " ".join(capfd.readouterr().out.split()), {"nats": "9.1e-13", "bits": "1.3e-12"}[units]
+    for told in (said, page):
+        assert f"the gap is above the wanted one; certified, as rounding may cost {cost} {units}" in told
+    assert "no share of the bound" in said
+    assert "none: the optimum may be 0" in page
+    assert "attains 0 " + units in page
+    assert not re.search(r"(?<![\w^.])-\d", before_checker)
 
 
 def test_a_gap_that_is_too_wide_for_a_small_value_is_not_certified() -> None:

@@ -202,7 +202,7 @@ def test_a_core_that_is_not_there_is_one_line(saved, monkeypatch, capsys):
     ended = capsys.readouterr()
     assert ended.out == ""
     assert ended.err.count("\n") == 1
-    assert "RROPT_CORE=no-such-program: it is not a program that can be run; `make core` builds it" in ended.err
+    assert "RROPT_CORE=no-such-program: it is not a program that can be run; make core builds it" in ended.err
 
 
 def test_files_that_prove_nothing_stay_what_they_are(saved, tmp_path):
@@ -240,7 +240,7 @@ def test_the_command_refuses_what_is_outside_and_what_is_not_proved(tmp_path, ca
     outside, proof = checkout / "docs" / "examples" / "approximate.json", tmp_path / "proof.core"
     assert main(["core", str(outside), "-o", str(proof)]) == 2
     said = capsys.readouterr().err
-    assert "the verified core has no proofs of kind 'linear-dual' with events; `rropt check` checks it" in said
+    assert "the verified core has no proofs of kind 'linear-dual' with events; rropt check checks it" in said
     assert main(["core", str(tmp_path / "missing.json"), "-o", str(proof)]) == 2
     assert not proof.exists()
 

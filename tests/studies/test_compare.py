@@ -483,6 +483,13 @@ def test_exports_have_claims_breaches_versions_and_runs(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("here")
+def test_a_route_that_needs_the_true_answers_says_that_none_may_release_them() -> None:
+    goal = rr.Maximize(rr.MutualInformation(rr.Prior.uniform(3)))
+    with pytest.raises(rr.NoRoute, match="the constraints do not let a mechanism release the true answers"):
+        rr.Problem(goal, [rr.LDP(1)]).solve("truth")
+
+
+@pytest.mark.usefixtures("here")
 def test_many_problems_and_their_performance_profile(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """By hand: `linear` is fastest on one of two and three times as slow on the other, `vertices` solves one alone."""
     seconds = {("t", "linear"): 1.0, ("l", "linear"): 6.0, ("l", "vertices"): 2.0}
@@ -508,6 +515,8 @@ def test_many_problems_and_their_performance_profile(monkeypatch: pytest.MonkeyP
     assert repr(found) == "Comparisons(2 problems, 0 disagreements)"
     pytest.importorskip("matplotlib")
     (axes,) = found.plot().axes
+    (alone,) = rr.compare({"t": problems["t"]}, routes=["linear"]).plot().axes
+    assert (axes.get_title(), alone.get_title()) == ("2 problems", "1 problem")
     assert [line.get_ydata().tolist() for line in axes.lines[::2]] == [[0.5, 0.5, 1.0, 1.0], [0.5, 0.5, 0.5]]
     for name in ("p.svg", "p.png", "p.pdf"):
         assert found.save(tmp_path / name).stat().st_size > 1000

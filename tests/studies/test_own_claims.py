@@ -157,7 +157,13 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "a huge exponent": ({"value": "1e99999"}, "out of range"),
     "a truth value": ({"value": True}, "truth value"),
     "an entry that is none": ({"matrix": [[math.nan, 1], [0, 1]]}, "not a finite number"),
-    "another size": ({"matrix": np.eye(3)}, "the problem's are a, b"),
+    "another size": ({"matrix": np.eye(3)}, "it has 3 inputs, and the problem has 2; give one for each of a, b"),
+    "one output": ({"matrix": [[1], [1]]}, "it has 1 output, and the problem has 2; give one for each of a, b"),
+    "one row": (
+        {"matrix": [["3/4", "1/4"]]},
+        "^matrix: it has one row, and its rows are the inputs; give one row for each input, two or more$",
+    ),
+    "one column": ({"matrix": [["3/4"], ["1/4"]]}, "it has one column, and its columns are the inputs"),
     "other labels": (
         {"matrix": rr.Mechanism.from_rationals(response(F(3, 4)), inputs=["x", "y"], outputs=AB)},
         "inputs are x, y",

@@ -31,7 +31,7 @@ epsilon = 1
 def _data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("people.csv").write_text("x\n" + "".join(f"{label}\n" * count for label, count in COUNTS.items()))
-    Path("p.toml").write_text(PROBLEM.format(input="uniform = 4"))
+    Path("p.toml").write_text(PROBLEM.format(input='uniform = ["a", "b", "c", "d"]'))
 
 
 def solve(*more: str) -> int:

@@ -95,6 +95,17 @@ def test_a_proved_result(result: Path, tmp_path: Path, capsys: pytest.CaptureFix
     assert sum(tag == "rect" for tag, _ in page.tags) == len(LABELS) * len(read_report(result).mechanism.outputs)
 
 
+def test_no_line_breaks_between_a_number_and_its_unit(result: Path, tmp_path: Path) -> None:
+    """What may be copied has plain spaces: the checker's lines, and the problem file."""
+    rr.write_report(result, tmp_path / "report.html")
+    words = Page((tmp_path / "report.html").read_text(encoding="utf-8")).words
+    assert "seldom & rarely (30\u00a0%)" in words
+    assert re.search(r"attains 0\.\d+\u00a0bits", words)
+    assert not re.search(r"\d (?:%|nats|bits)", words)
+    copied = rr.problem_file.parse_problem("schema = 1" + words.partition("schema = 1")[2])
+    assert copied.objective.prior == PRIOR
+
+
 def test_the_file_itself_is_taken_too(result: Path, tmp_path: Path) -> None:
     assert rr.write_report(result / "solution.json", tmp_path / "a.html").word == "proved"
     rr.write_report(result, tmp_path / "b.html")
@@ -373,7 +384,7 @@ def test_the_report_of_a_column_does_not_name_the_model_whose_rules_were_taken(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("people.csv").write_text("level\n" + "low\n" * 5 + "middle\n" * 3 + "high\n" * 2)
+    Path("people.csv").write_text("level\n" + "HS-grad\n" * 5 + "10th\n" * 3 + "11th\n" * 2)
     assert cli.main(["solve", "adult-pram", "--data", "people.csv", "--column", "level", "--out", "o"]) == 0
     assert "adult-pram" not in capsys.readouterr().out
     assert cli.main(["report", "o", "-o", "r.html"]) == 0

@@ -215,7 +215,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
         lambda: rr.robust.correlated_optimum(TWO, epsilon=1),  # type: ignore[arg-type]
         f"correlated_optimum: {TWO!r} is not a Joint of a ChiSquareSet; give Joint(ChiSquareSet(t))",
     ),
-    "epsilon": (lambda: rr.robust.correlated_optimum(FUNNEL, epsilon=-1), "epsilon: it is -1, not above 0; try 1.0"),
+    "epsilon": (lambda: rr.robust.correlated_optimum(FUNNEL, epsilon=-1), "epsilon: it is -1, below 0; try 1.0"),
 }
 
 

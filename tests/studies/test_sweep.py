@@ -195,7 +195,7 @@ BAD: list[tuple[str, Callable[[], object], str]] = [
         "write 1.epsilon or 2.epsilon",
     ),
     ("no such constraint", lambda: rr.sweep(PROBLEM, over={"2.epsilon": [1]}), "no parameter '2.epsilon'"),
-    ("a bad value", lambda: rr.sweep(PROBLEM, over={"epsilon": [1, -1]}), r"at epsilon -1: .*not above 0"),
+    ("a bad value", lambda: rr.sweep(PROBLEM, over={"epsilon": [1, -1]}), r"at epsilon -1: .*below 0"),
     ("a bad combination", lambda: rr.sweep(informed(METRIC), over={"uniform": [3]}), "at uniform 3: "),
     ("half a category", lambda: rr.sweep(PROBLEM, over={"uniform": [2.5]}), "give a whole number"),
     ("categories of a prior", lambda: rr.sweep(PROBLEM, over={"categories": [3]}), "the problem has a prior"),
@@ -218,6 +218,7 @@ BAD: list[tuple[str, Callable[[], object], str]] = [
         "its suffix is not that of a table",
     ),
     ("no workers", lambda: rr.sweep(PROBLEM, over={"epsilon": [1]}, workers=0), "workers: it is 0"),
+    ("a bad solver", lambda: rr.sweep(PROBLEM, over={"epsilon": [1]}, solver="ibm"), "solver: 'ibm' is not a solver"),
     ("a bad route", lambda: rr.sweep(PROBLEM, over={"epsilon": [1]}, route="fast"), "'fast' is not a route"),
     (
         "a journal that cannot know them",
@@ -348,10 +349,18 @@ def test_a_sweep_goes_on_where_it_was_and_grows(tmp_path: Path, monkeypatch: pyt
     again = rr.sweep(PROBLEM, over={"epsilon": [1, 2, 1]}, out=tmp_path / "t.csv")
     assert (len(counting.done), again.resumed, again.rows) == (2, 3, first.rows)
     assert (tmp_path / "t.csv").read_bytes() == before
+    with pytest.raises(
+        rr.InputError, match=r"this table has 1 point that this grid does not have; add what is missing"
+    ):
+        rr.sweep(PROBLEM, over={"epsilon": [2, 3]}, out=tmp_path / "t.csv")
+    assert (tmp_path / "t.csv").read_bytes() == before, "a finished table is not replaced by another grid"
+    assert len(counting.done) == 2
+    (tmp_path / "t.csv").rename(tmp_path / "first.csv")
     grown = rr.sweep(PROBLEM, over={"epsilon": [2, 3]}, out=tmp_path / "t.csv")
     assert (len(counting.done), grown.resumed) == (3, 1)
     assert [row["epsilon"] for row in grown.rows] == [2, 3]
     assert grown.rows[0] == first.rows[1]
+    assert rr.sweep(PROBLEM, over={"epsilon": [3, 2, 1]}, out=tmp_path / "t.csv").resumed == 3
 
 
 def test_failed_points_are_tried_again(tmp_path: Path) -> None:

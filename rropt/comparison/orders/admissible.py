@@ -25,11 +25,13 @@ from rropt.model.privacy import Level
 @dataclass(frozen=True)
 class Shortfall:
     """Why an output is not admissible: its `parity` (largest over smallest entry; 1 for an uninformative output)
-    and how many different `values` its column has; both wanted: gamma and 2 (1 under perfect secrecy)."""
+    and how many different `values` its column has; both wanted: gamma and 2 (1 under perfect secrecy). `missing` is
+    the largest share by which an entry differs from these two values; rounding alone makes it tiny, not 0."""
 
     output: str
     parity: Fraction | float
     values: int
+    missing: Fraction | float
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,7 @@ class Improvement:
 
 @checked
 def admissible(mechanism: AnyMechanism, *, epsilon: Number | None = None, gamma: Number | None = None) -> Admissibility:
-    """Whether no mechanism of the same privacy is more informative, exactly.
+    """Whether no mechanism of the same level of privacy is more informative, exactly.
 
     The level is `epsilon` (nats) or the ratio `gamma`, 0 and 1 for perfect secrecy; without either, the mechanism's
     own parity. For `epsilon` it is judged at the largest rational known to be at most exp(epsilon), to which all
@@ -159,8 +161,20 @@ def _judge(mechanism: Mechanism, gamma: Fraction) -> Admissibility:
         values = len(set(direction))
         parity = Fraction(max(direction), min(direction)) if min(direction) else math.inf
         if values != (1 if gamma == 1 else 2) or parity != gamma:
-            faults += [Shortfall(mechanism.outputs[y], parity, values) for y, _ in members]
+            missing = _missing(direction, gamma)
+            faults += [Shortfall(mechanism.outputs[y], parity, values, missing) for y, _ in members]
     return Admissibility(gamma, mechanism.parity, tuple(faults))
+
+
+def _missing(column: Sequence[int], gamma: Fraction) -> Fraction | float:
+    """The largest share by which an entry differs from the smallest one t and from gamma t, and the largest entry from
+    gamma t; infinite beside a zero."""
+    low = min(column)
+    if not low:
+        return math.inf
+    high = gamma * low
+    nearest = (min(abs(Fraction(entry, low) - 1), abs(entry / high - 1)) for entry in set(column))
+    return max(abs(max(column) / high - 1), *nearest)
 
 
 def _layers(column: Sequence[Fraction]) -> Iterator[tuple[int, Fraction]]:

@@ -10,19 +10,19 @@ from rropt.errors import InputError
 from rropt.exact import Interval, ball, enclosure, rational
 from rropt.io.arguments import checked
 from rropt.io.types import Number
-from rropt.mechanisms.mechanism import Mechanism
+from rropt.mechanisms.garbling import AnyMechanism, explicit
 from rropt.model.privacy import ratio_at
 
 
 @checked
-def delta_of(mechanism: Mechanism, epsilon: Number) -> Interval:
+def delta_of(mechanism: AnyMechanism, epsilon: Number) -> Interval:
     """The smallest delta for which the mechanism is (epsilon, delta)-LDP, enclosed; exact at epsilon = 0.
 
     max over inputs x != z of sum_y (Q[x, y] - exp(epsilon) Q[z, y])^+; `epsilon` >= 0 in nats. At 0 it is the largest
     total variation distance of two rows; at the parity's epsilon and above it is 0. Raises InputError.
     """
     gamma = ratio_at(epsilon)
-    rows = [tuple(mechanism.entry(x, y) for y in range(len(mechanism.outputs))) for x in range(len(mechanism.inputs))]
+    rows = _rows(mechanism)
     lower = upper = Fraction(0)
     for one, other in permutations(dict.fromkeys(rows), 2):
         upper = max(upper, _excess(one, other, gamma.lower))
@@ -30,12 +30,17 @@ def delta_of(mechanism: Mechanism, epsilon: Number) -> Interval:
     return Interval(lower, upper)
 
 
+def _rows(mechanism: AnyMechanism) -> list[tuple[Fraction, ...]]:
+    made = explicit(mechanism, "mechanism")
+    return [tuple(made.entry(x, y) for y in range(len(made.outputs))) for x in range(len(made.inputs))]
+
+
 def _excess(one: tuple[Fraction, ...], other: tuple[Fraction, ...], gamma: Fraction) -> Fraction:
     return sum((p - gamma * q for p, q in zip(one, other, strict=True) if p > gamma * q), Fraction(0))
 
 
 @checked
-def renyi_divergence(mechanism: Mechanism, order: Number) -> Interval:
+def renyi_divergence(mechanism: AnyMechanism, order: Number) -> Interval:
     """The largest Renyi divergence of two rows in nats, enclosed: the mechanism is (order, value)-Renyi-LDP.
 
     log(sum_y Q[x, y]^a Q[z, y]^(1 - a)) / (a - 1) for an `order` a > 1, and sum_y Q[x, y] log(Q[x, y] / Q[z, y]) for
@@ -44,7 +49,7 @@ def renyi_divergence(mechanism: Mechanism, order: Number) -> Interval:
     a = rational(order, "order")
     if a < 1 or a > 10**6:
         raise InputError(f"it is {order}, not in [1, 1e6]", "order", "an infinite order is mechanism.epsilon")
-    rows = [tuple(mechanism.entry(x, y) for y in range(len(mechanism.outputs))) for x in range(len(mechanism.inputs))]
+    rows = _rows(mechanism)
     lower = upper = Fraction(0)
     for one, other in permutations(dict.fromkeys(rows), 2):
         if any(p and not q for p, q in zip(one, other, strict=True)):

@@ -19,6 +19,7 @@ from rropt.io.arguments import checked
 from rropt.io.content import ByContent
 from rropt.io.types import Matrix
 from rropt.mechanisms.columns import DenseColumn
+from rropt.mechanisms.garbling import AnyMechanism
 from rropt.mechanisms.mechanism import Mechanism
 
 METHODS = ("bottleneck", "fewest")
@@ -140,7 +141,7 @@ class BirkhoffDecomposition(ByContent):
 
 @checked
 def birkhoff(
-    mechanism: Mechanism | Matrix,
+    mechanism: AnyMechanism | Matrix,
     *,
     method: str = "bottleneck",
     denominator: int | None = None,

@@ -15,6 +15,7 @@ from rropt.errors import InputError, counted, positive_integer
 from rropt.exact import rational
 from rropt.io.counts import Table
 from rropt.io.types import Matrix
+from rropt.mechanisms.garbling import AnyMechanism, explicit
 from rropt.mechanisms.margins import round_with_margins
 from rropt.mechanisms.mechanism import GRID, Mechanism
 from rropt.mechanisms.reading import TOLERANCE
@@ -42,7 +43,7 @@ class Bistochastic:
         return len(self.numerators)
 
     @classmethod
-    def of(cls, source: Mechanism | Matrix, denominator: int | None = None) -> Bistochastic:
+    def of(cls, source: AnyMechanism | Matrix, denominator: int | None = None) -> Bistochastic:
         """The integers of `source`: a Mechanism, or an n x n matrix (n >= 2; NumPy array or rows).
 
         A Mechanism, a matrix of Fraction or "p/q" strings, and integers over `denominator` are kept exactly where
@@ -55,7 +56,8 @@ class Bistochastic:
         """
         if denominator is not None:
             positive_integer(denominator, "denominator", "as 10**6")
-        if isinstance(source, Mechanism):
+        if isinstance(source, Mechanism) or hasattr(source, "to_mechanism"):
+            source = explicit(source, WHERE)
             given = [list(row) for row in zip(*map(source.column, range(len(source.outputs))), strict=True)]
             inputs, outputs, exact = source.inputs, source.outputs, True
         else:

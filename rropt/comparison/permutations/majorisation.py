@@ -17,6 +17,7 @@ from rropt.exact import Interval, common_denominator, enclosure, rational, xlogx
 from rropt.io.arguments import checked
 from rropt.io.counts import Numbers, same_labels
 from rropt.io.types import Counts
+from rropt.mechanisms.garbling import AnyMechanism, explicit
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Prior
 
@@ -121,11 +122,12 @@ class EntropyChange:
 
 
 @checked
-def entropy_change(mechanism: Mechanism, prior: Prior) -> EntropyChange:
+def entropy_change(mechanism: AnyMechanism, prior: Prior) -> EntropyChange:
     """Entropy of the prior and of the output's distribution, in bits.
 
     Raises InputError where the prior's categories are not the mechanism's inputs.
     """
+    mechanism = explicit(mechanism, "mechanism")
     same_labels(prior.labels, mechanism.inputs, "prior")
     total = sum(prior.weights)
     shares = [Fraction(weight, total) for weight in prior.weights]

@@ -99,7 +99,7 @@ def reverse_map(
         by_original = sorted(range(size), key=lambda record: (before_keys[record], after_keys[record]))
         by_anonymised = sorted(range(size), key=lambda record: (after_keys[record], before_keys[record]))
     except TypeError as error:
-        raise InputError(f"the values have no order ({error})", "attribute", "give `order`") from None
+        raise InputError(f"the values have no order ({error})", "attribute", "give order=[...]") from None
     original_ranks, anonymised_ranks = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64)
     original_ranks[by_original] = np.arange(size)
     anonymised_ranks[by_anonymised] = np.arange(size)
@@ -116,7 +116,7 @@ def _places(values: Sequence[object], order: Sequence[object], name: str) -> lis
         raise InputError("a category appears twice", "order")
     for record, value in enumerate(values):
         if value not in place:
-            raise InputError(f"{value!r} is not among the categories", f"{name} record {record}", "add it to `order`")
+            raise InputError(f"{value!r} is not among the categories", f"{name} record {record}", "add it to order")
     return [place[value] for value in values]
 
 

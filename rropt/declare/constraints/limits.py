@@ -27,6 +27,7 @@ BITS = 80
 """A limit in bits is taken down to a multiple of 2^-80 nats."""
 
 
+@checked
 class _Bounded(Constraint):
     """What `AtMost` and `AtLeast` share."""
 

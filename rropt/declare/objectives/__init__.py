@@ -2,7 +2,7 @@
 
 Each objective has two independent descriptions: `value`, its definition on an exact mechanism, and `form`,
 the utility that a route consumes. The law-suite in tests/laws ties them together. A new objective is one new
-class in a file of this folder: problem files, reports, laws and pages find it there.
+class in a file of this folder: problem files, reports and laws find it there.
 """
 
 import pkgutil

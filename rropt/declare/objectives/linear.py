@@ -27,13 +27,14 @@ class Trace(Objective):
 
     kind: ClassVar[str] = "trace"
     words: ClassVar[Mapping[str, str]] = {"weighted": "`true` for the sum that is weighted by the prior"}
-    sentence: ClassVar[str] = "how often the released answer is the true one"
+    sentence: ClassVar[str] = "the sum over the categories of the probability that an answer stays as it is"
 
     prior: Prior | None = None
 
     def __post_init__(self) -> None:
         if self.prior is not None:
             check_prior(self.prior, "Trace")
+            object.__setattr__(self, "sentence", "how often the released answer is the true one")
 
     @classmethod
     def read_keys(cls, prior: Prior | None, keys: Mapping[str, Any], where: str) -> Self:
@@ -90,6 +91,7 @@ def _read_actions(keys: Mapping[str, Any], where: str) -> None:
 ACTIONS = {"actions": "labels of the actions; those of the inputs if left out, where there are as many"}
 
 
+@checked
 class _Expected(Objective):
     """sum over x, g of p_x matrix[x][g] Q[x, g]: what `ExpectedLoss` and `ExpectedGain` are."""
 

@@ -18,6 +18,8 @@ FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 Kind = Literal["wilson", "wald"]
 SHOWN = 24
 """Categories that a notebook shows."""
+SMALLER = "its own errors are smaller near 0, and it is biased there"
+"""How an estimate in the simplex differs from the unbiased one."""
 
 
 @checked
@@ -80,8 +82,9 @@ class Estimate(ByContent):
         return np.clip(found, 0.0, 1.0)
 
     def within(self, values: FloatArray, method: str) -> Estimate:
-        """Other `values` with the same errors: those of the unbiased estimate, moved into the simplex."""
-        return replace(self, values=values, method=method)
+        """Other `values`, in the simplex, with the errors of the unbiased estimate; a note says so."""
+        note = f"standard errors and intervals are those of the linear unbiased estimate, not of {method!r}: {SMALLER}"
+        return replace(self, values=values, method=method, notes=(*self.notes, note))
 
     def sums(self, groups: Mapping[str, Sequence[str]]) -> tuple[tuple[str, ...], FloatArray, FloatArray]:
         """(names, sums, covariance) of groups of categories: a region of districts, an age band of years.

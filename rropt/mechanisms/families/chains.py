@@ -14,6 +14,7 @@ from rropt.exact import Interval, rational
 from rropt.io.arguments import checked
 from rropt.io.types import Number
 from rropt.mechanisms.entropy import entropy_terms, log_sum
+from rropt.mechanisms.garbling import AnyMechanism, explicit
 from rropt.mechanisms.mechanism import Mechanism
 
 if TYPE_CHECKING:
@@ -131,11 +132,12 @@ class Inversion:
 
 
 @checked
-def inversion(mechanism: Mechanism) -> Inversion:
+def inversion(mechanism: AnyMechanism) -> Inversion:
     """How well a square mechanism can be inverted; exact up to 60 categories but for the last rounding.
 
     Raises InputError for a mechanism that is not square.
     """
+    mechanism = explicit(mechanism, "mechanism")
     _graph(mechanism)
     size, rank = len(mechanism.inputs), mechanism.rank
     dominant = all(2 * mechanism.entry(x, x) > 1 for x in range(size))

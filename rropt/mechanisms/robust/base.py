@@ -11,6 +11,7 @@ import numpy as np
 
 from rropt.errors import InputError, counted
 from rropt.exact import exp_enclosure, rational
+from rropt.io.arguments import checked
 from rropt.io.types import Number
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.robust.calibration import Way, checked_way
@@ -26,6 +27,7 @@ FLOAT_CELLS = 20_000_000
 """... and with more than this not in floats."""
 
 
+@checked
 class RobustProtocol(ABC):
     """A protocol for pairs X = (S, U) that keeps S private for every distribution of a set F ((epsilon, F)-RLDP).
 

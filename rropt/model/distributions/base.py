@@ -6,12 +6,13 @@ from fractions import Fraction
 
 from rropt.errors import InputError
 from rropt.exact import Interval
-from rropt.io.arguments import position
+from rropt.io.arguments import checked, position
 from rropt.io.counts import same_labels
 from rropt.io.types import Counts
 from rropt.model.prior import Pairs, Prior
 
 
+@checked
 class Confidence(ABC):
     """A set F of distributions P of pairs X = (S, U); privacy about S is to hold for every one of them.
 

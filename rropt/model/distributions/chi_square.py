@@ -54,7 +54,7 @@ class ChiSquareSet(Confidence):
             raise InputError(
                 f"its prior was declared as {known.declared}",
                 "ChiSquareSet",
-                "give counts: the size of the set depends on their number",
+                "give whole counts: the size of the set depends on their number",
             )
         level = rational(alpha, "alpha")
         if not SMALLEST_ALPHA <= level <= 1 - SMALLEST_ALPHA:

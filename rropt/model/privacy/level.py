@@ -8,6 +8,7 @@ from functools import cached_property
 
 from rropt.errors import InputError
 from rropt.exact import Interval, declared_text, exp_enclosure, log_enclosure, rational
+from rropt.io.arguments import checked
 from rropt.io.types import Number
 
 SMALLEST_EPSILON = Fraction(1, 10**30)
@@ -16,6 +17,7 @@ LARGEST_EPSILON = 20
 """Levels above this are refused, as the certificate format does; they give practically no privacy."""
 
 
+@checked
 @dataclass(frozen=True)
 class Level:
     """A privacy level: the parity gamma = exp(epsilon), declared by exactly one of `epsilon`, `gamma`.
@@ -33,7 +35,8 @@ class Level:
         if epsilon is not None:
             value = rational(epsilon, "epsilon")
             if value <= 0:
-                raise InputError(f"it is {epsilon}, not above 0", "epsilon", f"try 1.0{_secret(value, 0)}")
+                what = f"it is {epsilon}, {'below' if value else 'not above'} 0"
+                raise InputError(what, "epsilon", f"try 1.0{_secret(value, 0)}")
             if value < SMALLEST_EPSILON:
                 raise InputError("it is below 1e-30", "epsilon", "give more")
             if value > LARGEST_EPSILON:
@@ -43,9 +46,8 @@ class Level:
         else:
             value = rational(gamma, "gamma")
             if value <= 1:
-                raise InputError(
-                    f"it is {gamma}, not above 1", "gamma", f"gamma = exp(epsilon); try 3{_secret(value, 1)}"
-                )
+                what = f"it is {gamma}, {'below' if value < 1 else 'not above'} 1"
+                raise InputError(what, "gamma", f"gamma = exp(epsilon); try 3{_secret(value, 1)}")
             if value - 1 < SMALLEST_EPSILON:
                 raise InputError("it is less than 1e-30 above 1", "gamma", "give more")
             if value > exp_enclosure(Fraction(LARGEST_EPSILON)).lower:

@@ -41,7 +41,11 @@ class TruthRoute(Route):
         return isinstance(program.utility, DesignUtility)
 
     def refuse(self, program: Program, solver: str | None) -> Refusal | None:
-        return None if true_answers(program) is not None else Refusal("the constraints forbid the true answers", AUTO)
+        return (
+            None
+            if true_answers(program) is not None
+            else Refusal("the constraints do not let a mechanism release the true answers", AUTO)
+        )
 
     def solve(self, program: Program, effort: Effort) -> Answer:
         mechanism = true_answers(program)

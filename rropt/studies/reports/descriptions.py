@@ -58,7 +58,7 @@ def prior_sentence(problem: Problem, data: DataColumn | None = None) -> str:
     """The frequencies of the answers; `data` is the file where they were counted."""
     prior = problem.objective.prior
     if prior is None:
-        return "It does not need the frequencies of the true answers."
+        return "What is sought does not depend on the frequencies of the true answers."
     if prior.declared == "uniform":
         return "All true answers are taken to be equally frequent."
     order = sorted(range(len(prior)), key=lambda x: -prior.weights[x])[:FEW]

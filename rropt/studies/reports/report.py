@@ -39,7 +39,7 @@ def read_report(source: str | os.PathLike[str]) -> Report:
     content = solution_of(path)
     where = str(path)
     if isinstance(content.get("problem"), dict):
-        raise InputError("Solution.save wrote this, not `rropt solve`", where, "rr.write_report(solution) draws it")
+        raise InputError("Solution.save wrote this, not rropt solve", where, "rr.write_report(solution) draws it")
     text = _of(content, "problem", str, where)
     problem = parse_problem(text, source=where)
     contradictions: list[str] = []

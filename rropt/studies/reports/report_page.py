@@ -1,5 +1,6 @@
 """A report as one HTML page: no script, no font, no picture from elsewhere; light and dark; readable on a telephone."""
 
+import re
 from html import escape
 
 import numpy as np
@@ -8,7 +9,7 @@ from rropt.errors import counted
 from rropt.exact import Interval, shown
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.prove.assumptions import MEANINGS
-from rropt.prove.gaps import relative
+from rropt.prove.gaps import share
 from rropt.studies.reports.descriptions import goal_sentence, prior_sentence, rule_sentences
 from rropt.studies.reports.reported import Report
 from rropt.studies.reports.terminal import LARGEST_MAP, plain
@@ -19,6 +20,8 @@ DIGITS, IN_CELLS, CELL, LETTER = 9, 12, 30, 6.6
 """Significant digits; a map of at most so many outputs has numbers in its cells; a cell's side and a letter's width in
 the units of the picture."""
 LONGEST_LABEL = 18
+UNIT = re.compile(r"(?<=\d) (?=%|nats\b|bits\b)")
+"""The space between a number and its unit, where no line may break."""
 
 STYLE = """
 :root { color-scheme: light dark; --page: #ffffff; --ink: #1b1f24; --soft: #59626e; --line: #d5dae0; --card: #f5f7f9;
@@ -78,6 +81,11 @@ def page(report: Report) -> str:
 
 
 def _text(words: str) -> str:
+    return UNIT.sub("\u00a0", _exact(words))
+
+
+def _exact(words: str) -> str:
+    """What may be copied: its spaces are as they were."""
     return escape(plain(words))
 
 
@@ -134,7 +142,7 @@ def _proved_sentence(report: Report) -> str:
         )
     value, optimum = found
     up = report.problem.goal.sense == "maximize"
-    unit = f" {_text(report.units)}" if report.units else ""
+    unit = f"\u00a0{_text(report.units)}" if report.units else ""
     best, verb = (optimum.upper, "more than") if up else (optimum.lower, "less than")
     own = value.lower if up else value.upper
     gap = shown(optimum.upper - optimum.lower, 2, up=True)
@@ -156,7 +164,7 @@ def _problem(report: Report) -> str:
 def _result(report: Report) -> str:
     up = report.problem.goal.sense == "maximize"
     found = report.proved
-    rows = [("reported by the solve", _text(report.status))]
+    rows = [("reported by the solve", report.status)]
     unit = f" {report.units}" if report.units else ""
 
     def range_of(interval: Interval) -> str:
@@ -167,9 +175,10 @@ def _result(report: Report) -> str:
         rows += [(f"value, proved{of}", range_of(found[0])), (f"optimum, proved{of}", range_of(found[1]))]
         gap = found[1].upper - found[1].lower
         rows.append((f"gap, proved{of}", shown(gap, 2, up=True) + unit))
-        share = relative(gap, found[1].upper if up else found[1].lower)
-        if share is not None:
-            rows.append((f"gap as a share of the bound, proved{of}", shown(share, 2, up=True)))
+        ends = found[1].lower, found[1].upper
+        part = share(*(ends if up else reversed(ends)))
+        document = "none: the optimum may be 0" if part is None else shown(part, 2, up=True)
+        rows.append((f"gap as a share of the bound, proved{of}", document))
     else:
         refuted = report.word in ("refuted", "unreadable")
         note = " (refuted)" if report.word == "refuted" else " (not proved)" if refuted else " (not machine-checked)"
@@ -181,8 +190,8 @@ def _result(report: Report) -> str:
         rows.append(
             ("privacy" if HEADLINES[report.word][0] != "bad" else "privacy of the matrix below", report.promise)
         )
-    rows += [("route", _text(report.route)), ("seconds", f"{report.seconds:.2f}")]
-    rows += [("note", _text(note)) for note in report.notes]
+    rows += [("route", report.route), ("seconds", f"{report.seconds:.2f}")]
+    rows += [("note", note) for note in report.notes]
     body = "".join(f"<tr><th>{name}</th><td>{_text(value)}</td></tr>" for name, value in rows)
     return f'<h2>The result</h2>\n<div class="wide"><table>{body}</table></div>'
 
@@ -267,7 +276,7 @@ def _certificate(report: Report) -> str:
     granted = "The proof assumes nothing."
     if taken:
         granted = "The proof assumes:"
-    lines = "\n".join(_text(line) for line in verdict.report().splitlines())
+    lines = "\n".join(_exact(line) for line in verdict.report().splitlines())
     colour = "words" if verdict.proved else "words bad"
     rest = f"<p>{granted}</p>{_items(taken)}" if verdict.proved else ""
     return (
@@ -292,7 +301,7 @@ def _again(report: Report) -> str:
 
 
 def _source(report: Report) -> str:
-    text = "\n".join(map(_text, report.text.split("\n")))
+    text = "\n".join(map(_exact, report.text.split("\n")))
     return (
         "<h2>To solve it again</h2>\n<p>Save this as a file and run <code>rropt solve FILE.toml</code>.</p>\n"
         f"<details><summary>The problem file</summary><pre><code>{text}</code></pre></details>"

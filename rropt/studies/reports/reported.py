@@ -1,6 +1,7 @@
 """The data of a report of one solve."""
 
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 from rropt.exact import Interval
@@ -8,6 +9,7 @@ from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import DataColumn
 from rropt.model.promises import promised
 from rropt.problem import Problem
+from rropt.program.programs import Divergence
 from rropt.solve.assembly import in_units
 from rropt.studies.reports.statements import Statement, promise_of
 
@@ -57,8 +59,8 @@ class Report:
 
     @property
     def title(self) -> str:
-        """Its title: the column and its file, else the problem's name."""
-        return self.problem.name if self.data is None else str(self.data)
+        """Its title: the column and its file, else the problem's."""
+        return self.problem.title if self.data is None else str(self.data)
 
     @property
     def promise(self) -> str:
@@ -76,5 +78,8 @@ class Report:
         verdict = self.verdict
         if verdict is None or not verdict.proved or verdict.lower is None:
             return None
-        value = in_units(Interval(verdict.value_lower, verdict.value_upper), self.units)
-        return value, in_units(Interval(verdict.lower, verdict.upper), self.units)
+        value, optimum = Interval(verdict.value_lower, verdict.value_upper), Interval(verdict.lower, verdict.upper)
+        if isinstance(self.problem.compile().utility, Divergence):
+            # An information is never negative; an enclosure of 0 may reach below it.
+            value, optimum = (Interval(max(one.lower, Fraction(0)), one.upper) for one in (value, optimum))
+        return in_units(value, self.units), in_units(optimum, self.units)

@@ -21,6 +21,7 @@ from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.privacy import Level
 from rropt.problem import Problem, Solution
 from rropt.program.cones import CompleteCone, base_cone
+from rropt.prove.gaps import share
 from rropt.studies.reports.statements import promise_of
 
 if TYPE_CHECKING:
@@ -119,8 +120,10 @@ def solution_table(solution: Solution) -> Table:
         checked = "" if solution.verdict is not None and solution.verdict.proved else " (not machine-checked)"
         table.add_row("bound", f"{best} {directed(solution.bound, up)}{unit}{checked}")
         gap = "-" if solution.gap is None else f"{shown(solution.gap, 2, up=True)}{unit}"
-        share, absolute = solution.relative_gap, solution.wanted_absolute_gap
-        document = "no share" if share is None or math.isinf(share) else f"{shown(share, 2, up=True)} of the bound"
+        absolute, part = solution.wanted_absolute_gap, None
+        if solution.attained is not None and solution.limit is not None:
+            part = share(solution.attained.lower if up else solution.attained.upper, solution.limit)
+        document = "no share of the bound" if part is None else f"{shown(part, 2, up=True)} of the bound"
         wanted = f"{solution.wanted_gap:.2g}" + (f", or {absolute:.2g}{unit}" if absolute else "")
         table.add_row("gap", f"{gap}, {document} (wanted {wanted})")
         if solution.mechanism is not None:
@@ -235,7 +238,7 @@ def show_estimate(found: Estimate, level: float, console: Console) -> None:
     for label, value, error, (low, high) in zip(
         found.categories, found.values, found.standard_errors, ends, strict=True
     ):
-        table.add_row(Text(plain(label)), f"{value:.5f}", f"{error:.5f}" if error else "-", f"{low:.5f}", f"{high:.5f}")
+        table.add_row(Text(plain(label)), f"{value:.5f}", f"{error:.5f}", f"{low:.5f}", f"{high:.5f}")
     console.print(table)
 
 

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from rropt.declare import constraints, objectives
 from rropt.errors import InputError, counted
 from rropt.exact import declared_text, rational
-from rropt.model.prior import Prior, category_labels
+from rropt.model.prior import Prior, category_labels, placed_prior
 from rropt.problem import Goal, Problem, SolveOptions
 
 Declared = TypeVar("Declared", objectives.Objective, constraints.Constraint)
@@ -228,6 +228,9 @@ class Variation:
         for spot, value in values.items():
             if spot.room == PRIOR:
                 prior = value if isinstance(value, Prior) else _listed_prior(value)
+                # What the problem says of its inputs by their places is about their order.
+                if set(prior.labels) == set(labels):
+                    prior = placed_prior(prior, labels, prior.pairs, old.name)
             elif spot.room == UNIFORM:
                 prior = Prior.uniform(_count(value))
             elif spot.room == CATEGORIES:

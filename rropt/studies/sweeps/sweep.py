@@ -16,7 +16,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from rropt.errors import InputError
+from rropt.errors import InputError, counted
 from rropt.io.arguments import checked
 from rropt.io.content import ByContent
 from rropt.io.files import check_writable, write_whole
@@ -24,6 +24,7 @@ from rropt.io.processes import checked_workers, environment, spread
 from rropt.io.types import Number
 from rropt.problem import Problem
 from rropt.release.plans.manifest import file_sha256
+from rropt.solve.entropy.solvers import insist_on
 from rropt.studies.sweeps import points, rows
 from rropt.studies.sweeps.grid import Axis, Variation, axes
 from rropt.studies.sweeps.journal import Journal, journal_path
@@ -123,6 +124,9 @@ def sweep(
     row of status "failed", which the next run tries again.
     """
     checked_workers(workers, scheduler)
+    if scheduler is None:
+        # Other machines may have it.
+        insist_on(solver)
     options = {"route": route, "gap": gap, "time_limit": time_limit, "solver": solver}
     options = {name: value for name, value in options.items() if value is not None}
     output = None if out is None else Path(out)
@@ -138,6 +142,13 @@ def sweep(
             "this file exists already, and is not of this sweep", str(output), "move it away, or choose another output"
         )
     with Journal(journal, study.digest, study.name, environment()) if journal is not None else nullcontext() as kept:
+        other = set() if kept is None else kept.found.keys() - set(study.keys)
+        if output is not None and other and output.exists():
+            raise InputError(
+                f"this table has {counted(len(other), 'points')} that this grid does not have",
+                str(output),
+                "add what is missing to the grid, move the table away, or choose another output",
+            )
         found, failures, resumed = _run(study, kept, folder, workers, scheduler, report)
         names, made = _join(study, found)
         if output is not None:
