@@ -201,17 +201,25 @@ def _counted(data: str, column: str, delimiter: str | None, null: str | None) ->
     return counted_prior(count_column(data, column, null), column, data)
 
 
-def design_of(mechanism: str, columns: tuple[str, ...]) -> Design | ProtectedColumn:
-    """The mechanism of released columns: from a mechanism file, or from the release file. Raises InputError."""
+def designs_of(mechanism: str, columns: list[str]) -> Mapping[str | tuple[str, ...], Design | ProtectedColumn]:
+    """The mechanisms of released columns: from a mechanism file, which drew them jointly, or from the release file, in
+    which they may be several. Raises InputError."""
     from rropt.release import load_design, load_release
 
+    if len(set(columns)) < len(columns):
+        raise InputError("a column is named twice", "--column", "name it once")
     if not mechanism.endswith(".toml"):
-        return load_design(mechanism, check=False)
+        return {tuple(columns): load_design(mechanism, check=False)}
     declared = load_release(mechanism, check=False).release.columns
-    found = next((one for one in declared if one.released == columns), None)
-    if found is None:
-        known = "; ".join(" ".join(f"--column {name}" for name in one.released) for one in declared)
-        raise InputError(f"it releases no column {', '.join(map(repr, columns))}", mechanism, f"write one of: {known}")
+    found: dict[str | tuple[str, ...], Design | ProtectedColumn] = {}
+    rest = tuple(columns)
+    while rest:
+        one = next((one for one in declared if rest[: len(one.released)] == one.released), None)
+        if one is None:
+            known = "; ".join(" ".join(f"--column {name}" for name in one.released) for one in declared)
+            raise InputError(f"it releases no column {rest[0]!r}", mechanism, f"write some of: {known}")
+        found[one.released] = one
+        rest = rest[len(one.released) :]
     return found
 
 

@@ -34,12 +34,12 @@ def keep_design(folder: Path, mechanism: Any, names: Sequence[str]) -> Path | No
     can a release be estimated."""
     from rropt.io.files import folders, write_whole
     from rropt.release.plans.manifest import file_sha256
-    from rropt.release.plans.provenance import digest
+    from rropt.release.plans.provenance import digest, kept_folder
 
     earlier = folder / names[0]
     if not earlier.is_file() or (old := file_sha256(earlier)) == (mechanism and digest(mechanism)):
         return None
-    kept = folder / f"earlier-{old[:12]}"
+    kept = kept_folder(folder, old)
     with folders([kept]):
         for name in names:
             if (folder / name).is_file():

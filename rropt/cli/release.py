@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rropt.cli.data import check_picture, design_of, draw_estimate, read_where
+from rropt.cli.data import check_picture, designs_of, draw_estimate, read_where
 from rropt.cli.folder import Scheduler, Workers, apply_folder, is_folder
 from rropt.cli.lines import say
 from rropt.errors import InputError, counted
@@ -145,7 +145,11 @@ def estimate(
     data: Annotated[str, typer.Argument(metavar="DATA", help="The released file, or a folder of released files.")],
     column: Annotated[
         list[str],
-        typer.Option("--column", help="The released column; repeat it for columns that were perturbed jointly."),
+        typer.Option(
+            "--column",
+            help="The released column; repeat it for joint frequencies: of columns that were perturbed jointly, or of "
+            "any columns of a release file.",
+        ),
     ],
     where: Annotated[
         list[str] | None,
@@ -170,9 +174,8 @@ def estimate(
     from rropt.studies.reports import terminal
 
     check_picture(plot, truth, column)
-    name = column[0] if len(column) == 1 else tuple(column)
-    made_by = design_of(mechanism, tuple(column))
-    found = release.estimate_file(data, {name: made_by}, method=method, where=read_where(where), delimiter=delimiter)
+    made_by = designs_of(mechanism, column)
+    found = release.estimate_file(data, made_by, method=method, where=read_where(where), delimiter=delimiter)
     told = found.to_dict(level)
     picture = None if plot is None else draw_estimate(found, level, column, truth, delimiter)
     for kind, lines in (("warning", found.warnings), ("note", found.notes)):
@@ -254,6 +257,8 @@ def show(
     of_which = "" if account.ceiling is None or account.delta is not None else f" of {epsilon(account.ceiling)}"
     most = account.most
     say(f"a {account.unit} has spent epsilon {epsilon(most.level)}{of_which}")
+    for why in account.infinite:
+        say(f"infinite: {why}")
     say(f"the odds between two values of a {account.unit} can change by a factor of {odds(most.level)} at most")
     if most.delta or account.delta is not None:
         of_which = "" if account.delta is None else f" of {epsilon(account.ceiling)} and {delta(account.delta)}"

@@ -12,6 +12,7 @@ from typing import Any
 
 from rropt.errors import InputError, counted
 from rropt.exact import declared_text, exp_enclosure, log_enclosure, shown
+from rropt.model.identification import at_risk
 from rropt.model.privacy.level import LARGEST_EPSILON, Level
 
 DIGITS = 6
@@ -19,6 +20,7 @@ DIGITS = 6
 DECLARED = 10**12
 """Denominators up to this are tried for the declared epsilon of a ratio that was rounded."""
 PLAIN = "LDP"
+AT_PRIOR = "at the prior of its certificate"
 
 
 @dataclass(frozen=True)
@@ -43,16 +45,27 @@ def promises(problem: Mapping[str, Any]) -> tuple[Promise, ...]:
         level = f"{_level(approximate)}, delta {declared_text(Fraction(approximate['delta']))}"
         found.append(Promise("approximate LDP", level))
     if "identification_risk" in problem:
-        content = problem["identification_risk"]
-        count, k = len(content["categories"]), len(problem["inputs"])
-        scope = "" if count == k else f"for {count} of {k} categories"
-        found.append(Promise("identification risk", f"at most {declared_text(Fraction(content['at_most']))}", scope))
+        counts, at_most, promised_to = identification(problem)
+        k = len(counts)
+        scope = f"for counts of {counted(sum(counts), 'records')}"
+        scope += "" if len(promised_to) == k else f", in {len(promised_to)} of {k} categories"
+        found.append(Promise("identification risk", f"at most {declared_text(at_most)}", scope))
     if "entropy" in problem:
         share = declared_text(Fraction(problem["entropy"]["at_least"]))
         found.append(Promise("entropy of the rows", f"at least {share} of the largest possible"))
     found += map(_limit, problem.get("limits", ()))
     found += map(_notion, [*problem.get("divergences", ()), *problem.get("notions", ())])
     return tuple(found)
+
+
+def identification(problem: Mapping[str, Any]) -> tuple[tuple[int, ...], Fraction, tuple[int, ...]]:
+    """The counts of a certificate's `problem` that bounds the identification risk, the bound, and the categories for
+    which it holds: those that the problem lists, and those with so many records that every mechanism keeps it. KeyError
+    and the like as `promises`."""
+    content = problem["identification_risk"]
+    counts, at_most = tuple(map(int, content["counts"])), Fraction(content["at_most"])
+    left_out = set(at_risk(counts, at_most)) - set(content["categories"])
+    return counts, at_most, tuple(x for x in range(len(counts)) if x not in left_out)
 
 
 def approximate_level(problem: Mapping[str, Any]) -> Level | None:
@@ -116,7 +129,7 @@ def _pointwise(cone: Mapping[str, Any]) -> Promise | None:
     wanted = [[(x == z) - share for z, share in enumerate(scaled)] for x, share in enumerate(scaled) if share]
     if ratio <= 1 or rows != wanted:
         return None
-    return Promise("pointwise maximal leakage", _of_ratio(ratio), "at the stated prior")
+    return Promise("pointwise maximal leakage", _of_ratio(ratio), AT_PRIOR)
 
 
 def _limit(limit: Mapping[str, Any]) -> Promise:
@@ -129,10 +142,10 @@ def _limit(limit: Mapping[str, Any]) -> Promise:
         if cells == {(True, str(size)), (False, "0")} and len(set(limit["weights"])) == 1 and most > 1:
             return Promise("maximal leakage", _of_ratio(most))
         word = "Bayes success" if cells == {(True, "1"), (False, "0")} else "the gain of the best guess"
-        return Promise(word, f"at most {number}", "at the stated prior")
+        return Promise(word, f"at most {number}", AT_PRIOR)
     word = {"mutual_information": "mutual information", "chi_square": "chi-square information"}[kind]
     given = " given another variable" if "given" in utility else ""
-    return Promise(word + given, f"at most {number}{' nats' * (kind != 'chi_square')}", "at the stated prior")
+    return Promise(word + given, f"at most {number}{' nats' * (kind != 'chi_square')}", AT_PRIOR)
 
 
 def _notion(notion: Mapping[str, str]) -> Promise:

@@ -18,6 +18,7 @@ from rropt.errors import InputError
 from rropt.exact import exp_enclosure, rational, shown
 from rropt.io.content import ByContent
 from rropt.io.types import Number
+from rropt.release.earlier import why_infinite
 from rropt.release.ledger import Entry, cost_among, read_entries
 from rropt.release.storage.chain import SHARE, UNIT, Cost
 from rropt.release.storage.places import Place, create, open_ledger, whole_place
@@ -40,11 +41,17 @@ def delta(share: int) -> str:
     return shown(share * SHARE, 12, up=True)
 
 
+def _forced(entry: Entry) -> str:
+    """Why a draw is infinite whose own ledger does not say it."""
+    return f"{entry.content['output']} was forced: by another ledger of its data a column was released unchanged"
+
+
 @dataclass(frozen=True, eq=False)
 class Account(ByContent):
     """A ledger that was read. `ceiling` is in units of 10^-12 nats (None: no ceiling), that of `delta` in units of
     10^-24 (None: plain LDP counts), for one `unit`, as a person. `spent` is what was spent by population, and `most`
-    the most of one of them. `lines` lines were compared with their hashes; `chain` is the hash of the last one."""
+    the most of one of them; `infinite` says why that is infinite. `lines` lines were compared with their hashes;
+    `chain` is the hash of the last one."""
 
     path: Place
     ceiling: int | None
@@ -55,6 +62,7 @@ class Account(ByContent):
     entries: tuple[Entry, ...]
     most: Cost
     spent: dict[str, Cost]
+    infinite: tuple[str, ...] = ()
 
     @classmethod
     def create(
@@ -118,7 +126,9 @@ class Account(ByContent):
             spent = {name: file.spent(name) for name in sorted({entry.population for entry in found.values()})}
             entries = tuple(found.values())
             most = file.spent()
-            return cls(path, file.ceiling, file.delta, file.unit, file.seen, file.last, entries, most, spent)
+            forced = [one for one in entries if file.cost(one.content["release"]).level is None]
+            why = () if most.level is not None else why_infinite(entries) or tuple(map(_forced, forced))
+            return cls(path, file.ceiling, file.delta, file.unit, file.seen, file.last, entries, most, spent, why)
         finally:
             file.close()
 
@@ -130,6 +140,7 @@ class Account(ByContent):
             "unit": self.unit,
             "lines": self.lines,
             "spent": epsilon(self.most.level),
+            "infinite": list(self.infinite),
             "odds": odds(self.most.level),
             "approximate": {"epsilon": epsilon(self.most.approximate), "delta": delta(self.most.delta)},
             "populations": {name: epsilon(cost.level) for name, cost in self.spent.items() if name},

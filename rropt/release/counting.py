@@ -110,6 +110,12 @@ class Counted:
 def count_released(path: Path, axes: Mapping[Columns, Any], where: Mapping[str, str], delimiter: str | None) -> Counted:
     """Count a released file, or all files of a folder that was released, each compared with its own manifest. `axes`
     maps columns to a mechanism, or to those of their strata. Raises InputError."""
+    for name in (name for columns in axes for name in columns if name in where):
+        raise InputError(
+            f"{name!r} itself is estimated, and its records hold randomised answers",
+            f"where {name}={where[name]}",
+            "leave this out: the estimate has every value of the column",
+        )
     files = [path / name for name in parquet_names(path)] if path.is_dir() else [path]
     found: dict[Strata, tuple[Cell, np.ndarray]] = {}
     agreements = [agreed(file, axes, where) for file in files]

@@ -1,11 +1,12 @@
 """What earlier releases and files forbid."""
 
+import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from rropt.errors import InputError
-from rropt.release.ledger import Entry
-from rropt.release.tables.formats import SUFFIXES
+from rropt.release.ledger import Entry, revealed
+from rropt.release.plans.manifest import manifest_path, read_manifest
+from rropt.release.plans.privacy import parity_of
 
 
 def crossings(counted: Iterable[Entry], wanted: set[str], unprotected: Sequence[str], output: Path) -> list[str]:
@@ -23,6 +24,33 @@ def crossings(counted: Iterable[Entry], wanted: set[str], unprotected: Sequence[
     return [f"{one}: together epsilon is infinite" for one in found]
 
 
+def why_infinite(entries: Sequence[Entry]) -> tuple[str, ...]:
+    """Why draws add up to an infinite epsilon, as sentences; none where their records do not say it."""
+    found = []
+    for at, entry in enumerate(entries):
+        for one in entry.content["columns"]:
+            if math.isinf(parity_of(one["parity"])):
+                what = (
+                    f"the design of {names_of(one['columns'])} in {entry.content['output']} has no level of plain LDP"
+                )
+                found.append(f"{what}{', or a value changed under its key' if 'scope' in one else ''}")
+        for other in entries[:at]:
+            for first, second in ((other, entry), (entry, other)):
+                if names := revealed(first, second):
+                    places = (one.content["output"] for one in (first, second))
+                    found.append("{} is released unchanged in {} and randomised in {}".format(names_of(names), *places))
+    return tuple(found)
+
+
+def randomised_before(data: Path, wanted: set[str]) -> tuple[set[str], list[str]]:
+    """The columns of `wanted` that the manifest beside `data` names as randomised, and a sentence where there are some.
+    Raises InputError."""
+    content = read_manifest(data) or {"columns": ()}
+    again = wanted & {name for one in content["columns"] for name in one["released_as"]}
+    told = f"{names_of(again)} is randomised already, as {manifest_path(data).name} says"
+    return again, [told] if again else []
+
+
 def crossed_before(counted: Sequence[Entry]) -> bool:
     """Whether the earlier releases alone reveal some column."""
     raw = {name for entry in counted for name in entry.shown() or ()}
@@ -32,17 +60,3 @@ def crossed_before(counted: Sequence[Entry]) -> bool:
 def names_of(columns: Iterable[str]) -> str:
     """Names of columns in a message."""
     return ", ".join(map(repr, sorted(columns)))
-
-
-def check_places(data: Path, output: Path) -> None:
-    """Raise InputError where the output cannot have this name."""
-    if output.suffix.lower() not in SUFFIXES or SUFFIXES[output.suffix.lower()] != SUFFIXES[data.suffix.lower()]:
-        raise InputError(
-            f"the data are {SUFFIXES[data.suffix.lower()]}, and its suffix is of another format",
-            str(output),
-            f"use the suffix {data.suffix}: a release does not convert",
-        )
-    if output.is_dir():
-        raise InputError("cannot write (a folder has this name)", str(output), "choose another name")
-    if output.exists() and output.samefile(data):
-        raise InputError("it is the data itself", str(output), "choose another name")

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import reduce
-from itertools import product
+from itertools import chain, product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from rropt.io.arguments import checked
 from rropt.io.count_records import blank_twins
 from rropt.mechanisms.garbling import explicit
 from rropt.release.facade import counted_of
+from rropt.release.plans.cross import joined, split
 from rropt.release.plans.plan import ProtectedColumn
 
 if TYPE_CHECKING:
@@ -39,11 +40,12 @@ def estimate_file(
     """The estimated frequencies of protected columns, from a released file.
 
     `columns` maps each released column to its mechanism; of several, perturbed independently, the joint frequencies
-    are estimated, with categories "a, b" (the first column major) and the Kronecker product of the matrices. A column
-    with a mechanism for each stratum is mapped to all of them, `{stratum: mechanism}`, or to its `ProtectedColumn`: the
-    strata are then pooled, each by its own mechanism, unless `where` names one. `method` as `Mechanism.estimate`,
-    `where` and `delimiter` as `counts_of`. Counts that cannot come from the mechanism are a warning of the estimate,
-    but of a mechanism that keeps its family in place of a matrix, which is not tested. Raises InputError.
+    are estimated, with categories "a, b" as `Pairs` writes them (the first column major) and the Kronecker product of
+    the matrices. A column with a mechanism for each stratum is mapped to all of them, `{stratum: mechanism}`, or to its
+    `ProtectedColumn`: the strata are then pooled, each by its own mechanism, unless `where` names one. `method` as
+    `Mechanism.estimate`, `where` and `delimiter` as `counts_of`. Counts that cannot come from the mechanism are a
+    warning of the estimate, but of a mechanism that keeps its family in place of a matrix, which is not tested. Raises
+    InputError.
     """
     cells = math.prod(_largest(one) for one in columns.values())
     if len(columns) > 1 and cells > LARGEST:
@@ -62,11 +64,18 @@ def estimate_file(
         if len(mechanisms) == 1:
             samples.append(mechanisms[0].answers(counts))
             continue
-        labels = product(*(one.inputs for one in mechanisms))
+        labels = product(*(_parts(one.inputs, len(names)) for names, one in cell.axes.items()))
         matrix = reduce(np.kron, [one.matrix for one in mechanisms])
-        samples.append(Sample(matrix, counts, tuple(", ".join(one) for one in labels)))
+        samples.append(Sample(matrix, counts, tuple(joined(chain(*one)) for one in labels)))
     made = recover_strata(samples, method)
     return replace(made, warnings=tuple(_misfits(found)), notes=(*found.notes, *made.notes, *_remarks(made)))
+
+
+def _parts(labels: tuple[str, ...], count: int) -> list[tuple[str, ...]]:
+    """The values of `count` columns that each label names; the label alone where it is not made of so many."""
+    parts = list(map(split, labels))
+    fits = all(len(own) == count and joined(own) == label for own, label in zip(parts, labels, strict=True))
+    return parts if fits else [(label,) for label in labels]
 
 
 def _remarks(made: Estimate) -> Iterator[str]:

@@ -124,16 +124,16 @@ class Entry:
         return frozenset(map(str, columns)) if isinstance(columns, list) else None
 
 
+def revealed(one: Entry, two: Entry) -> set[str]:
+    """The columns that release `one` shows unchanged, or may show, and release `two` of the same people protects."""
+    if "" not in (one.population, two.population) and one.population != two.population:
+        return set()
+    return set(two.columns) & (set(two.columns) - set(one.columns) if one.raw is None else one.raw)
+
+
 def cost_among(entry: Entry, others: Iterable[Entry]) -> Cost:
-    """The cost of a draw of an older version. It is infinite where one of two releases of these people shows a column
-    unchanged, or may show it, and the other one protects that column."""
-    for other in others:
-        same_people = "" in (entry.population, other.population) or entry.population == other.population
-        for one, two in ((entry, other), (other, entry)):
-            shown = set(two.columns) - set(one.columns) if one.raw is None else one.raw
-            if same_people and shown & set(two.columns):
-                return INFINITE
-    return entry.cost
+    """The cost of a draw of an older version, infinite where two releases together reveal a column."""
+    return INFINITE if any(revealed(entry, other) or revealed(other, entry) for other in others) else entry.cost
 
 
 def _entry(content: dict[str, Any], number: int, path: Path) -> Entry:
@@ -203,8 +203,9 @@ class Ledger:
         except BaseException:
             self.close()
             raise
-        self.path = self._files[0].path
-        self.beside = self._own in [file.path for file in self._files]
+        self.places = tuple(file.path for file in self._files)
+        self.path = self.places[0]
+        self.beside = self._own in self.places
 
     def _read(self) -> None:
         """Open and read all files, as they are now."""

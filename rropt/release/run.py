@@ -3,7 +3,7 @@
 import math
 import os
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -14,8 +14,9 @@ from rropt.errors import InputError, counted
 from rropt.io.content import ByContent
 from rropt.io.files import folders, usual_mode, write_whole
 from rropt.mechanisms.sampling.sources import secure_bytes
-from rropt.release.earlier import check_places, crossed_before, crossings, names_of
+from rropt.release.earlier import crossed_before, crossings, names_of, randomised_before
 from rropt.release.ledger import Entry, Ledger, cost_of, temporary_name
+from rropt.release.looking import look
 from rropt.release.memo import Memo
 from rropt.release.plans import manifest as manifests
 from rropt.release.plans.manifest import AS_THEY_ARE, QUOTED, file_sha256, manifest_path, manifest_text, read_manifest
@@ -27,8 +28,8 @@ from rropt.release.storage.lines import sync_folder
 from rropt.release.storage.places import Place
 from rropt.release.storage.private import Kept, PrivateStream, is_written
 from rropt.release.tables.batches import Protector
-from rropt.release.tables.cautions import cautions_of_columns, cautions_of_designs
-from rropt.release.tables.formats import SUFFIXES, open_table
+from rropt.release.tables.cautions import cautions_of_designs
+from rropt.release.tables.formats import SUFFIXES, check_places, open_table
 
 Monitor = Callable[[int, int | None], None]
 """Called with the rows done and the rows in all (None where that is not known)."""
@@ -36,16 +37,22 @@ Monitor = Callable[[int, int | None], None]
 
 @dataclass(frozen=True, eq=False)
 class Released(ByContent):
-    """A release that was made: where it stands, its manifest (also as an object), the ledger of its data, its
-    privacy, remarks (`notes`), and whether it was `drawn` now and not only finished."""
+    """A release that was made: where it stands, its manifest (also as an object), the ledgers that record it, the
+    memory of its key, its privacy, remarks (`notes`), and whether it was `drawn` now and not only finished."""
 
     output: Path
     manifest_file: Path
     manifest: dict[str, Any]
-    ledger: Place
+    ledgers: tuple[Place, ...]
+    memory: Path | None
     privacy: Privacy
     notes: tuple[str, ...]
     drawn: bool = True
+
+    @property
+    def ledger(self) -> Place:
+        """The first of its ledgers: the one that was given, or else that of the data."""
+        return self.ledgers[0]
 
 
 def warn_python(caution: str) -> None:
@@ -89,6 +96,7 @@ class FileRelease:
         self.is_empty = not any(batch.num_rows for batch in self.source.batches())
         self.wanted = {name for one in release.columns if not self.is_empty for name in one.columns}
         self.raw = () if self.is_empty else self.protector.unprotected
+        self.again, self.twice = randomised_before(data, self.wanted)
         self.notes: list[str] = [*self.source.notes, *([f"{data.name} has no records"] if self.is_empty else [])]
         if self.protector.left_out:
             self.notes.append(f"metadata that are not released: {', '.join(map(repr, self.protector.left_out))}")
@@ -148,34 +156,22 @@ class FileRelease:
 
     def _look(self, crossed: list[str], earlier: list[Fraction | float], total: Fraction | float) -> int:
         """Read the whole table once, and show cautions before the draw. Returns the number of rows.
-        Raises InputError for values that cannot be released, so that the draw does not stop half-way."""
-        for caution in (*crossed, *cautions_of_designs(self.release, self.cost, len(earlier), total)):
+        Raises InputError for values that cannot be released, and without `force` for what is against it."""
+        seen = look(self.source, self.protector, self.memo, sorted(self.wanted), str(self.data))
+        if seen.against and not self.force:
+            raise seen.against[0]
+        designs = cautions_of_designs(self.release, self.cost, len(earlier), total)
+        for caution in (*self.twice, *crossed, *designs, *(one.what for one in seen.against), *seen.cautions):
             self.warn(caution)
-        rows = 0
-
-        def batches() -> Iterator[Any]:
-            nonlocal rows
-            for batch in self.source.batches():
-                found = self.protector.rows(self.protector.read(batch), batch.num_rows)
-                if self.memo is not None and found is not None:
-                    self.memo.tag(batch, found)
-                rows += batch.num_rows
-                yield batch
-
-        cautions = list(cautions_of_columns(batches(), sorted(self.wanted), self.protector.unprotected))
-        if self.protector.faults:
-            raise self.protector.faults.error(str(self.data))
-        if self.source.rows not in (None, rows):
-            cut = f"{rows:,} of its {counted(self.source.rows, 'rows')} were read"
-            raise InputError(cut, str(self.data), "is the file cut short?")
-        for caution in cautions if self.protector.unprotected else ():
-            self.warn(caution)
-        return rows
+        return seen.rows
 
     # -- what was drawn before -------------------------------------------------------------------------
 
     def _refuse(self, counted: list[Entry], crossed: list[str]) -> None:
         """Raise InputError where this would be a second draw, or would overwrite a file."""
+        for what in self.twice:
+            remedy = "release the data that it was made from, or use --force to randomise it once more"
+            raise InputError(what, str(self.data), remedy)
         for entry in counted:
             again = self.wanted & entry.drawn_otherwise(self.scopes)
             if not again:
@@ -274,7 +270,8 @@ class FileRelease:
 
     def _release(self, content: dict[str, Any], ledger: Ledger, note: str = "", drawn: bool = True) -> Released:
         notes = (*self.notes, note) if note else tuple(self.notes)
-        return Released(self.output, manifest_path(self.output), content, ledger.path, self.privacy, notes, drawn)
+        made = self.output, manifest_path(self.output), content, ledger.places
+        return Released(*made, None if self.memo is None else self.memo.place, self.privacy, notes, drawn)
 
     # -- the draw --------------------------------------------------------------------------------------
 
@@ -303,8 +300,9 @@ class FileRelease:
             total,
         )
         manifest_text(content)  # A draw that cannot be recorded is not made.
-        for described in content["columns"] if self.memo is not None else ():
-            described["memoised"] = True
+        for described in content["columns"]:
+            described |= {"memoised": True} if self.memo is not None else {}
+            described |= {"randomised_before": True} if self.again.intersection(described["columns"]) else {}
         ledger.begin(
             {
                 "release": identity,

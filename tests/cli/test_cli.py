@@ -177,6 +177,21 @@ def test_another_design_in_the_folder_is_kept(run: Run) -> None:
     assert run("check", Path("design") / kept).status == 0
 
 
+def test_the_kept_design_of_a_release_is_named(run: Run) -> None:
+    write("x\n" + "a\nb\nc\n" * 40, "p.csv")
+    assert run("solve", write(toml()), "--out", "design").status == 0
+    assert run("apply", "design", "p.csv", "--column", "x", "-o", "o.csv").status == 0
+    assert run("solve", write(toml("counts = [9, 1, 1]")), "--out", "design").status == 0
+    write('schema = 1\n[[column]]\nname = "x"\nmechanism = "design"\n', "plan.toml")
+    for given in ("design", Path("design") / "mechanism.json", "plan.toml"):
+        ran = run("estimate", given, "o.csv", "--column", "x")
+        assert ran.status == 2
+        kept = re.search(r"the design of this release is kept in (\S+)", ran.err)
+        assert kept is not None
+        # It is that of the release, whether it identifies the frequencies or not.
+        assert "another mechanism" not in run("estimate", kept[1], "o.csv", "--column", "x").err
+
+
 def test_results_go_to_a_folder_of_the_problems_name(run: Run) -> None:
     assert run("solve", write(toml(), "file.toml")).status == 0
     assert listing("t") == FILES

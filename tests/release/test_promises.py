@@ -57,7 +57,11 @@ CASES = {
     ),
     "identification": (
         payload(rr.IdentificationRisk([3, 2, 1], "1/8", categories=["c"]), objective=rr.Trace(PRIOR)),
-        f"identification risk (at most 0.125) for 1 of 3 categories; {PLAIN}",
+        f"identification risk (at most 0.125) for counts of 6 records, in 1 of 3 categories; {PLAIN}",
+    ),
+    "identification where only one category has few records": (
+        payload(rr.IdentificationRisk([2, 40, 25], "0.15"), objective=rr.Trace(PRIOR)),
+        f"identification risk (at most 0.15) for counts of 67 records; {PLAIN}",
     ),
     "entropy": (
         payload(rr.patterns.Bistochastic(), rr.EntropyRate("0.8"), objective=rr.Trace(PRIOR)),
@@ -65,11 +69,11 @@ CASES = {
     ),
     "pointwise maximal leakage": (
         payload(rr.privacy.PointwiseMaximalLeakage(PRIOR, epsilon="0.5")),
-        f"pointwise maximal leakage (epsilon 0.5) at the stated prior; {PLAIN}",
+        f"pointwise maximal leakage (epsilon 0.5) at the prior of its certificate; {PLAIN}",
     ),
     "pointwise maximal leakage and LDP": (
         payload(rr.LDP(2), rr.privacy.PointwiseMaximalLeakage(rr.Prior(["a", "b", "c"], [3, 0, 1]), gamma=2)),
-        "LDP (epsilon 2) and pointwise maximal leakage (gamma 2, epsilon 0.693148) at the stated prior",
+        "LDP (epsilon 2) and pointwise maximal leakage (gamma 2, epsilon 0.693148) at the prior of its certificate",
     ),
     "maximal leakage": (payload(rr.privacy.MaximalLeakage("0.5")), f"maximal leakage (epsilon 0.5); {PLAIN}"),
     "maximal leakage by its ratio": (
@@ -90,13 +94,13 @@ CASES = {
     ),
     "limits": (
         payload(rr.AtMost(rr.MutualInformation(PRIOR), "0.05"), rr.AtMost(rr.BayesSuccess(PRIOR), "0.6")),
-        "mutual information (at most 0.05 nats) at the stated prior and Bayes success (at most 0.6) at the stated "
-        f"prior; {PLAIN}",
+        "mutual information (at most 0.05 nats) at the prior of its certificate and Bayes success (at most 0.6) at the "
+        f"prior of its certificate; {PLAIN}",
     ),
     "a limit in bits": (
         payload(rr.AtMost(rr.MutualInformation(PRIOR, units="bits"), 1), rr.AtMost(rr.ChiSquareInformation(PRIOR), 1)),
-        "mutual information (at most 0.693148 nats) at the stated prior and chi-square information (at most 1) at the "
-        f"stated prior; {PLAIN}",
+        "mutual information (at most 0.693148 nats) at the prior of its certificate and chi-square information (at "
+        f"most 1) at the prior of its certificate; {PLAIN}",
     ),
     "conditions": (
         payload(rr.LDP(epsilon=2), rr.ConeConstraint([[1, -2, 0], [0, 1, -2]])),

@@ -26,6 +26,7 @@ from rropt import __main__ as cli
 from rropt.errors import InputError
 from rropt.mechanisms.families.randomized_response import RandomizedResponse
 from rropt.release import ProtectedColumn, Release, release_file, release_folder
+from rropt.release.account import Account
 from rropt.release.plans.plan import Design
 
 pa = pytest.importorskip("pyarrow")
@@ -133,6 +134,15 @@ def test_a_column_that_is_given_away_is_above_every_ceiling(capsys: pytest.Captu
     assert "a person has spent epsilon infinite\n" in capsys.readouterr().out
 
 
+def test_an_infinite_draw_that_another_ledger_explains_is_said_to_be_one(capsys: pytest.CaptureFixture[str]) -> None:
+    Account.create(ALL.resolve())
+    data = people("x", "y")
+    release_file(data, column("x"), "ox.csv")
+    release_file(data, Release([column("y")], drop=["x"]), "oy.csv", ledger=ALL, force=True)
+    (why,) = spent(capsys)["infinite"]
+    assert "oy.csv was forced: by another ledger of its data a column was released unchanged" in why
+
+
 def test_what_may_have_been_seen_is_spent_and_what_was_not_is_not(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -179,10 +189,13 @@ def test_a_ledger_of_an_older_version_is_shown_as_what_it_says(capsys: pytest.Ca
     release_file(data, Release([column("y")], drop=["x"]), "oy.csv")
     told = [{key: one[key] for key in one if key not in ("event", "level")} for one in draws(Path(f"{data}.ledger"))]
     write_old(ALL, told)
-    assert spent(capsys)["spent"] == "2"
+    told_first = spent(capsys)
+    assert (told_first["spent"], told_first["infinite"]) == ("2", [])
     told[0]["raw"] = ["y"]
     write_old(ALL, told)
-    assert spent(capsys)["spent"] == "infinite"
+    told_then = spent(capsys)
+    assert told_then["spent"] == "infinite"
+    assert "'y' is released unchanged in" in told_then["infinite"][0]
     release_file(people("z"), column("z"), ledger=ALL, force=True)
     assert (spent(capsys)["spent"], states(ALL)) == ("infinite", ["released"] * 3)
 
@@ -238,6 +251,7 @@ def test_approximate_ldp_adds_up_as_itself_where_the_ledger_has_a_delta(capsys: 
     release_file(people("y"), approximate("y"), ledger=ALL)
     told = spent(capsys)
     assert (told["spent"], told["approximate"]["epsilon"]) == ("infinite", "2")
+    assert [f"the design of '{one}' in" in why for one, why in zip("xy", told["infinite"], strict=True)] == [True, True]
     delta = 2 * (0.75 - 0.25 * math.e)
     assert 0 <= Fraction(told["approximate"]["delta"]) - Fraction(delta) < 1e-12
     refused("epsilon 3, delta 0.2.*, above the ceiling of 3.5, delta 0.15", people("z"), approximate("z"))

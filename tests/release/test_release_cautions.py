@@ -99,3 +99,32 @@ def test_categories_of_no_record_are_told(batch: int) -> None:
         writer.write_table(table, max_chunksize=batch)
     with pytest.warns(UserWarning, match="'public' is released unchanged with 1 category that no record has"):
         rr.release.release_file("t.arrow", rr.release.ProtectedColumn("level", DESIGN))
+
+
+SMALL = ["low"] * 9 + ["mid"] * 6 + ["high"] * 5
+RENAMED = {"low": "1", "mid": "2", "high": "3"}
+BANDS = ["l1", "l2"] * 4 + ["l1"] + ["m1", "m2"] * 3 + ["h1"] * 5
+SHOWN_SMALL = {
+    "copy": (SMALL, SMALL, True),
+    "renamed copy": (SMALL, [RENAMED[x] for x in SMALL], True),
+    "copy of values that all differ": ([str(at) for at in range(20)], [str(at) for at in range(20)], True),
+    "copy of numbers that all differ": ([str(at) for at in range(20)], list(range(20)), True),
+    "copy of more values than are counted": ([str(at) for at in range(1200)], list(range(1200)), True),
+    "finer values": (SMALL, BANDS, True),
+    "identifier": (SMALL, [f"id{at}" for at in range(20)], False),
+    "identifier of an identifier": ([str(at) for at in range(20)], [f"id{at}" for at in range(20)], False),
+    "one value": (SMALL, ["x"] * 20, False),
+    "something else": (SMALL, ["x", "y"] * 10, False),
+}
+
+
+@pytest.mark.parametrize("name", SHOWN_SMALL)
+def test_a_copy_is_named_in_a_file_of_any_size(name: str) -> None:
+    protected, public, is_named = SHOWN_SMALL[name]
+    csv.write_csv(pa.table({"income": protected, "public": public}), "small.csv")
+    seen: list[str] = []
+    design = rr.RandomizedResponse(sorted(set(protected)), epsilon=1)
+    rr.release.release_file("small.csv", rr.release.ProtectedColumn("income", design), "o.csv", warn=seen.append)
+    named = [one for one in seen if "'public' is released unchanged" in one and "'income'" in one]
+    assert len(named) == is_named, seen
+    assert all("in 100 % of the records" in one or "is a copy of 'income'" in one for one in named)

@@ -90,3 +90,57 @@ def test_too_many_columns_at_once(released: Path) -> None:
     wide = rr.RandomizedResponse(70, gamma=4).to_mechanism()
     with pytest.raises(rr.InputError, match="cells"):
         rr.release.estimate_file("safe.csv", {"sex": wide, "age": wide})
+
+
+def test_labels_with_commas_keep_all_cells_of_a_joint_estimate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names = rr.Pairs(["a, b", "a", "z"], ["c", "b, c", "w"])
+    one, two = (rr.RandomizedResponse(labels, gamma=9).to_mechanism() for labels in (names.sensitive, names.other))
+    drawn = np.random.default_rng(5).integers(9, size=3000)
+    table = {"A": [one.inputs[x] for x in (drawn // 3).tolist()], "B": [two.inputs[x] for x in (drawn % 3).tolist()]}
+    csv.write_csv(pa.table(table), "o.csv")
+    found = rr.release.estimate_file("o.csv", {"A": one, "B": two})
+    assert found.categories == names.labels
+    assert found.values.sum() == pytest.approx(1)
+    items = rr.mechanisms.ProductMechanism.of({"A": one, "B": two})
+    pair = items.estimate_pair(np.stack([drawn // 3, drawn % 3], axis=1), "A", "B")
+    assert pair.categories == names.labels
+    np.testing.assert_allclose(pair.values, found.values)
+    # Columns that were perturbed jointly, beside another one: their labels stand side by side.
+    both = rr.RandomizedResponse(names.labels, gamma=9).to_mechanism()
+    csv.write_csv(pa.table(table | {"C": table["A"]}), "p.csv")
+    three = rr.release.estimate_file("p.csv", {("A", "B"): both, "C": one})
+    assert three.categories[:2] == ("a\\, b, c, a\\, b", "a\\, b, c, a")
+    assert len(set(three.categories)) == 27
+
+
+@pytest.mark.parametrize(("columns", "chosen"), [({"age": AGE}, "age"), ({"sex": SEX, "age": AGE}, "sex")])
+def test_records_are_not_chosen_by_the_answer_that_is_estimated(
+    released: Path, columns: dict[str, rr.Mechanism], chosen: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for count in (rr.release.estimate_file, rr.release.table_of):
+        with pytest.raises(rr.InputError, match=f"where {chosen}=.*: '{chosen}' itself is estimated"):
+            count("safe.csv", columns, where={chosen: columns[chosen].inputs[0]})
+    AGE.save("age.json")
+    assert cli.main(["estimate", "age.json", "safe.csv", "--column", "age", "--where", "age=old"]) == 2
+    err = capfd.readouterr().err
+    assert "'age' itself is estimated" in err
+    assert "damaged" not in err
+
+
+def test_the_command_takes_columns_of_a_release_file_jointly(released: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    for name, one in (("sex", SEX), ("age", AGE)):
+        one.save(f"{name}.json")
+    blocks = (f'[[column]]\nname = "{name}"\nmechanism = "{name}.json"\n' for name in ("sex", "age"))
+    Path("plan.toml").write_text("schema = 1\n" + "".join(blocks))
+    for columns in (("sex", "age"), ("age", "sex")):
+        flags = [part for name in columns for part in ("--column", name)]
+        assert cli.main(["estimate", "plan.toml", "safe.csv", *flags, "--json"]) == 0
+        told = json.loads(capfd.readouterr().out)
+        found = rr.release.estimate_file("safe.csv", {name: {"sex": SEX, "age": AGE}[name] for name in columns})
+        assert told["categories"] == list(found.categories)
+        assert told["estimate"] == found.values.tolist()
+    assert cli.main(["estimate", "plan.toml", "safe.csv", "--column", "sex", "--column", "height"]) == 2
+    assert "it releases no column 'height'; write some of: --column sex; --column age" in capfd.readouterr().err
+    assert cli.main(["estimate", "plan.toml", "safe.csv", "--column", "sex", "--column", "sex"]) == 2
+    assert "named twice" in capfd.readouterr().err

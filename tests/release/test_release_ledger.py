@@ -88,6 +88,12 @@ def test_what_is_forced_is_counted_as_infinite(capfd: pytest.CaptureFixture[str]
     assert "2 draws (1 made before) add up to epsilon infinite" in err
     told = json.loads(Path("oy.csv.manifest.json").read_text(encoding="utf-8"))
     assert (told["earlier_draws"], told["epsilon_with_earlier"]) == (1, None)
+    # The account says which column of which file, in words and as an object.
+    assert cli.main(["ledger", "show", "t.csv.ledger"]) == 0
+    why = f"'y' is released unchanged in {Path('ox.csv').resolve()} and randomised in {Path('oy.csv').resolve()}"
+    assert f"infinite: {why}\n" in capfd.readouterr().out
+    assert cli.main(["ledger", "show", "t.csv.ledger", "--json"]) == 0
+    assert why in json.loads(capfd.readouterr().out)["infinite"]
     # It stays infinite for whoever releases more of these people.
     write("t.csv", "x,y,z", [(x, f"{y},a") for x, y in ROWS])
     third = release_file("t.csv", Release([ProtectedColumn("z", ABC)], drop=["x", "y"]), "oz.csv", force=True)
@@ -632,3 +638,18 @@ def test_pandas_metadata_keep_types_and_nothing_else() -> None:
     made = pandas.read_parquet("o.parquet")
     assert made.index.tolist() == ["p", "q"]
     assert made["n"].dtype == "Int64"
+
+
+def test_all_files_that_are_written_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ABC.save("m.json")
+    assert cli.main(["ledger", "init", "--ceiling", "9", "acc"]) == 0
+    assert cli.main(["key", "new", "key"]) == 0
+    write("t.csv", "id,x", [(str(at), x) for at, (x, _) in enumerate(ROWS)])
+    before = {path.name for path in Path().iterdir()}
+    capsys.readouterr()
+    arguments = ["--column", "x", "-o", "o.csv", "--ledger", "acc", "--id", "id", "--key", "key"]
+    assert cli.main(["apply", "m.json", "t.csv", *arguments]) == 0
+    told = {line.split()[1] for line in capsys.readouterr().out.splitlines() if line.startswith("wrote ")}
+    made = {path.name for path in Path().iterdir()} - before
+    assert made == {"o.csv", "o.csv.manifest.json", "t.csv.ledger", "key.records"}
+    assert {Path(one).name for one in told} == made | {"acc"}

@@ -322,6 +322,8 @@ def test_a_changed_value_is_refused_or_infinite() -> None:
     with pytest.warns(UserWarning, match="have another value"):
         forced = release_file("t.csv", COLUMN, "o.csv", force=True, **WITH)
     assert forced.manifest["epsilon_with_earlier"] is None
+    (why,) = Account.load(Path("t.csv.ledger").resolve()).to_dict()["infinite"]
+    assert "o.csv has no level of plain LDP, or a value changed under its key" in why
     # The other answers are what they were, and the ledger stays infinite.
     first, found = answers("t.protected.csv"), answers("o.csv")
     assert [name for name in first if first[name] != found[name]] in ([], ["p3"])

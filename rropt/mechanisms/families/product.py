@@ -17,7 +17,7 @@ from rropt.io.counts import same_labels
 from rropt.io.frames import array_of
 from rropt.io.types import Label
 from rropt.mechanisms.mechanism import Mechanism
-from rropt.model.prior import Prior, clean_labels
+from rropt.model.prior import Prior, clean_labels, pair_label
 
 if TYPE_CHECKING:
     from rropt.mechanisms.estimators.estimate import Estimate
@@ -109,7 +109,8 @@ class ProductMechanism:
         return self.items[at].estimate(self._column(reports, at), method=method)
 
     def estimate_pair(self, reports: Any, first: str | int, second: str | int, *, method: str = "unbiased") -> Estimate:
-        """The joint frequencies of two items from n x d codes of outputs: categories "a, b", the first major."""
+        """The joint frequencies of two items from n x d codes of outputs: categories "a, b" as `Pairs` writes them, the
+        first major."""
         one, two = self._item(first), self._item(second)
         if one == two:
             raise InputError("they are the same item", "estimate_pair", "give two")
@@ -118,8 +119,8 @@ class ProductMechanism:
         a, b = self.items[one], self.items[two]
         left, right = self._codes(reports, one), self._codes(reports, two)
         counts = np.bincount(left * len(b.outputs) + right, minlength=len(a.outputs) * len(b.outputs))
-        labels = tuple(f"{x}, {z}" for x in a.inputs for z in b.inputs)
-        outputs = tuple(f"{y}, {w}" for y in a.outputs for w in b.outputs)
+        labels = tuple(pair_label(x, z) for x in a.inputs for z in b.inputs)
+        outputs = tuple(pair_label(y, w) for y in a.outputs for w in b.outputs)
         return recover(np.kron(a.matrix, b.matrix), counts, labels, outputs, method)
 
     def _codes(self, reports: Any, at: int) -> np.ndarray:

@@ -15,7 +15,7 @@ from rropt.mechanisms.mechanism import Mechanism
 from rropt.release.plans.cross import joined
 from rropt.release.plans.manifest import QUOTED, file_sha256, manifest_path, read_manifest
 from rropt.release.plans.plan import Design, ProtectedColumn, stratum_parts
-from rropt.release.plans.provenance import digest
+from rropt.release.plans.provenance import digest, kept_folder
 from rropt.release.plans.stack import NULL, UNKNOWN, Part
 
 Columns = tuple[str, ...]
@@ -72,6 +72,11 @@ def agreed(path: Path, axes: Mapping[Columns, Any], where: Mapping[str, str]) ->
             for name, value in where.items()
             if name in randomised
         ]
+        notes += [
+            f"{_named(columns)} was randomised before: these are frequencies of {content['data']}, not of the people"
+            for columns in axes
+            if any(tuple(one["released_as"]) == columns and one.get("randomised_before") for one in content["columns"])
+        ]
     choices = [_choices(path, content, columns, given, where) for columns, given in axes.items()]
     cells = []
     for found in product(*choices):
@@ -106,7 +111,7 @@ def _choices(
             raise InputError(f"{_named(columns)} was released without strata", str(path), "give its mechanism")
         mechanism = explicit(one, "counts")
         if digest(mechanism) != entry["mechanism"]:
-            raise _another(path, columns, mechanism, [entry["mechanism"]])
+            raise _another(path, columns, given, mechanism, [entry["mechanism"]])
         return [_Choice({}, mechanism)]
     return _of_strata(path, entry, columns, given, where)
 
@@ -146,7 +151,7 @@ def _of_strata(
                     f"no mechanism is given for {_show(by, stratum)}", str(path), "give one for each stratum"
                 )
             if digest(strata[stratum]) != digests[stratum]:
-                raise _another(path, columns, strata[stratum], [digests[stratum]], _show(by, stratum))
+                raise _another(path, columns, given, strata[stratum], [digests[stratum]], _show(by, stratum))
     else:
         mechanism = explicit(given, "counts")
         if needed != {digest(mechanism)}:
@@ -245,13 +250,22 @@ def _refuse_unprotected(path: Path, columns: Columns, given: Any) -> None:
         )
 
 
-def _another(path: Path, columns: Columns, mechanism: Mechanism, known: Sequence[str], stratum: str = "") -> InputError:
+def _another(
+    path: Path, columns: Columns, given: Any, mechanism: Mechanism, known: Sequence[str], stratum: str = ""
+) -> InputError:
+    """The error for a mechanism that is none of those `known`, with the place where `rropt solve` keeps one of them."""
+    designs = given.designs if isinstance(given, ProtectedColumn) else [given]
+    files = [Path(one.source) for one in designs if isinstance(one, Design) and one.source]
+    kept = (kept_folder(file if file.is_dir() else file.parent, one) for file in files for one in known)
+    found = next((str(folder) for folder in kept if folder.is_dir()), None)
     within = f" in {stratum}" if stratum else ""
     return InputError(
         f"column {_named(columns)} was released by another mechanism{within} (its SHA-256 is "
         f"{digest(mechanism)[:12]}..., that of {manifest_path(path).name} {min(known)[:12]}...)",
         str(path),
-        "give the mechanism of the release; was its file changed?",
+        "give the mechanism of the release; was its file changed?"
+        if found is None
+        else f"the design of this release is kept in {found}",
     )
 
 
@@ -267,7 +281,7 @@ def _other_stratum(
     """The error for one mechanism where records were drawn by several, with the right commands."""
     own = [stratum for stratum, one in digests.items() if one == digest(mechanism)]
     if not own:
-        return _another(path, columns, mechanism, [digests[stratum] for stratum in picked])
+        return _another(path, columns, given, mechanism, [digests[stratum] for stratum in picked])
     source = given.source if isinstance(given, Design) and given.source else "MECHANISM"
     flags = " ".join(f"--column {shlex.quote(name)}" for name in columns)
 

@@ -21,6 +21,11 @@ def digest(mechanism: Mechanism) -> str:
     return hashlib.sha256(mechanism.to_json().encode()).hexdigest()
 
 
+def kept_folder(folder: Path, sha256: str) -> Path:
+    """Where `rropt solve --out` keeps an earlier design of the folder, of this digest."""
+    return folder / f"earlier-{sha256[:12]}"
+
+
 def release_digest(release: Release) -> str:
     """SHA-256, in base 16, of the content of a release: columns, strata, mechanisms, what is dropped."""
     content = [

@@ -1,5 +1,6 @@
 """Batches of an Arrow table in, protected batches out."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -10,7 +11,7 @@ from rropt.errors import InputError
 from rropt.io.count_records import check_column
 from rropt.mechanisms.sampling import Source
 from rropt.release.plans.plan import Release
-from rropt.release.plans.stack import Stack
+from rropt.release.plans.stack import Part, Stack
 from rropt.release.tables.coding import Faults, check_type, codes, fits, integer_label
 from rropt.release.tables.metadata import has_notes, pandas_types, typed_only
 
@@ -43,6 +44,7 @@ class Protector:
         self.release, self.where, self._given = release, where, given.names
         self.stacks = [Stack(column) for column in release.columns]
         self.faults = Faults()
+        self.replaced: Counter[tuple[Part, str]] = Counter()
         self._check(given)
         self._reads = {part.name: given.get_field_index(part.name) for stack in self.stacks for part in stack.parts}
         self._targets = [[_target(given, stack, at) for at in range(len(stack.columns))] for stack in self.stacks]
@@ -85,10 +87,11 @@ class Protector:
 
     def rows(self, columns: Mapping[str, pa.Array], count: int) -> list[np.ndarray] | None:
         """The rows of the stacks that `count` records stand for, or None where some value is not a label, here or in an
-        earlier batch; what is wrong is counted in `faults`."""
+        earlier batch; what is wrong is counted in `faults`, what counts as a label by the plan in `replaced`."""
         self.faults.rows += count
         # What several stacks read alike, as the column of their strata, is looked up and counted once.
-        known = {part: codes(columns[part.name], part) for stack in self.stacks for part in stack.parts}
+        parts_read = dict.fromkeys(part for stack in self.stacks for part in stack.parts)
+        known = {part: codes(columns[part.name], part, self.replaced) for part in parts_read}
         wrong = {part for part, one in known.items() if (one < 0).any()}
         for part in known:
             if part in wrong:

@@ -2,7 +2,7 @@
 and levels that add up. They are printed and not written to files: some follow from the true values alone."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import product
 
@@ -19,7 +19,7 @@ from rropt.release.tables.coding import is_text, settled
 MOST_VALUES = 1000
 """A column with more different values is left out: its counts would not fit into constant memory."""
 RECORDS = 10
-"""Records a value that a column must have on average; an identifier determines every column and is not informative."""
+"""Records a value that a column must have on average, if it does not determine the protected one in every record."""
 LARGEST_MATRIX = 1 << 20
 """Cells of a matrix whose rank is computed: a second at most."""
 TELLING = 0.5
@@ -59,10 +59,14 @@ def cautions_of_columns(
     unused: dict[str, dict[object, bool]] = {name: {} for name in public}
     codes: dict[str, dict[object, int]] = {name: {} for name in (*protected, *public)}
     counts: dict[tuple[str, str], np.ndarray] = {}
+    copies = set(product(protected, public))
     for batch in batches:
+        copies = {(s, u) for s, u in copies if _same(batch.column(s), batch.column(u))}
         for name, known in unused.items():
             _use(batch.column(name), known)
-        found = {name: _encode(batch.column(name), codes[name]) for name in codes if _fits(codes[name], batch, name)}
+        found = {
+            name: _encode(batch.column(name), codes[name]) for name in codes if _has_labels(batch.column(name).type)
+        }
         for name in [name for name in codes if name not in found or len(codes[name]) > MOST_VALUES]:
             del codes[name]
         for s, u in product(protected, public):
@@ -79,8 +83,10 @@ def cautions_of_columns(
                 f"{name!r} is released unchanged with {counted(number, 'categories')} that no record has: remove them "
                 "from its type if they are not public"
             )
+    for s, u in sorted(copies):
+        yield f"{u!r} is released unchanged and is a copy of {s!r}: drop it"
     for (s, u), table in counts.items():
-        if s in codes and u in codes and table.shape[1] * RECORDS <= table.sum():
+        if s in codes and u in codes and (s, u) not in copies:
             yield from _mix_truth(s, u, table)
 
 
@@ -94,16 +100,27 @@ def _use(column: pa.Array, known: dict[object, bool]) -> None:
             known[value] = known.get(value, False) or at in used
 
 
-def _fits(known: Mapping[object, int], batch: pa.RecordBatch, name: str) -> bool:
-    type_ = batch.schema.field(name).type
+def _same(one: pa.Array, other: pa.Array) -> bool:
+    """Whether two columns hold the same labels, record by record."""
+    if not (_has_labels(one.type) and _has_labels(other.type)):
+        return False
+    first, second = (_plain(array).cast(pa.large_string()) for array in (one, other))
+    return bool(first.equals(second))
+
+
+def _plain(array: pa.Array) -> pa.Array:
+    """The values themselves, where they come as codes of a dictionary."""
+    return array.cast(array.type.value_type) if pa.types.is_dictionary(array.type) else array
+
+
+def _has_labels(type_: pa.DataType) -> bool:
     inner = type_.value_type if pa.types.is_dictionary(type_) else type_
     return is_text(inner) or pa.types.is_integer(inner) or pa.types.is_boolean(inner)
 
 
 def _encode(array: pa.Array, known: dict[object, int]) -> np.ndarray:
     """The code of each value, new ones added to `known`; missing is a value."""
-    plain = array.cast(array.type.value_type) if pa.types.is_dictionary(array.type) else array
-    encoded = settled(plain).dictionary_encode()
+    encoded = settled(_plain(array)).dictionary_encode()
     values = [*encoded.dictionary.to_pylist()[: MOST_VALUES + 1], None]
     place = np.array([known.setdefault(value, len(known)) for value in values], dtype=np.int64)
     at = encoded.indices.cast(pa.int64()).fill_null(len(values) - 1).to_numpy(zero_copy_only=False)
@@ -112,12 +129,18 @@ def _encode(array: pa.Array, known: dict[object, int]) -> np.ndarray:
 
 def _mix_truth(s: str, u: str, table: np.ndarray) -> Iterator[str]:
     total = table.sum()
+    # Whether each value goes with one of the other column: then no statistics are needed.
+    told, telling = ((table > 0).sum(axis=axis).max(initial=0) == 1 for axis in (1, 0))
+    if not telling and table.shape[1] * RECORDS > total:
+        return
+    renamed = told and telling and table.max() > 1
     entropy, both, other = (_bits(one / total) for one in (table.sum(axis=1), table.ravel(), table.sum(axis=0)))
     shared = entropy + other - both
     rows, columns = ((table.sum(axis=axis) > 0).sum() for axis in (1, 0))
     # The information that independent columns have by chance, to first order (Miller and Madow).
     chance = (rows - 1) * (columns - 1) / (2 * total * math.log(2))
-    if entropy > 0 and shared - chance >= TELLING * entropy:
+    # An identifier determines every column, which chance explains.
+    if entropy > 0 and (renamed or shared - chance >= TELLING * entropy):
         alone = table[:, (table > 0).sum(axis=0) == 1].sum() / total
         yield (
             f"{u!r} is released unchanged and determines {shared:.3g} of the {entropy:.3g} bits of {s!r}; it "

@@ -13,6 +13,8 @@ from rropt.release.plans.stack import NULL, UNKNOWN, Part
 MOST_EXAMPLES = 1000
 """Different wrong values that are kept for the error; the others are counted only."""
 SHOWN = 5
+MISSING, STRANGE = "missing", "unknown"
+"""What is replaced by a label where the release says so."""
 
 
 def check_type(type_: pa.DataType, where: str) -> None:
@@ -25,16 +27,19 @@ def check_type(type_: pa.DataType, where: str) -> None:
         raise InputError(f"its type {type_} does not hold labels", where, remedy)
 
 
-def codes(array: pa.Array, part: Part) -> np.ndarray:
+def codes(array: pa.Array, part: Part, replaced: Counter[tuple[Part, str]] | None = None) -> np.ndarray:
     """Positions in the labels of `part`, as int32; for missing and unknown values what it says, NULL or UNKNOWN.
+    `replaced` counts those for which it says a label.
 
     An integer means the label that is its decimal text; empty text is missing. Dictionaries count by their values.
     """
     found = _positions(array, part.labels)
-    if part.null != NULL:
-        found[found == NULL] = part.null
-    if part.other != UNKNOWN:
-        found[found == UNKNOWN] = part.other
+    for kind, code, label in ((MISSING, NULL, part.null), (STRANGE, UNKNOWN, part.other)):
+        if label != code:
+            mask = found == code
+            found[mask] = label
+            if replaced is not None:
+                replaced[part, kind] += int(mask.sum())
     return found
 
 

@@ -17,6 +17,20 @@ SUFFIXES = {".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".pq": "parquet
 SUFFIXES |= {".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow"}
 
 
+def check_places(data: Path, output: Path) -> None:
+    """Raise InputError where the output cannot have this name."""
+    if output.suffix.lower() not in SUFFIXES or SUFFIXES[output.suffix.lower()] != SUFFIXES[data.suffix.lower()]:
+        raise InputError(
+            f"the data are {SUFFIXES[data.suffix.lower()]}, and its suffix is of another format",
+            str(output),
+            f"use the suffix {data.suffix}: a release does not convert",
+        )
+    if output.is_dir():
+        raise InputError("cannot write (a folder has this name)", str(output), "choose another name")
+    if output.exists() and output.samefile(data):
+        raise InputError("it is the data itself", str(output), "choose another name")
+
+
 def open_table(
     path: Path, protected: tuple[str, ...] = (), delimiter: str | None = None, unquote: bool = False
 ) -> Source:

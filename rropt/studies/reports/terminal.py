@@ -208,7 +208,8 @@ def show_release(released: Released, console: Console) -> None:
     for path, what in (
         (released.output, ""),
         (released.manifest_file, ""),
-        (released.ledger, " (a record of draws from the data: keep it with them, unpublished)"),
+        *((place, " (a record of draws from the data: keep it with them, unpublished)") for place in released.ledgers),
+        *([(released.memory, " (the memory of the key: keep it with the key, unpublished)")] * bool(released.memory)),
     ):
         verb = "wrote" if released.drawn else "found"
         console.print(f"{verb} {plain(str(path))}{what}", highlight=False, markup=False, soft_wrap=True)

@@ -1,0 +1,108 @@
+"""The reading of the data before the draw: what forbids it, and what their owner should know."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+
+from rropt.errors import InputError, counted
+from rropt.exact import declared_text, shown
+from rropt.model.identification import at_risk, risk_excess
+from rropt.model.promises import identification
+from rropt.release.memo import Memo
+from rropt.release.plans.plan import ProtectedColumn
+from rropt.release.tables.batches import Protector
+from rropt.release.tables.cautions import cautions_of_columns
+from rropt.release.tables.coding import MISSING, STRANGE
+from rropt.release.tables.streams import Source
+
+FEW = 10
+"""A column is refused where fewer than one in so many of its values are labels, missing ones left out."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What one reading showed: the number of `rows`, what is `against` a release that is not forced, and `cautions`."""
+
+    rows: int
+    against: tuple[InputError, ...]
+    cautions: tuple[str, ...]
+
+
+def look(source: Source, protector: Protector, memo: Memo | None, protected: Sequence[str], data: str) -> Seen:
+    """Read the whole table once. Raises InputError for values that cannot be released, so that the draw does not stop
+    half-way."""
+    rows = 0
+    counts = [np.zeros(stack.rows, dtype=np.int64) for stack in protector.stacks]
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        nonlocal rows
+        for batch in source.batches():
+            found = protector.rows(protector.read(batch), batch.num_rows)
+            for known, own in zip(counts, found or (), strict=found is not None):
+                known += np.bincount(own, minlength=len(known))
+            if memo is not None and found is not None:
+                memo.tag(batch, found)
+            rows += batch.num_rows
+            yield batch
+
+    cautions = list(cautions_of_columns(batches(), protected, protector.unprotected))
+    if protector.faults:
+        raise protector.faults.error(data)
+    if source.rows not in (None, rows):
+        cut = f"{rows:,} of its {counted(source.rows, 'rows')} were read"
+        raise InputError(cut, data, "is the file cut short?")
+    against, replaced = _replaced(protector, rows, data)
+    for stack, known in zip(protector.stacks, counts, strict=True):
+        against += _risks(stack.column, known.tolist(), data)
+    return Seen(rows, tuple(against), (*replaced, *cautions))
+
+
+def _risks(column: ProtectedColumn, counts: list[int], data: str) -> Iterator[InputError]:
+    """Bounds on the identification risk that designs promise for other counts, and that do not hold for these: one
+    number for each input of each stratum."""
+    names = ", ".join(map(repr, column.columns))
+    start = 0
+    for (stratum, mechanism), design in zip(column.strata, column.designs, strict=True):
+        own = counts[start : start + len(mechanism.inputs)]
+        start += len(own)
+        problem = design.problem or {}
+        if "identification_risk" not in problem:
+            continue
+        declared, at_most, categories = identification(problem)
+        if tuple(own) == declared:
+            continue
+        few = set(at_risk(own, at_most)) & set(categories)
+        worst, c = max((risk_excess(mechanism.column(c), own, c, at_most), c) for c in few) if few else (Fraction(0), 0)
+        if worst > 0:
+            within = f", stratum {', '.join(stratum)!r}," if stratum else ""
+            yield InputError(
+                f"{mechanism.inputs[c]!r} of column {names}{within} is identified with probability "
+                f"{shown(worst + at_most, 3, up=True)}, above the {declared_text(at_most)} that its design promises "
+                f"for counts of {counted(sum(declared), 'records')}: these data have other counts",
+                data,
+                "make a design for these counts, or use --force to release without this promise",
+            )
+
+
+def _replaced(protector: Protector, rows: int, data: str) -> tuple[list[InputError], list[str]]:
+    """The values that are replaced by an input: columns where that is nearly all of them, and the others."""
+    against, cautions, whole = [], [], counted(rows, "values")
+    for part in dict.fromkeys(part for part, _ in protector.replaced):
+        found = [
+            (protector.replaced[part, kind], kind, at) for kind, at in ((STRANGE, part.other), (MISSING, part.null))
+        ]
+        told = [
+            f"{count:,} of {whole} of column {part.name!r} are {kind} and count as {part.labels[at]!r}"
+            for count, kind, at in found
+            if count
+        ]
+        (unknown, _, _), (missing, _, _) = found
+        if (rows - missing - unknown) * FEW < rows - missing or missing == rows > 0:
+            remedy = "is it the column of this design? check --column, or use --force where this is meant"
+            against.append(InputError("; ".join(told), data, remedy))
+        else:
+            cautions += told
+    return against, cautions
