@@ -257,6 +257,20 @@ def wide(k: int, m: int, unit: str) -> Document:
     return changed(stored("determinant"), change)
 
 
+def test_as_many_forms_as_queries() -> None:
+    """With the first query twice a bound is lower than that of the certificate, and read; one form less is not read."""
+
+    def thrice(made: Document) -> None:
+        queries = made["problem"]["utility"]["queries"]
+        queries.append(queries[0])
+        for leaf in leaves(made):
+            leaf["forms"].append(leaf["forms"][0])
+
+    made = changed(stored("trace"), thrice)
+    assert said(made)[0] == "REFUTED"
+    assert said(changed(made, lambda new: leaves(new)[0]["forms"].pop()))[0] == "UNREADABLE"
+
+
 def test_limits() -> None:
     """The operations of a leaf are 4 (J + 2) m 2^k (x + t) and more: x grows with the length of the unit."""
     assert said(wide(12, 20, "1" + "0" * 100))[0] == "REFUTED"
