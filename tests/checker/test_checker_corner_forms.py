@@ -271,6 +271,43 @@ def test_as_many_forms_as_queries() -> None:
     assert said(changed(made, lambda new: leaves(new)[0]["forms"].pop()))[0] == "UNREADABLE"
 
 
+def restricted(most: str) -> Document:
+    """The eigenvalue's problem, input 2 of each output at least twice the smallest entry in the last leaf, whose prices
+    do not hold at (3, 3, 2): no column of that box is a multiple of it. Elsewhere forms and prices are 0: both sides of
+    the corners are."""
+    made = stored("eigenvalue")
+    p = np.array([int(weight) for weight in made["problem"]["weights"]], dtype=float)
+    p, form = p / p.sum(), np.array([1.0, 1.0, -1.2])
+    corners = [np.array([a, b, c]) for a in (1.0, 3.0) for b in (1.0, 3.0) for c in (2.0, 3.0) if min(a, b) == 1]
+    # The least price at (3, 3, 2).
+    found = linprog(
+        np.array([3.0, 3.0, 2.0]),
+        A_ub=[-v for v in corners],
+        b_ub=[-((form @ v) ** 2) / (p @ v) for v in corners],
+        bounds=[(-20, 20)] * 3,
+    )
+    unit = 1 << 40
+    prices, own = [int(a * unit) + unit // 1000 for a in found.x], [round(w * unit) for w in form]
+    assert (found.x + 2e-3) @ [3, 3, 2] * (p @ [3, 3, 2]) < (form @ [3, 3, 2]) ** 2
+    first, zero = [[unit, 0, 0]], [[0, 0, 0]]
+    nothing = {"a": [0, 0, 0], "l": [], "forms": zero, "factors": first}
+    nodes: list[Any] = []
+    for y in range(3):
+        nodes += [[y, 2, "2"], nothing]
+    nodes.append({"a": prices, "l": [], "forms": [own], "factors": first})
+    made["proof"].update(nodes=nodes)
+    made["proof"]["yield"] = most
+    return put(made, "bound", value=str(-Fraction(most)))
+
+
+def test_a_corner_without_a_smallest_entry_is_not_asked() -> None:
+    """Nothing is asked of (3, 3, 2); and what is as large as the other side holds."""
+    assert said(restricted("50")) == ("PROVED", "")
+    made = restricted("50")
+    made["proof"]["nodes"][-1]["forms"][0][2] *= -1
+    assert said(made)[0] == "REFUTED"
+
+
 def test_limits() -> None:
     """The operations of a leaf are 4 (J + 2) m 2^k (x + t) and more: x grows with the length of the unit."""
     assert said(wide(12, 20, "1" + "0" * 100))[0] == "REFUTED"
