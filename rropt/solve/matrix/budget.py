@@ -159,6 +159,6 @@ reason: the last box is then a ten-thousandth of the first."""
 # designs.py
 LARGEST_TREE = 20_000
 """Cells at most. Chosen: by reason: so many take minutes, and their proof has ten megabytes."""
-WRITING = 1e-5
+WRITING = 5e-6
 """Seconds that the proof of a cell takes to be written and checked, for each input of each corner. Chosen: by reason,
 as no case has a clock: an estimate."""

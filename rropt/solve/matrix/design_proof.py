@@ -21,8 +21,7 @@ from rropt.program.design_utilities import DesignUtility, InverseDeterminant, In
 from rropt.program.programs import Program
 from rropt.prove.balls import PRICE_BITS, unit_for
 from rropt.prove.certificates import Proof
-from rropt.prove.trees import leaves_below
-from rropt.solve.kernel.route import Dual, Wanted, never
+from rropt.solve.kernel.route import Dual, Wanted
 from rropt.solve.matrix.design_cells import DesignCell, Multipliers
 
 VERSION = 9
@@ -39,31 +38,32 @@ def prove(program: Program, dual: Dual | None, wanted: Wanted) -> Proof | Refusa
     if root is None:
         return None
     proof = _proof(program, root, wanted.effort.closing())
-    if proof is None:
-        # The first cell alone has a short proof.
-        alone = DesignCell(root.lower, root.upper, root.bound, root.proved)
-        proof = _proof(program, alone, never)
     return Refusal("no corner-tree bounds every matrix") if proof is None else proof
 
 
 def _proof(program: Program, root: DesignCell, stop: Callable[[], bool]) -> Proof | None:
-    """The proof of a tree of cells; None where a leaf has no multipliers, or time is over."""
+    """The proof of a tree of cells, of whose rest no cell is split once time is over; None where a leaf has no
+    multipliers."""
     reached = max(leaf.bound for leaf in root.leaves())
-    if not math.isfinite(reached):
-        return None
     writer = _Writer(program, root)
     items: list[Any] = []
-    worst: Fraction | None = None
-    for leaf, limits in leaves_below(root, writer.whole, _halves, items, reached):
-        if stop() or leaf.proved is None or not writer.unit:
+    yields: list[Fraction] = []
+    stack = [(root, writer.whole)]
+    while stack:
+        cell, limits = stack.pop()
+        if cell.parts is not None and (cell.proved is None or (cell.bound > reached and not stop())):
+            element, first, second = _halves(cell, limits)
+            items.append(element)
+            stack += [(cell.parts[1], second), (cell.parts[0], first)]
+            continue
+        if cell.proved is None or not writer.unit:
             return None
-        item, own = writer.leaf(leaf.proved, limits)
+        item, own = writer.leaf(cell.proved, limits)
         if own is None:
             return None
-        worst = own if worst is None else max(worst, own)
+        yields.append(own)
         items.append(item)
-    assert worst is not None
-    bound = dyadic_up(worst, PRICE_BITS)
+    bound = dyadic_up(max(yields), PRICE_BITS)
     payload: dict[str, object] = {
         "kind": "corner-tree",
         "yield": rational_text(bound),
