@@ -298,4 +298,4 @@ def test_no_matrix_beats_the_bound(name: str) -> None:
         for t in (0.02, 0.1, 0.5, 0.9):
             least = min(least, utility(name, problem, own + t * (vertex - own)))
     assert bound - 1e-9 <= least
-    assert least <= 1.01 * float(Fraction(made["value"]["upper"])), "they come near the mechanism, or the test is weak"
+    assert least <= 1.05 * float(Fraction(made["value"]["upper"])), "they come near the mechanism, or the test is weak"
