@@ -221,8 +221,8 @@ class CornerTree:
 
     def _right(self, leaf: Leaf) -> fmpq:
         """sum_x a_x + sum_i l_i rhs_i"""
-        right = total(number * self.problem.rows[i].rhs for i, number in leaf.rows.items())
-        return (sum(leaf.a) + right) / self.unit
+        found: fmpq = sum(leaf.a) + total(number * self.problem.rows[i].rhs for i, number in leaf.rows.items())
+        return found / self.unit
 
     def _prices(self, leaf: Leaf) -> list[list[fmpq]]:
         """The A_y."""
