@@ -1,4 +1,4 @@
-"""The trusted checker of rropt certificates, format versions 1 to 8.
+"""The trusted checker of rropt certificates, format versions 1 to 9.
 
 One file, Python standard library only, nothing of rropt: copy it anywhere and run
 `python checker.py FILE...` (or `python -m rropt.checker FILE...`). It is written from
@@ -26,7 +26,7 @@ inverse_trace; identification risk, with a part of section 5 for the mechanism a
 chi-square information, which is that of mutual information. What only version 6 has: corner-trees, after the box trees;
 `labels` for graphs, after `levels`; and the steps to a problem that relaxes the one that is asked. What only version 7
 has: `groups` of a mechanism, in section 5. What only version 8 has: the step `lift`, and
-`rays` after `known`.
+`rays` after `known`. What only version 9 has: corner-trees of designs, after the other ones.
 """
 
 from __future__ import annotations
@@ -99,11 +99,12 @@ MAX_POINT = 2**128 - 1  # of a `point`
 MAX_OPERATIONS = 2 * 10**8  # for each MiB, and for a file below one: a quarter of a microsecond each, or less
 MAX_MEBIBYTES = 10  # that count there
 MAX_ORDER = 64  # of a Renyi divergence
+MAX_CORNERS = 12  # inputs of a corner-tree with forms, which has 2^k corners for each output and leaf
 MAX_DETERMINANT = 2**15  # bits of the forms of inverse_determinant, as integers over a denominator for each
 
 DESIGNS = ("inverse_trace", "inverse_determinant", "inverse_eigenvalue")  # utilities of M
 MAX_STEPS = 64
-VERSIONS = (1, 2, 3, 4, 5, 6, 7, 8)
+VERSIONS = (1, 2, 3, 4, 5, 6, 7, 8, 9)
 CONVEX = "mi-column-convex"
 CONVEX_SQUARE = "chi-square-column-convex"
 UNIFORM = "uniform-choice-among-matches"
@@ -713,9 +714,13 @@ class _Work:
         square = problem.utility == "chi_square"
         count = 4 * k * m * len(proof.nodes) * self.rounded
         for leaf in proof.nodes:
-            if isinstance(leaf, _CornerLeaf):
+            if isinstance(leaf, _CornerLeaf | _FormLeaf):
                 named = sum(len(problem.rows[i].terms) for i, _ in leaf.l)
                 count += 6 * (k * m + named + len(leaf.l)) * (self.exact + self.total)
+            if isinstance(leaf, _FormLeaf):
+                count += (4 * (len(leaf.forms) + 2) * m << k) * (self.exact + self.total)
+                count += 2 * k**3 + 24 * self.rounded
+            elif isinstance(leaf, _CornerLeaf):
                 count += 20 * k * m * len(problem.gain) * self.exact
                 for column in leaf.columns:
                     if isinstance(column, _WholeCone):
@@ -1036,7 +1041,7 @@ def _read_certificate(value: object, size: int = 0) -> _Certificate:
     _read_word(keys["format"], "format", "rropt-certificate")
     version = keys["version"]
     if type(version) is not int or version not in VERSIONS:
-        _unreadable("version", f"expected the integer 1, 2, 3, 4, 5, 6, 7 or 8, found {_describe(version)}")
+        _unreadable("version", f"expected the integer 1, 2, 3, 4, 5, 6, 7, 8 or 9, found {_describe(version)}")
     rats = _Rationals()
     witness = keys["mechanism"]
     groups = witness.get("groups") if version > 6 and isinstance(witness, dict) else None
@@ -1142,7 +1147,7 @@ def _lemmas_of_proof(last: _Problem, steps: list[_Step], proof: _Proof) -> tuple
         (CONVEX, CONVEX in taken or (of_information and (by_vertices or proof.kind == "thresholds"))),
         (CONVEX_SQUARE, CONVEX_SQUARE in taken or (last.utility == "chi_square" and by_vertices)),
         (CONVEX_ENTROPY, of_information and by_columns and not proof.known),
-        (CONVEX_FORMS, by_vertices and bool(proof.forms)),
+        (CONVEX_FORMS, by_vertices and last.utility in DESIGNS),
         (OFF_DIAGONAL, proof.kind == "branch-tree" and last.structure),
         (VERTICES, bool(proof.shapes or proof.levels)),
         (GIBBS, by_gibbs),
@@ -1688,7 +1693,7 @@ def _read_company(problem: _Problem, where: Where, version: int) -> None:
         with_what = "the utility linear" if version < 3 else f"the utilities linear, {', '.join(DESIGNS)}"
         _unreadable((where, "sense"), f"minimize goes only with {with_what}, not with {utility}")
     either = utility == "chi_square" or (utility == "mutual_information" and version > 1)
-    either = either or (utility in ("bayes", "sum") and version > 5)
+    either = either or (utility in ("bayes", "sum") and version > 5) or (utility in DESIGNS and version > 8)
     if problem.outputs is not None and utility not in ("linear", "entropy") and not either:
         _unreadable((where, "outputs"), f"must be null for the utility {utility}")
     if problem.floor is not None and utility not in ("linear", "entropy"):
@@ -3406,6 +3411,15 @@ class _CornerLeaf(NamedTuple):
     columns: list[int | list[CornerToken] | _WholeCone]
 
 
+class _FormLeaf(NamedTuple):
+    """A leaf of a corner-tree of a design: a, l and W_j as INT, and the C_j of inverse_eigenvalue."""
+
+    a: list[int]
+    l: Counts  # [i, INT]  # noqa: E741 -- the name is the format's
+    forms: list[list[int]]
+    factors: list[list[int]]
+
+
 @dataclass(frozen=True)
 class _NumberSplit:
     """ "["n", S, N]": at most N outputs are of S, or at least N + 1."""
@@ -3422,7 +3436,7 @@ class _WholeCone(NamedTuple):
 
 # Of a tree in `columns`: x, [x, c], or what is a leaf, the t_z, each as numerator and denominator.
 CornerToken: TypeAlias = "int | _Split | tuple[Pair, ...]"
-CornerElement: TypeAlias = "_Split | _NumberSplit | _CornerLeaf"
+CornerElement: TypeAlias = "_Split | _NumberSplit | _CornerLeaf | _FormLeaf"
 
 
 class _OffDiagonalsLeaf(NamedTuple):
@@ -3630,7 +3644,7 @@ def _read_proof(value: object, where: Where, problem: _Problem, rats: _Rationals
     if kind == "branch-tree":
         return _read_branch_tree(value, where, problem, rats)
     if kind == "corner-tree":
-        return _read_corner_tree(value, where, problem, rats)
+        return _read_corner_tree(value, where, problem, rats, version)
     if kind == "thresholds":
         return _read_thresholds(value, where, problem, rats)
     if kind == "risk-branch":
@@ -4367,14 +4381,16 @@ def _read_columns_leaf(value: object, where: Where, problem: _Problem, rats: _Ra
     return _ColumnsLeaf(a, rows, columns)
 
 
-def _read_corner_tree(value: object, where: Where, problem: _Problem, rats: _Rationals) -> _Proof:
-    """ "Utility mutual_information, chi_square or bayes, `outputs` a list, cone complete, any rows, no structure"; a
-    problem with `identification_risk` has other kinds.
+def _read_corner_tree(value: object, where: Where, problem: _Problem, rats: _Rationals, version: int) -> _Proof:
+    """ "Utility mutual_information, chi_square or bayes", "(version 9) inverse_trace, inverse_determinant or
+    inverse_eigenvalue; `outputs` a list, cone complete, any rows, no structure"; a problem with `identification_risk`
+    has other kinds.
     """
     if problem.utility == "sum" and (len(problem.parts) > 1 or not problem.bends(problem.parts[0])):
         _unreadable((where, "kind"), "corner-tree is for a sum of one part only, one that bends")
     problem = problem.single()
-    own = problem.utility in SUBLINEAR and problem.outputs is not None
+    is_design = problem.utility in DESIGNS and version > 8
+    own = (problem.utility in SUBLINEAR or is_design) and problem.outputs is not None
     if not own or not problem.cone.is_complete or problem.structure:
         _unreadable((where, "kind"), "corner-tree is for a complete cone, outputs that are a list, and no structure")
     k, m = problem.k, problem.m
@@ -4383,7 +4399,7 @@ def _read_corner_tree(value: object, where: Where, problem: _Problem, rats: _Rat
     unit = _read_big(keys["unit"], (where, "unit"), positive=True)
     at = (where, "nodes")
     values = _read_boxes(keys["nodes"], at)
-    _limit(k, MAX_BOX_INPUTS, at, "k inputs of a corner-tree")
+    _limit(k, MAX_CORNERS if is_design else MAX_BOX_INPUTS, at, "k inputs of a corner-tree")
     _limit(k * m, MAX_MATRIX, at, "k * m of a corner-tree")
     _limit(len(values) * k * m, MAX_SEARCH, at, "k * m * tree nodes")
     terms = _Terms(at)
@@ -4392,6 +4408,8 @@ def _read_corner_tree(value: object, where: Where, problem: _Problem, rats: _Rat
         where_i = (at, i)
         if isinstance(item, list):
             nodes.append(_read_corner_branch(item, where_i, problem, rats))
+        elif is_design:
+            nodes.append(_read_form_leaf(item, where_i, problem, terms))
         else:
             nodes.append(_read_corner_leaf(item, where_i, problem, rats, terms))
     return _Proof("corner-tree", [], [], [], [], [], unit, most=most, nodes=nodes)
@@ -4402,7 +4420,7 @@ def _read_corner_branch(
 ) -> _Split | _NumberSplit:
     """ "[y, x, "c"] [...] RAT c > 1", "for bayes ["g", y, g]", and "for the other utilities ["n", S, N]"."""
     first, second, third = _read_list(value, where, exactly=3)
-    if isinstance(first, str):
+    if isinstance(first, str) and problem.utility not in DESIGNS:
         if problem.utility != "bayes":
             _read_word(first, (where, 0), "n")
             of = _read_entries_above(second, (where, 1), problem.k, rats)
@@ -4443,13 +4461,37 @@ def _read_corner_leaf(value: object, where: Where, problem: _Problem, rats: _Rat
     if "n" in keys:
         numbers = _read_counts(keys["n"], (where, "n"), (1 << 53,), negative=True)
         _read_list(keys["n"], (where, "n"), least=1)
-    at = (where, "a")
-    a = [_read_int(item, (at, x)) for x, item in enumerate(_read_list(keys["a"], at, exactly=problem.k))]
+    a = _read_ints(keys["a"], (where, "a"), problem.k)
     rows = _read_multipliers(keys["l"], (where, "l"), problem.rows, terms)
     at = (where, "columns")
     items = _read_list(keys["columns"], at, exactly=problem.m)
     columns = [_read_corners(item, (at, y), y, problem, rats, terms) for y, item in enumerate(items)]
     return _CornerLeaf(a, rows, numbers, columns)
+
+
+def _read_form_leaf(value: object, where: Where, problem: _Problem, terms: _Terms) -> _FormLeaf:
+    """ "A leaf with exactly the keys `a` and `l` as above, `forms`: J lists of k INT", "J being the number of queries
+    of inverse_trace, k of inverse_determinant, and that of the `factors` of inverse_eigenvalue".
+    """
+    k, utility = problem.k, problem.utility
+    keys = _read_object(value, where, "a l forms" + (" factors" if utility == "inverse_eigenvalue" else ""))
+    many = len(problem.queries) if utility == "inverse_trace" else k
+    factors: list[list[int]] = []
+    if utility == "inverse_eigenvalue":
+        at = (where, "factors")
+        lists = _read_list(keys["factors"], at, least=1)
+        many = len(lists)
+        _limit(many, MAX_DESIGN, at, "factors")
+        factors = [_read_ints(item, (at, j), k) for j, item in enumerate(lists)]
+    at = (where, "forms")
+    forms = [_read_ints(item, (at, j), k) for j, item in enumerate(_read_list(keys["forms"], at, exactly=many))]
+    a = _read_ints(keys["a"], (where, "a"), k)
+    return _FormLeaf(a, _read_multipliers(keys["l"], (where, "l"), problem.rows, terms), forms, factors)
+
+
+def _read_ints(value: object, where: Where, k: int) -> list[int]:
+    """k INT."""
+    return [_read_int(item, (where, x)) for x, item in enumerate(_read_list(value, where, exactly=k))]
 
 
 def _read_corners(
@@ -5389,18 +5431,23 @@ def _yield(problem: _Problem, proof: _Proof) -> Pair:
         return _yield_of_thresholds(problem, proof)
     if proof.kind in ("entropy-dual", "entropy-farkas"):
         return _yield_of_entropy(problem, proof)
-    terms = [_pair(a) for a in proof.prices]
-    if problem.utility == "inverse_determinant" and proof.forms:
-        return _yield_of_determinant(proof)
-    if problem.utility == "inverse_eigenvalue" and proof.forms:
-        return _yield_of_factors(problem, proof)
     if proof.forms:
-        terms += _yield_of_queries(problem, problem.queries, proof.forms)
+        return _yield_of_forms(problem, proof)
+    terms = [_pair(a) for a in proof.prices]
     for row, weight in zip(problem.rows, proof.rows, strict=False):
         terms.append((weight.numerator * row.rhs.numerator, weight.denominator * row.rhs.denominator))
     if problem.approximate is not None:  # "delta * (the sum of all u) is added"
         terms.append(_pair(problem.approximate.delta * _sum(event.u for event in proof.events)))
     return _total(terms)
+
+
+def _yield_of_forms(problem: _Problem, proof: _Proof) -> Pair:
+    """What the prices and forms of a design give."""
+    if problem.utility == "inverse_determinant":
+        return _yield_of_determinant(proof)
+    if problem.utility == "inverse_eigenvalue":
+        return _yield_of_factors(problem, proof)
+    return _total([*map(_pair, proof.prices), *_yield_of_queries(problem, problem.queries, proof.forms)])
 
 
 def _yield_of_queries(problem: _Problem, queries: list[list[Fraction]], forms: list[list[Fraction]]) -> Iterator[Pair]:
@@ -6705,12 +6752,12 @@ class _CornerTest:
         """ "where lo_yx > 1 for every x, or lo_yx > hi_yx for some x"."""
         return all(lo > 1 for lo in own.lo) or any(lo > hi for lo, hi in zip(own.lo, own.hi, strict=True))
 
-    def prices(self, leaf: _CornerLeaf) -> list[list[Fraction]]:
+    def prices(self, leaf: _CornerLeaf | _FormLeaf) -> list[list[Fraction]]:
         """ "A_yx = a_x + sum_i l_i terms_i[x, y]", each INT over D; "of a `sum`: A_yx = (a_x + sum_i l_i
         terms_i[x, y] - sigma cost[x, y]) / |weight|".
         """
         unit = self.proof.unit
-        table = [[Fraction(a, unit) for a in leaf.a] for _ in leaf.columns]
+        table = [[Fraction(a, unit) for a in leaf.a] for _ in range(self.problem.m)]
         for i, l_i in leaf.l:
             for x, y, c in self.problem.rows[i].terms:
                 table[y][x] += Fraction(l_i, unit) * c
@@ -6719,6 +6766,10 @@ class _CornerTest:
         for part in self.problem.parts:
             table = [[a / abs(part.weight) for a in prices] for prices in table]
         return table
+
+    def of_rows(self, leaf: _CornerLeaf | _FormLeaf) -> Fraction:
+        """sum_i l_i rhs_i."""
+        return _sum(Fraction(l_i, self.proof.unit) * self.problem.rows[i].rhs for i, l_i in leaf.l)
 
     def charges(self, leaf: _CornerLeaf, taken: Taken, where: str) -> list[_Charge]:
         """ "j stands for the j-th element ["n", S, N] of the path [...] (a j without one: REFUTED)", and the INT
@@ -6856,7 +6907,11 @@ def _check_corner_tree(problem: _Problem, proof: _Proof) -> None:
         elif isinstance(token, _NumberSplit):
             pending += [(path, (*taken, (token, is_first))) for is_first in (False, True)]
         else:
-            _check_corner_leaf(test, token, [test.tightened(own) for own in path], taken, i)
+            tightened = [test.tightened(own) for own in path]
+            if isinstance(token, _FormLeaf):
+                _check_form_leaf(test, token, tightened, i)
+            else:
+                _check_corner_leaf(test, token, tightened, taken, i)
 
 
 def _check_corner_leaf(test: _CornerTest, leaf: _CornerLeaf, path: list[_Sides], taken: Taken, i: int) -> None:
@@ -6880,7 +6935,7 @@ def _check_sum_of_prices(test: _CornerTest, leaf: _CornerLeaf, taken: Taken, i: 
     N + 1 where it takes the second".
     """
     proof = test.proof
-    rows = _sum(Fraction(l_i, proof.unit) * test.problem.rows[j].rhs for j, l_i in leaf.l)
+    rows = test.of_rows(leaf)
     numbers = sum(n_j * (taken[j][0].most + (0 if taken[j][1] else 1)) for j, n_j in leaf.n)
     if proof.most < Fraction(sum(leaf.a) + numbers, proof.unit) + rows:
         raise Refuted(f"proof.nodes[{i}]: the prices sum to more than the yield")
@@ -6993,6 +7048,64 @@ def _check_corners_hold(test: _CornerTest, ends: list[tuple[_End, ...]], leaf: t
     """ "A leaf of such a tree holds"."""
     if not test.holds(ends, leaf):
         raise Refuted(f"proof.{where}: the inequality of this leaf fails")
+
+
+# --------------------------------------------------------------------------------------------------------
+# 6. proof: corner-trees of inverse_trace, inverse_determinant and inverse_eigenvalue (version 9)
+# --------------------------------------------------------------------------------------------------------
+
+
+def _check_form_leaf(test: _CornerTest, leaf: _FormLeaf, path: list[_Sides], i: int) -> None:
+    """What prices and forms give, and "for every output y that is not closed" its corners."""
+    _check_yield_of_forms(test, leaf, i)
+    for y, (own, prices) in enumerate(zip(path, test.prices(leaf), strict=True)):
+        if not test.is_closed(own):
+            _check_forms_at_corners(test, leaf.forms, own, prices, f"nodes[{i}]: output {y}")
+
+
+def _check_yield_of_forms(test: _CornerTest, leaf: _FormLeaf, i: int) -> None:
+    """ "S + sum_j (C_j.p)^2 - 2 sum_j C_j.W_j <= B", "S - k - 2 log |d| <= B", "s > 0 and [...] <= s B": what a
+    column-dual with the one price S would yield is at most B.
+    """
+    proof, unit = test.proof, test.proof.unit
+    total = Fraction(sum(leaf.a), unit) + test.of_rows(leaf)
+    forms, factors = ([[Fraction(w, unit) for w in own] for own in table] for table in (leaf.forms, leaf.factors))
+    as_dual = replace(proof, prices=[total], forms=forms, factors=factors)
+    if _less(_pair(proof.most), _yield_of_forms(test.problem, as_dual)):
+        raise Refuted(f"proof.nodes[{i}]: the prices and forms give more than the yield")
+
+
+def _check_forms_at_corners(
+    test: _CornerTest, forms: list[list[int]], own: _Sides, prices: list[Fraction], where: str
+) -> None:
+    """ "Every v with each v_x one of lo_yx and hi_yx and at least one v_x = 1: sum_j (W_j.v)^2 <= (A_y.v)(p.v)", exact.
+
+    Both sides are homogeneous in v: everything is an integer here, v over its common denominator `one`.
+    """
+    problem, unit = test.problem, test.proof.unit
+    one = lcm(*(end.denominator for ends in (own.lo, own.hi) for end in ends))
+    ends = [tuple({int(lo * one), int(hi * one)}) for lo, hi in zip(own.lo, own.hi, strict=True)]
+    scale = lcm(*(a.denominator for a in prices))
+    costs = [int(a * scale) for a in prices]
+    has_one = [False]
+    for several in ends:
+        has_one = [before or v == one for v in several for before in has_one]
+    left = [0] * len(has_one)
+    for form in forms:
+        left = [before + value * value for before, value in zip(left, _at_corners(form, ends), strict=True)]
+    right = zip(_at_corners(costs, ends), _at_corners(problem.weights, ends), strict=True)
+    factor = problem.total * scale
+    for has, square, (cost, mass) in zip(has_one, left, right, strict=True):
+        if has and factor * square > unit * unit * cost * mass:
+            raise Refuted(f"proof.{where}: the forms exceed the prices at a corner")
+
+
+def _at_corners(form: list[int], ends: list[tuple[int, ...]]) -> list[int]:
+    """form.v at every v with each v_x one of ends[x], in an order that depends on `ends` alone."""
+    values = [0]
+    for c, several in zip(form, ends, strict=True):
+        values = [before + c * v for v in several for before in values]
+    return values
 
 
 # --------------------------------------------------------------------------------------------------------

@@ -89,7 +89,7 @@ def _of_proof(program: Program, proof: Mapping[str, object]) -> list[str]:
             names.append("v-log-v-convex")
     if isinstance(utility, ChiSquare) and (by_vertices or by_corners):
         names.append("chi-square-column-convex")
-    if isinstance(utility, DesignUtility) and by_vertices:
+    if isinstance(utility, DesignUtility) and (by_vertices or by_corners):
         names.append("quadratic-over-linear-convex")
     if program.extra(OffDiagonalForm) is not None and kind == "branch-tree":
         names.append("off-diagonal-convex")

@@ -16,7 +16,7 @@ from rropt.solve.entropy.gibbs import EntropyMultipliers
 from rropt.solve.kernel.route import Dual, Effort, Prover, Wanted
 from rropt.solve.ldp import column_dual
 from rropt.solve.linear import linear_dual
-from rropt.solve.matrix import cell_proof as cells, proof as matrix
+from rropt.solve.matrix import cell_proof as cells, design_proof as risks, proof as matrix
 from rropt.solve.metric import proof as metric
 from rropt.solve.offdiagonal import proof as offdiagonal
 from rropt.solve.risk import proof as risk
@@ -28,6 +28,7 @@ PROVERS: tuple[Prover, ...] = (
     risk.prove,
     offdiagonal.prove,
     partial(cells.prove, whole=column_dual.tree_at),
+    risks.prove,
     matrix.prove,
     column_dual.prove,
     robust.prove,

@@ -18,6 +18,7 @@ import test_checker_approximate
 import test_checker_boxes
 import test_checker_cases_damage
 import test_checker_columns
+import test_checker_corner_forms
 import test_checker_counts
 import test_checker_criteria
 import test_checker_cuts
@@ -304,11 +305,12 @@ ISOLATED += [*test_checker_designs.ISOLATED, *test_checker_approximate.ISOLATED,
 ISOLATED += [*test_checker_risk.ISOLATED, *test_checker_levels.ISOLATED, *test_checker_cases_damage.ISOLATED]
 ISOLATED += [*test_checker_mutants_cornertrees.ISOLATED, *test_checker_mutants_outer.ISOLATED]
 ISOLATED += [*test_checker_minorant.ISOLATED, *test_checker_divergences.ISOLATED, *test_checker_lift.ISOLATED]
+ISOLATED += [*test_checker_corner_forms.ISOLATED]
 ISOLATED += [*test_checker_mutants_labels.ISOLATED, *test_checker_counts.ISOLATED, *test_checker_rays.ISOLATED]
 # These only call the others.
 COMPOSITES = {"_check_mechanism_in_cone", "_check_membership", "_check_columns", "_check_tree", "_check_boxes",
               "_check_cases", "_check_off_diagonals", "_check_cuts", "_check_shapes", "_check_proof",
-              "_check_certificate",
+              "_check_certificate", "_check_form_leaf",
               "_check_corner_tree", "_check_corner_leaf", "_check_output", "_check_corners_of_output",
               "_check_thresholds", "_check_risk_trees", "_check_risk_tree", "_check_levels",
               "_check_labels"}  # fmt: skip

@@ -313,7 +313,7 @@ SPELLINGS = {
     "boolean version": ('"version": 1', '"version": true'),
     "float version": ('"version": 1', '"version": 1.0'),
     "version 0": ('"version": 1', '"version": 0'),
-    "version 9": ('"version": 1', '"version": 9'),
+    "version 10": ('"version": 1', '"version": 10'),
     "version 2 as a string": ('"version": 1', '"version": "2"'),
     "version 2 as a float": ('"version": 1', '"version": 2.0'),
     "10,000 digits": ('"version": 1', '"version": 1' + "0" * 10_000),

@@ -309,7 +309,7 @@ def test_divergences_stay_outside() -> None:
     assert_refused(put(made, "proof", "events", value=[]), "must not have approximate")
 
 
-@pytest.mark.parametrize("version", [1, 2, 3, 4, 5, 6, 7, 9])
+@pytest.mark.parametrize("version", [1, 2, 3, 4, 5, 6, 7, 10])
 def test_older_versions_have_none(version: int) -> None:
     assert_refused(put(TIED, "version", value=version))
     assert_refused(put(of_pairs("plain", LEVELS["gamma"], [F(1)] * 4), "version", value=version))

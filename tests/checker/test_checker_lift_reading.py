@@ -301,7 +301,7 @@ def test_proofs_that_need_a_complete_cone_or_a_weight_of_each_input() -> None:
 def test_older_versions_have_no_lift(version: int) -> None:
     for made in (OF_BAYES, OF_ROW):
         assert_refused(put(made, "version", value=version))
-    for beyond in (9, 0, "8", True):
+    for beyond in (10, 0, "8", True):
         assert_refused(put(OF_BAYES, "version", value=beyond))
 
 

@@ -44,7 +44,7 @@ def kind(document: Any) -> str:
     proof, utility = document["proof"], document["problem"]["utility"]["kind"]
     form = next((key for key in FORMS if key in proof), "")
     own = utility in DESIGNS or (utility, form) == ("chi_square", "tree")
-    words = [proof["kind"], f"{utility} {form}" if own else form]
+    words = [proof["kind"], f"{utility} {form}".strip() if own else form]
     if proof["kind"] == "branch-tree":
         words[1] = "off-diagonals" if "structure" in document["problem"] else "columns"
     return " ".join(word for word in words if word)

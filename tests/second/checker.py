@@ -9,6 +9,7 @@ from flint import fmpq
 from .boxes import InformationBoxes
 from .cases import Cases
 from .claims import DESIGNS, Problem, read_problem
+from .cornerforms import CornerForms
 from .cornertrees import CornerTree
 from .curves import CURVES
 from .designs import Design, FormTree
@@ -99,7 +100,7 @@ def _check(data: bytes) -> None:
     file = keys(load(data), ["format", "version", "problem", "mechanism", "value", "bound", "proof", "assumptions"])
     must(file["format"] == "rropt-certificate", "format")
     version = file["version"]
-    must(type(version) is int and version in (1, 2, 3, 4, 5, 6, 7, 8), "version")
+    must(type(version) is int and version in range(1, 10), "version")
     has_steps = version >= 6 and isinstance(file["proof"], dict) and "steps" in file["proof"]
     grouped = version >= 7 and isinstance(file["mechanism"], dict) and "groups" in file["mechanism"]
     problem = last = read_problem(reader, file["problem"], version, whole=not has_steps, grouped=grouped)
@@ -169,7 +170,7 @@ def _assumptions(
         wanted |= {name for name, (kinds, utilities) in USED.items() if _is_one(proof, kinds, last.kind, utilities)}
         if isinstance(proof, Thresholds) and last.kind == "mutual_information":
             wanted.add("mi-column-convex")
-        if isinstance(proof, Design) and isinstance(proof.cover, FormTree):
+        if isinstance(proof, CornerForms) or (isinstance(proof, Design) and isinstance(proof.cover, FormTree)):
             wanted.add("quadratic-over-linear-convex")
         if witnessed:
             wanted |= {name for name, utilities in OF_VALUE.items() if problem.kind in utilities}
@@ -213,7 +214,7 @@ def read_proof(reader: Reader, problem: Problem, proof: dict[str, Any]) -> Any:
     if kind == "risk-branch":
         return RiskBranch(reader, problem, proof)
     if kind == "corner-tree":
-        return CornerTree(reader, problem, proof)
+        return (CornerForms if problem.kind in DESIGNS else CornerTree)(reader, problem, proof)
     if kind == "branch-tree":
         if problem.structure:
             return OffDiagonal(reader, problem, proof)

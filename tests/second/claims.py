@@ -367,11 +367,11 @@ def _together(problem: Problem) -> None:
     must(not problem.limits, "limits in the last problem")
     must(not problem.divergences, "divergences in the last problem")
     must(problem.sense == "maximize" or kind in ("linear", "sum") or kind in DESIGNS, "minimize what")
-    chosen = kind == "bayes" and problem.version >= 6
+    chosen = (kind == "bayes" and problem.version >= 6) or (kind in DESIGNS and problem.version >= 9)
     must(not listed or chosen or (kind != "bayes" and kind not in DESIGNS), "outputs must be null")
     bare = kind == "mutual_information" and not problem.utility
     if kind in DESIGNS:
-        must(plain and not problem.rows, "design with what")
+        must(plain and (not problem.rows or problem.version >= 9), "design with what")
     if not plain:
         must(problem.sense == "maximize" and bare, "robust cone with what")
         must(not listed, "robust cone with outputs")

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from flint import fmpq
 
-from .claims import Problem
+from .claims import DESIGNS, Problem
 from .matrices import read_row_multipliers
 from .reading import Reader, entry, increasing, index, integer, items, keys, must
 from .reals import largest, log, need, total, xlogx
@@ -41,6 +41,8 @@ class Leaf(NamedTuple):
     rows: dict[int, int]
     numbers: dict[int, int]
     columns: list[Any]  # INT z, a list of INT, of Limit and of lists of fmpq, or {"tree": [...]} as an InformationTree
+    forms: list[list[int]]  # of a design, and `factors` of inverse_eigenvalue
+    factors: list[list[int]]
 
 
 class Part(NamedTuple):
@@ -100,7 +102,7 @@ class CornerTree:
         if problem.kind == "sum":
             must(len(problem.parts) == 1 and problem.parts[0][1] > 0, "a corner-tree of this sum")
             problem, self.weight = problem.parts[0]
-        kinds = ("mutual_information", "chi_square", "bayes")
+        kinds = ("mutual_information", "chi_square", "bayes", *(DESIGNS if problem.version >= 9 else ()))
         must(problem.kind in kinds and problem.outputs is not None and not problem.structure, "a corner-tree")
         must(problem.cone.kind == "complete" and problem.cone.rows is None, "a corner-tree with this cone")
         k, m = problem.k, problem.m
@@ -141,6 +143,8 @@ class CornerTree:
             read_row_multipliers(value["l"], self.problem.rows),
             dict(several) if "n" in value else {},
             [self._column(one, y) for y, one in enumerate(given)],
+            [],
+            [],
         )
 
     def _column(self, value: Any, y: int) -> Any:
@@ -197,17 +201,33 @@ class CornerTree:
         return tuple(((*parts[:y], part, *parts[y + 1 :]), numbers) for part in both)
 
     def _leaf(self, leaf: Leaf, parts: list[Part], numbers: tuple[tuple[Number, int], ...]) -> None:
-        rows, none = self.problem.rows, fmpq(0)
-        right = total(fmpq(number, self.unit) * rows[i].rhs for i, number in leaf.rows.items())
+        right = self._right(leaf)
         self.charges = []
         for j, number in leaf.numbers.items():
             need(j < len(numbers) and number * numbers[j][1] > 0, "n")
             branch, side = numbers[j]
             right += fmpq(number * (branch.most if side > 0 else branch.most + 1), self.unit)
             self.charges.append((branch.s, fmpq(number, self.unit) / self.weight))
-        need(fmpq(sum(leaf.a), self.unit) + right <= self.claim, "the yield of a leaf")
-        cost = self.whole_problem.cost
-        prices = [
+        need(right <= self.claim, "the yield of a leaf")
+        prices = self._prices(leaf)
+        for y, column in enumerate(leaf.columns):
+            if isinstance(column, int):
+                need(parts[column] == parts[y] and prices[column] == prices[y], "another output")
+                need(not self.charges or self.measures[column] == self.measures[y], "another measure")
+            elif isinstance(column, list) and column:
+                self._tree(column, parts[y], y, prices[y])
+            elif not parts[y].closed():
+                self._other(column, parts[y], prices[y])
+
+    def _right(self, leaf: Leaf) -> fmpq:
+        """sum_x a_x + sum_i l_i rhs_i"""
+        found: fmpq = sum(leaf.a) + total(number * self.problem.rows[i].rhs for i, number in leaf.rows.items())
+        return found / self.unit
+
+    def _prices(self, leaf: Leaf) -> list[list[fmpq]]:
+        """The A_y."""
+        rows, cost, none = self.problem.rows, self.whole_problem.cost, fmpq(0)
+        return [
             [
                 (
                     fmpq(a, self.unit)
@@ -219,14 +239,6 @@ class CornerTree:
             ]
             for y in range(self.problem.m)
         ]
-        for y, column in enumerate(leaf.columns):
-            if isinstance(column, int):
-                need(parts[column] == parts[y] and prices[column] == prices[y], "another output")
-                need(not self.charges or self.measures[column] == self.measures[y], "another measure")
-            elif isinstance(column, list) and column:
-                self._tree(column, parts[y], y, prices[y])
-            elif not parts[y].closed():
-                self._other(column, parts[y], prices[y])
 
     def _other(self, column: Any, part: Part, prices: list[fmpq]) -> None:
         if isinstance(column, InformationTree):

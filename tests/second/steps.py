@@ -1,4 +1,4 @@
-"""Steps of versions 6 to 8: `problem` rewritten as JSON, one step after the other."""
+"""Steps of versions 6 to 9: `problem` rewritten as JSON, one step after the other."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _after_steps(problem: dict[str, Any], steps: Any, afford: Afford) -> dict[st
         must(isinstance(kind, str) and kind in KINDS, "kind of a step")
         problem = KINDS[kind](problem, step, partial(afford, i + 1))
         must(sum(len(row["terms"]) for row in problem["rows"]) <= 10**7, "limit: row terms")
-        read_problem(Unlimited(), problem, 8, whole=False)
+        read_problem(Unlimited(), problem, 9, whole=False)
     return problem
 
 

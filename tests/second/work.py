@@ -255,7 +255,10 @@ def _corner_tree(problem: Any, proof: Any, k: int, price: dict[str, int]) -> int
             named = sum(len(rows[i]["terms"]) for i, _ in leaf["l"])
             total += 6 * (k * m + named + len(leaf["l"])) * (price["x"] + price["t"])
             total += 20 * k * m * len(utility.get("gain", [])) * price["x"]
-            for column in leaf["columns"]:
+            if "forms" in leaf:
+                tests = 4 * (len(leaf["forms"]) + 2) * m * 2**k
+                total += tests * (price["x"] + price["t"]) + 2 * k**3 + 24 * price["r"]
+            for column in leaf.get("columns", []):
                 if isinstance(column, dict):
                     total += _tree(column, k, price)
                 elif isinstance(column, list) and column != []:

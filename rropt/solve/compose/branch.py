@@ -8,15 +8,20 @@ from dataclasses import replace
 from functools import partial
 
 from rropt.errors import Refusal
+from rropt.program.design_utilities import DesignUtility
 from rropt.program.events import unlisted
 from rropt.program.extras import OffDiagonalForm
 from rropt.program.limits import Sum
 from rropt.program.programs import Divergence, Program
+from rropt.solve.compose.budget import CLIMBING
+from rropt.solve.compose.local import LocalSearch
 from rropt.solve.events.budget import LARGEST
 from rropt.solve.kernel.budget import CELLS
 from rropt.solve.kernel.curves import curve_class
 from rropt.solve.kernel.route import Answer, Effort, Route
 from rropt.solve.matrix.branch import by_corners, solve_matrices
+from rropt.solve.matrix.design_cells import by_forms
+from rropt.solve.matrix.designs import solve_risks
 from rropt.solve.offdiagonal.branch import solve_off_diagonals
 
 
@@ -25,13 +30,16 @@ class BranchRoute(Route):
 
     name = "branch"
     because = "constraints on the whole matrix tie the columns of a convex objective: all are branched on together"
-    takes = (OffDiagonalForm, Sum)
-    goals = "maximises informations and, under LDP, bayes_success and sums of one of them and linear ones only"
-    solvers = ("highs",)
+    takes = (OffDiagonalForm, Sum, DesignUtility)
+    goals = (
+        "maximises informations and, under LDP, bayes_success and sums of one of them and linear ones, and minimises "
+        "risks of estimation of few inputs under LDP only"
+    )
+    solvers = ("highs", "clarabel")
 
     def takes_goal(self, program: Program) -> bool:
         known = program.sense == "maximize" and curve_class(program.utility) is not None
-        return known or by_corners(program)
+        return known or by_corners(program) or (program.sense == "minimize" and by_forms(program))
 
     def waits(self, program: Program) -> bool:
         # Of events boxes prove next to nothing at three inputs and more: route events has the optimum of free outputs.
@@ -52,6 +60,10 @@ class BranchRoute(Route):
     def solve(self, program: Program, effort: Effort) -> Answer:
         if program.extra(OffDiagonalForm) is not None:
             return solve_off_diagonals(program, effort)
+        if by_forms(program):
+            search = LocalSearch(program, effort, lambda: effort.spent(CLIMBING))
+            search.run([])
+            return solve_risks(program, effort, search.best)
         if program.sense == "maximize":
             return solve_matrices(program, effort)
         assert isinstance(program.utility, Sum)

@@ -165,3 +165,8 @@ LEAST_WEIGHT, DUST = 1e-12, 1e-7
 """The weight below which a ray is left out, and the share of the largest one where a solver gives no vertices. Chosen:
 LEAST_WEIGHT measured in 2 cases: the same from 1e-13 to 1e-11; DUST measured in 2 cases: the same from 1e-08 to
 1e-06."""
+
+# branch.py
+CLIMBING = 0.1
+"""The share of a time limit after which the local search for a risk ends. Chosen: by reason, as no case has a clock:
+the search over boxes finds better matrices."""

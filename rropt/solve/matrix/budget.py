@@ -135,3 +135,30 @@ WHOLE = 1e-6
 NARROW = 1e-3
 """Limits nearer to one another, relatively, are not divided. Chosen: measured in one case: the same from 0.0001 to
 0.01."""
+
+# design_cells.py
+CORNERS = 1024
+"""Corners of all columns at most. Chosen: by reason: a programme over them takes a twentieth of a second."""
+SMALLEST = 1e-12
+"""M counts as singular below this share of its largest eigenvalue. Chosen: by reason: it is far above rounding."""
+FAINT = 1e-9
+"""Factors of a share below this are left out. Chosen: by reason: they change a bound by this share."""
+LACKING = 1e-6
+"""What a mixture may miss of its rows to be a matrix. Chosen: by reason: the rounding repairs as much."""
+EDGE = 1e-12
+"""A matrix is better where its value is, by this share. Chosen: by reason: less is rounding."""
+COSTLY = 1e4
+"""What a unit costs that a cell's best mixture lacks of the rows, for each unit of the best risk. Chosen: by reason:
+prices of the rows are far below it, and as large as this they do not cost all others their digits."""
+LARGEST = 1e9
+"""Multipliers beyond this are those of a solver that failed. Chosen: by reason: all are below COSTLY risks."""
+STEPS_BACK, SHARPER = 16, 0.5
+"""Programmes of a climb, and the share by which the box around the best matrix shrinks where none is better. Chosen: by
+reason: the last box is then a ten-thousandth of the first."""
+
+# designs.py
+LARGEST_TREE = 20_000
+"""Cells at most. Chosen: by reason: so many take minutes, and their proof has ten megabytes."""
+WRITING = 5e-6
+"""Seconds that the proof of a cell takes to be written and checked, for each input of each corner. Chosen: by reason,
+as no case has a clock: an estimate."""

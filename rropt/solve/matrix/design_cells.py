@@ -1,0 +1,322 @@
+"""Branch and bound over whole matrices under LDP for a risk of estimation, where the outputs are fixed.
+
+As in `cells.py` a cell limits every column over its smallest entry to a box, and its matrices have columns that are
+mixtures of corners. M is a convex function of each column, so mixtures of corners are informative at least as much: the
+best of them, one semidefinite programme, bounds the cell. Its multipliers are prices of the inputs, multipliers of the
+rows, and forms W. Source: Pukelsheim, Optimal Design of Experiments (2006), chapter 7, for the dual.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from itertools import product
+
+import numpy as np
+from scipy import sparse
+
+from rropt.program.cones import CompleteCone, FloatArray, tightest_log
+from rropt.program.design_utilities import DesignUtility, InverseDeterminant, InverseTrace
+from rropt.program.programs import Linear, Program
+from rropt.solve.kernel.lp import LpModel
+from rropt.solve.kernel.polyhedral import entry_model
+from rropt.solve.kernel.search import Cell, OneByOne
+from rropt.solve.matrix.budget import (
+    CORNERS,
+    COSTLY,
+    EDGE,
+    FAINT,
+    INNER,
+    LACKING,
+    LARGEST,
+    SHARPER,
+    SMALLEST,
+    STEPS_BACK,
+)
+from rropt.solve.matrix.design_programme import BlockProgramme, Solved
+
+
+def by_forms(program: Program) -> bool:
+    """Whether a program is a risk under LDP whose outputs are fixed, with few enough corners to list them all."""
+    if program.outputs is None or program.extras or not isinstance(program.utility, DesignUtility):
+        return False
+    return isinstance(program.cone, CompleteCone) and len(program.outputs) << program.size <= CORNERS
+
+
+@dataclass(frozen=True)
+class Multipliers:
+    """What proves the bound of a cell: prices (k), multipliers of the rows, forms W (J x k), for a largest eigenvalue
+    the factors C of the weights (J x k)."""
+
+    prices: FloatArray
+    rows: FloatArray
+    forms: FloatArray
+    factors: FloatArray | None = None
+
+    @property
+    def largest(self) -> float:
+        """The size of the largest number."""
+        return max(float(np.abs(own).max(initial=0.0)) for own in (self.prices, self.rows, self.forms))
+
+
+@dataclass(slots=True, eq=False)
+class DesignCell(Cell):
+    """Limits (m x k) on every column over its smallest entry; the bound of minus the risk and what proves it. `at` and
+    `c` are where it is split: entry x of output y is at most c in the first part, at least c in the second."""
+
+    lower: FloatArray
+    upper: FloatArray
+    bound: float = np.inf
+    proved: Multipliers | None = None
+    at: tuple[int, int] = (-1, -1)
+    c: float = 0.0
+    parts: tuple[DesignCell, DesignCell] | None = field(default=None)
+
+
+@dataclass(frozen=True)
+class Bounded:
+    """The bound of limits, what proves it, the best mixture's `matrix` (k x m; None where there is none), and where to
+    split: an output and an input, and the mean of that entry."""
+
+    bound: float
+    proved: Multipliers | None
+    matrix: FloatArray | None
+    at: tuple[int, int]
+    c: float
+
+
+def tightened(lower: FloatArray, upper: FloatArray) -> FloatArray:
+    """The upper limits, where one entry alone may be the smallest one, which is 1."""
+    at_one = lower <= 1.0
+    alone = at_one & (at_one.sum(axis=1) == 1)[:, None]
+    return np.where(alone, 1.0, upper)
+
+
+def closed(lower: FloatArray, upper: FloatArray) -> np.ndarray:
+    """The outputs whose columns are zero: no entry can be 1, or a limit is above the other one."""
+    return np.asarray((lower > 1.0).all(axis=1) | (lower > upper).any(axis=1))
+
+
+class DesignBounds:
+    """The semidefinite programmes of a program's cells."""
+
+    def __init__(self, program: Program) -> None:
+        assert program.outputs is not None and isinstance(program.utility, DesignUtility)
+        self.program, self.utility = program, program.utility
+        self.size, self.width = program.size, len(program.outputs)
+        self.gamma = float(np.exp(tightest_log(program.cone)))
+        self.p = self.utility.prior
+        self._table = program.row_matrix(self.width).toarray().reshape(len(program.rows), self.size, self.width)
+        self._rhs = np.array([float(row.rhs) for row in program.rows])
+        self._equal = np.array([row.sense == "=" for row in program.rows], dtype=bool)
+        self._queries = _queries(self.utility)
+        self._right = np.concatenate([np.ones(self.size), self._rhs[self._equal], self._rhs[~self._equal]])
+        fixed = self.size + int(self._equal.sum())
+        self._programme = BlockProgramme(self.utility, self._queries, fixed, len(self._right) - fixed)
+
+    def risk(self, matrix: FloatArray) -> float:
+        """The utility of a matrix; infinite where M is singular."""
+        kept = matrix[:, matrix.sum(axis=0) > 0]
+        information = (kept / (self.p @ kept)) @ kept.T
+        values = np.linalg.eigvalsh(information)
+        if values[0] <= SMALLEST * values[-1]:
+            return np.inf
+        if isinstance(self.utility, InverseDeterminant):
+            return -float(np.log(values).sum())
+        inverse = np.linalg.inv(information)
+        if isinstance(self.utility, InverseTrace):
+            return float(np.einsum("jx,xz,jz->", self._queries, inverse, self._queries)) - float(self.utility.offset)
+        return float(np.linalg.eigvalsh(inverse - np.outer(self.p, self.p))[-1])
+
+    def bounded(self, lower: FloatArray, upper: FloatArray, dear: float) -> Bounded:
+        """The best mixtures of corners within limits. A unit that they lack of the problem's rows costs `dear`, so that
+        limits without a matrix have a bound as well."""
+        upper = tightened(lower, upper)
+        widest = np.unravel_index(int(np.argmax(upper / lower)), upper.shape)
+        anywhere = (int(widest[0]), int(widest[1])), float(np.sqrt(lower[widest] * upper[widest]))
+        shut = closed(lower, upper)
+        corners = [_corners(lower[y], upper[y]) if not shut[y] else np.zeros((0, self.size)) for y in range(self.width)]
+        own = np.repeat(np.arange(self.width), [len(one) for one in corners])
+        columns = np.vstack(corners)
+        if not len(columns):
+            return Bounded(-np.inf, None, None, *anywhere)
+        tied = np.einsum("ixn,nx->in", self._table[:, :, own], columns)
+        equations = np.vstack([columns.T, tied[self._equal]])
+        found = self._programme.solve(columns, equations, tied[~self._equal], self._right, dear)
+        proved = None if found is None else self._multipliers(found)
+        if found is None or proved is None:
+            return Bounded(np.inf, None, None, *anywhere)
+        at, c = self._place(corners, own, found.masses, proved.forms)
+        proved = self._repaired(proved, columns, own)
+        bound = -self.gained(proved)
+        if not proved.largest < LARGEST:
+            return Bounded(np.inf, None, None, at, c)
+        short = np.vstack([equations, tied[~self._equal]]) @ found.masses - self._right
+        if max(np.abs(short[: len(equations)]).max(), short[len(equations) :].max(initial=0.0)) > LACKING:
+            return Bounded(bound, proved, None, at, c)
+        matrix = np.zeros((self.size, self.width))
+        np.add.at(matrix.T, own, found.masses[:, None] * columns)
+        return Bounded(bound, proved, matrix, at, c)
+
+    def nearest(self, matrix: FloatArray) -> FloatArray | None:
+        """The matrix of the program that is nearest to one that misses the rows or the cone by the tolerance of its
+        solver, by the sum of distances; None where HiGHS finds none."""
+        model = entry_model(replace(self.program, sense="maximize", utility=Linear(())))
+        cells, variables = matrix.size, model.matrix.shape[1]
+        pick, away = sparse.eye(cells, variables), sparse.eye(cells)
+        table = sparse.bmat([[model.matrix, None, None], [pick, -away, away]], format="csr")
+        cost = np.concatenate([np.zeros(variables), -np.ones(2 * cells)])
+        low, high = (np.append(side, matrix.ravel()) for side in (model.row_lower, model.row_upper))
+        found = LpModel(cost, table, low, high, method="simplex").solve()
+        return None if found.x is None or found.status != "optimal" else np.maximum(model.entries(found.x), 0.0)
+
+    def gained(self, proved: Multipliers) -> float:
+        """The least risk that multipliers prove where no column breaks them."""
+        total = float(proved.prices.sum() + proved.rows @ self._rhs)
+        if isinstance(self.utility, InverseDeterminant):
+            return self.size + 2 * float(np.linalg.slogdet(proved.forms)[1]) - total
+        queries = self._queries if proved.factors is None else proved.factors
+        linear = 2 * float(np.sum(queries * proved.forms)) - float(np.sum((queries @ self.p) ** 2))
+        return (linear - total) / (1.0 if proved.factors is None else float(np.sum(proved.factors**2)))
+
+    def _multipliers(self, found: Solved) -> Multipliers | None:
+        """The multipliers of a programme, those of its block as forms; None where they prove nothing."""
+        k = self.size
+        prices, rows = found.equations[:k], np.zeros(len(self._rhs))
+        rows[self._equal], rows[~self._equal] = found.equations[k:], found.most
+        if isinstance(self.utility, InverseDeterminant):
+            values, vectors = np.linalg.eigh(found.block[:k, :k])
+            if values[0] <= SMALLEST * values[-1]:
+                return None
+            return Multipliers(prices, rows, (vectors * np.sqrt(values)).T)
+        between = -found.block[:k, k:]
+        if isinstance(self.utility, InverseTrace):
+            return Multipliers(prices, rows, between.T)
+        values, vectors = np.linalg.eigh(found.block[k:, k:])
+        kept = values > FAINT * values[-1]
+        vectors, roots = vectors[:, kept], np.sqrt(values[kept])
+        return Multipliers(prices, rows, (between @ vectors / roots).T, (vectors * roots).T)
+
+    def _repaired(self, proved: Multipliers, columns: FloatArray, own: np.ndarray) -> Multipliers:
+        """Prices raised along the prior until no corner breaks them."""
+        mass = columns @ self.p
+        tied = proved.prices[:, None] + np.einsum("i,ixy->xy", proved.rows, self._table)
+        over = ((columns @ proved.forms.T) ** 2).sum(axis=1) / mass - (columns * tied.T[own]).sum(axis=1)
+        return replace(proved, prices=proved.prices + max(float((over / mass).max()), 0.0) * self.p)
+
+    def _place(
+        self, corners: list[FloatArray], own: np.ndarray, masses: FloatArray, forms: FloatArray
+    ) -> tuple[tuple[int, int], float]:
+        """(the output and the input where a mixture loses most, by the curvature of sum_j (W_j.v)^2 / (p.v) and the
+        variance of the entry; the mean of that entry)."""
+        at, c, most = (-1, -1), 0.0, 0.0
+        for y, several in enumerate(corners):
+            mass = masses[own == y]
+            if not mass.sum() > 0:
+                continue
+            mean = mass @ several / mass.sum()
+            weight = float(mean @ self.p)
+            curvature = ((forms - np.outer(forms @ mean / weight, self.p)) ** 2).sum(axis=0) / weight
+            lost = curvature * (mass @ (several - mean) ** 2)
+            x = int(np.argmax(lost))
+            if lost[x] > most:
+                at, c, most = (y, x), float(mean[x]), float(lost[x])
+        return at, c
+
+    def whole(self) -> DesignCell:
+        """All matrices."""
+        shape = self.width, self.size
+        return DesignCell(np.ones(shape), np.full(shape, self.gamma))
+
+
+class DesignCells(OneByOne[DesignCell]):
+    """The relaxation by one semidefinite programme a cell; `best` is the best matrix that it met, `value` minus its
+    risk."""
+
+    def __init__(self, bounds: DesignBounds, best: FloatArray | None, stop: Callable[[], bool]) -> None:
+        self._bounds, self._stop = bounds, stop
+        self.best, self.value = best, -np.inf if best is None else -bounds.risk(best)
+
+    @property
+    def dear(self) -> float:
+        """What a unit costs that the rows lack: many times the best risk."""
+        return COSTLY * (1 + (abs(self.value) if np.isfinite(self.value) else self._bounds.size * self._bounds.gamma))
+
+    def roots(self) -> list[DesignCell]:
+        """All matrices."""
+        return [self._bounds.whole()]
+
+    def bound_one(self, node: DesignCell, enough: float) -> None:
+        """Bound a cell, and look at its best mixture."""
+        if self._stop():
+            return
+        found = self._bounds.bounded(node.lower, node.upper, self.dear)
+        if found.bound < node.bound:
+            node.bound, node.proved = found.bound, found.proved
+        node.at, node.c = found.at, found.c
+        if found.matrix is not None and self.offer(found.matrix):
+            self.climb()
+
+    def split_one(self, node: DesignCell) -> tuple[DesignCell, ...]:
+        """Split a cell where its best mixture varies most: at the entry of the best matrix, or else at the mean."""
+        y, x = node.at
+        if y < 0 or self._stop():
+            return ()
+        low, high = float(node.lower[y, x]), float(node.upper[y, x])
+        margin = INNER * (high - low)
+        c = min(max(node.c, low + margin), high - margin)
+        if self.best is not None and self.best[:, y].min() > 0:
+            entry = float(self.best[x, y] / self.best[:, y].min())
+            c = entry if low + margin < entry < high - margin else c
+        if not low < c < high:
+            return ()
+        node.c = c
+        first = DesignCell(node.lower, node.upper.copy(), node.bound, node.proved)
+        second = DesignCell(node.lower.copy(), node.upper, node.bound, node.proved)
+        first.upper[y, x] = second.lower[y, x] = c
+        node.parts = first, second
+        return node.parts
+
+    def offer(self, matrix: FloatArray) -> bool:
+        """Keep a matrix that is better than the best one; whether it is."""
+        if not self._is_better(matrix):
+            return False
+        # By what a matrix misses its value may be too good.
+        inside = self._bounds.nearest(matrix)
+        if inside is None or not self._is_better(inside):
+            return False
+        self.best, self.value = inside, -self._bounds.risk(inside)
+        return True
+
+    def _is_better(self, matrix: FloatArray) -> bool:
+        """Whether a matrix is better than the best one by more than rounding."""
+        return -self._bounds.risk(matrix) > self.value + EDGE * abs(self.value)
+
+    def climb(self) -> None:
+        """Improve the best matrix: the best mixtures of ever smaller boxes around its columns."""
+        share = 1.0
+        for _ in range(STEPS_BACK):
+            if self.best is None or self._stop():
+                return
+            least = self.best.min(axis=0)
+            if not (least > 0).all():
+                return
+            middle = (self.best / least).T
+            ratio = self._bounds.gamma**share
+            lower = np.maximum(middle / ratio, 1.0)
+            found = self._bounds.bounded(lower, np.minimum(middle * ratio, self._bounds.gamma), self.dear)
+            if found.matrix is None or not self.offer(found.matrix):
+                share *= SHARPER
+
+
+def _queries(utility: DesignUtility) -> FloatArray:
+    """The rows C_j; the unit vectors where the utility has none."""
+    if isinstance(utility, InverseTrace):
+        return np.array([[float(c) for c in row] for row in utility.rows])
+    return np.eye(len(utility.weights))
+
+
+def _corners(lower: FloatArray, upper: FloatArray) -> FloatArray:
+    """The corners of a box that have an entry of 1."""
+    ends = [(low,) if low == high else (low, high) for low, high in zip(lower.tolist(), upper.tolist(), strict=True)]
+    return np.array([corner for corner in product(*ends) if min(corner) <= 1.0])
