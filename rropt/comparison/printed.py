@@ -129,12 +129,12 @@ def _places(what: str, own: tuple[str, ...], wanted: tuple[str, ...], notes: lis
         return list(range(len(own))), False
     if set(own) == set(wanted):
         return [own.index(label) for label in wanted], True
-    if len(own) == len(wanted) and own == tuple(map(str, range(len(own)))):
+    if own == tuple(map(str, range(len(own)))):
+        if len(own) != len(wanted):
+            said = f"it has {counted(len(own), what)}, and the problem has {len(wanted)}"
+            raise InputError(said, "matrix", f"give one for each of {_list(wanted)}")
         notes.append(f"its {what} have no labels: they are taken in the order of the problem's, {_list(wanted)}")
         return list(range(len(own))), True
-    if len(own) != len(wanted):
-        said = f"it has {counted(len(own), what)}, and the problem has {len(wanted)}"
-        raise InputError(said, "matrix", f"give one for each of {_list(wanted)}")
     raise InputError(f"its {what} are {_list(own)}", "matrix", f"the problem's are {_list(wanted)}: label both alike")
 
 

@@ -153,8 +153,12 @@ def expected(document: Json) -> set[str]:
         of_kind = {"thresholds": {"_check_thresholds", "_check_thetas"}}
         found |= of_kind.get(kind, {"_check_risk_trees", "_check_coverage"})
     elif kind == "corner-tree":
-        columns = [one for node in proof["nodes"] if isinstance(node, dict) for one in node["columns"]]
+        leaves = [node for node in proof["nodes"] if isinstance(node, dict)]
+        columns = [one for leaf in leaves for one in leaf.get("columns", ())]
         found |= {"_check_coverage", "_check_corner_tree"}
+        found |= (
+            {"_check_yield_of_forms", "_check_forms_at_corners"} if any("forms" in leaf for leaf in leaves) else set()
+        )
         found |= {"_check_tree"} if any(isinstance(one, dict) for one in columns) else set()
     elif "boxes" in proof:
         branches = "structure" in problem and kind == "branch-tree"

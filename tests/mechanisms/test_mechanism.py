@@ -381,7 +381,7 @@ def test_k_rr_is_a_channel() -> None:
         (["a", "a"], {"epsilon": 1}, "twice"),
         (3, {}, "either"),
         (3, {"epsilon": 1, "gamma": 3}, "either"),
-        (3, {"epsilon": -1}, "above 0"),
+        (3, {"epsilon": -1}, "below 0"),
         (10**9, {"epsilon": 1}, "too many"),
     ],
 )

@@ -50,7 +50,7 @@ def test_the_same_command_goes_on_and_a_larger_grid_has_its_own_files(
     # Point 1 is another one now, and the journal knows it: its folder must not stay that of epsilon 2.
     sound(rr.sweep(PROBLEM, over={"epsilon": ["0.5", 1, 2]}, out=out, keep=kept), kept)
     # Two places of one point, of which one has its files.
-    sound(rr.sweep(PROBLEM, over={"epsilon": ["0.5", "0.5", 2]}, out=out, keep=kept), kept)
+    sound(rr.sweep(PROBLEM, over={"epsilon": ["0.5", "0.5", 1, 2]}, out=out, keep=kept), kept)
 
 
 def test_a_file_that_was_changed_or_belongs_to_another_point_does_not_stay(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ class BranchRoute(Route):
     """Branch and bound over the columns of the matrix."""
 
     name = "branch"
-    because = "constraints on the whole matrix tie the columns of a convex objective: all are branched on together"
+    because = "constraints on the whole matrix tie the columns: all are branched on together"
     takes = (OffDiagonalForm, Sum, DesignUtility)
     goals = (
         "maximises informations and, under LDP, bayes_success and sums of one of them and linear ones, and minimises "
