@@ -130,6 +130,21 @@ def test_the_risk_of_bistochastic_mechanisms(prior: rr.Prior) -> None:
     assert BISTOCHASTIC.violation(solution.mechanism) == 0
 
 
+@pytest.mark.parametrize("goal", [rr.MinimaxRisk, rr.DOptimality])
+def test_the_bound_of_a_risk_uses_the_entropy_floor(goal: type) -> None:
+    """Without the floor the best design has less entropy, and far less risk."""
+    floor, rule = rate("0.8"), rr.LDP(2)
+    problem = rr.Problem(rr.Minimize(goal(PRIOR)), [floor, rule], inputs=PRIOR.labels, outputs=PRIOR.labels)
+    solution = problem.solve(time_limit=5)
+    free = rr.Problem(rr.Minimize(goal(PRIOR)), [rule]).solve()
+    assert solution.mechanism is not None
+    assert floor.violation(solution.mechanism) <= 0
+    assert solution.verdict is not None
+    assert solution.verdict.proved
+    assert solution.value >= solution.bound > free.value + 0.4  # type: ignore[operator]
+    assert solution.route.startswith("relaxed")
+
+
 def test_where_the_relaxation_does_not_close_it_is_bounded() -> None:
     goal = rr.Minimize(rr.MinimaxRisk(PRIOR))
     symmetric = rr.Problem(goal, [BISTOCHASTIC, rr.patterns.Symmetric(), rr.patterns.Tridiagonal(), rate("0.5")]).solve(

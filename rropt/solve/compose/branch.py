@@ -8,7 +8,6 @@ from dataclasses import replace
 from functools import partial
 
 from rropt.errors import Refusal
-from rropt.program.design_utilities import DesignUtility
 from rropt.program.events import unlisted
 from rropt.program.extras import OffDiagonalForm
 from rropt.program.limits import Sum
@@ -30,7 +29,7 @@ class BranchRoute(Route):
 
     name = "branch"
     because = "constraints on the whole matrix tie the columns: all are branched on together"
-    takes = (OffDiagonalForm, Sum, DesignUtility)
+    takes = (OffDiagonalForm, Sum)
     goals = (
         "maximises informations and, under LDP, bayes_success and sums of one of them and linear ones, and minimises "
         "risks of estimation of few inputs under LDP only"

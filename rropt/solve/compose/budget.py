@@ -139,6 +139,9 @@ Chosen: by reason, as no case has a clock: the last rounds take the longest and 
 SLOW = 0.02
 """A round that lessens the gap by less than this share of it is the last one. Chosen: measured in one case: the same
 from 0.01 to 0.04."""
+LAST_ROUND = 0.5
+"""A round for a risk that took this share of what was left is the last one. Chosen: by reason, as no case has a clock:
+the next one would have less time than this one needed."""
 RELABELLED = 4
 """Up to this many outputs the rows of a point are added for all orders of its columns: each is as good a mechanism.
 Chosen: measured in one case: the same from 2 to 8."""

@@ -1,4 +1,4 @@
-"""The `relaxed` route, for information above an entropy floor: a bound by a relaxation, a mechanism by a local search.
+"""The `relaxed` route, for information or a risk above an entropy floor: a relaxation bounds, a local search finds.
 
 sum_x s_x H(Q_x) <= sum_x s_x sum_y Q[x, y] (-log r_x(y)) for all distributions r_x (Gibbs), so every r gives a row that
 the floor implies. Rows at the points that branch and bound finds nearly close the bound at small sizes, above all under
@@ -13,10 +13,11 @@ import numpy as np
 
 from rropt.errors import Refusal
 from rropt.program.cones import FloatArray
+from rropt.program.design_utilities import DesignUtility
 from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.programs import BayesGain, Linear, Program
 from rropt.prove.steps import Gibbs, relax
-from rropt.solve.compose.budget import BITS, FLOOR_LONGEST, FLOOR_ROUNDS, LEAST, RELABELLED, SLOW
+from rropt.solve.compose.budget import BITS, FLOOR_LONGEST, FLOOR_ROUNDS, LAST_ROUND, LEAST, RELABELLED, SLOW
 from rropt.solve.compose.local import LOCAL, LocalSearch, conic_oracle
 from rropt.solve.entropy.conic import no_mechanism
 from rropt.solve.entropy.floor_bound import floor_multipliers
@@ -24,6 +25,7 @@ from rropt.solve.kernel.curves import curve_class
 from rropt.solve.kernel.route import AUTO, Answer, Effort, Route, SolverClaim
 from rropt.solve.kernel.search import Cell
 from rropt.solve.matrix.branch import by_corners
+from rropt.solve.matrix.design_cells import by_forms
 
 
 class RelaxedRoute(Route):
@@ -32,15 +34,18 @@ class RelaxedRoute(Route):
     name = "relaxed"
     because = "an entropy floor is relaxed to rows that it implies, and a local search finds a mechanism"
     takes = (ConcaveFloor,)
-    purpose = "information above an entropy floor"
-    goals = "maximises mutual information, chi-square information and, under LDP, bayes_success only"
+    purpose = "information or a risk above an entropy floor"
+    goals = (
+        "maximises mutual information, chi-square information and, under LDP, bayes_success, and minimises risks of "
+        "estimation of few inputs under LDP only"
+    )
     solvers = ()
 
     def takes_goal(self, program: Program) -> bool:
+        if program.sense == "minimize":
+            return by_forms(program.without(ConcaveFloor))
         known = curve_class(program.utility) is not None
-        return program.sense == "maximize" and (
-            known or (isinstance(program.utility, BayesGain) and by_corners(program))
-        )
+        return known or (isinstance(program.utility, BayesGain) and by_corners(program))
 
     def refuse(self, program: Program, solver: str | None) -> Refusal | None:
         return Refusal("relaxed needs fixed outputs", AUTO) if program.outputs is None else None
@@ -60,12 +65,12 @@ class RelaxedRoute(Route):
 
 def _bounded(program: Program, effort: Effort, search: LocalSearch, found: FloatArray, begun: float) -> Answer:
     """The answer with the mechanism of a search, and the bound of rows that the floor implies near it."""
-    loosened, value = program.without(ConcaveFloor), search.worth
-    claim = SolverClaim("rropt", "a local maximum", value, time.monotonic() - begun, (LOCAL,))
-    known = floor_multipliers(program)
+    loosened, value, sign = program.without(ConcaveFloor), search.worth, program.sign
+    claim = SolverClaim("rropt", "a local optimum", sign * value, time.monotonic() - begun, (LOCAL,))
+    known = None if isinstance(program.utility, DesignUtility) else floor_multipliers(program)
     least = np.inf if known is None else known.value
     effort.found(value)
-    effort.monitor(value, least if np.isfinite(least) else None)
+    effort.monitor(sign * value, sign * least if np.isfinite(least) else None)
     if least - value <= effort.allowed or effort.route("branch").refuse(loosened, None) is not None:
         return Answer(claim, search.draft)
     limit = FLOOR_LONGEST if effort.time_limit is None else effort.time_limit
@@ -88,15 +93,17 @@ def _bounded(program: Program, effort: Effort, search: LocalSearch, found: Float
         if reached < min(bound, least):
             answer = replace(tried, relaxed=steps)
         bound = min(bound, reached)
-        effort.monitor(value, min(bound, least))
-        if slow or bound - value <= effort.allowed:
+        effort.monitor(sign * value, sign * min(bound, least))
+        # The tree of a risk takes all the time there is: the rest is for its proof.
+        last = isinstance(program.utility, DesignUtility) and inner.spent(LAST_ROUND)
+        if slow or last or bound - value <= effort.allowed:
             break
         touched = _touched(program, search, tried.matrix)
         search.offer(tried.matrix)
         value = search.worth
         effort.found(value)
         points += gibbs_points(tried.matrix if touched is None else touched)
-    claim = replace(claim, objective=value, seconds=time.monotonic() - begun)
+    claim = replace(claim, objective=sign * value, seconds=time.monotonic() - begun)
     if answer is None:
         return Answer(claim, search.draft)
     note = f"{LOCAL}; the certificate's rows are what the entropy floor implies near it"
