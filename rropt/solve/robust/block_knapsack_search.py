@@ -53,9 +53,9 @@ class LevelNode(PricedCell):
         return 0.0 < self.bound < np.inf and self.before < np.inf and self.bound > (1 - STALLED) * self.before
 
     def child(self) -> LevelNode:
-        """The same columns as a node of its own."""
+        """The same columns as a node of its own, whose bound is no worse."""
         own = (self.state.copy(), self.low.copy(), self.high.copy())
-        return LevelNode(self.i, self.b0, self.b1, *own, slope=self.slope, points=self.points)
+        return LevelNode(self.i, self.b0, self.b1, *own, bound=self.bound, slope=self.slope, points=self.points)
 
 
 LevelSearch = Pricing[LevelNode]
@@ -109,9 +109,9 @@ class LevelPricer(Pricer[LevelNode]):
             extra = np.array(
                 [np.zeros(EXTRA + PER_TURN * REFINED) if node.points is None else node.points[s] for node in nodes]
             )
-            # Where z is known no other point is feasible. It lies in a cell of its own: at its ends conditions change.
-            known = np.where((limits.high - limits.low) @ part.lower > 0, 0.0, limits.low @ part.lower)[:, None]
-            extra = np.hstack([extra, known * (1 - HAIR), known * (1 + HAIR)])
+            # No point outside of what z allows is feasible. Where z is known this is a cell of its own.
+            least, most = ((own @ part.lower)[:, None] for own in (limits.low, limits.high))
+            extra = np.hstack([extra, least * (1 - HAIR), most * (1 + HAIR)])
             points = Points.of(part, ends[:, :, 0], ends[:, :, 1], extra, limits.exceptional)
             found.append(LevelZone.of(part, limits, points))
         return found

@@ -355,6 +355,17 @@ def searched() -> tuple[Program, np.ndarray, LevelSearch]:
     return program, prices, LevelPricer(blocks, prices).search(1e-4, 1000)
 
 
+def test_no_part_has_a_worse_bound_than_the_whole(searched: tuple[Program, np.ndarray, LevelSearch]) -> None:
+    """Where no point of a part is feasible its cells may say less than those of the whole did."""
+    program, prices, found = searched
+    assert isinstance(program.cone, RobustCone)
+    blocks = LevelBlocks(program.cone, np.array([float(p) for p in program.prior]))
+    deep = LevelPricer(blocks, prices).search(-math.inf, 3000, keep=-math.inf)
+    for search in (found, deep):
+        for node in (node for root in search.roots for node in root.nodes() if node.parts is not None):
+            assert max(part.bound for part in node.parts or ()) <= node.bound
+
+
 def test_cells_are_parted_where_another_input_may_be_large(searched: tuple[Program, np.ndarray, LevelSearch]) -> None:
     """Else two thirds of the bound remain, however often b is split."""
     _, _, found = searched
