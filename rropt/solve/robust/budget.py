@@ -66,7 +66,7 @@ SHORT, LARGEST_PROOF = 60, 8000
 SHORT by reason, as no case of the usual effort reads it: such a proof takes the checker seconds, so there is always
 one; LARGEST_PROOF by reason, as no case of the usual effort reads it: a guard: a proof of more elements takes the
 checker minutes."""
-LONGER, GROWTH, CAUTION = 1.5, 4, 0.4
+LONGER, GROWTH, CAUTION = 1.5, 8, 0.7
 """A longer proof is written where it may have so many times the elements, so many times at most, and as many as this
 share of the time seems to allow. Chosen: by reason, as no case of the usual effort reads it: below LONGER the bound
 hardly gains; GROWTH leaves a long proof where a longer one does not end in time; elements further down take longer.
@@ -190,6 +190,6 @@ RESERVED = 0.15
 """The share of a time limit that is left at least to prove what a search over large blocks found, and to check the
 proof. Chosen: by reason, as no case has a clock: a bound without a proof is worth less, and both take a tenth in most
 cases."""
-PROVED = 3.0
-"""Times as long as an element of the shortest proof takes one of the whole proof, with the check. Chosen: by reason, as
-no case has a clock: 1.9 to 2.8 on three pairs of Adult."""
+PROVED = 3.8
+"""Times as long as an element of the shortest proof takes one of the whole proof, with shorter proofs before it and the
+check. Chosen: by reason, as no case has a clock: writing and checking alone took 1.9 to 3.2 on four pairs of Adult."""
