@@ -4,6 +4,7 @@ M = sum over columns with w = p.q > 0 of q q' / w, p = weights / sum. As M p = 1
 linear unbiased estimates of the frequencies, where these are p, is E = M^-1 - p p'.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -56,6 +57,11 @@ class InverseTrace(DesignUtility):
         return tuple(tuple(Fraction(x == z) for z in range(k)) for x in range(k))
 
     @cached_property
+    def table(self) -> FloatArray:
+        """The queries (J x k)."""
+        return np.array([[float(entry) for entry in row] for row in self.rows])
+
+    @cached_property
     def offset(self) -> Fraction:
         """sum_j (C_j.p)^2."""
         return square_means(self.rows, self.weights)
@@ -79,6 +85,12 @@ class InverseEigenvalue(DesignUtility):
 
     def payload(self) -> dict[str, object] | None:
         return {"kind": "inverse_eigenvalue"}
+
+
+def products(queries: Sequence[Sequence[Fraction]], forms: Sequence[Sequence[Fraction | int]]) -> Fraction:
+    """sum_j C_j.W_j of queries C_j and forms W_j."""
+    pairs = zip(queries, forms, strict=True)
+    return sum((c * w for query, form in pairs for c, w in zip(query, form, strict=True)), Fraction(0))
 
 
 def square_means(rows: tuple[tuple[Fraction, ...], ...], weights: tuple[int, ...]) -> Fraction:

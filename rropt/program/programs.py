@@ -377,11 +377,14 @@ class Program:
 
         data, indices, starts = [], [], [0]
         for row in self.rows:
-            for x, y, value in row.terms:
-                indices.append(x * outputs + y)
-                data.append(float(value))
+            indices += [x * outputs + y for x, y, _ in row.terms]
+            data += [float(value) for *_, value in row.terms]
             starts.append(len(data))
         return sparse.csr_matrix((data, indices, starts), shape=(len(self.rows), self.size * outputs), dtype=np.float64)
+
+    def row_table(self, outputs: int) -> FloatArray:
+        """The coupling rows as an array (rows x k x outputs)."""
+        return np.asarray(self.row_matrix(outputs).toarray().reshape(len(self.rows), self.size, outputs))
 
     def payload(self) -> dict[str, object]:
         """The `problem` object of the certificate format (section 4)."""

@@ -56,7 +56,7 @@ def most_nodes(inputs: int, forms: int) -> int:
 def criterion_of(utility: DesignUtility, gap: float) -> DesignCriterion:
     """The criterion of a utility; `gap` is what may be lost."""
     if isinstance(utility, InverseTrace):
-        queries = np.array([[float(c) for c in row] for row in utility.rows]).T
+        queries = utility.table.T
         ridge = 0.0
         if np.linalg.matrix_rank(queries) < len(queries):
             # Directions that no query needs may vanish in the limit, where M is singular: a small share of them is

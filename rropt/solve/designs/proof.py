@@ -22,6 +22,7 @@ from rropt.program.design_utilities import (
     InverseDeterminant,
     InverseEigenvalue,
     InverseTrace,
+    products,
     square_means,
 )
 from rropt.program.programs import Program
@@ -102,9 +103,7 @@ def _claim(utility: DesignUtility, dual: Dual) -> _Claim | None:
         log = log_enclosure(Fraction(abs(int(scaled)), 1 << FORM_BITS * size)).lower
         return _Claim(forms, size + 2 * log, Fraction(1), {})
     rows, share, keys = _queries(utility, dual)
-    linear = sum(
-        (c * w for query, row in zip(rows, forms, strict=True) for c, w in zip(query, row, strict=True)), Fraction(0)
-    )
+    linear = products(rows, forms)
     return _Claim(forms, 2 * linear - square_means(rows, utility.weights), share, keys, linear)
 
 

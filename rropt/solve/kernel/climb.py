@@ -110,7 +110,7 @@ def _risk_and_slope(utility: DesignUtility, matrix: FloatArray) -> tuple[float, 
         return np.inf, None
     inverse = np.linalg.inv(information)
     if isinstance(utility, InverseTrace):
-        queries = np.array([[float(entry) for entry in row] for row in utility.rows])
+        queries = utility.table
         value = float(np.trace(queries @ inverse @ queries.T)) - float(utility.offset)
         weight = inverse @ queries.T @ queries @ inverse
     elif isinstance(utility, InverseDeterminant):
@@ -159,6 +159,6 @@ def _design_worth(utility: DesignUtility, matrix: FloatArray) -> float | None:
     if isinstance(utility, InverseDeterminant):
         return float(-np.linalg.slogdet(found)[1])
     if isinstance(utility, InverseTrace):
-        queries = np.array([[float(c) for c in row] for row in utility.rows])
+        queries = utility.table
         return float(np.sum(queries * np.linalg.solve(found, queries.T).T)) - float(utility.offset)
     return float(np.linalg.eigvalsh(np.linalg.inv(found) - np.outer(utility.prior, utility.prior))[-1])

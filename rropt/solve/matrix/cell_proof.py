@@ -8,7 +8,7 @@ corners for each output, found in floats, is then tested in Arb balls.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -147,20 +147,13 @@ class _Writer:
         program, unit, k = self._program, self.unit, self._program.size
         scaled = [round(float(value) * unit) for value in cell.dual]
         prices = scaled[:k]
-        rows = [
-            number if row.sense == "=" else max(number, 0) for number, row in zip(scaled[k:], program.rows, strict=True)
-        ]
-        pairs = list(zip(rows, program.rows, strict=True))
-        fixed = sum((Fraction(number, unit) * row.rhs for number, row in pairs), Fraction(0))
+        rows = signed(program, scaled[k:])
+        fixed = right_sides(program, rows, unit)
         # What is left of the bound is shared out along the prior, rounded so that the sum stays below.
         left = math.floor((self.bound - fixed) * unit)
         shares = spread(left - sum(prices), program.prior)
         prices = [price + share for price, share in zip(prices, shares, strict=True)]
-        tied = [[Fraction(price, unit) for price in prices] for _ in path]
-        for number, row in pairs:
-            if number:
-                for x, y, term in row.terms:
-                    tied[y][x] += Fraction(number, unit) * term
+        tied = tied_prices(program, prices, rows, unit)
         for x, y, cost in self._costs:
             tied[y][x] -= program.sign * cost
         if self._weight != 1:
@@ -210,6 +203,26 @@ class _Writer:
         )  # fmt: skip
 
 
+def signed(program: Program, numbers: Sequence[int]) -> list[int]:
+    """Multipliers of the rows, with the sign that the sense of each asks for."""
+    return [n if row.sense == "=" else max(n, 0) for n, row in zip(numbers, program.rows, strict=True)]
+
+
+def right_sides(program: Program, rows: Sequence[int], unit: int) -> Fraction:
+    """sum_i l_i rhs_i, from integers over a unit."""
+    return sum((Fraction(n, unit) * row.rhs for n, row in zip(rows, program.rows, strict=True)), Fraction(0))
+
+
+def tied_prices(program: Program, prices: Sequence[int], rows: Sequence[int], unit: int) -> list[list[Fraction]]:
+    """a_x + sum_i l_i terms_i[x, y] of every output y, from integers over a unit."""
+    tied = [[Fraction(price, unit) for price in prices] for _ in program.outputs or ()]
+    for number, row in zip(rows, program.rows, strict=True):
+        if number:
+            for x, y, term in row.terms:
+                tied[y][x] += Fraction(number, unit) * term
+    return tied
+
+
 def _halves(cell: ColumnCell, path: list[Sides]) -> tuple[list[object], list[Sides], list[Sides]]:
     """(the element of a split cell, the paths of both parts)."""
     y, x = cell.at
@@ -220,9 +233,7 @@ def _halves(cell: ColumnCell, path: list[Sides]) -> tuple[list[object], list[Sid
     else:
         c = Fraction(cell.c)
         element = [y, x, rational_text(c)]
-        upper, lower = list(own.upper), list(own.lower)
-        upper[x], lower[x] = min(upper[x], c), max(lower[x], c)
-        both = own._replace(upper=tuple(upper)), own._replace(lower=tuple(lower))
+        both = own.halved(x, c)
     first, second = list(path), list(path)
     first[y], second[y] = both
     return element, first, second

@@ -72,7 +72,7 @@ class ColumnCells(OneByOne[ColumnCell]):
         self._rhs = np.array([float(row.rhs) for row in program.rows])
         self._equal = np.array([row.sense == "=" for row in program.rows], dtype=bool)
         # The rows on the columns of one output: (rows x k) for each.
-        table = program.row_matrix(self.width).toarray().reshape(len(program.rows), self.size, self.width)
+        table = program.row_table(self.width)
         self._rows = [np.asarray(table[:, :, y]) for y in range(self.width)]
         self._right = np.concatenate([np.ones(self.size), self._rhs])
         # Slack in both directions for equations, in one for the others.

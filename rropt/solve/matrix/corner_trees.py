@@ -37,6 +37,12 @@ class Sides(NamedTuple):
         upper[least[0]] = Fraction(1)
         return self._replace(upper=tuple(upper))
 
+    def halved(self, x: int, c: Fraction) -> tuple[Sides, Sides]:
+        """Entry x at most c, and at least c."""
+        upper, lower = list(self.upper), list(self.lower)
+        upper[x], lower[x] = min(upper[x], c), max(lower[x], c)
+        return self._replace(upper=tuple(upper)), self._replace(lower=tuple(lower))
+
     def closed(self, actions: int) -> bool:
         """Whether no column lies between the limits."""
         above = any(low > high for low, high in zip(self.lower, self.upper, strict=True))

@@ -18,6 +18,7 @@ from scipy import sparse
 from rropt.program.cones import CompleteCone, FloatArray, tightest_log
 from rropt.program.design_utilities import DesignUtility, InverseDeterminant, InverseTrace
 from rropt.program.programs import Linear, Program
+from rropt.solve.kernel.climb import worth
 from rropt.solve.kernel.lp import LpModel
 from rropt.solve.kernel.polyhedral import entry_model
 from rropt.solve.kernel.search import Cell, OneByOne
@@ -106,27 +107,18 @@ class DesignBounds:
         self.size, self.width = program.size, len(program.outputs)
         self.gamma = float(np.exp(tightest_log(program.cone)))
         self.p = self.utility.prior
-        self._table = program.row_matrix(self.width).toarray().reshape(len(program.rows), self.size, self.width)
+        self._table = program.row_table(self.width)
         self._rhs = np.array([float(row.rhs) for row in program.rows])
         self._equal = np.array([row.sense == "=" for row in program.rows], dtype=bool)
-        self._queries = _queries(self.utility)
+        self._queries = self.utility.table if isinstance(self.utility, InverseTrace) else np.eye(self.size)
         self._right = np.concatenate([np.ones(self.size), self._rhs[self._equal], self._rhs[~self._equal]])
         fixed = self.size + int(self._equal.sum())
         self._programme = BlockProgramme(self.utility, self._queries, fixed, len(self._right) - fixed)
 
     def risk(self, matrix: FloatArray) -> float:
         """The utility of a matrix; infinite where M is singular."""
-        kept = matrix[:, matrix.sum(axis=0) > 0]
-        information = (kept / (self.p @ kept)) @ kept.T
-        values = np.linalg.eigvalsh(information)
-        if values[0] <= SMALLEST * values[-1]:
-            return np.inf
-        if isinstance(self.utility, InverseDeterminant):
-            return -float(np.log(values).sum())
-        inverse = np.linalg.inv(information)
-        if isinstance(self.utility, InverseTrace):
-            return float(np.einsum("jx,xz,jz->", self._queries, inverse, self._queries)) - float(self.utility.offset)
-        return float(np.linalg.eigvalsh(inverse - np.outer(self.p, self.p))[-1])
+        found = worth(self.utility, matrix)
+        return np.inf if found is None else found
 
     def bounded(self, lower: FloatArray, upper: FloatArray, dear: float) -> Bounded:
         """The best mixtures of corners within limits. A unit that they lack of the problem's rows costs `dear`, so that
@@ -307,13 +299,6 @@ class DesignCells(OneByOne[DesignCell]):
             found = self._bounds.bounded(lower, np.minimum(middle * ratio, self._bounds.gamma), self.dear)
             if found.matrix is None or not self.offer(found.matrix):
                 share *= SHARPER
-
-
-def _queries(utility: DesignUtility) -> FloatArray:
-    """The rows C_j; the unit vectors where the utility has none."""
-    if isinstance(utility, InverseTrace):
-        return np.array([[float(c) for c in row] for row in utility.rows])
-    return np.eye(len(utility.weights))
 
 
 def _corners(lower: FloatArray, upper: FloatArray) -> FloatArray:

@@ -6,7 +6,7 @@ along the prior, exactly. The bound is that of the worst leaf.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -17,18 +17,18 @@ from flint import fmpz_mat
 from rropt.errors import Refusal
 from rropt.exact import dyadic_up, log_enclosure, rational_text
 from rropt.program.cones import CompleteCone, FloatArray
-from rropt.program.design_utilities import DesignUtility, InverseDeterminant, InverseTrace, square_means
+from rropt.program.design_utilities import DesignUtility, InverseDeterminant, InverseTrace, products, square_means
 from rropt.program.programs import Program
 from rropt.prove.balls import PRICE_BITS, unit_for
 from rropt.prove.certificates import Proof
 from rropt.solve.kernel.route import Dual, Wanted
+from rropt.solve.matrix.cell_proof import right_sides, signed, tied_prices
+from rropt.solve.matrix.corner_trees import Sides
 from rropt.solve.matrix.design_cells import DesignCell, Multipliers
 
 VERSION = 9
 """The version of the format that has corner-trees of risks."""
 
-Limits = tuple[tuple[Fraction, ...], tuple[Fraction, ...]]
-"""The lower and the upper limits of one output."""
 Table = list[list[int]]
 
 
@@ -73,14 +73,11 @@ def _proof(program: Program, root: DesignCell, stop: Callable[[], bool]) -> Proo
     return Proof(payload, -bound, VERSION)
 
 
-def _halves(cell: DesignCell, limits: list[Limits]) -> tuple[list[object], list[Limits], list[Limits]]:
+def _halves(cell: DesignCell, limits: list[Sides]) -> tuple[list[object], list[Sides], list[Sides]]:
     """(the element of a split cell, the limits of both parts)."""
-    y, x = cell.at
-    c, (lower, upper) = Fraction(cell.c), limits[y]
-    below = lower, (*upper[:x], min(upper[x], c), *upper[x + 1 :])
-    above = (*lower[:x], max(lower[x], c), *lower[x + 1 :]), upper
+    (y, x), c = cell.at, Fraction(cell.c)
     first, second = list(limits), list(limits)
-    first[y], second[y] = below, above
+    first[y], second[y] = limits[y].halved(x, c)
     return [y, x, rational_text(c)], first, second
 
 
@@ -92,31 +89,24 @@ class _Writer:
         assert isinstance(program.utility, DesignUtility)
         self._program, self._utility, self._k = program, program.utility, program.size
         gh = program.cone.level.ratio.upper
-        one = (Fraction(1),) * self._k, (gh,) * self._k
-        self.whole: list[Limits] = [one] * len(program.outputs)
+        one = Sides((Fraction(1),) * self._k, (gh,) * self._k, frozenset())
+        self.whole = [one] * len(program.outputs)
         self.unit = unit_for(_numbers(leaf.proved for leaf in root.leaves()), root.bound)
 
-    def leaf(self, proved: Multipliers, limits: list[Limits]) -> tuple[dict[str, Any], Fraction | None]:
+    def leaf(self, proved: Multipliers, limits: list[Sides]) -> tuple[dict[str, Any], Fraction | None]:
         """(the element of a leaf, an upper bound of minus the risk there; None where it has none)."""
-        unit, rows = self.unit, self._program.rows
+        unit, program = self.unit, self._program
         forms, prices = _rounded(proved.forms, unit), [math.ceil(a * unit) for a in proved.prices.tolist()]
-        several = [round(number * unit) for number in proved.rows.tolist()]
-        pairs = [(i, number if rows[i].sense == "=" else max(number, 0)) for i, number in enumerate(several)]
-        pairs = [(i, number) for i, number in pairs if number]
-        tied = [[Fraction(price, unit) for price in prices] for _ in limits]
-        for i, number in pairs:
-            for x, y, term in rows[i].terms:
-                tied[y][x] += Fraction(number, unit) * term
-        over = max((self._excess(forms, own, price) for own, price in zip(limits, tied, strict=True)), default=None)
-        if over is not None and over > 0:
-            prices = [price + math.ceil(over * p * unit) for price, p in zip(prices, self._program.prior, strict=True)]
-        item: dict[str, Any] = {"a": prices, "l": [[i, number] for i, number in pairs], "forms": forms}
+        rows = signed(program, [round(number * unit) for number in proved.rows.tolist()])
+        tied = tied_prices(program, prices, rows, unit)
+        over = max(self._excess(forms, own.tightened(), price) for own, price in zip(limits, tied, strict=True))
+        if over > 0:
+            prices = [price + math.ceil(over * p * unit) for price, p in zip(prices, program.prior, strict=True)]
+        item: dict[str, Any] = {"a": prices, "l": [[i, n] for i, n in enumerate(rows) if n], "forms": forms}
         factors = None if proved.factors is None else _rounded(proved.factors, unit)
         if factors is not None:
             item["factors"] = factors
-        total = Fraction(sum(prices), unit) + sum(
-            (Fraction(number, unit) * rows[i].rhs for i, number in pairs), Fraction(0)
-        )
+        total = Fraction(sum(prices), unit) + right_sides(program, rows, unit)
         return item, self._gained(total, forms, factors)
 
     def _gained(self, total: Fraction, forms: Table, factors: Table | None) -> Fraction | None:
@@ -131,21 +121,15 @@ class _Writer:
             assert factors is not None
             queries = tuple(tuple(Fraction(c, unit) for c in row) for row in factors)
             share = sum((c * c for row in queries for c in row), Fraction(0))
-        linear = sum(
-            (c * w for query, form in zip(queries, forms, strict=True) for c, w in zip(query, form, strict=True)),
-            Fraction(0),
-        )
-        return (total + square_means(queries, utility.weights) - 2 * linear / unit) / share if share else None
+        linear = products(queries, forms) / unit
+        return (total + square_means(queries, utility.weights) - 2 * linear) / share if share else None
 
-    def _excess(self, forms: Table, limits: Limits, price: list[Fraction]) -> Fraction:
+    def _excess(self, forms: Table, limits: Sides, price: list[Fraction]) -> Fraction:
         """The most by which forms exceed the prices of one output at a corner of its limits, over the square of its
         mass: prices that are raised by it along the prior hold."""
-        lower, upper = limits
-        at_one = [x for x, low in enumerate(lower) if low == 1]
-        if not at_one or any(low > high for low, high in zip(lower, upper, strict=True)):
+        if limits.closed(0):
             return Fraction(0)
-        if len(at_one) == 1:
-            upper = (*upper[: at_one[0]], Fraction(1), *upper[at_one[0] + 1 :])
+        lower, upper, _ = limits
         one = math.lcm(*(end.denominator for ends in (lower, upper) for end in ends))
         scale = math.lcm(*(a.denominator for a in price))
         costs, weights = [int(a * scale) for a in price], self._utility.weights
@@ -164,7 +148,7 @@ class _Writer:
         return worst
 
 
-def _numbers(several: Any) -> list[FloatArray]:
+def _numbers(several: Iterable[Multipliers | None]) -> list[FloatArray]:
     """All numbers of some multipliers."""
     return [
         np.concatenate([np.ravel(own) for own in (one.prices, one.rows, one.forms, one.factors) if own is not None])

@@ -228,7 +228,7 @@ class Outer:
         table = self._inside.points.T
         if coupling:
             width = len(self.program.outputs or ())
-            rows = self.program.row_matrix(width).toarray().reshape(coupling, size, width)
+            rows = self.program.row_table(width)
             table = np.vstack([table, np.einsum("ixn,nx->in", rows[:, :, self._inside.outputs], self._inside.points)])
         worths = self._worths(self._inside)
         lp = LpModel(worths, sparse.csr_matrix(table), *model_sides(self.program, 0))

@@ -38,16 +38,25 @@ def made(seed: object, k: int, objective: str, tie: str) -> rr.Problem:
         "chi": lambda: rr.ChiSquareInformation(prior),
         "bayes": lambda: rr.BayesSuccess(prior),
     }
-    table = [[rng.randint(-3, 3) for _ in range(k)] for _ in range(k)]
+    rule = tied(tie, prior, rng, labels, (1, 5))
+    level = rr.LDP(F(rng.randint(3, 25), 10))
+    return rr.Problem(rr.Maximize(goals[objective]()), [level, rule], outputs=labels)
+
+
+def tied(tie: str, prior: rr.Prior, rng: random.Random, outputs: list[str], floors: tuple[int, int]) -> rr.Constraint:
+    """A constraint on the whole matrix; `floors` are the ends of ten k times a floor."""
+    k, m = len(prior), len(outputs)
+    table = [[rng.randint(-3, 3) for _ in range(m)] for _ in range(k)]
+    even = F(sum(map(sum, table)), m)
     ties = {
         "bistochastic": lambda: rr.patterns.Bistochastic(),
         "invariant": lambda: rr.Invariant(prior),
         "symmetric": lambda: rr.patterns.Symmetric(),
-        "floor": lambda: rr.Floor(F(rng.randint(1, 5), 10 * k)),
-        "linear": lambda: rr.LinearConstraint(table, "<=", F(sum(map(sum, table)), k) + F(1, 20)),
+        "floor": lambda: rr.Floor(F(rng.randint(*floors), 10 * k)),
+        "linear": lambda: rr.LinearConstraint(table, "<=", even + F(1, 20)),
+        "equal": lambda: rr.LinearConstraint(table, "=", even + F(1, 50)),
     }
-    level = rr.LDP(F(rng.randint(3, 25), 10))
-    return rr.Problem(rr.Maximize(goals[objective]()), [level, ties[tie]()], outputs=labels)
+    return ties[tie]()
 
 
 @pytest.mark.parametrize(

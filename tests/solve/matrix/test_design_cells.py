@@ -13,6 +13,7 @@ import pytest
 from drawing import thinned
 from scipy.optimize import minimize
 from second.checker import verdict
+from test_cells import tied
 
 import rropt as rr
 from rropt.solve.kernel.search import Budget, Search
@@ -29,17 +30,9 @@ def made(seed: object, k: int, goal: str, tie: str, outputs: int | None = None) 
     labels = [f"x{x}" for x in range(k)]
     prior = rr.Prior.from_counts([rng.randint(1, 9) for _ in range(k)], labels=labels)
     names = labels if outputs is None else [f"y{y}" for y in range(outputs)]
-    table = [[rng.randint(-3, 3) for _ in names] for _ in range(k)]
-    ties = {
-        "bistochastic": lambda: rr.patterns.Bistochastic(),
-        "invariant": lambda: rr.Invariant(prior),
-        "symmetric": lambda: rr.patterns.Symmetric(),
-        "floor": lambda: rr.Floor(F(rng.randint(4, 9), 10 * k)),
-        "linear": lambda: rr.LinearConstraint(table, "<=", F(sum(map(sum, table)), len(names)) + F(1, 20)),
-        "equal": lambda: rr.LinearConstraint(table, "=", F(sum(map(sum, table)), len(names)) + F(1, 50)),
-    }
+    rule = tied(tie, prior, rng, names, (4, 9))
     level = rr.LDP(F(rng.randint(5, 25), 10))
-    return rr.Problem(rr.Minimize(GOALS[goal](prior)), [level, ties[tie]()], outputs=names)
+    return rr.Problem(rr.Minimize(GOALS[goal](prior)), [level, rule], outputs=names)
 
 
 def risk(goal: str, prior: np.ndarray, matrix: np.ndarray) -> float:
