@@ -7,7 +7,9 @@ What is fast is measured in benchmarks/.
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,7 +25,10 @@ class DoesNotEndError(BaseException):
 @contextlib.contextmanager
 def ending(seconds: int = 60, room: int | None = None) -> Iterator[None]:
     """What goes on after `seconds` of the processor, or waits for twenty times as many, is stopped. With `room` the
-    process may have so many bytes more than it has now, whatever ran in it before."""
+    process may have so many bytes more than it has now, whatever ran in it before.
+
+    A loop in C, as `value in itertools.count()`, sees no signal: after thirty times as many seconds the process ends
+    with a traceback, and pytest names the test as one in which a worker crashed."""
 
     def stop(*_: object) -> None:
         raise DoesNotEndError(f"it goes on after {seconds} s of the processor, or waits for something")
@@ -36,8 +41,10 @@ def ending(seconds: int = 60, room: int | None = None) -> Iterator[None]:
         # A callback may swallow the first one.
         signal.setitimer(signal.ITIMER_VIRTUAL, seconds, 1)
         signal.setitimer(signal.ITIMER_REAL, 20 * seconds, 1)
+        faulthandler.dump_traceback_later(30 * seconds, exit=True, file=sys.__stderr__)
         yield
     finally:
+        faulthandler.cancel_dump_traceback_later()
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         signal.setitimer(signal.ITIMER_REAL, 0)
         resource.setrlimit(resource.RLIMIT_DATA, most)

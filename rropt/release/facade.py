@@ -210,6 +210,10 @@ def counted_of(
 
     if not columns:
         raise InputError("no column is named", "counts", "give at least one")
+    if not isinstance(where or {}, Mapping):
+        raise InputError(
+            f"{type(where).__name__} is not a mapping", "where", "give a value for each column: {column: value}"
+        )
     axes = {(name,) if isinstance(name, str) else tuple(name): one for name, one in columns.items()}
     return count_released(named_path(file), axes, where or {}, delimiter)
 
