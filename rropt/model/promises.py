@@ -14,13 +14,15 @@ from rropt.errors import InputError, counted
 from rropt.exact import declared_text, exp_enclosure, log_enclosure, shown
 from rropt.model.identification import at_risk
 from rropt.model.privacy.level import LARGEST_EPSILON, Level
+from rropt.model.promised_columns import means_of, pointwise_of
 
 DIGITS = 6
 """Significant digits of a level that is not a short number; it is rounded up."""
 DECLARED = 10**12
 """Denominators up to this are tried for the declared epsilon of a ratio that was rounded."""
 PLAIN = "LDP"
-AT_PRIOR = "at the prior of its certificate"
+NAMED = 6
+"""Frequencies that a promise names; of more categories the most frequent ones."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,8 @@ class Promise:
 def promises(problem: Mapping[str, Any]) -> tuple[Promise, ...]:
     """All conditions on privacy of a certificate's `problem`, the cone's first. Raises KeyError, TypeError or
     ValueError for what the format does not allow."""
-    found = list(_cone(problem["cone"], len(problem["inputs"])))
+    inputs = tuple(problem["inputs"])
+    found = list(_cone(problem["cone"], inputs))
     approximate = problem.get("approximate") or _all_events(problem)
     if approximate is not None:
         level = f"{_level(approximate)}, delta {declared_text(Fraction(approximate['delta']))}"
@@ -53,7 +56,7 @@ def promises(problem: Mapping[str, Any]) -> tuple[Promise, ...]:
     if "entropy" in problem:
         share = declared_text(Fraction(problem["entropy"]["at_least"]))
         found.append(Promise("entropy of the rows", f"at least {share} of the largest possible"))
-    found += map(_limit, problem.get("limits", ()))
+    found += [_limit(limit, inputs) for limit in problem.get("limits", ())]
     found += map(_notion, [*problem.get("divergences", ()), *problem.get("notions", ())])
     return tuple(found)
 
@@ -91,61 +94,90 @@ def promises_to_list(problem: Mapping[str, Any]) -> list[dict[str, str]]:
     return [asdict(one) for one in promises(problem)]
 
 
-def _cone(cone: Mapping[str, Any], size: int) -> Sequence[Promise]:
+def _cone(cone: Mapping[str, Any], inputs: Sequence[str]) -> Sequence[Promise]:
     kind = cone["kind"]
     if kind == "complete":
         return [Promise(PLAIN, _level(cone))]
     if kind == "graph":
-        return _graph(cone, size)
+        return _graph(cone, len(inputs))
     if kind == "polyhedral":
-        pointwise = _pointwise(cone)
-        rows = counted(len(cone["rows"]), "rows")
-        return [*_cone(cone["base"], size), pointwise or Promise("linear conditions on every column", rows)]
+        return [*_cone(cone["base"], inputs), *_columns(cone["rows"], inputs)]
     if kind == "robust":
-        return [Promise("robust LDP", _level(cone), _lower_bounds(cone))]
+        return [Promise("robust LDP", _level(cone), _lower_bounds(cone, inputs))]
     if kind == "confidence":
-        people = sum(map(int, cone["counts"]))
+        people = counted(sum(map(int, cone["counts"])), "counted people")
         product = " of each sensitive value" if cone["form"] == "product" else ""
-        return [
-            Promise(
-                "robust LDP", _level(cone), f"over the confidence set{product} of {counted(people, 'counted people')}"
-            )
-        ]
+        named = frequencies(inputs, cone["counts"])
+        return [Promise("robust LDP", _level(cone), f"over the confidence set{product} of {people} {named}")]
     if kind != "free":
         raise ValueError(f"unknown cone {kind!r}")
     return []
 
 
-def _pointwise(cone: Mapping[str, Any]) -> Promise | None:
-    """Pointwise maximal leakage, where the rows are v_x - r p . v <= 0 for every x with p_x > 0, of one ratio r and one
-    distribution p; else None."""
-    rows = [[Fraction(number) for number in row] for row in cone["rows"]]
-    # The difference of two rows is 1 at the input of the first one.
-    own = [x for x, (one, other) in enumerate(zip(*rows[:2], strict=True)) if one - other == 1] if rows[1:] else []
-    if len(own) != 1:
-        return None
-    scaled = [(x == own[0]) - number for x, number in enumerate(rows[0])]
-    ratio = sum(scaled, Fraction(0))
-    wanted = [[(x == z) - share for z, share in enumerate(scaled)] for x, share in enumerate(scaled) if share]
-    if ratio <= 1 or rows != wanted:
-        return None
-    return Promise("pointwise maximal leakage", _of_ratio(ratio), AT_PRIOR)
+def frequencies(inputs: Sequence[str], weights: Sequence[Any]) -> str:
+    """Frequencies in a sentence, "(a 50 %; b 30 %; c 20 %)"; of many the largest. Raises ValueError."""
+    exact = list(map(Fraction, weights))
+    total = sum(exact, Fraction(0))
+    if total <= 0:
+        raise ValueError("frequencies without a positive one")
+    return _listed(inputs, [weight / total for weight in exact])
 
 
-def _limit(limit: Mapping[str, Any]) -> Promise:
+def _listed(inputs: Sequence[str], shares: Sequence[Fraction]) -> str:
+    both = list(zip(inputs, shares, strict=True))
+    named = sorted(both, key=lambda one: -one[1])[:NAMED] if len(both) > NAMED else both
+    told = [f"{label} {float(100 * share):.3g} %" for label, share in named]
+    more = [f"{len(both) - len(told):,} more"] if len(told) < len(both) else []
+    return f"({'; '.join([*told, *more])})"
+
+
+def _group(inputs: Sequence[str], shares: Sequence[Fraction]) -> str:
+    """The frequencies in a group of inputs."""
+    within = [(label, share) for label, share in zip(inputs, shares, strict=True) if share]
+    return frequencies(*zip(*within, strict=True))
+
+
+def _columns(rows: Sequence[Sequence[str]], inputs: Sequence[str]) -> Sequence[Promise]:
+    """What the rows on every column say."""
+    pointwise = pointwise_of(rows)
+    if pointwise is not None:
+        ratio, prior = pointwise
+        return [Promise("pointwise maximal leakage", _of_ratio(ratio), f"at the frequencies {_listed(inputs, prior)}")]
+    means = means_of(rows)
+    if not means:
+        return [Promise("linear conditions on every column", counted(len(rows), "rows"))]
+    found = []
+    for ratio, sides in means:
+        named = [" against ".join(_group(inputs, side) for side in pair) for pair in sides[:NAMED]]
+        named += [f"{counted(len(sides) - NAMED, 'more pairs')} of groups"] if len(sides) > NAMED else []
+        found.append(Promise("LDP of the means over groups", _of_ratio(ratio), f"of people: {', '.join(named)}"))
+    return found
+
+
+def _limit(limit: Mapping[str, Any], inputs: Sequence[str]) -> Promise:
     """An upper limit on what leaks."""
     utility, most = limit["utility"], Fraction(limit["at_most"])
-    kind, size = utility["kind"], len(limit["weights"])
+    kind = utility["kind"]
     number = declared_text(most) if most.denominator < DECLARED else shown(most, DIGITS, up=True)
+    place = f"at the frequencies {frequencies(inputs, limit['weights'])}"
     if kind == "bayes":
-        cells = {(x == y, entry) for x, row in enumerate(utility["gain"]) for y, entry in enumerate(row)}
-        if cells == {(True, str(size)), (False, "0")} and len(set(limit["weights"])) == 1 and most > 1:
+        if is_maximal_leakage(limit):
             return Promise("maximal leakage", _of_ratio(most))
+        cells = {(x == y, entry) for x, row in enumerate(utility["gain"]) for y, entry in enumerate(row)}
         word = "Bayes success" if cells == {(True, "1"), (False, "0")} else "the gain of the best guess"
-        return Promise(word, f"at most {number}", AT_PRIOR)
+        return Promise(word, f"at most {number}", place)
     word = {"mutual_information": "mutual information", "chi_square": "chi-square information"}[kind]
     given = " given another variable" if "given" in utility else ""
-    return Promise(word + given, f"at most {number}{' nats' * (kind != 'chi_square')}", AT_PRIOR)
+    return Promise(word + given, f"at most {number}{' nats' * (kind != 'chi_square')}", place)
+
+
+def is_maximal_leakage(limit: Mapping[str, Any]) -> bool:
+    """Whether a limit is one on the maximal leakage, which holds at all frequencies."""
+    utility, size = limit["utility"], len(limit["weights"])
+    if utility["kind"] != "bayes" or len(set(limit["weights"])) > 1 or Fraction(limit["at_most"]) <= 1:
+        return False
+    cells = {(x == y, entry) for x, row in enumerate(utility["gain"]) for y, entry in enumerate(row)}
+    return cells == {(True, str(size)), (False, "0")}
 
 
 def _notion(notion: Mapping[str, str]) -> Promise:
@@ -164,12 +196,15 @@ def _of_ratio(ratio: Fraction) -> str:
     return _level({"epsilon": str(epsilon)} if declared else {"gamma": str(ratio)})
 
 
-def _lower_bounds(cone: Mapping[str, Any]) -> str:
+def _lower_bounds(cone: Mapping[str, Any], inputs: Sequence[str]) -> str:
     """The set of distributions that least conditional probabilities leave."""
-    sums = {sum((Fraction(cone["lower"][x]) for x in block), Fraction(0)) for block in cone["blocks"]}
+    lower = list(map(Fraction, cone["lower"]))
+    sums = {sum((lower[x] for x in block), Fraction(0)) for block in cone["blocks"]}
+    if sums == {0}:
+        return "over all distributions"
     if sums == {1}:
-        return "at the known distribution"
-    return "over all distributions" if sums == {0} else "over the distributions within the certificate's bounds"
+        return f"at the known distribution given each sensitive value {_listed(inputs, lower)}"
+    return f"over the distributions that have, given each sensitive value, at least {_listed(inputs, lower)}"
 
 
 def _graph(cone: Mapping[str, Any], size: int) -> Sequence[Promise]:

@@ -13,8 +13,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rropt.declare.constraint import with_distinct_names
-from rropt.declare.constraints import RLDP, ApproximateLDP, Constraint, PointwiseMaximalLeakage
+from rropt.declare.constraint import AtLevel, with_distinct_names
+from rropt.declare.constraints import Constraint, PointwiseMaximalLeakage
 from rropt.declare.objective import Sum
 from rropt.declare.objectives import Objective
 from rropt.errors import InputError
@@ -253,7 +253,7 @@ class Problem:
             found.append(f"prior probability 0 (protected all the same): {', '.join(zeros[:6])}")
         free = isinstance(program.cone, FreeCone | PolyhedralCone) and isinstance(base_cone(program.cone), FreeCone)
         free = free and all(program.extra(kind) is None for kind in (ConcaveFloor, PosteriorRisk, Limits, Notions))
-        private = (ApproximateLDP, RLDP, PointwiseMaximalLeakage)
+        private = (AtLevel, PointwiseMaximalLeakage)
         if free and not any(isinstance(rule, private) for rule in self.constraints):
             found.append("no privacy constraint is declared")
         return tuple(found)

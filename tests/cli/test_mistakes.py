@@ -302,12 +302,14 @@ def test_what_is_promised_is_said_first(capfd: pytest.CaptureFixture[str]) -> No
     pairs = HEAD + 'sensitive = ["s", "t"]\nother = ["u", "v"]\ncounts = [[35, 65], [10, 90]]\n'
     robust = LDP.replace("ldp", "rldp") + 'confidence = "counts"\nform = "exact"\n'
     Path("t.toml").write_text(pairs + WANTED + robust, encoding="utf-8")
-    promise = "robust LDP (epsilon 1) over the confidence set of 200 counted people; plain LDP (epsilon "
+    named = "(s, u 17.5 %; s, v 32.5 %; t, u 5 %; t, v 45 %)"
+    promise = f"robust LDP (epsilon 1) over the confidence set of 200 counted people {named}; plain LDP (epsilon "
     assert promise in " ".join(solved("solve", "t.toml", capfd=capfd).split())
     assert f'"promise": "{promise}' in Path("o/solution.json").read_text(encoding="utf-8")
     assert f'"promise": "{promise}' in solved("solve", "t.toml", "--json", capfd=capfd)
     rr.write_report("o", "r.html")
-    assert f"It guarantees: {promise}" in Path("r.html").read_text(encoding="utf-8")
+    page = Path("r.html").read_text(encoding="utf-8").replace("\u00a0", " ")
+    assert f"It guarantees: {promise}" in page
 
 
 def test_the_help_of_route_names_them_all(capfd: pytest.CaptureFixture[str]) -> None:

@@ -11,8 +11,10 @@ import rropt as rr
 from rropt.model.promises import plain_ratio, promised, promises, promises_to_list
 
 PRIOR = rr.Prior.from_counts({"a": 3, "b": 2, "c": 1})
+AT = "at the frequencies (a 50 %; b 33.3 %; c 16.7 %)"
 PLAIN = "plain LDP (epsilon 36.0437)"
 PAIRS = rr.Prior.from_counts([[20, 60, 120], [280, 320, 200]], pairs=rr.Pairs(["ill", "well"], ["a", "b", "c"]))
+COUNTED = "1,000 counted people (ill, a 2 %; ill, b 6 %; ill, c 12 %; well, a 28 %; well, b 32 %; well, c 20 %)"
 COUNTS = rr.robust.ChiSquareSet(PAIRS)
 
 
@@ -38,14 +40,15 @@ CASES = {
         f"metric privacy (epsilon 0) for 2 ordered pairs of inputs; {PLAIN}",
     ),
     "nothing": (payload(rr.Floor("0.5"), objective=rr.Trace(PRIOR)), "LDP (epsilon 36.0437)"),
-    "exact": (robust("exact"), f"robust LDP (epsilon 1) over the confidence set of 1,000 counted people; {PLAIN}"),
+    "exact": (robust("exact"), f"robust LDP (epsilon 1) over the confidence set of {COUNTED}; {PLAIN}"),
     "product": (
         robust("product"),
-        f"robust LDP (epsilon 1) over the confidence set of each sensitive value of 1,000 counted people; {PLAIN}",
+        f"robust LDP (epsilon 1) over the confidence set of each sensitive value of {COUNTED}; {PLAIN}",
     ),
     "polytope": (
         robust("polytope"),
-        f"robust LDP (epsilon 1) over the distributions within the certificate's bounds; {PLAIN}",
+        "robust LDP (epsilon 1) over the distributions that have, given each sensitive value, at least (ill, a 4.9 %; "
+        f"ill, b 20.5 %; ill, c 48.2 %; well, a 29.6 %; well, b 34.4 %; well, c 20.3 %); {PLAIN}",
     ),
     "approximate": (
         payload(rr.ApproximateLDP(1, delta="0.05"), objective=rr.Trace(PRIOR)),
@@ -69,11 +72,12 @@ CASES = {
     ),
     "pointwise maximal leakage": (
         payload(rr.privacy.PointwiseMaximalLeakage(PRIOR, epsilon="0.5")),
-        f"pointwise maximal leakage (epsilon 0.5) at the prior of its certificate; {PLAIN}",
+        f"pointwise maximal leakage (epsilon 0.5) {AT}; {PLAIN}",
     ),
     "pointwise maximal leakage and LDP": (
         payload(rr.LDP(2), rr.privacy.PointwiseMaximalLeakage(rr.Prior(["a", "b", "c"], [3, 0, 1]), gamma=2)),
-        "LDP (epsilon 2) and pointwise maximal leakage (gamma 2, epsilon 0.693148) at the prior of its certificate",
+        "LDP (epsilon 2) and pointwise maximal leakage (gamma 2, epsilon 0.693148) at the frequencies (a 75 %; b 0 %; "
+        "c 25 %)",
     ),
     "maximal leakage": (payload(rr.privacy.MaximalLeakage("0.5")), f"maximal leakage (epsilon 0.5); {PLAIN}"),
     "maximal leakage by its ratio": (
@@ -94,13 +98,24 @@ CASES = {
     ),
     "limits": (
         payload(rr.AtMost(rr.MutualInformation(PRIOR), "0.05"), rr.AtMost(rr.BayesSuccess(PRIOR), "0.6")),
-        "mutual information (at most 0.05 nats) at the prior of its certificate and Bayes success (at most 0.6) at the "
-        f"prior of its certificate; {PLAIN}",
+        f"mutual information (at most 0.05 nats) {AT} and Bayes success (at most 0.6) {AT}; {PLAIN}",
     ),
     "a limit in bits": (
         payload(rr.AtMost(rr.MutualInformation(PRIOR, units="bits"), 1), rr.AtMost(rr.ChiSquareInformation(PRIOR), 1)),
-        "mutual information (at most 0.693148 nats) at the prior of its certificate and chi-square information (at "
-        f"most 1) at the prior of its certificate; {PLAIN}",
+        f"mutual information (at most 0.693148 nats) {AT} and chi-square information (at most 1) {AT}; {PLAIN}",
+    ),
+    "property of a population": (
+        payload(rr.LDP(1, properties=[["a", "b"]], population={"a": 3, "b": 1, "c": 2})),
+        f"LDP of the means over groups (epsilon 1) of people: (a 75 %; b 25 %) against (c 100 %); {PLAIN}",
+    ),
+    "properties of a population, by a ratio": (
+        payload(rr.LDP(gamma=2, properties=[["a"], ["b"]], population={"a": 1, "b": 1, "c": 1})),
+        "LDP of the means over groups (gamma 2, epsilon 0.693148) of people: (a 100 %) against (b 50 %; c 50 %), "
+        f"(b 100 %) against (a 50 %; c 50 %); {PLAIN}",
+    ),
+    "half of the rows of a property": (
+        payload(rr.ConeConstraint([["3/4", "1/4", -2]])),
+        f"linear conditions on every column (1 row); {PLAIN}",
     ),
     "conditions": (
         payload(rr.LDP(epsilon=2), rr.ConeConstraint([[1, -2, 0], [0, 1, -2]])),

@@ -1,46 +1,147 @@
 """Descriptions of problems for readers of reports: one sentence for each objective and constraint."""
 
-from rropt.declare.constraint import described
+from collections.abc import Callable
+from typing import Any
+
+from rropt.declare.constraint import Constraint, described
 from rropt.errors import counted
+from rropt.model.distributions import ChiSquareSet, EveryDistribution, Joint, KnownDistribution
 from rropt.model.prior import DataColumn
 from rropt.problem import Problem
 
 __all__ = ["CONSTRAINTS", "goal_sentence", "prior_sentence", "rule_sentences"]
 
-CONSTRAINTS = {
-    "ldp": "Every output is at most exp(epsilon) times as likely under one true answer as under any other.",
-    "approximate_ldp": "Every output is at most exp(epsilon) times as likely under one true answer as under "
-    "any other, except for a probability of at most delta.",
-    "metric_dp": "Answers at distance d release any output with probabilities within a factor exp(epsilon d).",
-    "maximal_rldp": "The sensitive part is protected whatever the joint distribution of the two parts may be.",
-    "rldp": "The sensitive part is protected for every joint distribution in the stated confidence set.",
-    "bistochastic": "Equally frequent answers stay equally frequent in the release.",
-    "blocks": "An answer never leaves its class.",
-    "tridiagonal": "An answer moves to a neighbour at most.",
-    "symmetric": "Each answer turns into another one with the same probability as the reverse.",
-    "circulant": "Every answer is shifted by the same distribution, counted from its own place.",
-    "entropy_rate": "The released answer stays uncertain: on average at least this share of the largest entropy.",
-    "shared_entropy_rate": "Several attributes share one budget of uncertainty.",
-    "uniform_off_diagonal": "A wrong answer is any other one, each equally likely.",
-    "identification_risk": "An intruder who looks for a known person among the matching records finds it with at "
-    "most this probability.",
-    "invariant": "The frequencies of the release are, in expectation, those of the data.",
-    "permutation_mixture": "The release is a random relabelling of the categories, drawn from the stated ones.",
-    "forbidden": "The stated outputs are never released for the stated answers.",
-    "floor": "A true answer is released as it is with at least the stated probability.",
-    "at_most": "Another number of the mechanism, such as its information or loss, is at most the stated one.",
-    "at_least": "Another number of the mechanism, such as its information or gain, is at least the stated one.",
-    "linear": "A row of the user's own on the whole matrix.",
-    "cone": "The user's own inequalities on each column.",
-    "pointwise_maximal_leakage": "No single output improves any guess by more than exp(epsilon), at the stated "
-    "frequencies.",
-    "maximal_leakage": "The release as a whole improves any guess by at most exp(epsilon), at any frequencies.",
-    "renyi_ldp": "The Renyi divergence of the outputs of any two answers is at most epsilon.",
-    "zero_concentrated_ldp": "The Renyi divergences of all orders a of the outputs of any two answers are at most "
-    "rho a.",
-}
-"""What each constraint guarantees, by its name in problem files."""
 
+def _ratio(rule: Any) -> str:
+    """The largest ratio, in the word in which the level was declared."""
+    return "exp(epsilon)" if rule.level.gamma is None else "gamma"
+
+
+def _ldp(rule: Any) -> str:
+    ratio = _ratio(rule)
+    if rule.population:
+        return (
+            "On average over the people of the stated population who have a stated property, every output is at most "
+            f"{ratio} times as likely as on average over the others, and the reverse. Single answers are not "
+            "protected: an output may exclude some of them."
+        )
+    if rule.properties:
+        return (
+            f"Every output is at most {ratio} times as likely under a true answer with a stated property as under "
+            f"one without it, and the reverse. Between answers that no property separates the factor is the square of "
+            f"{ratio}."
+        )
+    return f"Every output is at most {ratio} times as likely under one true answer as under any other."
+
+
+def _approximate(rule: Any) -> str:
+    return (
+        f"The probability of any set of outputs under one true answer is at most {_ratio(rule)} times that under any "
+        "other, plus delta."
+    )
+
+
+def _metric(rule: Any) -> str:
+    apart = "" if rule.connected else " Answers between which no path leads are not protected from each other."
+    return (
+        "Every output is at most exp(epsilon d) times as likely under one true answer as under another, d the "
+        f"length of the shortest path from the one to the other.{apart}"
+    )
+
+
+def _maximal_robust(rule: Any) -> str:
+    return (
+        f"Every output is at most {_ratio(rule)} times as likely under one sensitive value as under any other, "
+        "whatever the joint distribution of the two parts may be."
+    )
+
+
+def _robust(rule: Any) -> str:
+    over = rule.over
+    places = {
+        ChiSquareSet: "for every joint distribution in the stated confidence set",
+        KnownDistribution: "at the stated joint distribution, and at this one alone",
+        EveryDistribution: "whatever the joint distribution of the two parts may be",
+    }
+    place = places.get(type(over), "for every joint distribution in the stated set")
+    seen = " The mechanism reads the other part alone." if isinstance(rule.confidence, Joint) else ""
+    return (
+        f"Every output is at most {_ratio(rule)} times as likely under one sensitive value as under any other, "
+        f"{place}.{seen}"
+    )
+
+
+def _identification(rule: Any) -> str:
+    among = " (one of the stated categories)" if rule.categories is not None else ""
+    return (
+        f"An intruder knows the category of a person{among} and seeks this person among the records released as that "
+        "category. The intruder picks one of them at random, and uses neither the mechanism nor anything else about "
+        "the person. It is the right one with at most the stated probability, in data with the stated counts."
+    )
+
+
+def _mixture(rule: Any) -> str:
+    drawn = "from all permutations of them" if rule.permutations is None else "from the stated ones"
+    bounds = ", with the stated bounds on their probabilities" if rule.weights else ""
+    most = "" if rule.max_terms is None else f"; at most {rule.max_terms} of them are used"
+    return f"The release is a random relabelling of the categories, drawn {drawn}{bounds}{most}."
+
+
+def _limit(rule: Any) -> str:
+    side, what = ("most", "loss") if rule.kind == "at_most" else ("least", "gain")
+    place = "" if rule.objective.prior is None else ", at the stated frequencies"
+    return f"Another number of the mechanism, such as its information or {what}, is at {side} the stated number{place}."
+
+
+def _always(sentence: str) -> Callable[[Any], str]:
+    return lambda rule: sentence
+
+
+CONSTRAINTS: dict[str, Callable[[Any], str]] = {
+    "ldp": _ldp,
+    "approximate_ldp": _approximate,
+    "metric_dp": _metric,
+    "maximal_rldp": _maximal_robust,
+    "rldp": _robust,
+    "bistochastic": _always("If all true answers are equally frequent, all released ones are, in expectation."),
+    "blocks": _always("An answer never leaves its class."),
+    "tridiagonal": _always("An answer moves to a neighbour at most."),
+    "symmetric": _always("Each answer turns into another one with the same probability as the reverse."),
+    "circulant": _always("Every answer is shifted by the same distribution, counted from its own place."),
+    "entropy_rate": _always(
+        "The released answer stays uncertain: on average over the true answers, each with the same weight, its "
+        "entropy is at least this share of the largest."
+    ),
+    "shared_entropy_rate": _always("Several attributes share one budget of uncertainty."),
+    "uniform_off_diagonal": _always("A wrong answer is any other one, each equally likely."),
+    "identification_risk": _identification,
+    "invariant": _always(
+        "If the true answers have the stated frequencies, the released ones have them too, in expectation."
+    ),
+    "permutation_mixture": _mixture,
+    "forbidden": _always("The stated outputs are never released for the stated answers."),
+    "floor": _always("Each stated answer is released as it is with at least the stated probability."),
+    "at_most": _limit,
+    "at_least": _limit,
+    "linear": _always("A row of the user's own on the whole matrix."),
+    "cone": _always("The user's own inequalities on each column."),
+    "pointwise_maximal_leakage": lambda rule: (
+        f"No single output multiplies the chance of any guess by more than {_ratio(rule)}, at the stated frequencies."
+    ),
+    "maximal_leakage": lambda rule: (
+        f"The release as a whole multiplies the chance of any guess by at most {_ratio(rule)}, at any frequencies."
+    ),
+    "renyi_ldp": _always(
+        "The Renyi divergence, of the stated order, of the outputs of any two answers is at most epsilon."
+    ),
+    "zero_concentrated_ldp": _always(
+        "The Renyi divergences of all orders a above 1 of the outputs of any two answers are at most rho a."
+    ),
+}
+"""What each constraint guarantees, by its name in problem files: a sentence about the constraint as it was declared."""
+
+OWN = "A rule of the user's own."
+HOME = "rropt.declare.constraints."
 FEW = 3
 
 
@@ -71,6 +172,11 @@ def prior_sentence(problem: Problem, data: DataColumn | None = None) -> str:
 
 def rule_sentences(problem: Problem) -> list[tuple[str, str]]:
     """(short name, promise) of each constraint."""
-    own = "A rule of the user's own."
     rules = problem.constraints
-    return [(name, CONSTRAINTS.get(rule.kind, own)) for name, rule in zip(described(rules), rules, strict=True)]
+    return [(name, _sentence(rule)) for name, rule in zip(described(rules), rules, strict=True)]
+
+
+def _sentence(rule: Constraint) -> str:
+    # A class of the user's own may have any word, and may mean anything by it.
+    known = type(rule).__module__.startswith(HOME) and rule.kind in CONSTRAINTS
+    return CONSTRAINTS[rule.kind](rule) if known else OWN
