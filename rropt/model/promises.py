@@ -142,7 +142,9 @@ def _columns(rows: Sequence[Sequence[str]], inputs: Sequence[str]) -> Sequence[P
     pointwise = pointwise_of(rows)
     if pointwise is not None:
         ratio, prior = pointwise
-        return [Promise("pointwise maximal leakage", _of_ratio(ratio), f"at the frequencies {_listed(inputs, prior)}")]
+        return [
+            Promise("pointwise maximal leakage", level_of_ratio(ratio), f"at the frequencies {_listed(inputs, prior)}")
+        ]
     means = means_of(rows)
     if not means:
         return [Promise("linear conditions on every column", counted(len(rows), "rows"))]
@@ -150,7 +152,7 @@ def _columns(rows: Sequence[Sequence[str]], inputs: Sequence[str]) -> Sequence[P
     for ratio, sides in means:
         named = [" against ".join(_group(inputs, side) for side in pair) for pair in sides[:NAMED]]
         named += [f"{counted(len(sides) - NAMED, 'more pairs')} of groups"] if len(sides) > NAMED else []
-        found.append(Promise("LDP of the means over groups", _of_ratio(ratio), f"of people: {', '.join(named)}"))
+        found.append(Promise("LDP of the means over groups", level_of_ratio(ratio), f"of people: {', '.join(named)}"))
     return found
 
 
@@ -162,7 +164,7 @@ def _limit(limit: Mapping[str, Any], inputs: Sequence[str]) -> Promise:
     place = f"at the frequencies {frequencies(inputs, limit['weights'])}"
     if kind == "bayes":
         if is_maximal_leakage(limit):
-            return Promise("maximal leakage", _of_ratio(most))
+            return Promise("maximal leakage", level_of_ratio(most))
         cells = {(x == y, entry) for x, row in enumerate(utility["gain"]) for y, entry in enumerate(row)}
         word = "Bayes success" if cells == {(True, "1"), (False, "0")} else "the gain of the best guess"
         return Promise(word, f"at most {number}", place)
@@ -189,8 +191,9 @@ def _notion(notion: Mapping[str, str]) -> Promise:
     return Promise(word, ", ".join(f"{key} {number}" for key, number in levels.items()))
 
 
-def _of_ratio(ratio: Fraction) -> str:
-    """The level of a ratio that is a declared gamma, or the lower end of the enclosure of a declared exp(epsilon)."""
+def level_of_ratio(ratio: Fraction) -> str:
+    """The level, in words, of a ratio: a declared gamma, or the lower end of the enclosure of a declared
+    exp(epsilon)."""
     epsilon = log_enclosure(ratio).upper.limit_denominator(DECLARED)
     declared = exp_enclosure(epsilon).lower == ratio
     return _level({"epsilon": str(epsilon)} if declared else {"gamma": str(ratio)})

@@ -12,6 +12,7 @@ from rropt.exact import declared_text, shown
 from rropt.model.identification import at_risk, risk_excess
 from rropt.model.promises import identification
 from rropt.release.memo import Memo
+from rropt.release.plans.at_frequencies import column_and_stratum, worse_in
 from rropt.release.plans.plan import ProtectedColumn
 from rropt.release.tables.batches import Protector
 from rropt.release.tables.cautions import cautions_of_columns
@@ -57,7 +58,18 @@ def look(source: Source, protector: Protector, memo: Memo | None, protected: Seq
     against, replaced = _replaced(protector, rows, data)
     for stack, known in zip(protector.stacks, counts, strict=True):
         against += _risks(stack.column, known.tolist(), data)
+        replaced += _worse(stack.column, known.tolist())
     return Seen(rows, tuple(against), (*replaced, *cautions))
+
+
+def _worse(column: ProtectedColumn, counts: list[int]) -> Iterator[str]:
+    """What designs promise for other frequencies, and do not keep at these; counts as `_risks`."""
+    start = 0
+    for (stratum, mechanism), design in zip(column.strata, column.designs, strict=True):
+        own = counts[start : start + len(mechanism.inputs)]
+        start += len(own)
+        for sentence in worse_in(design, own):
+            yield f"{column_and_stratum(column.columns, stratum)}: {sentence}"
 
 
 def _risks(column: ProtectedColumn, counts: list[int], data: str) -> Iterator[InputError]:

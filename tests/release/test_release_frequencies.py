@@ -1,0 +1,142 @@
+"""A promise that holds at certain frequencies: the owner of data with other ones is told where it is worse."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rropt as rr
+from rropt.cli import main as cli
+
+pytest.importorskip("pyarrow")
+
+COUNTS = {"a": 50, "b": 30, "c": 20}
+PRIOR = rr.Prior.from_counts(COUNTS)
+OTHERS = {"a": 5, "b": 5, "c": 900}
+PAIRS = rr.Prior.from_counts([[35, 65], [10, 90]], pairs=rr.Pairs(["s", "t"], ["u", "v"]))
+SETS = rr.robust.ChiSquareSet(PAIRS)
+NEAR, FAR = {"s,u": 34, "s,v": 66, "t,u": 11, "t,v": 89}, {"s,u": 90, "s,v": 10, "t,u": 1, "t,v": 99}
+ONE = ["--column", "x"]
+TWO = ["--column", "x", "--column", "y", "--as", "answer"]
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def applied(capsys: pytest.CaptureFixture[str], counts: dict[str, int], columns: list[str]) -> list[str]:
+    """The warnings of `rropt apply` to data with these counts."""
+    rows = [label for label, count in counts.items() for _ in range(count)]
+    Path("d.csv").write_text("\n".join(["x,y" if columns == TWO else "x", *rows]) + "\n", encoding="utf-8")
+    for old in Path().glob("d.*.*"):
+        old.unlink()
+    assert cli.main(["apply", "design", "d.csv", *columns, "--force"]) == 0
+    lines = capsys.readouterr().err.splitlines()
+    return [line.removeprefix("rropt: warning: ") for line in lines if "frequencies" in line]
+
+
+def solve(rule: rr.Constraint, prior: rr.Prior = PRIOR) -> np.ndarray:
+    objective = rr.Trace(prior) if isinstance(rule, rr.AtMost) else rr.MutualInformation(prior)
+    solution = rr.Problem(rr.Maximize(objective), [rule]).solve(time_limit=20)
+    cli.write_results(solution, Path("design"))
+    assert solution.mechanism is not None
+    return solution.mechanism.matrix
+
+
+DESIGNS = {
+    "pointwise maximal leakage": rr.privacy.PointwiseMaximalLeakage(PRIOR, epsilon="0.5"),
+    "LDP of the means over groups": rr.LDP(1, properties=[["a", "b"]], population=COUNTS),
+    "mutual information": rr.AtMost(rr.MutualInformation(PRIOR), "0.1"),
+    "mutual information ": rr.AtMost(rr.MutualInformation(PRIOR, units="bits"), "0.1"),
+    "chi-square information": rr.AtMost(rr.ChiSquareInformation(PRIOR), "0.1"),
+    "Bayes success": rr.AtMost(rr.BayesSuccess(PRIOR), "0.55"),
+}
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_a_promise_at_frequencies_is_compared_with_the_data(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    solve(DESIGNS[name])
+    # The number of records does not matter.
+    assert applied(capsys, {label: 3 * count for label, count in COUNTS.items()}, ONE) == []
+    found = None
+    for rare in COUNTS:
+        data = {label: 1 if label == rare else 50 for label in COUNTS}
+        if found := applied(capsys, data, ONE):
+            break
+    assert found
+    (line,) = found
+    assert line.startswith(f"column 'x': {name.strip()} ")
+    assert "at the frequencies of these data" in line
+    told = json.loads(Path("d.protected.csv.manifest.json").read_text(encoding="utf-8"))["columns"][0]
+    names = "(a 62.5 %; b 37.5 %) against (c 100 %)" if "means" in name else "(a 50 %; b 30 %; c 20 %)"
+    assert names in told["promised"]
+    # What the warning says depends on the data, and stays with their owner.
+    assert "these data" not in json.dumps(told)
+
+
+def test_the_pointwise_leakage_that_is_told_is_that_of_the_data(capsys: pytest.CaptureFixture[str]) -> None:
+    matrix = solve(DESIGNS["pointwise maximal leakage"])
+    shares = np.array(list(OTHERS.values())) / sum(OTHERS.values())
+    own = np.log((matrix.max(axis=0) / (shares @ matrix)).max())
+    (line,) = applied(capsys, OTHERS, ONE)
+    told = float(line.partition("epsilon ")[2].split()[0])
+    assert own <= told <= own + 1e-4
+    assert "promises epsilon 0.5" in line
+
+
+def test_a_value_without_weight_in_the_population_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    """It is on neither side of the promise."""
+    solve(rr.LDP(1, properties=[["a"]], population={"a": 1, "b": 1, "c": 0}))
+    (line,) = applied(capsys, {"a": 10, "b": 10, "c": 1}, ONE)
+    assert "'c'" in line
+    assert applied(capsys, {"a": 10, "b": 10}, ONE) == []
+
+
+@pytest.mark.parametrize("form", ["polytope", "product", "exact"])
+def test_data_outside_of_the_confidence_set_are_told(form: str, capsys: pytest.CaptureFixture[str]) -> None:
+    matrix = solve(rr.RLDP(1, SETS, form=form), PAIRS)
+    assert applied(capsys, NEAR, TWO) == []
+    # How frequent the sensitive values are does not matter.
+    assert applied(capsys, {**NEAR, "t,u": 22, "t,v": 178}, TWO) == []
+    (line,) = applied(capsys, FAR, TWO)
+    assert "are outside of the set for which its design promises robust LDP (epsilon 1)" in line
+    given = np.array([[0.9, 0.1], [0.01, 0.99]])
+    means = np.einsum("su,suy->sy", given, matrix.reshape(2, 2, -1))
+    own = np.abs(np.log(means[0] / means[1])).max()
+    assert own <= float(line.rpartition("epsilon ")[2].split()[0]) <= own + 1e-4
+
+
+def test_a_known_distribution_is_compared_by_its_number(capsys: pytest.CaptureFixture[str]) -> None:
+    """The frequencies of data are never exactly those that were known: what counts is the level there."""
+    solve(rr.RLDP(1, rr.robust.KnownDistribution(PAIRS)), PAIRS)
+    assert applied(capsys, {"s,u": 35, "s,v": 65, "t,u": 10, "t,v": 90}, TWO) == []
+    (line,) = applied(capsys, FAR, TWO)
+    assert "robust LDP is epsilon " in line
+
+
+def test_promises_at_all_frequencies_are_silent(capsys: pytest.CaptureFixture[str]) -> None:
+    every = rr.RLDP(1, rr.robust.EveryDistribution(PAIRS.pairs))
+    for rule, prior, data, columns in [
+        (rr.LDP(1), PRIOR, OTHERS, ONE),
+        (rr.privacy.MaximalLeakage("0.3"), PRIOR, OTHERS, ONE),
+        (every, PAIRS, FAR, TWO),
+    ]:
+        solve(rule, prior)
+        assert applied(capsys, data, columns) == []
+
+
+def test_each_stratum_is_compared_by_itself(capsys: pytest.CaptureFixture[str]) -> None:
+    solve(DESIGNS["pointwise maximal leakage"])
+    rows = [f"n,{label}" for label, count in COUNTS.items() for _ in range(count)]
+    rows += [f"s,{label}" for label, count in OTHERS.items() for _ in range(count)]
+    Path("d.csv").write_text("\n".join(["r,x", *rows]) + "\n", encoding="utf-8")
+    Path("plan.toml").write_text(
+        'schema = 1\ndata = "d.csv"\n[[column]]\nname = "x"\nby = "r"\nmechanisms = { n = "design", s = "design" }\n'
+    )
+    assert cli.main(["apply", "plan.toml"]) == 0
+    (line,) = [one for one in capsys.readouterr().err.splitlines() if "frequencies" in one]
+    assert "column 'x', stratum 's': pointwise" in line
