@@ -193,7 +193,7 @@ def _why(found: Audit) -> str:
     asked = f"two probabilities with ratio {float(judged.gamma):.6g}"
     missing = max(float(fault.missing) for fault in judged.shortfalls)
     if missing < ROUNDING:
-        return f"no, but by rounding only: all outputs have {asked} if shares of {missing:.1e} are neglected"
+        return f"no, but only because of rounding (differences of {missing:.1e})"
     names = ", ".join(f"{fault.output} ({fault.values}, {float(fault.parity):.6g})" for fault in judged.shortfalls[:4])
     more = ", ..." if len(judged.shortfalls) > 4 else ""
     text = f"no: not all outputs have {asked}; these have (how many, largest over smallest): {names}{more}"

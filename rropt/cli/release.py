@@ -259,7 +259,8 @@ def show(
     say(f"a {account.unit} has spent epsilon {epsilon(most.level)}{of_which}")
     for why in account.infinite:
         say(f"infinite: {why}")
-    say(f"the odds between two values of a {account.unit} can change by a factor of {odds(most.level)} at most")
+    change = "without limit" if most.level is None else f"by a factor of {odds(most.level)} at most"
+    say(f"the odds between two values of a {account.unit} can change {change}")
     if most.delta or account.delta is not None:
         of_which = "" if account.delta is None else f" of {epsilon(account.ceiling)} and {delta(account.delta)}"
         say(f"as approximate LDP: epsilon {epsilon(most.approximate)}, delta {delta(most.delta)}{of_which}")

@@ -51,6 +51,10 @@ class Constraint(ABC):
         """Its keys in a problem file besides `kind`; numbers as Fraction."""
         return {}
 
+    def remarks(self, mechanism: Mechanism) -> tuple[str, ...]:
+        """What a reader of a mechanism that satisfies it should know besides, one sentence each."""
+        return ()
+
     def describe(self) -> str:
         """One short phrase for tables and messages."""
         return self.kind.replace("_", " ")

@@ -26,10 +26,10 @@ Monitor = Callable[[float | None, float | None], bool | None]
 
 class Progress:
     """The progress of one solve of `clock`: values and bounds come in the utility's own unit, which is `unit` of the
-    objective's. A `monitor` that returns False stops the clock."""
+    objective's, `units`. A `monitor` that returns False stops the clock."""
 
     def __init__(self, clock: Clock, monitor: Monitor | None, verbose: bool) -> None:
-        self.clock, self.unit = clock, 1.0
+        self.clock, self.unit, self.units = clock, 1.0, ""
         self._monitor, self._verbose = monitor, verbose
         self._last: tuple[float | None, float | None] = None, None
 
@@ -69,17 +69,21 @@ class Progress:
     def _line(self) -> str:
         value, bound = self._last
         gap = None if value is None or bound is None else abs(bound - value)
-        return _numbers(value, bound, gap) or "no value and no bound yet"
+        return _numbers(value, bound, gap, self.units) or "no value and no bound yet"
 
 
 def result_line(solution: Solution) -> str:
     """The status with value, bound and gap, in the objective's unit, each true as it is written."""
     up = solution.problem.goal.sense == "maximize"
     ends = (("value", solution.value, not up), ("bound", solution.bound, up), ("gap", solution.gap, True))
-    words = [f"{name} {shown(number, 12, toward)}" for name, number, toward in ends if number is not None]
+    unit = f" {solution.units}" if solution.units else ""
+    words = [f"{name} {shown(number, 12, toward)}{unit}" for name, number, toward in ends if number is not None]
     return ", ".join([solution.status, *words])
 
 
-def _numbers(value: float | None, bound: float | None, gap: float | None) -> str:
-    words = [f"{name} {number:.9g}" for name, number in (("value", value), ("bound", bound)) if number is not None]
-    return ", ".join([*words, *([] if gap is None else [f"gap {gap:.2g}"])])
+def _numbers(value: float | None, bound: float | None, gap: float | None, units: str) -> str:
+    unit = f" {units}" if units else ""
+    words = [
+        f"{name} {number:.9g}{unit}" for name, number in (("value", value), ("bound", bound)) if number is not None
+    ]
+    return ", ".join([*words, *([] if gap is None else [f"gap {gap:.2g}{unit}"])])

@@ -42,7 +42,8 @@ def solved(problem: Problem, options: SolveOptions, route: str | Route, progress
     """The solution by a route, with these options: see `Problem.solve`."""
     if isinstance(route, str):
         insist_on(options.solver, options.threads)
-    clock, progress.unit = progress.clock, unit_in(problem.objective.units)
+    clock, progress.units = progress.clock, problem.objective.units
+    progress.unit = unit_in(progress.units)
     clock.time_limit = None if options.time_limit is None else float(options.time_limit)
     with clock.listening(), progress.shown(), one_thread():
         effort = Effort(
@@ -72,6 +73,8 @@ def solved(problem: Problem, options: SolveOptions, route: str | Route, progress
         unasked = () if agreed else ("time ended before the definition of every constraint was evaluated",)
         reason = answer.claim.stopped or effort.stopped()
         early = (f"stopped early: {reason}",) if reason and found.status == "bounded" else ()
+        made = found.mechanism
+        remarks = () if made is None else tuple(one for rule in problem.constraints for one in rule.remarks(made))
         conflict = _conflict(problem, effort) if found.status == "infeasible" else ()
     return Solution(
         problem=problem,
@@ -87,7 +90,7 @@ def solved(problem: Problem, options: SolveOptions, route: str | Route, progress
         certificate=found.certificate,
         verdict=found.verdict,
         claim=answer.claim,
-        warnings=(() if fits else problem.warnings()) + early + unasked + found.warnings,
+        warnings=(() if fits else problem.warnings()) + early + unasked + found.warnings + remarks,
         conflict=conflict,
         decomposition=found.decomposition,
     )

@@ -1,7 +1,7 @@
 """What earlier releases and files forbid."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from rropt.release.ledger import Entry, revealed
@@ -17,10 +17,12 @@ def crossings(counted: Iterable[Entry], wanted: set[str], unprotected: Sequence[
         raw, there = entry.shown(), entry.content["output"]
         shown = wanted if raw is None else wanted & raw
         if shown:
-            may = "was released unchanged in" if raw is not None else "may have been released unchanged in"
-            found.append(f"{names_of(shown)} is randomised in {output} and {may} {there}")
+            may = f"{was(shown)} released unchanged in"
+            may = may if raw is not None else "may have been released unchanged in"
+            found.append(f"{names_of(shown)} {_are(shown)} randomised in {output} and {may} {there}")
         if given := set(entry.columns) & set(unprotected):
-            found.append(f"{names_of(given)} is released unchanged in {output} and was randomised in {there}")
+            here = f"{names_of(given)} {_are(given)} released unchanged in {output}"
+            found.append(f"{here} and {was(given)} randomised in {there}")
     return [f"{one}: together epsilon is infinite" for one in found]
 
 
@@ -37,8 +39,9 @@ def why_infinite(entries: Sequence[Entry]) -> tuple[str, ...]:
         for other in entries[:at]:
             for first, second in ((other, entry), (entry, other)):
                 if names := revealed(first, second):
-                    places = (one.content["output"] for one in (first, second))
-                    found.append("{} is released unchanged in {} and randomised in {}".format(names_of(names), *places))
+                    raw, drawn = (one.content["output"] for one in (first, second))
+                    named = f"{names_of(names)} {_are(names)}"
+                    found.append(f"{named} released unchanged in {raw} and randomised in {drawn}")
     return tuple(found)
 
 
@@ -47,7 +50,7 @@ def randomised_before(data: Path, wanted: set[str]) -> tuple[set[str], list[str]
     Raises InputError."""
     content = read_manifest(data) or {"columns": ()}
     again = wanted & {name for one in content["columns"] for name in one["released_as"]}
-    told = f"{names_of(again)} is randomised already, as {manifest_path(data).name} says"
+    told = f"{names_of(again)} {_are(again)} randomised already, as {manifest_path(data).name} says"
     return again, [told] if again else []
 
 
@@ -55,6 +58,15 @@ def crossed_before(counted: Sequence[Entry]) -> bool:
     """Whether the earlier releases alone reveal some column."""
     raw = {name for entry in counted for name in entry.shown() or ()}
     return any(raw & set(entry.columns) for entry in counted)
+
+
+def _are(columns: Collection[str]) -> str:
+    return "is" if len(columns) == 1 else "are"
+
+
+def was(columns: Collection[str]) -> str:
+    """The verb after the names of these columns."""
+    return "was" if len(columns) == 1 else "were"
 
 
 def names_of(columns: Iterable[str]) -> str:

@@ -14,7 +14,7 @@ from rropt.errors import InputError, counted
 from rropt.io.content import ByContent
 from rropt.io.files import folders, usual_mode, write_whole
 from rropt.mechanisms.sampling.sources import secure_bytes
-from rropt.release.earlier import crossed_before, crossings, names_of, randomised_before
+from rropt.release.earlier import crossed_before, crossings, names_of, randomised_before, was
 from rropt.release.ledger import Entry, Ledger, cost_of, temporary_name
 from rropt.release.looking import look
 from rropt.release.memo import Memo
@@ -180,8 +180,8 @@ class FileRelease:
             if entry.finished:
                 total = epsilon_above(together([self.privacy.parity, *entry.parities]))
                 raise InputError(
-                    f"{names} of this data was released on {when} ({where}); a second draw leaks more (together "
-                    f"epsilon {total:.6g})",
+                    f"{names} of this data {was(again)} released on {when} ({where}); a second draw leaks more "
+                    f"(together epsilon {total:.6g})",
                     str(self.data),
                     "use that release, or --force to draw again; --population NAME where these are other people",
                 )

@@ -86,9 +86,9 @@ def test_verbose_prints_a_line_every_so_often(capsys: pytest.CaptureFixture, mon
     lines = capsys.readouterr().out.splitlines()
     assert re.fullmatch(r" +\d+\.\d s  route vertices: asked for", lines[0])
     # In bits, as everything that is shown.
-    assert any(line.endswith("s  value 0.36067376, bound 1.08202128, gap 0.72") for line in lines)
+    assert any(line.endswith("s  value 0.36067376 bits, bound 1.08202128 bits, gap 0.72 bits") for line in lines)
     assert re.fullmatch(
-        r" +\d+\.\d s  certified, value 0\.164870417455, bound 0\.164870417456, gap [0-9.e-]+", lines[-1]
+        r" +\d+\.\d s  certified, value 0\.164870417455 bits, bound 0\.164870417456 bits, gap [0-9.e-]+ bits", lines[-1]
     )
     bits.solve()
     assert capsys.readouterr() == ("", "")

@@ -91,9 +91,17 @@ def test_what_is_forced_is_counted_as_infinite(capfd: pytest.CaptureFixture[str]
     # The account says which column of which file, in words and as an object.
     assert cli.main(["ledger", "show", "t.csv.ledger"]) == 0
     why = f"'y' is released unchanged in {Path('ox.csv').resolve()} and randomised in {Path('oy.csv').resolve()}"
-    assert f"infinite: {why}\n" in capfd.readouterr().out
+    told = capfd.readouterr().out
+    assert f"infinite: {why}\n" in told
+    assert "the odds between two values of a person can change without limit\n" in told
     assert cli.main(["ledger", "show", "t.csv.ledger", "--json"]) == 0
     assert why in json.loads(capfd.readouterr().out)["infinite"]
+    # Several columns are told in the plural.
+    write("u.csv", "x,y,z", [(x, f"{y},a") for x, y in ROWS])
+    release_file("u.csv", Release([ProtectedColumn("x", ABC)]), "ux.csv")
+    both = Release([ProtectedColumn("y", ABC), ProtectedColumn("z", ABC)], drop=["x"])
+    with pytest.raises(InputError, match=r"'y', 'z' are randomised in .* and were released unchanged in"):
+        release_file("u.csv", both, "uyz.csv")
     # It stays infinite for whoever releases more of these people.
     write("t.csv", "x,y,z", [(x, f"{y},a") for x, y in ROWS])
     third = release_file("t.csv", Release([ProtectedColumn("z", ABC)], drop=["x", "y"]), "oz.csv", force=True)

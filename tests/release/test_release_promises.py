@@ -100,7 +100,15 @@ def test_several_strata_tell_the_promise_of_each(capsys: pytest.CaptureFixture[s
     )
     assert cli.main(["apply", "plan.toml"]) == 0
     out = " ".join(capsys.readouterr().out.split())
-    assert "LDP (epsilon 1) or LDP (epsilon 2)" in out
+    assert "ill: LDP (epsilon 1); well: LDP (epsilon 2)" in out
     assert "within each state; no certificate" in out
     (column,) = json.loads(Path("d.protected.csv.manifest.json").read_text(encoding="utf-8"))["columns"]
     assert {name: one["certificate"] for name, one in column["designs"].items()} == {"ill": "checked", "well": "none"}
+
+
+def test_strata_with_one_promise_are_told_together() -> None:
+    two, one = (rr.RandomizedResponse(["a", "b", "c"], epsilon=level).to_mechanism() for level in (2, 1))
+    given = {"ill": two, "well": one, "dead": two}
+    column = rr.release.ProtectedColumn("x", given, by="state")
+    assert column.promised == "ill, dead: LDP (epsilon 2); well: LDP (epsilon 1)"
+    assert rr.release.ProtectedColumn("x", dict.fromkeys(given, one), by="state").promised == "LDP (epsilon 1)"

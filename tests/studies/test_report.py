@@ -271,6 +271,76 @@ def test_every_word_of_a_problem_file_has_a_sentence() -> None:
     assert kinds(Constraint) == CONSTRAINTS.keys()
 
 
+def words_of(solution: rr.Solution, tmp_path: Path) -> str:
+    rr.write_report(solution, tmp_path / "r.html")
+    return Page((tmp_path / "r.html").read_text(encoding="utf-8")).words.replace("\u00a0", " ")
+
+
+def test_one_number_is_not_told_as_two_that_differ_in_their_rounding(tmp_path: Path) -> None:
+    """The optimum is 9/5; its ends, rounded outwards, were 1.79999999 and 1.80000001, "optimal to within 6e-16"."""
+    loss = rr.ExpectedLoss(rr.Prior.uniform(2), [[0, 1], [1, 0]])
+    rule = rr.LinearConstraint([[1, 0], [0, 1]], "<=", "9/5")
+    solution = rr.Problem(rr.Maximize(rr.Trace()), [rule], inputs=["a", "b"]).solve()
+    least = rr.Problem(rr.Minimize(loss), [rule]).solve()
+    told = words_of(solution, tmp_path)
+    assert re.search(r"attains 1\.8, and none with the same properties attains more by over \d\.?\d*e-\d+\. An", told)
+    told = told.partition("The certificate")[0]  # the checker's own lines have twelve digits
+    assert "1.79999999" not in told
+    assert "1.80000001" not in told
+    assert re.search(r"attains 0\.1, and none with the same properties attains less by over", words_of(least, tmp_path))
+
+
+def test_a_gap_that_shows_is_told_by_both_ends(tmp_path: Path) -> None:
+    """And with its unit."""
+    problem = rr.Problem(rr.Maximize(rr.MutualInformation(PRIOR, units="bits")), [rr.LDP(1)])
+    told = words_of(problem.solve(gap="0.5"), tmp_path)
+    found = re.search(
+        r"attains ([\d.]+) bits, and none with the same properties attains more (than|by over) ([\d.e-]+) bits", told
+    )
+    assert found is not None
+    if found[2] == "than":
+        assert float(found[1]) < float(found[3])
+        assert re.search(r"It is optimal to within [\d.e-]+ bits", told)
+
+
+def test_every_number_has_its_unit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The solve is in bits, what the checker says in nats, and a limit in the unit of its objective."""
+    bits = rr.MutualInformation(PRIOR, units="bits")
+    limits = [rr.LDP(1), rr.AtMost(bits, "0.1")]
+    assert limits[1].describe() == "mutual information at most 0.1 bits"
+    assert rr.AtMost(rr.MutualInformation(PRIOR), "0.1").describe() == "mutual information at most 0.1 nats"
+    assert rr.AtMost(rr.BayesSuccess(PRIOR), "0.6").describe() == "bayes success at most 0.6"
+    solution = rr.Problem(rr.Maximize(bits), [rr.LDP(1)]).solve()
+    told = words_of(solution, tmp_path)
+    assert "The checker's output when this page was written, with informations in nats:" in told
+    assert re.search(
+        r"attains [\d.]+ bits, and none with the same properties attains more (than|by over) [\d.e-]+ bits", told
+    )
+    solution.problem.save(tmp_path / "p.toml")
+    assert cli.main(["solve", str(tmp_path / "p.toml"), "--out", str(tmp_path / "o")]) == 0
+    assert "checker (informations in nats): " in capsys.readouterr().out
+    trace = rr.Problem(rr.Maximize(rr.Trace(PRIOR)), [rr.LDP(1)]).solve()
+    assert "in nats" not in words_of(trace, tmp_path)
+
+
+def test_a_risk_that_is_kept_by_renaming_is_told(tmp_path: Path) -> None:
+    """The intruder of the bound does not use the mechanism: one who does looks where the records went."""
+    counts = {"a": 3, "b": 3, "c": 30, "d": 40}
+    prior = rr.Prior.from_counts(counts)
+    rules = [rr.Invariant(counts), rr.IdentificationRisk(counts, "0.15")]
+    solution = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), rules).solve(time_limit=10)
+    mechanism = solution.mechanism
+    assert mechanism is not None
+    assert mechanism.matrix[0, 1] > 1 - 1e-9
+    (note,) = [one for one in solution.warnings if "renam" in one]
+    assert "'a' as 'b'" in note
+    assert "'b' as 'a'" in note
+    assert note in words_of(solution, tmp_path)
+    loss = rr.ExpectedLoss(prior, [[int(x != y) for y in range(4)] for x in range(4)])
+    blocks = rr.IdentificationRisk(counts, "0.15", blocks="auto")
+    assert not any("renam" in one for one in rr.Problem(rr.Minimize(loss), [blocks]).solve().warnings)
+
+
 # ---- in a browser ------------------------------------------------------------------------------------
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)

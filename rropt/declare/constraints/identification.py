@@ -23,6 +23,9 @@ from rropt.program.extras import Extra
 from rropt.program.limits import PosteriorRisk
 
 AUTO = "auto"
+ALWAYS = 1 - 1e-9
+"""A probability from here on is 1 but for rounding."""
+FEW = 4
 WHERE = "identification_risk"
 
 
@@ -142,6 +145,21 @@ class IdentificationRisk(Constraint):
             )
             what = f"the block {name} cannot keep the risk at or below {declared_text(self.at_most)}"
             raise InputError(what, WHERE, f"no partners as frequent as they are give less than {bounds}; add partners")
+
+    def remarks(self, mechanism: Mechanism) -> tuple[str, ...]:
+        """The categories that the mechanism renames: the bound holds for an intruder who does not know of it."""
+        labels, matrix = mechanism.inputs, mechanism.matrix
+        kept = [(x, int(row.argmax()), float(row.max())) for x, row in enumerate(matrix)]
+        renamed = [(x, y) for x, y, share in kept if x != y and share >= ALWAYS]
+        if not renamed:
+            return ()
+        names = ", ".join(f"{labels[x]!r} as {labels[y]!r}" for x, y in renamed[:FEW])
+        more = f", and {len(renamed) - FEW:,} more" if len(renamed) > FEW else ""
+        return (
+            f"the mechanism renames categories (it always releases {names}{more}): this keeps the bound on the "
+            "identification risk only against an intruder who does not use the mechanism; one who does looks among "
+            "the records of the new name",
+        )
 
     def keys(self) -> dict[str, object]:
         keys: dict[str, object] = {"at_most": self.at_most, "counts": self.counts.keys()}

@@ -122,7 +122,8 @@ class _Bounded(Constraint):
 
     def describe(self) -> str:
         word = "at most" if self.upper else "at least"
-        return f"{self.objective.kind.replace('_', ' ')} {word} {declared_text(self.number)}"
+        unit = f" {self.objective.units}" if self.objective.units else ""
+        return f"{self.objective.kind.replace('_', ' ')} {word} {declared_text(self.number)}{unit}"
 
 
 @checked

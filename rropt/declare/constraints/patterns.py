@@ -65,7 +65,11 @@ class Blocks(_Square):
         if missing := [label for label in inputs if label not in home]:
             raise InputError(f"no block holds {', '.join(missing[:6])}", "Blocks", "put every input into one")
         if strange := [label for label in home if label not in inputs]:
-            raise InputError(f"{', '.join(strange[:6])} is not an input", "Blocks", "leave it out")
+            raise InputError(
+                f"{', '.join(strange[:6])} {'is not an input' if len(strange) == 1 else 'are not inputs'}",
+                "Blocks",
+                "leave it out",
+            )
         return tuple(home[label] for label in inputs)
 
     def violation(self, mechanism: Mechanism) -> Fraction:

@@ -43,7 +43,7 @@ class BayesCapacity(_WithoutPrior):
 
     kind: ClassVar[str] = "bayes_capacity"
     sense: ClassVar[Sense] = "minimize"
-    sentence: ClassVar[str] = "the largest factor by which the release improves any guess"
+    sentence: ClassVar[str] = "the largest factor by which the release multiplies the chance of any guess"
 
     def value(self, mechanism: Mechanism) -> Interval:
         highest = (max(mechanism.column(y)) for y in range(len(mechanism.outputs)))

@@ -124,7 +124,11 @@ def anatomy(
     if missing := [label for label in labels if label not in home]:
         raise InputError(f"no block holds {', '.join(missing[:6])}", where, "put every category into one")
     if strange := [label for label in home if label not in labels]:
-        raise InputError(f"{', '.join(strange[:6])} is not a category", where, "leave it out")
+        raise InputError(
+            f"{', '.join(strange[:6])} {'is not a category' if len(strange) == 1 else 'are not categories'}",
+            where,
+            "leave it out",
+        )
     rows = [[Fraction(1, len(classes[home[x]])) if home[x] == home[y] else Fraction(0) for y in labels] for x in labels]
     return Mechanism.from_rationals(rows, inputs=labels, outputs=labels)
 

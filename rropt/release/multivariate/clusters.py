@@ -59,7 +59,7 @@ def clusters_of(
     home = {name: [name] for name in names}
     for (first, second), share in sorted(information.items(), key=lambda item: (-item[1], item[0])):
         if unknown := [name for name in (first, second) if name not in home]:
-            raise InputError(f"{', '.join(unknown)} has no number of categories", WHERE, "give its size")
+            raise InputError(f"{unknown[0]} has no number of categories", WHERE, "give its size")
         one, other = home[first], home[second]
         if share < at_least or one is other or prod(sizes[name] for name in one + other) > largest:
             continue

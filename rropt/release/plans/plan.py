@@ -1,6 +1,6 @@
 """The plan of a release: which mechanism protects which columns, in which strata."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal
@@ -12,6 +12,8 @@ from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.promises import promised, promises_to_list
 from rropt.release.plans.cross import split
 
+MOST_NAMED = 6
+"""Strata that are named with one promise."""
 Proof = Literal["checked", "unchecked", "none"]
 """Whether the checker accepted the certificate of a design, was not run, or there is no certificate."""
 
@@ -101,8 +103,9 @@ class ProtectedColumn:
 
     @property
     def promised(self) -> str:
-        """What its designs promise, in words (`rropt.model.promises`)."""
-        return " or ".join(dict.fromkeys(one.promised() for one in self.designs))
+        """What its designs promise, in words (`rropt.model.promises`), and in which strata."""
+        strata = (", ".join(stratum) for stratum, _ in self.strata)
+        return by_stratum(zip(strata, (one.promised() for one in self.designs), strict=True))
 
     @property
     def released(self) -> tuple[str, ...]:
@@ -146,6 +149,21 @@ class Release:
         """Whether the strata of `column` can be read off the release: its columns `by` stay as they are."""
         hidden = {name for one in self.columns for name in one.columns} | set(self.drop)
         return not set(column.by) & hidden
+
+
+def by_stratum(promises: Iterable[tuple[str, str]]) -> str:
+    """Promises of strata by name: "north: LDP (epsilon 1); south, east: LDP (epsilon 2)"; one alone without names."""
+    strata: dict[str, list[str]] = {}
+    for stratum, promise in promises:
+        strata.setdefault(promise, []).append(stratum)
+    if len(strata) == 1:
+        return next(iter(strata))
+    return "; ".join(f"{_some(names)}: {promise}" for promise, names in strata.items())
+
+
+def _some(names: list[str]) -> str:
+    more = len(names) - MOST_NAMED
+    return ", ".join(names[:MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _names(given: Any, what: str) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """A report as one HTML page: no script, no font, no picture from elsewhere; light and dark; readable on a telephone."""
 
 import re
+from fractions import Fraction
 from html import escape
 
 import numpy as np
@@ -145,12 +146,23 @@ def _proved_sentence(report: Report) -> str:
     unit = f"\u00a0{_text(report.units)}" if report.units else ""
     best, verb = (optimum.upper, "more than") if up else (optimum.lower, "less than")
     own = value.lower if up else value.upper
-    gap = shown(optimum.upper - optimum.lower, 2, up=True)
+    gap = shown(optimum.upper - optimum.lower, 2, up=True) + unit
+    attained = _nearest(own, optimum.upper - optimum.lower) or shown(own, DIGITS, up=not up)
+    # Ends that agree in their digits are one number; rounded outwards they would look like two.
+    if f"{float(own):.{DIGITS}g}" == f"{float(best):.{DIGITS}g}":
+        none, end = verb.split()[0] + (f" by over {gap}" if optimum.upper > optimum.lower else ""), ""
+    else:
+        none, end = f"{verb} {shown(best, DIGITS, up=up)}{unit}", f" It is optimal to within {gap}."
     return (
-        f"The mechanism attains {shown(own, DIGITS, up=not up)}{unit}, and none with the same properties attains "
-        f"{verb} {shown(best, DIGITS, up=up)}{unit}: it is optimal to within {gap}. An independent program has checked "
-        "this."
+        f"The mechanism attains {attained}{unit}, and none with the same properties attains {none}.{end} An "
+        "independent program has checked this."
     )
+
+
+def _nearest(value: Fraction, within: Fraction) -> str | None:
+    """The nearest number of a few digits, where it is as near as `within`."""
+    text = f"{float(value):.{DIGITS}g}"
+    return text if abs(Fraction(text) - value) <= within else None
 
 
 def _problem(report: Report) -> str:
@@ -168,6 +180,11 @@ def _result(report: Report) -> str:
     unit = f" {report.units}" if report.units else ""
 
     def range_of(interval: Interval) -> str:
+        within = Fraction(0) if found is None else found[1].upper - found[1].lower
+        nearest = _nearest(interval.lower, within)
+        if nearest is not None and nearest == _nearest(interval.upper, within):
+            off = max(abs(end - Fraction(nearest)) for end in (interval.lower, interval.upper))
+            return f"{nearest}{unit}" + (f", up to {shown(off, 2, up=True)}{unit}" if off else "")
         return f"from {shown(interval.lower, DIGITS, False)} to {shown(interval.upper, DIGITS, True)}{unit}"
 
     if found is not None:
@@ -279,8 +296,10 @@ def _certificate(report: Report) -> str:
     lines = "\n".join(_exact(line) for line in verdict.report().splitlines())
     colour = "words" if verdict.proved else "words bad"
     rest = f"<p>{granted}</p>{_items(taken)}" if verdict.proved else ""
+    unit = ", with informations in nats" if report.units else ""
     return (
-        "<h2>The certificate</h2>\n<p>The checker's output when this page was written:</p>\n"
+        "<h2>The certificate</h2>\n<p>"
+        f"The checker's output when this page was written{unit}:</p>\n"
         f'<pre class="{colour}"><code>{lines}</code></pre>\n{rest}\n'
         f'<p class="soft">SHA-256 of certificate.json: <code>{report.sha256}</code></p>'
     )

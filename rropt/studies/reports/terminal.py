@@ -175,22 +175,27 @@ def show_solution(solution: Solution, console: Console) -> None:
     if solution.verdict is not None:
         # The problem is printed above; the checker's own line on it is left out.
         lines = [line for line in solution.verdict.report().splitlines() if line != solution.verdict.problem]
-        console.print("checker: " + "\n         ".join(lines), highlight=False, markup=False)
+        # The checker's numbers are in the utility's own unit, whatever that of the objective.
+        unit = " (informations in nats)" if solution.units else ""
+        console.print(f"checker{unit}: " + "\n         ".join(lines), highlight=False, markup=False)
 
 
 def show_release(released: Released, console: Console) -> None:
     """Print the privacy of a release, column by column and together, and the places of its files."""
+    from rropt.release.plans.plan import by_stratum
+
     document = released.manifest
     table = _two_columns(f"Release of {plain(document['data'])}")
     for level, column in zip(released.privacy.levels, document["columns"], strict=True):
-        designs = list(column["designs"].values()) if "designs" in column else [column]
-        strata = f" within each {', '.join(level.strata)}" if level.strata else ""
+        named = column.get("designs", {"": column})
+        designs = list(named.values())
+        strata = f", within each {', '.join(level.strata)}" if level.strata else ""
         # A release of an earlier version has fewer fields.
         proofs = {one.get("certificate") for one in designs}
         plain_level = f"LDP (epsilon {shown(level.epsilon, 12, up=True)})"
         unproved = "; certificate not checked" if "unchecked" in proofs else ""
         unproved = "; no certificate" if "none" in proofs else unproved
-        words = " or ".join(dict.fromkeys(one.get("promised", plain_level) for one in designs))
+        words = by_stratum((name, one.get("promised", plain_level)) for name, one in named.items())
         table.add_row(plain(", ".join(level.columns)), Text(plain(f"randomised: {words}{strata}{unproved}")))
     total = f"plain LDP (epsilon {shown(released.privacy.epsilon, 12, up=True)})"
     if document["earlier_draws"]:
