@@ -51,7 +51,7 @@ class Constraint(ABC):
         """Its keys in a problem file besides `kind`; numbers as Fraction."""
         return {}
 
-    def remarks(self, mechanism: Mechanism) -> tuple[str, ...]:
+    def _remarks(self, mechanism: Mechanism) -> tuple[str, ...]:
         """What a reader of a mechanism that satisfies it should know besides, one sentence each."""
         return ()
 

@@ -14,7 +14,7 @@ from rropt.errors import InputError, counted
 from rropt.exact import declared_text, exp_enclosure, log_enclosure, shown
 from rropt.model.identification import at_risk
 from rropt.model.privacy.level import LARGEST_EPSILON, Level
-from rropt.model.promised_columns import means_of, pointwise_of
+from rropt.model.promised_columns import columns_of
 
 DIGITS = 6
 """Significant digits of a level that is not a short number; it is rounded up."""
@@ -139,20 +139,17 @@ def _group(inputs: Sequence[str], shares: Sequence[Fraction]) -> str:
 
 def _columns(rows: Sequence[Sequence[str]], inputs: Sequence[str]) -> Sequence[Promise]:
     """What the rows on every column say."""
-    pointwise = pointwise_of(rows)
-    if pointwise is not None:
-        ratio, prior = pointwise
-        return [
-            Promise("pointwise maximal leakage", level_of_ratio(ratio), f"at the frequencies {_listed(inputs, prior)}")
-        ]
-    means = means_of(rows)
-    if not means:
-        return [Promise("linear conditions on every column", counted(len(rows), "rows"))]
-    found = []
-    for ratio, sides in means:
+    told, found = columns_of(rows), []
+    if told.pointwise is not None:
+        ratio, prior = told.pointwise
+        place = f"at the frequencies {_listed(inputs, prior)}"
+        found.append(Promise("pointwise maximal leakage", level_of_ratio(ratio), place))
+    for ratio, sides in told.means:
         named = [" against ".join(_group(inputs, side) for side in pair) for pair in sides[:NAMED]]
         named += [f"{counted(len(sides) - NAMED, 'more pairs')} of groups"] if len(sides) > NAMED else []
         found.append(Promise("LDP of the means over groups", level_of_ratio(ratio), f"of people: {', '.join(named)}"))
+    if told.others or not found:
+        found.append(Promise("linear conditions on every column", counted(told.others, "rows")))
     return found
 
 

@@ -74,7 +74,7 @@ def solved(problem: Problem, options: SolveOptions, route: str | Route, progress
         reason = answer.claim.stopped or effort.stopped()
         early = (f"stopped early: {reason}",) if reason and found.status == "bounded" else ()
         made = found.mechanism
-        remarks = () if made is None else tuple(one for rule in problem.constraints for one in rule.remarks(made))
+        remarks = () if made is None else tuple(one for rule in problem.constraints for one in rule._remarks(made))
         conflict = _conflict(problem, effort) if found.status == "infeasible" else ()
     return Solution(
         problem=problem,

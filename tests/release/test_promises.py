@@ -113,6 +113,14 @@ CASES = {
         "LDP of the means over groups (gamma 2, epsilon 0.693148) of people: (a 100 %) against (b 50 %; c 50 %), "
         f"(b 100 %) against (a 50 %; c 50 %); {PLAIN}",
     ),
+    "a property of a population, leakage and conditions": (
+        payload(
+            rr.LDP(1, properties=[["a"]], population={"a": 1, "b": 1, "c": 1}),
+            rr.privacy.PointwiseMaximalLeakage(PRIOR, epsilon="0.5"),
+        ),
+        f"pointwise maximal leakage (epsilon 0.5) {AT} and LDP of the means over groups (epsilon 1) of people: (a 100 "
+        f"%) against (b 50 %; c 50 %); {PLAIN}",
+    ),
     "half of the rows of a property": (
         payload(rr.ConeConstraint([["3/4", "1/4", -2]])),
         f"linear conditions on every column (1 row); {PLAIN}",

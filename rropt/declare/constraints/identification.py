@@ -146,7 +146,7 @@ class IdentificationRisk(Constraint):
             what = f"the block {name} cannot keep the risk at or below {declared_text(self.at_most)}"
             raise InputError(what, WHERE, f"no partners as frequent as they are give less than {bounds}; add partners")
 
-    def remarks(self, mechanism: Mechanism) -> tuple[str, ...]:
+    def _remarks(self, mechanism: Mechanism) -> tuple[str, ...]:
         """The categories that the mechanism renames: the bound holds for an intruder who does not know of it."""
         labels, matrix = mechanism.inputs, mechanism.matrix
         kept = [(x, int(row.argmax()), float(row.max())) for x, row in enumerate(matrix)]

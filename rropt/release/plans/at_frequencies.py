@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from rropt.exact import declared_text, shown
-from rropt.model.promised_columns import means_of, pointwise_of
+from rropt.model.promised_columns import Columns, columns_of
 from rropt.model.promises import declared_level, is_maximal_leakage, level_of_ratio
 from rropt.release.plans.plan import Design
 
@@ -30,8 +30,9 @@ def worse_in(design: Design, counts: Sequence[int]) -> Iterator[str]:
     matrix = np.asarray(design.mechanism.matrix, dtype=np.float64)
     weights = np.array(counts, dtype=np.float64)
     if cone["kind"] == "polyhedral":
-        yield from _pointwise(cone, matrix, weights)
-        yield from _means(cone, matrix, weights, design.mechanism.inputs)
+        told = columns_of(cone["rows"])
+        yield from _pointwise(told, matrix, weights)
+        yield from _means(told, matrix, weights, design.mechanism.inputs)
         cone = cone["base"]
     if cone["kind"] in ("robust", "confidence"):
         yield from _robust(cone, matrix, weights)
@@ -50,8 +51,8 @@ def _epsilon(level: float) -> str:
     return "infinite" if math.isinf(level) else shown(Fraction(max(level, 0.0)), 6, up=True)
 
 
-def _pointwise(cone: Mapping[str, Any], matrix: Array, weights: Array) -> Iterator[str]:
-    known = pointwise_of(cone["rows"])
+def _pointwise(told: Columns, matrix: Array, weights: Array) -> Iterator[str]:
+    known = told.pointwise
     if known is None:
         return
     there = weights > 0
@@ -61,8 +62,8 @@ def _pointwise(cone: Mapping[str, Any], matrix: Array, weights: Array) -> Iterat
         yield _told("pointwise maximal leakage", math.log(own), level_of_ratio(known[0]))
 
 
-def _means(cone: Mapping[str, Any], matrix: Array, weights: Array, inputs: Sequence[str]) -> Iterator[str]:
-    for ratio, pairs in means_of(cone["rows"]) or ():
+def _means(told: Columns, matrix: Array, weights: Array, inputs: Sequence[str]) -> Iterator[str]:
+    for ratio, pairs in told.means:
         own = 1.0
         for pair in pairs:
             sides = [np.where([share > 0 for share in side], weights, 0) for side in pair]

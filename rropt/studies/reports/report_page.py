@@ -180,9 +180,8 @@ def _result(report: Report) -> str:
     unit = f" {report.units}" if report.units else ""
 
     def range_of(interval: Interval) -> str:
-        within = Fraction(0) if found is None else found[1].upper - found[1].lower
-        nearest = _nearest(interval.lower, within)
-        if nearest is not None and nearest == _nearest(interval.upper, within):
+        nearest = f"{float(interval.lower):.{DIGITS}g}"
+        if nearest == f"{float(interval.upper):.{DIGITS}g}":
             off = max(abs(end - Fraction(nearest)) for end in (interval.lower, interval.upper))
             return f"{nearest}{unit}" + (f", up to {shown(off, 2, up=True)}{unit}" if off else "")
         return f"from {shown(interval.lower, DIGITS, False)} to {shown(interval.upper, DIGITS, True)}{unit}"
