@@ -145,7 +145,7 @@ def _follows(
             strange.append(row)
         else:
             reasons[reason] = reasons.get(reason, 0) + 1
-    # Rows that follow, and declared rows that are missing, are told below; strange ones are differences.
+    # Only rows that do not follow are differences; what is derived or missing is listed apart.
     same["rows"] = own["rows"]
     derived += [f"{counted(count, 'rows')} that rropt derived from {reason}" for reason, count in reasons.items()]
     if missed:
