@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rropt.errors import InputError, counted
+from rropt.errors import InputError, counted, other_form
 from rropt.io.frames import array_of
 
 EXAMPLES = 5
@@ -99,7 +99,8 @@ def _codes(values: list[Any], inputs: Sequence[str]) -> np.ndarray:
     unknown = np.flatnonzero(codes < 0)
     if len(unknown):
         known = ", ".join(map(repr, inputs[:6])) + (", ..." if len(inputs) > 6 else "")
-        verb, listed = "is" if len(unknown) == 1 else "are", tally(values[at] for at in unknown)
+        wrong = [values[at] for at in unknown]
+        verb, listed = "is" if len(unknown) == 1 else "are", f"{tally(wrong)}{other_form(wrong, inputs)}"
         raise InputError(
             f"{len(unknown):,} of {len(values):,} {verb} unknown: {listed}",
             "labels",
