@@ -56,7 +56,7 @@ def _labels(name: str, values: list[object]) -> list[str]:
 
 
 def marked(part: str, mark: str) -> str:
-    """Text with a backslash before every `mark` and backslash, so that what is joined by the mark can be told apart."""
+    """Text with a backslash before every `mark` and backslash: joined by the mark, different parts differ."""
     return part.replace("\\", "\\\\").replace(mark, f"\\{mark}")
 
 
