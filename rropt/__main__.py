@@ -1,6 +1,8 @@
-"""The command `rropt`, also as `python -m rropt`. To check certificate files it loads the checker and nothing else."""
+"""The command `rropt`, also as `python -m rropt`. To check certificate files it loads the checker and nothing else,
+unless there are files beside them to compare."""
 
 import io
+import os
 import sys
 
 
@@ -17,6 +19,12 @@ def main(arguments: list[str] | None = None) -> int:
 def _check(certificates: list[str]) -> int:
     from rropt import checker
 
+    places = (os.path.split(checker.certificate_file(name)) for name in certificates)
+    folders = {folder for folder, name in places if name == "certificate.json"}
+    if any(os.path.exists(os.path.join(folder, f"mechanism.{end}")) for folder in folders for end in ("json", "csv")):
+        from rropt.cli.main import main as run
+
+        return run(["check", *certificates])
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
     try:

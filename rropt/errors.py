@@ -1,8 +1,10 @@
 """Every exception of rropt; each says what is wrong, where, and what to do next."""
 
 import difflib
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import islice
 
 
 def plain(text: str) -> str:
@@ -92,6 +94,22 @@ class NoRoute(RroptError):
 def reason(error: Exception) -> str:
     """What an error says; that of a fault of rropt or of a library begins with its type."""
     return str(error) if isinstance(error, RroptError) else f"{type(error).__name__}: {error}"
+
+
+COMPARED = 1000
+"""Unknown words that are compared at most, to say why they are unknown."""
+
+
+def other_form(words: Iterable[object], known: Iterable[str]) -> str:
+    """The end of a message on unknown `words`, if one differs from a `known` one only in the form in which Unicode
+    writes its letters: printed, they look the same. Otherwise ""."""
+    texts = list(islice(dict.fromkeys(str(word) for word in words if isinstance(word, str)), COMPARED))
+    forms = {unicodedata.normalize("NFC", label): label for label in known}
+    for text in texts:
+        like = forms.get(unicodedata.normalize("NFC", text), text)
+        if like != text:
+            return f"; {text!a} has the letters of {like!a} in another Unicode form: normalise both to NFC"
+    return ""
 
 
 def suggestion(word: object, known: Iterable[str], listed: str = "use one of") -> str:

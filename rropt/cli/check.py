@@ -41,6 +41,9 @@ def check(
 
     Exit status: 0 proved, 1 refuted, 2 unreadable; of several certificates the worst one.
 
+    If mechanism.json or mechanism.csv beside a certificate.json is of another mechanism, the message says so, and the
+    exit status is 1.
+
     With --problem, a certificate of another problem is refuted too, and the message names the differences. If the
     problem declares a mixture of permutations, its weights are read from mixture.csv beside the certificate.
 
@@ -62,6 +65,8 @@ def check(
         verdict = judge(name, core=core)
         printed = checker.print_verdict(verdict, name if len(certificates) > 1 else "")
         worst = max(worst, verdict.exit_status, 0 if printed else BAD_INPUT)
+        if verdict.proved:
+            worst = max(worst, compare_files(Path(name), named=len(certificates) > 1))
         if declared is not None:
             worst = max(worst, compare_problem(declared, name, verdict))
     raise typer.Exit(worst)
@@ -93,6 +98,20 @@ def write_proof(
         typer.echo(text, nl=False)
     else:
         write_whole(out, text)
+
+
+def compare_files(certificate: Path, named: bool) -> int:
+    """Compare the files that hold the mechanism with the accepted certificate beside them: 0 where they are of its
+    mechanism, else 1 and which are not. Each line begins with the path where it is to be `named`."""
+    from rropt.prove.mechanism_files import other_mechanisms
+
+    found = other_mechanisms(certificate)
+    before = f"{certificate}: " if named else ""
+    if found:
+        say(f"{before}OTHER MECHANISM: the proof is of the certificate's mechanism, and not of another one beside it")
+    for line in found:
+        say(f"{before}  {line}")
+    return 1 if found else 0
 
 
 def compare_problem(declared: Problem, name: str, verdict: Verdict) -> int:

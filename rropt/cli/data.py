@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -249,13 +250,45 @@ def check_picture(plot: Path | None, truth: str | None, columns: list[str]) -> N
         check_writable(plot.parent, [plot.name])
 
 
-def draw_estimate(found: Estimate, level: float, columns: list[str], truth: str | None, delimiter: str | None) -> str:
-    """The picture of an estimate, with the true frequencies of the file `truth` if there is one. Raises InputError."""
-    from rropt.release.picture import estimate_svg, true_frequencies
+def draw_estimate(
+    found: Estimate,
+    level: float,
+    made_by: Mapping[str | tuple[str, ...], Design | ProtectedColumn],
+    truth: str | None,
+    delimiter: str | None,
+) -> str:
+    """The picture of an estimate from columns `made_by` designs, with the true frequencies of the file `truth` if there
+    is one. Raises InputError."""
+    from rropt.release.picture import estimate_svg
 
-    true = None if truth is None else true_frequencies(found, truth, columns[0], delimiter)
-    title = f"{', '.join(columns)}: {'estimated and true' if truth else 'estimated'} frequencies"
+    names = [name for key in made_by for name in ((key,) if isinstance(key, str) else key)]
+    title = f"{', '.join(names)}: {'estimated and true' if truth else 'estimated'} frequencies"
+    ((released, design), *_) = made_by.items()
+    true = None if truth is None else _truth_of(found, released, design, truth, delimiter)
     return estimate_svg(found, level, true, title)
+
+
+def _truth_of(
+    found: Estimate,
+    released: str | tuple[str, ...],
+    design: Design | ProtectedColumn,
+    truth: str,
+    delimiter: str | None,
+) -> list[float]:
+    """The true frequencies of a released column: under its name in the data that the release file gives, or, where the
+    file `truth` has them so, under that of the release."""
+    from rropt.release.picture import true_frequencies
+    from rropt.release.plans.plan import ProtectedColumn
+
+    own = (released,) if isinstance(released, str) else released
+    if not isinstance(design, ProtectedColumn) or design.columns == own:
+        return true_frequencies(found, truth, own, delimiter)
+    try:
+        return true_frequencies(found, truth, design.columns, delimiter)
+    except InputError:
+        with suppress(InputError):
+            return true_frequencies(found, truth, own, delimiter)
+        raise
 
 
 def _declared_privacy(folder: Path) -> list[Constraint]:

@@ -177,7 +177,7 @@ def estimate(
     made_by = designs_of(mechanism, column)
     found = release.estimate_file(data, made_by, method=method, where=read_where(where), delimiter=delimiter)
     told = found.to_dict(level)
-    picture = None if plot is None else draw_estimate(found, level, column, truth, delimiter)
+    picture = None if plot is None else draw_estimate(found, level, made_by, truth, delimiter)
     for kind, lines in (("warning", found.warnings), ("note", found.notes)):
         for line in lines:
             say(f"rropt: {kind}: {line}", error=True)

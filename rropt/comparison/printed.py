@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rropt.comparison.matrix_files import EXACT, RawMatrix, array_matrix, read_matrix
 from rropt.comparison.orientation import ROWS, oriented
-from rropt.errors import InputError, counted
+from rropt.errors import InputError, counted, other_form
 from rropt.io.counts import is_collection
 from rropt.io.files import open_file
 from rropt.mechanisms.channel import RandomizedChannel
@@ -135,7 +135,8 @@ def _places(what: str, own: tuple[str, ...], wanted: tuple[str, ...], notes: lis
             raise InputError(said, "matrix", f"give one for each of {_list(wanted)}")
         notes.append(f"its {what} have no labels: they are taken in the order of the problem's, {_list(wanted)}")
         return list(range(len(own))), True
-    raise InputError(f"its {what} are {_list(own)}", "matrix", f"the problem's are {_list(wanted)}: label both alike")
+    said = f"its {what} are {_list(own)}{other_form(own, wanted)}"
+    raise InputError(said, "matrix", f"the problem's are {_list(wanted)}: label both alike")
 
 
 def _list(labels: Sequence[str]) -> str:

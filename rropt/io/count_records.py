@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TextIO
 
-from rropt.errors import InputError, SettingNeeded, counted
+from rropt.errors import InputError, SettingNeeded, counted, other_form
 from rropt.io.files import open_file
 
 MOST_VALUES = 100_000
@@ -191,7 +191,7 @@ def check_column(header: Sequence[str], name: str, where: str) -> None:
         raise InputError(
             f"{counted(header.count(name), 'columns')} are named {name!r}", where, "give each a name of its own"
         )
-    what = f"there is no column {name!r}"
+    what = f"there is no column {name!r}{other_form([name], header)}"
     if len(header) == 1:
         for letter, word in SEPARATORS.items():
             if letter in header[0]:

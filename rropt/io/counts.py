@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from rropt.errors import InputError, counted, shown
+from rropt.errors import InputError, counted, other_form, shown
 from rropt.io.frames import columns_of, entries_of, index_of, native, plain
 
 LARGEST_DOMAIN = 100_000
@@ -99,7 +99,9 @@ def ordered(given: Sequence[str], wanted: Sequence[str], what: str) -> list[int]
     ones."""
     place, known = {label: at for at, label in enumerate(given)}, set(wanted)
     if extra := [label for label in given if label not in known]:
-        raise InputError(f"{_several(extra)} not among the labels", what, f"they are {_some(wanted)}")
+        raise InputError(
+            f"{_several(extra)} not among the labels{other_form(extra, wanted)}", what, f"they are {_some(wanted)}"
+        )
     if missing := [label for label in wanted if label not in place]:
         raise InputError(f"{_several(missing)} missing", what, "give a number for every label, 0 where there is none")
     return [place[label] for label in wanted]
@@ -113,7 +115,7 @@ def same_labels(given: Sequence[str], wanted: Sequence[str], what: str) -> None:
     own, known = set(given), set(wanted)
     extra = [label for label in given if label not in known]
     missing = [label for label in wanted if label not in own]
-    content = [f"{_several(extra)} not among the labels"] if extra else []
+    content = [f"{_several(extra)} not among the labels{other_form(extra, wanted)}"] if extra else []
     content += [f"{_several(missing)} missing"] if missing else []
     raise InputError(
         "; ".join(content) or "its labels are in another order",

@@ -1,6 +1,9 @@
 """Mechanisms in files, compared with the certificate beside them."""
 
+import csv
+import io
 import json
+import math
 import os
 from collections.abc import Mapping
 from fractions import Fraction
@@ -11,13 +14,16 @@ from rropt.checker import check_bytes
 from rropt.errors import InputError
 from rropt.exact import exp_enclosure
 from rropt.io.files import JSON, open_file, read_text
+from rropt.io.formulas import unquoted
 from rropt.mechanisms.grouped import GroupedMechanism
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.off_diagonal import OffDiagonalMechanism
 from rropt.model.promises import declared_level, promises
 from rropt.prove.certificates import Certificate
 
-MECHANISM, CERTIFICATE = "mechanism.json", "certificate.json"
+MECHANISM, TABLE, CERTIFICATE = "mechanism.json", "mechanism.csv", "certificate.json"
+CLOSE = 1e-9
+"""By what share an entry of a table may differ: programs that save it again keep fifteen digits or more."""
 
 
 def read_mechanism(path: str | os.PathLike[str], check: bool) -> tuple[Mechanism, dict[str, Any] | None]:
@@ -47,6 +53,50 @@ def read_mechanism(path: str | os.PathLike[str], check: bool) -> tuple[Mechanism
             raise
         raise InputError("its problem cannot be read", str(beside), "check it with: rropt check") from None
     return mechanism, problem
+
+
+def other_mechanisms(certificate: Path) -> list[str]:
+    """The files beside a certificate that `rropt solve` wrote with it, and that are not of its mechanism, one line each
+    with the reason. Raises InputError where the certificate cannot be read."""
+    beside = [place for place in (certificate.parent / MECHANISM, certificate.parent / TABLE) if place.exists()]
+    if certificate.name != CERTIFICATE or not beside:
+        return []
+    mechanism = Certificate.load(certificate).mechanism(str(certificate))
+    found = ((place.name, _fault(place, mechanism)) for place in beside)
+    return [f"{name}: {fault}" for name, fault in found if fault]
+
+
+def _fault(place: Path, mechanism: Mechanism | None) -> str:
+    """Why a file is not of this mechanism; "" where it is."""
+    if mechanism is None:
+        return f"the {CERTIFICATE} beside it proves that there is no mechanism"
+    try:
+        same = _same(Mechanism.load(place), mechanism) if place.name == MECHANISM else _is_table_of(place, mechanism)
+    except InputError as error:
+        return error.what
+    except OSError as error:
+        return f"it cannot be read ({error.strerror})"
+    return "" if same else f"it is not the mechanism of the {CERTIFICATE} beside it"
+
+
+def _is_table_of(place: Path, mechanism: Mechanism) -> bool:
+    """Whether a file is the mechanism as `Mechanism.to_csv` writes it, with or without its marks of formulas."""
+    size, width = len(mechanism.inputs), len(mechanism.outputs)
+    with open_file(place) as stream:
+        if os.fstat(stream.fileno()).st_size < 2 * size * width:  # before the matrix is made
+            return False
+        lines = csv.reader(io.TextIOWrapper(stream, encoding="utf-8-sig", newline=""))
+        try:
+            head, *rows = ([unquoted(cell) for cell in line] for line in lines)
+            values = [[float(cell) for cell in row[1:]] for row in rows]
+        except (csv.Error, ValueError):  # also what is not UTF-8, and a file without a line
+            return False
+    if (tuple(head[1:]), tuple(row[0] for row in rows)) != (mechanism.outputs, mechanism.inputs):
+        return False
+    return all(
+        len(row) == width and all(math.isclose(*pair, rel_tol=CLOSE) for pair in zip(row, own, strict=True))
+        for row, own in zip(values, mechanism.matrix.tolist(), strict=True)
+    )
 
 
 def _format(text: str) -> object:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rropt.errors import InputError, counted
+from rropt.errors import InputError, counted, shown
 from rropt.io.arguments import checked
 from rropt.io.types import Label
 from rropt.mechanisms.garbling import explicit
@@ -41,7 +42,8 @@ class RandomizedColumn(*_BASES):  # type: ignore[misc]
 
     After `fit`: `mechanism_`, `epsilon_` (of one draw, nats, rounded up), `n_features_in_`, `feature_names_in_` where X
     has names. Every call of `transform` draws anew, with secure randomness and no seed, and leaks `epsilon_` again:
-    transform a record once and keep the result.
+    transform a record once and keep the result. Names of columns must be those of `fit`, in its order; where only X or
+    only `fit` had names, a UserWarning says so.
     """
 
     def __init__(self, mechanism: Any = None, *, problem: Problem | None = None) -> None:
@@ -70,10 +72,12 @@ class RandomizedColumn(*_BASES):  # type: ignore[misc]
         else:
             self.mechanism_ = explicit(self.mechanism, "RandomizedColumn")
         self.epsilon_ = epsilon_above(self.mechanism_.parity)
-        names = getattr(X, "columns", None)
         self.n_features_in_ = len(_columns(X))
-        if names is not None and all(isinstance(name, str) for name in names):
-            self.feature_names_in_ = np.array(list(names), dtype=object)
+        names = _names(X)
+        if names is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
         return self
 
     def transform(self, X: Any) -> np.ndarray:
@@ -89,6 +93,7 @@ class RandomizedColumn(*_BASES):  # type: ignore[misc]
 
     def _draw(self, mechanism: Mechanism, X: Any) -> np.ndarray:
         columns = _columns(X)
+        self._compare_names(_names(X))
         if len(columns) != self.n_features_in_:
             raise InputError(
                 f"it has {counted(len(columns), 'columns')}, not {self.n_features_in_}", "X", "give those of fit"
@@ -101,14 +106,36 @@ class RandomizedColumn(*_BASES):  # type: ignore[misc]
         drawn = relabel(labels, mechanism.inputs, mechanism.outputs, mechanism.sample)
         return np.asarray(drawn, dtype=object).reshape(-1, 1)
 
+    def _compare_names(self, names: list[str] | None) -> None:
+        """The rules of scikit-learn: values of a record are taken by position, and only names tell columns apart."""
+        known = getattr(self, "feature_names_in_", None)
+        fitted = None if known is None else known.tolist()
+        if names == fitted:
+            return
+        if names is not None and fitted is not None:
+            raise InputError(
+                f"its columns are {_listed(names)}, and those of fit were {_listed(fitted)}",
+                "X",
+                "give the columns of fit, in their order",
+            )
+        said = (
+            "X has names of columns; fit had none"
+            if fitted is None
+            else f"X has no names of columns; fit had {_listed(fitted)}"
+        )
+        warnings.warn(f"{said}: whether the columns are the same cannot be compared", stacklevel=4)
+
     def estimate(self, X: Any, *, method: str = "unbiased", **options: Any) -> Estimate:
         """The frequencies of the true values, with errors, from transformed ones: the inverse in expectation, which
-        does not exist for single records. `X` is n x 1, as `transform` returns it; `method` and `options` as
-        `Mechanism.estimate`."""
+        does not exist for single records. `X` is n x 1, as `transform` returns it, and its name, if it has one, that
+        of `get_feature_names_out`, also after a "step__"; `method` and `options` as `Mechanism.estimate`."""
         mechanism = self._fit()
         columns = _columns(X)
         if len(columns) != 1:
             raise InputError(f"it has {counted(len(columns), 'columns')}", "X", "give the one that transform returned")
+        names, own = _names(X), self.get_feature_names_out()[0]
+        if names is not None and hasattr(self, "feature_names_in_") and not f"__{names[0]}".endswith(f"__{own}"):
+            raise InputError(f"its column is {names[0]!r}, not {own!r}", "X", "give the one that transform returned")
         place = {label: y for y, label in enumerate(mechanism.outputs)}
         unknown = sorted({str(value) for value in columns[0].tolist() if value not in place})
         if unknown:
@@ -119,9 +146,13 @@ class RandomizedColumn(*_BASES):  # type: ignore[misc]
     def get_feature_names_out(self, input_features: Sequence[Label] | None = None) -> np.ndarray:
         """The name of the one output column: that of the input, or of all inputs joined by "_"."""
         self._fit()
-        names = input_features if input_features is not None else getattr(self, "feature_names_in_", None)
-        if names is None:
-            names = [f"x{at}" for at in range(self.n_features_in_)]
+        own = getattr(self, "feature_names_in_", None)
+        names = [f"x{at}" for at in range(self.n_features_in_)] if own is None else own.tolist()
+        if input_features is not None:
+            given = list(map(str, input_features))
+            if len(given) != len(names) or (own is not None and given != names):
+                raise InputError(f"they are {_listed(given)}", "input_features", f"give those of fit: {_listed(names)}")
+            names = given
         return np.array(["_".join(map(str, names))], dtype=object)
 
     def __sklearn_tags__(self) -> Any:
@@ -142,6 +173,19 @@ def _columns(X: Any) -> list[np.ndarray]:
     if array.ndim != 2 or array.shape[1] == 0:
         raise InputError(f"it has shape {array.shape}", "X", "give n x 1: X[[name]] of a frame, reshape(-1, 1)")
     return list(array.T)
+
+
+def _names(X: Any) -> list[str] | None:
+    """The names of the columns of a frame; None where X has none that are text. Raises InputError if only some are."""
+    names = list(X.columns) if hasattr(X, "columns") and hasattr(X, "to_numpy") else []
+    texts = [name for name in names if isinstance(name, str)]
+    if texts and len(texts) < len(names):
+        raise InputError(f"its columns are {_listed(names)}, which are not all text", "X", "name them as those of fit")
+    return texts or None
+
+
+def _listed(names: Sequence[object], most: int = 6) -> str:
+    return ", ".join(map(shown, names[:most])) + (", ..." if len(names) > most else "")
 
 
 def _joint(parts: tuple[Any, ...]) -> str | None:

@@ -96,8 +96,11 @@ def _ticks(low: float, high: float) -> list[float]:
     return [round(step * at, 12) for at in range(math.floor(low / step), math.ceil(high / step - 1e-9) + 1)]
 
 
-def true_frequencies(found: Estimate, data: str | os.PathLike[str], column: str, delimiter: str | None) -> list[float]:
-    """The shares of the categories in a column of the data before it was protected. Raises InputError."""
+def true_frequencies(
+    found: Estimate, data: str | os.PathLike[str], columns: tuple[str, ...], delimiter: str | None
+) -> list[float]:
+    """The shares of the categories in a column of the data before it was protected, or in several that were protected
+    jointly. Raises InputError."""
     from rropt.release.facade import counts_of
 
     # The identity: its outputs are the categories, counted as those of a release.
@@ -105,7 +108,7 @@ def true_frequencies(found: Estimate, data: str | os.PathLike[str], column: str,
     rows = [[Fraction(int(x == y)) for y in range(k)] for x in range(k)]
     counts = counts_of(
         data,
-        column,
+        columns,
         Mechanism.from_rationals(rows, inputs=found.categories, outputs=found.categories),
         where=None,
         delimiter=delimiter,

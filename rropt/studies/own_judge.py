@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from math import ceil
 from typing import Any, ClassVar
 
 from rropt.comparison.audit import kept_constraints
@@ -22,6 +23,8 @@ LARGEST = 4096
 """Entries of a printed matrix near which another one is looked for."""
 FINE = Fraction(1, 10**12)
 """Half a unit below which no solver separates the matrices that round to a printed one."""
+ROUNDING = Fraction(1, 100)
+"""By what share of it a number may be wrong for its rounding to be the reason; more is another number."""
 DIGITS = 10
 """Significant digits of numbers in sentences."""
 FEASIBLE, OPTIMAL = "the matrix satisfies the constraints", "the matrix is optimal"
@@ -308,7 +311,7 @@ class _Judge:
             self.truth[name] = true
             if apart:
                 self.witness.append(said)
-            if apart and centre - 2 * half < true.lower and true.upper < centre + 2 * half:
+            if apart and max(_distance(true, centre) - 2 * half, _too_far(true, centre)) < 0:
                 self.errata[name] = f"its last digit is rounded wrongly: it is {_shown(true)}"
         elif true.upper - true.lower <= GAP * abs(centre):
             self.truth[name] = true
@@ -333,8 +336,11 @@ class _Judge:
         elif best.attained is not None and self._signed(best.attained).lower > self.sign * centre:
             self.truth[stated.bound] = False
             self.witness.append(f"the mechanism of the certificate 'optimum' has {self._value_text(best.attained)}")
-            if optimum is not None and self._signed(optimum).upper < self.sign * centre + 2 * half:
-                self.errata[stated.bound] = f"{declared_text(centre + self.sign * 2 * half)}, rounded to the safe side"
+            if optimum is not None and half and max(_distance(optimum, centre) - half, _too_far(optimum, centre)) <= 0:
+                # The optimum rounded to these digits, to the wrong side: one digit more says it on the right one.
+                unit, most = half / 5, self._signed(optimum).upper
+                safe = self.sign * ceil(most / unit) * unit
+                self.errata[stated.bound] = f"{declared_text(safe)}, rounded to the safe side"
 
 
 def _checked_limit(solution: Solution) -> Fraction | None:
@@ -347,6 +353,16 @@ def _decimal(text: str) -> tuple[Fraction, Fraction]:
     found = decimal_of(text)
     assert found is not None
     return found
+
+
+def _distance(true: Interval, claimed: Fraction) -> Fraction:
+    """At most how far a claimed number is from what is enclosed."""
+    return max(true.upper - claimed, claimed - true.lower)
+
+
+def _too_far(true: Interval, claimed: Fraction) -> Fraction:
+    """By how much it is further than a rounding explains; negative where it is not."""
+    return _distance(true, claimed) - ROUNDING * max(true.lower, -true.upper, Fraction(0))
 
 
 def _moved(matrix: PrintedMatrix, near: Mechanism) -> str:

@@ -10,10 +10,10 @@ from rropt.errors import InputError
 from rropt.io.arguments import checked
 from rropt.io.content import ByContent
 from rropt.io.files import named_path, open_file, write_whole
-from rropt.prove.mechanism_files import CERTIFICATE, MECHANISM
+from rropt.prove.mechanism_files import CERTIFICATE, MECHANISM, TABLE, other_mechanisms
 from rropt.release.plans.provenance import SOLUTION, load_design, solution_of
 
-DESIGN = (MECHANISM, "mechanism.csv", "mixture.csv")
+DESIGN = (MECHANISM, TABLE, "mixture.csv")
 """Files that hold the mechanism only."""
 PROOF = (CERTIFICATE, SOLUTION)
 """Files that hold the whole problem."""
@@ -45,6 +45,8 @@ def publish_design(
             "this folder exists already", str(target), "choose a new folder: what is in it may not be public"
         )
     load_design(source)
+    for line in other_mechanisms(source / CERTIFICATE):
+        raise InputError(line, str(source), "a file was changed: solve again")
     names = sorted(os.listdir(source))
     why = "" if counts_are_public else _counts(source / SOLUTION)
     kept = {name: why for name in PROOF if why and name in names}

@@ -265,6 +265,42 @@ def test_bad_commands(arguments: list[str], what: str, capfd: pytest.CaptureFixt
     assert sorted(path.name for path in Path().iterdir()) == ["own.toml", "people.csv"]
 
 
+FORMS = ("z\u00fcrich", "zu\u0308rich")
+"""One word in two forms of Unicode, which look alike."""
+
+
+@pytest.mark.parametrize(("known", "given"), [FORMS, FORMS[::-1]])
+def test_another_form_of_the_same_letters_is_said(known: str, given: str, capfd: pytest.CaptureFixture[str]) -> None:
+    """'zürich' was unknown, and known was 'zürich'."""
+    said = f"{given!a} has the letters of {known!a} in another Unicode form: normalise both to NFC"
+    mechanism = rr.RandomizedResponse([known, "b"], epsilon=1).to_mechanism()
+    mechanism.save("m.json")
+    people({given: 3, "b": 2})
+    assert cli.main(["apply", "m.json", "people.csv", "--column", "level", "-o", "o.csv"]) == 2
+    assert said in capfd.readouterr().err
+    assert cli.main(["estimate", "m.json", "people.csv", "--column", "level"]) == 2
+    assert said in capfd.readouterr().err
+    for call in (
+        lambda: mechanism.randomize([given, "b"]),
+        lambda: mechanism.randomize(np.array([given, "b"])),
+        lambda: mechanism.estimate({given: 3, "b": 2}),
+        lambda: rr.audit(mechanism, prior=rr.Prior.from_counts({given: 1, "b": 1})),
+    ):
+        with pytest.raises(rr.InputError) as caught:
+            call()
+        assert "in another Unicode form: normalise both to NFC" in str(caught.value)
+    with pytest.raises(rr.InputError) as plain:
+        mechanism.randomize(["c", None, 3])
+    assert "Unicode" not in str(plain.value)
+
+
+def test_a_column_in_another_form_of_the_same_letters_is_said(capfd: pytest.CaptureFixture[str]) -> None:
+    rr.RandomizedResponse(["a", "b"], epsilon=1).to_mechanism().save("m.json")
+    Path("people.csv").write_text(f"{FORMS[0]}\na\nb\n", encoding="utf-8")
+    assert cli.main(["apply", "m.json", "people.csv", "--column", FORMS[1], "-o", "o.csv"]) == 2
+    assert "in another Unicode form" in capfd.readouterr().err
+
+
 def test_truth_that_does_not_fit(capfd: pytest.CaptureFixture[str]) -> None:
     rr.RandomizedResponse(["a", "b"], epsilon=1).to_mechanism().save("m.json")
     people({"a": 5, "b": 5}, "protected.csv")
@@ -273,6 +309,39 @@ def test_truth_that_does_not_fit(capfd: pytest.CaptureFixture[str]) -> None:
     assert cli.main(command) == 2
     assert "5 of 10 are unknown: 'c' (5 times)" in capfd.readouterr().err
     assert not Path("x.svg").exists()
+
+
+RENAMED = """schema = 1
+data = "people.csv"
+output = "out.csv"
+[[column]]
+name = "level"
+mechanism = "m.json"
+as = "level_r"
+[[column]]
+names = ["s", "u"]
+mechanism = "joint.json"
+as = "both"
+"""
+
+
+def test_the_truth_of_a_renamed_column_has_its_original_name(capfd: pytest.CaptureFixture[str]) -> None:
+    rr.RandomizedResponse(["a", "b"], epsilon=1).to_mechanism().save("m.json")
+    pairs = rr.Pairs(["s", "t"], ["u", "v"])
+    rr.RandomizedResponse(list(pairs.labels), epsilon=1).to_mechanism().save("joint.json")
+    Path("people.csv").write_text("level,s,u\n" + "a,s,u\nb,t,v\nb,t,u\n" * 40, encoding="utf-8")
+    Path("rel.toml").write_text(RENAMED, encoding="utf-8")
+    assert cli.main(["apply", "rel.toml"]) == 0
+    for column, truth in (("level_r", "people.csv"), ("both", "people.csv"), ("level_r", "renamed.csv")):
+        Path("renamed.csv").write_text("level_r\n" + "a\nb\nb\n" * 40, encoding="utf-8")
+        command = ["estimate", "rel.toml", "out.csv", "--column", column, "--truth", truth, "--plot", "p.svg"]
+        assert cli.main(command) == 0, capfd.readouterr().err
+        assert f"{column}: estimated and true frequencies" in Path("p.svg").read_text(encoding="utf-8")
+    Path("other.csv").write_text("x\na\n", encoding="utf-8")
+    command = ["estimate", "rel.toml", "out.csv", "--column", "level_r", "--truth", "other.csv", "--plot", "q.svg"]
+    assert cli.main(command) == 2
+    assert "there is no column 'level'" in capfd.readouterr().err
+    assert not Path("q.svg").exists()
 
 
 def test_the_table_and_the_note_on_it_show_the_same_error(capfd: pytest.CaptureFixture[str]) -> None:

@@ -150,3 +150,64 @@ def test_other_columns_than_those_of_fit() -> None:
     fitted = rr.release.RandomizedColumn(ABC).fit(column(["a"]))
     with pytest.raises(InputError, match="it has 2 columns, not 1"):
         fitted.transform([["a", "b"]])
+
+
+LIVES = ("no, no", "no, yes", "yes, no", "yes, yes")
+
+
+def lives() -> Any:
+    """Two columns with the same values, of which only the names say which is which."""
+    return pytest.importorskip("pandas").DataFrame({"smokes": ["yes"] * 4, "drinks": ["no"] * 4})
+
+
+OTHER_NAMES: dict[str, tuple[Any, str]] = {
+    "another order": (
+        lambda frame: frame[["drinks", "smokes"]],
+        "^X: its columns are 'drinks', 'smokes', and those of fit were 'smokes', 'drinks'; give",
+    ),
+    "another name": (
+        lambda frame: frame.rename(columns={"smokes": "runs"}),
+        "its columns are 'runs', 'drinks', and those of fit",
+    ),
+    "a name that is a number": (lambda frame: frame.rename(columns={"smokes": 1}), "its columns are 1, 'drinks'"),
+}
+
+
+@pytest.mark.parametrize(("change", "what"), OTHER_NAMES.values(), ids=OTHER_NAMES)
+def test_columns_with_other_names_than_those_of_fit(change: Any, what: str) -> None:
+    """Joint labels are put together by position: exchanged columns exchanged the frequencies of two attributes."""
+    frame = lives()
+    fitted = rr.release.RandomizedColumn(shifted(LIVES)).fit(frame)
+    assert fitted.transform(frame).ravel().tolist() == ["yes, yes"] * 4
+    with pytest.raises(ValueError, match=what) as caught:
+        fitted.transform(change(frame))
+    assert isinstance(caught.value, InputError)
+    assert "fit" in str(caught.value)
+
+
+def test_names_on_one_side_only_are_warned_of() -> None:
+    """As scikit-learn does, which cannot compare them."""
+    frame = lives()
+    named = rr.release.RandomizedColumn(shifted(LIVES)).fit(frame)
+    with pytest.warns(UserWarning, match="X has no names of columns; fit had 'smokes', 'drinks'"):
+        named.transform(frame.to_numpy())
+    bare = rr.release.RandomizedColumn(shifted(LIVES)).fit(frame.to_numpy())
+    with pytest.warns(UserWarning, match="X has names of columns; fit had none"):
+        bare.transform(frame)
+    again = named.fit(frame.to_numpy())
+    assert not hasattr(again, "feature_names_in_"), "fit forgets the names of an earlier one"
+
+
+def test_estimates_of_another_column() -> None:
+    """Two columns have the same labels: only its name tells one released column from the other."""
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"smokes": ["a", "b", "c"] * 20})
+    fitted = rr.release.RandomizedColumn(ABC).fit(frame)
+    made = fitted.transform(frame)
+    for name in ("smokes", "noisy__smokes"):
+        found = fitted.estimate(pandas.DataFrame(made, columns=[name]))
+        assert np.array_equal(found.values, fitted.estimate(made).values)
+    with pytest.raises(InputError, match="its column is 'drinks', not 'smokes'"):
+        fitted.estimate(pandas.DataFrame(made, columns=["drinks"]))
+    with pytest.raises(InputError, match="input_features"):
+        fitted.get_feature_names_out(["drinks"])

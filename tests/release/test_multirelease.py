@@ -214,3 +214,55 @@ def test_what_cannot_be_randomised_says_so() -> None:
     with pytest.raises(InputError, match="not a category of sex"):
         found.randomize({"sex": ["f", "x"]})
     assert json.dumps(found.randomize({"sex": ["f", "m", "f"]}))
+
+
+STRANGE: dict[str, tuple[list[object], str]] = {
+    "missing values": (["a", None, float("nan"), "b"], "2 of 4 are not labels: None, nan"),
+    "numbers and truth values": ([1, 1.0, True, "1"], "2 of 4 are not labels: 1.0, True"),
+    "empty text": (["a", "", "b", ""], "2 of 4 are not labels: '' \\(2 times\\)"),
+    "lists": (["a", "b", ["c"], "c"], r"1 of 4 is not a label: \['c'\]"),
+}
+
+
+@pytest.mark.parametrize(("values", "said"), STRANGE.values(), ids=STRANGE)
+def test_values_that_are_not_labels_are_refused(values: list[object], said: str) -> None:
+    """As by all other ways into a release: missing values and truth values were categories of the names of these."""
+    columns = {"x": values, "y": ["u", "v", "u", "v"]}
+    solved = MultiRelease(SMALL[1:2], "0.5").solve()
+    for call in (
+        lambda: MultiRelease.from_columns(columns, "0.5"),
+        lambda: pairwise_information(columns),
+        lambda: solved.randomize({"sex": values}),
+    ):
+        with pytest.raises(InputError, match=said):
+            call()
+
+
+def test_integers_are_their_decimal_text() -> None:
+    made = MultiRelease.from_columns(
+        {"x": np.array([1, 2, 1, 2]), "y": ["01", "1", "01", "1"]}, "0.5", clusters=[["x"], ["y"]]
+    )
+    assert [one.prior.labels for one in made.attributes] == [("1", "2"), ("01", "1")]
+    with pytest.raises(InputError, match="label '1' appears twice"):
+        MultiRelease.from_columns({1: ["a", "b"], "1": ["a", "b"]}, "0.5")
+
+
+def test_labels_of_joint_categories_differ_where_their_parts_do() -> None:
+    """The separator inside of a value is marked, as a comma is in labels of `rr.Pairs`."""
+    columns = {"x": ["a | b", "a", "a\\"] * 20, "y": ["c", "b | c", "| c"] * 20}
+    made = MultiRelease.from_columns(columns, "0.2", clusters=[["x", "y"]])
+    (one,) = made.attributes
+    assert len(set(one.prior.labels)) == 9
+    assert {r"a \| b | c", r"a | b \| c", "a\\\\ | \\| c"} <= set(one.prior.labels)
+    drawn = made.solve().randomize(columns)
+    assert set(drawn["x"]) <= set(columns["x"])
+    plain = MultiRelease.from_columns({"x": ["a", "b"], "y": ["c", "d"]}, "0.2", clusters=[["x", "y"]])
+    assert plain.attributes[0].prior.labels == ("a | c", "a | d", "b | c", "b | d")
+
+
+def test_labels_of_the_whole_differ_where_attributes_do() -> None:
+    attributes = [
+        Attribute("a", rr.Prior.uniform(["b: c", "d"])),
+        Attribute("a: b", rr.Prior.uniform(["c", "d"])),
+    ]
+    assert MultiRelease(attributes, "0.5").solve().solution.status == "certified"

@@ -57,6 +57,11 @@ REFUTED: dict[str, tuple[Any, ...]] = {
     "an integer as text is exact": (PROBLEM, None, "optimal", "2"),
     "a bound below by 1e-9": (PROBLEM, None, "bound", F(3, 2) - TINY),
     "a bound above for a loss": (LOSS, None, "bound", F(1, 4) + TINY),
+    "a bound that one digit cannot tell": (INFORMATION, None, "bound", "0.1"),
+    "a bound that is not the optimum rounded": (INFORMATION, None, "bound", "0.1108"),
+    "a bound rounded by a fifth, for a loss": (LOSS, None, "bound", "0.3"),
+    "a last digit of one digit": (INFORMATION, None, "optimal", "0.2"),
+    "a value whose last digit is a tenth of it": (PROBLEM, response(F(16, 25)), "feasible", "1.2"),
     "an optimum of nothing": (EMPTY, None, "optimal", "1.5"),
     "an optimal matrix of nothing": (EMPTY, response(F(3, 4)), "optimal"),
     "rows that miss one": (PROBLEM, [[F(3, 4) - TINY / 2, F(1, 4)], [F(1, 4), F(3, 4) - TINY / 2]], "feasible"),
@@ -67,6 +72,7 @@ CORRECTED: dict[str, tuple[Any, ...]] = {
     "rows that rounding explains": (PROBLEM, [["0.66", "0.33"], ["0.33", "0.66"]], "feasible"),
     "a last digit": (INFORMATION, None, "optimal", "0.1110"),
     "a bound rounded to the wrong side": (INFORMATION, None, "bound", "0.1109"),
+    "a bound rounded by a hundredth": (INFORMATION, None, "bound", "0.11"),
     "optimal but for 1e-9": (PROBLEM, response(F(3, 4) - TINY), "optimal"),
     "more digits than are proved": (PROBLEM, None, "optimal", F(3, 2)),
     "doubles": (INFORMATION, np.array(response(math.e / (1 + math.e), 1 / (1 + math.e))), "optimal"),
@@ -98,6 +104,34 @@ def test_what_holds_after_a_correction_says_so(case: tuple[Any, ...]) -> None:
     found = judged(case)
     assert found.verdict == "confirmed_with_erratum", (found.cells, found.witness)
     assert found.errata
+
+
+@pytest.mark.parametrize(
+    ("claim", "named"),
+    [
+        (CORRECTED["a bound rounded to the wrong side"], "0.11095, rounded to the safe side"),
+        (CORRECTED["a bound rounded by a hundredth"], "0.111, rounded to the safe side"),
+    ],
+)
+def test_the_corrected_bound_holds_and_is_near(claim: tuple[Any, ...], named: str) -> None:
+    """One unit of the last digit was named, 0.12 for 0.11."""
+    (found,) = judged(claim).errata
+    assert found == named
+    assert rr.claims.verify_claim(claim[0], claimed="bound", value=found.partition(",")[0]).verdict == "confirmed"
+
+
+@pytest.mark.parametrize("digits", range(1, 7))
+@pytest.mark.parametrize("problem", [INFORMATION, LOSS], ids=["information", "loss"])
+def test_no_number_is_corrected_by_more_than_a_hundredth(problem: rr.Problem, digits: int) -> None:
+    """Whatever it is printed to: a correction is of the rounding, and not of the number."""
+    true = problem.solve().value
+    for claimed in ("bound", "optimal"):
+        for step in (-2, -1, 0, 1, 2):
+            value = f"{true + step * 10**-digits:.{digits}f}"
+            found = rr.claims.verify_claim(problem, claimed=claimed, value=value)
+            # "0.2" for 0.25 is proved but for the tie.
+            if found.verdict == "confirmed_with_erratum" and "proved up to" not in found.errata[0]:
+                assert abs(float(value) - true) <= true / 100, (claimed, value, found.errata)
 
 
 def test_a_bound_that_is_not_machine_checked_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

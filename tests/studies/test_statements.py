@@ -345,3 +345,53 @@ def test_that_nothing_keeps_the_constraints_is_so_whatever_is_wanted(tmp_path: P
     assert solution.certificate is not None
     assert statement(rr.Problem(INFORMATION, must), solution.certificate).differences == ()
     assert statement(rr.Problem(TRACE, [rr.LDP(1), rr.Floor("0.8")]), solution.certificate).differences
+
+
+def test_the_objective_and_its_prior_play_no_part_where_nothing_keeps_the_constraints(tmp_path: Path) -> None:
+    """Every constraint has its own numbers in a certificate: the weights are those of the utility."""
+    must = [rr.LDP(1), rr.Floor("0.9")]
+    solution = problem(*must, goal=SUCCESS).solve()
+    for goal in (rr.Maximize(rr.BayesSuccess(OTHER)), rr.Maximize(rr.Trace(OTHER)), INFORMATION):
+        declared = rr.Problem(goal, must, outputs=solution.problem.compile().outputs)
+        status, said = checked(solution, declared, tmp_path / goal.objective.kind)
+        assert (status, "OF THIS PROBLEM" in said) == (0, True), said
+
+
+OF_A_PRIOR: dict[str, Any] = {
+    "invariance": lambda prior: rr.Invariant(prior),
+    "a linear limit": lambda prior: rr.AtLeast(rr.Trace(prior), "0.9"),
+    "an information": lambda prior: rr.AtMost(rr.MutualInformation(prior), "0.01"),
+}
+
+
+@pytest.mark.parametrize("own", OF_A_PRIOR.values(), ids=OF_A_PRIOR)
+def test_the_prior_of_a_constraint_is_not_that_of_the_objective(own: Any) -> None:
+    """What cannot be kept at one prior may be kept at another one."""
+    one, other = (rr.Problem(TRACE, [rr.LDP(1), rr.Floor("0.9"), own(prior)]) for prior in (PRIOR, OTHER))
+    certificate = one.solve().certificate
+    if certificate is None:
+        pytest.skip("no certificate states this")
+    assert statement(one, certificate).differences == ()
+    assert statement(other, certificate).differences
+
+
+def test_rows_that_differ_are_counted_and_the_first_is_shown(tmp_path: Path) -> None:
+    """It said "a list of 72 in the certificate" of one with 36: declared rows and those of the certificate together."""
+    own = [problem(rr.ApproximateLDP(1, delta=delta)) for delta in ("0.05", "0.06")]
+    solution = own[0].solve()
+    assert solution.certificate is not None
+    size = len(solution.certificate.document["problem"]["rows"])
+    status, said = checked(solution, own[1], tmp_path / "r")
+    assert status == 1
+    text = " ".join(said.split())
+    assert f"rows: {size} of the {size} rows of the certificate are not declared, nor do they follow" in text
+    assert f"{size} declared rows are not in it" in text
+    assert """row 'delta 1 to 2 in 1', rhs: declared as "3/50", "1/20" in the certificate""" in text
+    assert f"a list of {2 * size}" not in text
+    document = copy.deepcopy(solution.certificate.document)
+    lower_rhs(document["problem"]["rows"][3])
+    name = document["problem"]["rows"][3]["name"]
+    counted, shown = statement(own[0], Certificate(document)).differences
+    assert counted.startswith(f"rows: 1 of the {size} rows of the certificate is not declared")
+    assert counted.endswith("1 declared row is not in it")
+    assert shown.startswith(f"row {name!r}, rhs: declared as")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rropt.errors import InputError, counted
+from rropt.errors import InputError, counted, other_form
 from rropt.io.frames import array_of
 
 EXAMPLES = 5
@@ -94,12 +94,13 @@ def _codes(values: list[Any], inputs: Sequence[str]) -> np.ndarray:
     """Positions in `inputs`, as many as values."""
     index: dict[Any, int] = {label: code for code, label in enumerate(inputs)}
     # Only plain strings are looked up as they are: True, 1 and 1.0 would meet the same key of a dictionary.
-    plain = values if set(map(type, values)) <= {str} else list(map(_text, values))
+    plain = values if set(map(type, values)) <= {str} else list(map(label_of, values))
     codes = np.fromiter(map(index.get, plain, repeat(-1)), dtype=np.intp, count=len(plain))
     unknown = np.flatnonzero(codes < 0)
     if len(unknown):
         known = ", ".join(map(repr, inputs[:6])) + (", ..." if len(inputs) > 6 else "")
-        verb, listed = "is" if len(unknown) == 1 else "are", tally(values[at] for at in unknown)
+        wrong = [values[at] for at in unknown]
+        verb, listed = "is" if len(unknown) == 1 else "are", f"{tally(wrong)}{other_form(wrong, inputs)}"
         raise InputError(
             f"{len(unknown):,} of {len(values):,} {verb} unknown: {listed}",
             "labels",
@@ -108,7 +109,7 @@ def _codes(values: list[Any], inputs: Sequence[str]) -> np.ndarray:
     return codes
 
 
-def _text(value: object) -> str | None:
+def label_of(value: object) -> str | None:
     """The label that `value` means, or None where it can mean none."""
     if isinstance(value, str):
         return str(value)

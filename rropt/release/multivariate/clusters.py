@@ -8,6 +8,7 @@ from math import log, prod
 from rropt.errors import InputError
 from rropt.io.arguments import checked
 from rropt.io.types import Label
+from rropt.mechanisms.sampling.labels import label_of, tally
 from rropt.model.prior import clean_labels
 
 WHERE = "clusters"
@@ -33,12 +34,30 @@ def pairwise_information(columns: Mapping[str, Sequence[Label]]) -> dict[tuple[s
 
 
 def as_text(columns: Mapping[str, Sequence[Label]]) -> dict[str, list[str]]:
-    """Records as text, one column an attribute. Raises InputError for columns that are empty or differ in length."""
-    table = {str(name): [str(value) for value in values] for name, values in columns.items()}
+    """Records as text, one column an attribute. Raises InputError for columns that are empty or differ in length, and
+    for values that are not labels (`rropt.mechanisms.sampling.labels`), as missing ones."""
+    given = list(columns.items())
+    names = clean_labels([name for name, _ in given], f"{WHERE}, columns") if given else ()
+    table = {name: _labels(name, list(values)) for name, (_, values) in zip(names, given, strict=True)}
     sizes = {len(values) for values in table.values()}
     if len(sizes) != 1 or sizes == {0}:
         raise InputError("the columns are empty or of different lengths", WHERE, "give one value a record in each")
     return table
+
+
+def _labels(name: str, values: list[object]) -> list[str]:
+    found = [label_of(value) for value in values]
+    strange = [value for value, label in zip(values, found, strict=True) if not label]
+    if strange:
+        verb = "is not a label" if len(strange) == 1 else "are not labels"
+        what = f"{len(strange):,} of {len(values):,} {verb}: {tally(strange)}"
+        raise InputError(what, f"column {name!r}", "give text or integers; recode or drop the others first")
+    return [label for label in found if label]
+
+
+def marked(part: str, mark: str) -> str:
+    """Text with a backslash before every `mark` and backslash: joined by the mark, different parts differ."""
+    return part.replace("\\", "\\\\").replace(mark, f"\\{mark}")
 
 
 @checked

@@ -22,7 +22,7 @@ from rropt.mechanisms.families.chains import inversion
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Prior, clean_labels
 from rropt.problem import Minimize, Problem, Solution
-from rropt.release.multivariate.clusters import as_text, clusters_of, pairwise_information
+from rropt.release.multivariate.clusters import as_text, clusters_of, marked, pairwise_information
 
 WHERE = "MultiRelease"
 LARGEST = 160
@@ -185,8 +185,9 @@ class MultiRelease:
         """A release of records, one sequence of values an attribute; categories and priors are those of the data.
 
         `clusters` groups attributes; None groups those whose pairwise information is at least `dependence` (see
-        `clusters_of`), up to `largest` joint categories. The domain is taken from the data, which the
-        release reveals. Raises InputError.
+        `clusters_of`), up to `largest` joint categories, whose labels are "a | b" (a bar or a backslash inside of a
+        value gets a backslash before it). The domain is taken from the data, which the release reveals. Values are text
+        or integers, none missing. Raises InputError.
         """
         table = as_text(columns)
         information = pairwise_information(table)
@@ -208,14 +209,14 @@ class MultiRelease:
         for members in grouped:
             counts = Counter(zip(*(table[name] for name in members), strict=True))
             parts = list(product(*(values[name] for name in members)))
-            labels = [" | ".join(part) for part in parts]
+            labels = [" | ".join(marked(value, "|") for value in part) if part[1:] else part[0] for part in parts]
             prior = Prior.from_counts([counts[part] for part in parts], labels=labels)
             attributes.append(Attribute(" and ".join(members), prior, members=members, parts=parts))
         return cls(attributes, at_least)
 
     def problem(self) -> Problem:
         """The release as one problem: a block matrix over all categories, labelled "attribute: category"."""
-        blocks = [[f"{one.name}: {label}" for label in one.prior.labels] for one in self.attributes]
+        blocks = [[f"{marked(one.name, ':')}: {label}" for label in one.prior.labels] for one in self.attributes]
         count = len(self.attributes)
         probabilities = [p / count for one in self.attributes for p in one.prior.probabilities]
         labels = [label for block in blocks for label in block]

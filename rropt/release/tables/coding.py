@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rropt.errors import InputError
+from rropt.errors import InputError, other_form
 from rropt.release.plans.stack import NULL, UNKNOWN, Part
 
 MOST_EXAMPLES = 1000
@@ -106,6 +106,7 @@ class Faults:
         self._counts: dict[tuple[str, str], int] = {}
         self._examples: dict[tuple[str, str], Counter[str]] = {}
         self._known: dict[tuple[str, str], str] = {}
+        self._forms: dict[tuple[str, str], str] = {}
 
     def __bool__(self) -> bool:
         return bool(self._counts)
@@ -120,7 +121,9 @@ class Faults:
             wrong = wrong.cast(wrong.type.value_type)
         counted = wrong.value_counts()[:MOST_EXAMPLES]
         values = {_show(entry["values"].as_py()): entry["counts"].as_py() for entry in counted}
-        self._add((f"column {part.name!r}", "unknown"), int(mask.sum()), values, part.labels)
+        key = f"column {part.name!r}", "unknown"
+        self._add(key, int(mask.sum()), values, part.labels)
+        self._forms[key] = self._forms.get(key) or other_form(counted.field("values").to_pylist(), part.labels)
 
     def combinations(self, parts: Sequence[Part], rows: np.ndarray, found: list[np.ndarray]) -> None:
         """Count the records whose values are labels of `parts`, but whose combination has no row (-1)."""
@@ -153,6 +156,7 @@ class Faults:
             shown += ", ..." if len(self._examples[key]) > SHOWN else ""
             known = f" (known: {self._known[key]})" if self._known[key] else ""
             lines.append(f"{column}: {count:,} of {self.rows:,} {'is' if count == 1 else 'are'} {what}: {shown}{known}")
+            lines[-1] += self._forms.get(key, "")
         return InputError(
             "; ".join(lines),
             where,

@@ -3,6 +3,7 @@
 import hashlib
 import os
 import tempfile
+from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from rropt.model.promises import promised
 from rropt.problem import Problem, Solution
 from rropt.problem_file import parse_problem
 from rropt.prove.certificates import Certificate
-from rropt.prove.mechanism_files import CERTIFICATE
+from rropt.prove.mechanism_files import CERTIFICATE, other_mechanisms
 from rropt.release.plans.provenance import SOLUTION, load_mechanism, solution_of
 from rropt.studies.reports.report_page import page
 from rropt.studies.reports.reported import Report
@@ -186,7 +187,9 @@ def _show_mechanism(table: Any, where: str) -> Mechanism | None:
 
 
 def _certify(path: Path, contradictions: list[str]) -> Mechanism | None:
-    """The mechanism of the certificate, compared with the mechanism file beside it."""
+    """The mechanism of the certificate, compared with the files beside it."""
+    with suppress(InputError):  # of the certificate's own mechanism, which is said below
+        contradictions += other_mechanisms(path)
     if Certificate.load(path).document.get("mechanism") is None:
         return None
     try:
@@ -194,12 +197,6 @@ def _certify(path: Path, contradictions: list[str]) -> Mechanism | None:
     except InputError as error:
         contradictions.append(f"the mechanism of {CERTIFICATE} is invalid: {error.what}")
         return None
-    beside = path.parent / "mechanism.json"
-    if beside.is_file():
-        try:
-            load_mechanism(beside)
-        except InputError as error:
-            contradictions.append(f"mechanism.json: {error.what}")
     return mechanism
 
 

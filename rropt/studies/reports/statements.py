@@ -127,8 +127,9 @@ def _follows(
 ) -> Statement:
     own = program.payload()
     same, derived, left_out = dict(stated), [note] if note else [], [*left_out]
-    # Infeasibility does not depend on the objective.
-    free = ("sense", "utility") if infeasible else ()
+    # Infeasibility does not depend on the objective. The weights are those of its utility: whatever constraint has a
+    # prior has numbers of its own, in the cone, in rows or in another key (section 4 of the format).
+    free = ("sense", "utility", "weights") if infeasible else ()
     for key in free:
         same[key] = own[key]
     if stated.get("outputs", 0) is None and program.outputs is not None and stated.get("rows") == []:
@@ -144,15 +145,31 @@ def _follows(
             strange.append(row)
         else:
             reasons[reason] = reasons.get(reason, 0) + 1
-    # Parts that follow are removed, missing parts are added; the remaining differences do not follow.
-    same["rows"] = [*declared.values(), *strange]
+    # Only rows that do not follow are differences; what is derived or missing is listed apart.
+    same["rows"] = own["rows"]
     derived += [f"{counted(count, 'rows')} that rropt derived from {reason}" for reason, count in reasons.items()]
     if missed:
         left_out.append(f"{counted(len(missed), 'rows')} on the whole matrix (the first is {missed[0]['name']!r})")
     if program.extra(Mixture) is not None:
         left_out.append(MIXTURE)
-    found = tuple(differences(own, same))
-    return Statement(found, tuple(derived), tuple(left_out))
+    found = differences(own, same)
+    if strange:
+        found += _row_differences(missed, strange, len(stated["rows"]))
+    return Statement(tuple(found), tuple(derived), tuple(left_out))
+
+
+def _row_differences(missed: list[dict[str, Any]], strange: list[Mapping[str, Any]], size: int) -> list[str]:
+    """How many of the `size` rows of a certificate do not follow, how many declared ones are not in it, and how the
+    first one differs from the declared row of its name."""
+    several, first = len(strange) > 1, strange[0]
+    words = "are not declared, nor do they follow" if several else "is not declared, nor does it follow"
+    line = f"rows: {len(strange):,} of the {counted(size, 'rows')} of the certificate {words} from what is"
+    if missed:
+        line += f"; {counted(len(missed), 'declared rows')} {'are' if missed[1:] else 'is'} not in it"
+    alike = next((row for row in missed if row["name"] == first["name"]), None)
+    if alike is None:
+        return [f"{line} (the first is {first['name']!r})"]
+    return [line, *(f"row {first['name']!r}, {one}" for one in differences(alike, first))]
 
 
 def _imply(program: Program, row: Mapping[str, Any]) -> str | None:
