@@ -247,6 +247,48 @@ def test_what_the_lines_say_works(capfd: pytest.CaptureFixture[str]) -> None:
         assert Path("o/mechanism.json").read_bytes() == wanted
 
 
+CHECK = ["check", "o", "--problem", "own.toml", "--data", "d.csv", "--column", "level"]
+
+
+@pytest.mark.parametrize(
+    ("content", "more"),
+    [
+        (GOOD.replace(b",", b";"), ["--delimiter", ";"]),
+        (GOOD.replace(b",", b"\t"), ["--delimiter", "tab"]),
+        (GOOD.replace(b",b", b","), ["--null", "b"]),
+        (b"id,level\n" + b"1,a\n" * 38 + b"2,b\n" * 21, ["--public-counts", "20"]),
+    ],
+)
+def test_a_certificate_is_checked_with_the_options_of_its_solve(
+    content: bytes, more: list[str], capfd: pytest.CaptureFixture[str]
+) -> None:
+    """What the line of a failed check says works there too: its options are those of `solve`."""
+    Path("d.csv").write_bytes(content)
+    solved(*SOLVE, *more, capfd=capfd)
+    assert cli.main([*CHECK, *more]) == 0
+    assert "OF THIS PROBLEM" in capfd.readouterr().out
+    if more[0] == "--public-counts":
+        return
+    assert cli.main(CHECK) == 2
+    assert f"add {more[0]} " in capfd.readouterr().err.lower()
+
+
+def test_an_option_of_the_data_needs_them_in_check_too(capfd: pytest.CaptureFixture[str]) -> None:
+    Path("d.csv").write_bytes(GOOD)
+    solved(*SOLVE, capfd=capfd)
+    for options, what in (
+        (["--null", "b"], "check: --null needs --problem"),
+        (["--delimiter", ";"], "check: --delimiter needs --problem"),
+        (["--column", "b"], "check: --column needs --problem"),
+        (["--problem", "own.toml", "--public-counts", "9"], "check: --public-counts needs --data"),
+        (["--problem", "own.toml", "--data", "d.csv"], "check: --data needs --column"),
+    ):
+        assert cli.main(["check", "o", *options]) == 2
+        err = capfd.readouterr().err
+        assert what in err
+        assert err.count("\n") == 1
+
+
 @pytest.mark.parametrize("values", [["a", "b", "a"], pa.array(["a", "b", "a"]).dictionary_encode(), ["a", None, "a"]])
 def test_solve_reads_parquet(values: object, capfd: pytest.CaptureFixture[str]) -> None:
     Path("d.csv").write_bytes(GOOD)
