@@ -129,8 +129,9 @@ def release_folder(
     `release_file`. A `ledger` that is a file, or a URL, is one for all files: where no person is in two of them, write
     {file} into the `population`, which stands for the name of each file. A folder as `ledger` has one for each
     file. `identity` and `key`, whose file every worker must see, are as there too: a person has the same answer in all
-    files, and a person whose value differs from that of a file before is refused there. `report(done, standing,
-    total)` is called with numbers of files. Raises InputError; then nothing was drawn.
+    files, and a person whose value differs from that of a file before is refused there. The checks of the records are
+    those of `release_file` for each file, also of counts; `cautions` of the result has what it would warn of.
+    `report(done, standing, total)` is called with numbers of files. Raises InputError; then nothing was drawn.
     """
     need("pyarrow", EXTRA)
     from rropt.release.folder import release_all
