@@ -12,7 +12,7 @@ import typer
 
 from rropt.cli.data import find_problem
 from rropt.cli.lines import say
-from rropt.errors import InputError, counted
+from rropt.errors import InputError
 
 if TYPE_CHECKING:
     from rropt.comparison.audit import Audit
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 AUDIT_EPILOG = "Exit status: 0 audited, for every result; 2 bad input."
 SAMPLER_EPILOG = "Exit status: 0 not rejected, which proves nothing; 1 rejected; 2 bad input."
-ROUNDING = 1e-9
-"""Share of a probability below which a difference is attributed to rounding."""
 SHOWN = 8
 """Outputs of an event that are printed."""
 WIDEST = 60
@@ -159,7 +157,7 @@ def _show(found: Audit, name: str) -> None:
     if found.admissible:
         lines.append(("admissible", "yes: nothing of its privacy is more informative"))
     elif found.admissibility is not None:
-        lines.append(("admissible", _why(found)))
+        lines.append(("admissible", f"no{', but' if found.rounding_only else ':'} {found.why_inadmissible}"))
     for key, text in lines:
         table.add_row(key, Text(terminal.plain(text)))
     console.print(table)
@@ -183,32 +181,6 @@ def _worth(found: Audit) -> list[tuple[str, str]]:
     if found.share_of_optimum is not None:
         lines.append(("share", f"at least {shown(100 * found.share_of_optimum, 6, up=False)} % of the optimum"))
     return lines
-
-
-def _why(found: Audit) -> str:
-    judged = found.admissibility
-    assert judged is not None
-    if not judged.private:
-        return "no: it is not as private as declared"
-    asked = f"two probabilities with ratio {float(judged.gamma):.6g}"
-    missing = max(float(fault.missing) for fault in judged.shortfalls)
-    if missing < ROUNDING:
-        return f"no, but only because of rounding (differences of {missing:.1e})"
-    names = ", ".join(f"{fault.output} ({fault.values}, {float(fault.parity):.6g})" for fault in judged.shortfalls[:4])
-    more = ", ..." if len(judged.shortfalls) > 4 else ""
-    text = f"no: not all outputs have {asked}; these have (how many, largest over smallest): {names}{more}"
-    if found.improvement is None:
-        return text
-    better = found.improvement.mechanism
-    level = "of the same privacy"
-    if judged.parity < judged.gamma * (1 - ROUNDING):
-        level = f"at the declared epsilon {math.log(judged.gamma):.6g} (this matrix has {math.log(judged.parity):.6g})"
-    text += f"; one with {counted(len(better.outputs), 'outputs')}, {level}, dominates it"
-    if found.improved_share is not None:
-        from rropt.exact import shown
-
-        text += f" and has at least {shown(100 * found.improved_share, 6, up=False)} % of the optimum"
-    return text
 
 
 def _between(interval: Interval) -> str:

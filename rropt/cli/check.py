@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rropt.cli.data import declared_problem, find_problem
-from rropt.cli.lines import say
+from rropt.cli.lines import Delimiter, Null, PublicCounts, say
 from rropt.errors import InputError
 from rropt.io.files import write_whole
 
@@ -32,6 +32,9 @@ def check(
         typer.Option("--data", metavar="CSV", help="Count the problem's inputs in this file, as rropt solve does."),
     ] = None,
     column: Annotated[str | None, typer.Option("--column", help="The column of --data.")] = None,
+    delimiter: Delimiter = None,
+    null: Null = None,
+    public_counts: PublicCounts = None,
     core: Annotated[
         bool,
         typer.Option("--core", help="Also check with rropt-core, or with the kernel if rropt-core is not installed."),
@@ -47,6 +50,9 @@ def check(
     With --problem, a certificate of another problem is refuted too, and the message names the differences. If the
     problem declares a mixture of permutations, its weights are read from mixture.csv beside the certificate.
 
+    If rropt solve counted the inputs in a file, give the same --data, --column, --delimiter, --null and
+    --public-counts.
+
     With --core, the verdict says which programs accept: PROVED (verified core) if rropt-core is installed; PROVED
     (kernel and checker) if it is not; PROVED (checker) if the core does not cover this kind of proof. The variable
     RROPT_CORE or PATH gives the program; make core builds it.
@@ -54,12 +60,16 @@ def check(
     from rropt import checker
     from rropt.solve.verified import BUILD, NAME, VARIABLE, check as judge, find_core
 
-    if problem is None and (data is not None or column is not None):
-        raise InputError("--data and --column need --problem", "check", "give --problem as well")
+    options = (data, column, delimiter, null, public_counts)
+    if problem is None:
+        names = ("--data", "--column", "--delimiter", "--null", "--public-counts")
+        for name, value in zip(names, options, strict=True):
+            if value is not None:
+                raise InputError(f"{name} needs --problem", "check", "give --problem as well")
     if core and find_core() is None:
         found = f"{NAME} is not on PATH, and {VARIABLE} is not set: the kernel of rropt checks"
         print(f"rropt: {found}; {BUILD}", file=sys.stderr)
-    declared = None if problem is None else declared_problem(find_problem(problem), data, column).problem
+    declared = None if problem is None else declared_problem(find_problem(problem), *options, "check").problem
     worst = 0
     for name in map(checker.certificate_file, certificates):
         verdict = judge(name, core=core)

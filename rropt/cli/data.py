@@ -118,9 +118,10 @@ def declared_problem(
     delimiter: str | None = None,
     null: str | None = None,
     step: int | None = None,
+    command: str = "solve",
 ) -> Declared:
     """What a file declares; with `data` and `column`, at the frequencies of that column, whose counts are rounded to
-    multiples of `step`. Raises InputError."""
+    multiples of `step`. Raises InputError, which names the `command`."""
     from rropt.model.prior import rounded_prior
     from rropt.problem_file import read_problem
 
@@ -129,7 +130,7 @@ def declared_problem(
         alone = next((name for name, value in given.items() if value is not None), None)
         if alone is not None:
             missing = "--column" if column is None and data is not None else "--data"
-            raise InputError(f"{alone} needs {missing}", "solve", "as --data people.csv --column education")
+            raise InputError(f"{alone} needs {missing}", command, "as --data people.csv --column education")
         return read_problem(source)
     prior = _count(data, column, delimiter, null)
     return read_problem(source, prior=prior if step is None else rounded_prior(prior, step))

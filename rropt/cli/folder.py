@@ -23,6 +23,8 @@ Scheduler = Annotated[
     ),
 ]
 REFUSED, ABORTED = 2, 130
+SHOWN, NAMED = 8, 3
+"""Cautions that are printed, and files that each of them names."""
 
 
 def is_folder(data: str, workers: int | None, scheduler: str | None) -> bool:
@@ -85,6 +87,11 @@ def _tell(found: FolderReleased, as_json: bool) -> None:
     for one in found.refused:
         # The message names the file already.
         say(f"rropt: {one.note}", error=True)
+    for caution, files in [*found.cautions.items()][:SHOWN]:
+        more = f" and {counted(len(files) - NAMED, 'more files')}" if len(files) > NAMED else ""
+        say(f"rropt: warning: {', '.join(files[:NAMED])}{more}: {caution}", error=True)
+    if (rest := len(found.cautions) - SHOWN) > 0:
+        say(f"rropt: warning: {counted(rest, 'more cautions')}: --json has all, with their files", error=True)
     if as_json:
         typer.echo(json.dumps(found.to_dict(), ensure_ascii=False))
         return

@@ -1,12 +1,20 @@
-"""The lines that commands print, and the paths that they are given."""
+"""The lines that commands print, the options that several have, and the paths that they are given."""
 
 import sys
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
 
 from rropt.errors import plain
+
+Delimiter = Annotated[
+    str | None, typer.Option("--delimiter", help="Delimiter of a text file (default: comma, or tab for .tsv).")
+]
+Null = Annotated[str | None, typer.Option("--null", help="The category of blank values of the column.")]
+PublicCounts = Annotated[
+    int | None, typer.Option("--public-counts", metavar="N", help="Round the counts of --data to multiples of N.")
+]
 
 
 def say(line: str, error: bool = False) -> None:

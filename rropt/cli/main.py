@@ -22,7 +22,7 @@ from rropt.cli.claims import CLAIMS_EPILOG, VERIFY_EPILOG, show_claims, verify_c
 from rropt.cli.compare import COMPARE_EPILOG, compare_routes
 from rropt.cli.data import declared_problem, draw_people, find_problem, identify, noisy_problem, remarks, solver_options
 from rropt.cli.figures import draw_figure, write_table
-from rropt.cli.lines import refuse_empty_paths, say
+from rropt.cli.lines import Delimiter, Null, PublicCounts, refuse_empty_paths, say
 from rropt.cli.models import copy, list_all, show
 from rropt.cli.publish import keep_design, publish
 from rropt.cli.release import APPLY_EPILOG, apply, estimate, key_app, ledger_app
@@ -113,13 +113,9 @@ def solve(
         ),
     ] = None,
     column: Annotated[str | None, typer.Option("--column", help="The column of --data to count.")] = None,
-    delimiter: Annotated[
-        str | None, typer.Option("--delimiter", help="Delimiter of a text file (default: comma, or tab for .tsv).")
-    ] = None,
-    null: Annotated[str | None, typer.Option("--null", help="The category of blank values of the column.")] = None,
-    public_counts: Annotated[
-        int | None, typer.Option("--public-counts", metavar="N", help="Round the counts of --data to multiples of N.")
-    ] = None,
+    delimiter: Delimiter = None,
+    null: Null = None,
+    public_counts: PublicCounts = None,
     solver_option: SolverOption = None,
     threads: Threads = None,
     public_epsilon: Annotated[

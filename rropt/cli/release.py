@@ -9,7 +9,7 @@ import typer
 
 from rropt.cli.data import check_picture, designs_of, draw_estimate, read_where
 from rropt.cli.folder import Scheduler, Workers, apply_folder, is_folder
-from rropt.cli.lines import say
+from rropt.cli.lines import Delimiter, say
 from rropt.errors import InputError, counted
 
 APPLY_EPILOG = (
@@ -36,9 +36,7 @@ def apply(
     ] = None,
     null: Annotated[str | None, typer.Option("--null", help="The input that replaces missing values.")] = None,
     other: Annotated[str | None, typer.Option("--other", help="The input that replaces unknown values.")] = None,
-    delimiter: Annotated[
-        str | None, typer.Option("--delimiter", help="Delimiter of a text file (default: comma, or tab for .tsv).")
-    ] = None,
+    delimiter: Delimiter = None,
     name: Annotated[
         str | None,
         typer.Option("--as", metavar="NAME", help="Name of the released column; joint answers become one column."),
@@ -159,9 +157,7 @@ def estimate(
         str, typer.Option("--method", help="The estimator: unbiased, minimax, mle, moments, projected or clipped.")
     ] = ("unbiased"),
     level: Annotated[float, typer.Option("--level", help="Confidence of the intervals.")] = 0.95,
-    delimiter: Annotated[
-        str | None, typer.Option("--delimiter", help="Delimiter of a text file (default: comma, or tab for .tsv).")
-    ] = None,
+    delimiter: Delimiter = None,
     plot: Annotated[Path | None, typer.Option("--plot", metavar="SVG", help="Draw estimates and intervals.")] = None,
     truth: Annotated[
         str | None, typer.Option("--truth", metavar="DATA", help="Also draw the true frequencies, from this file.")

@@ -13,7 +13,7 @@ from rropt.comparison.robust_audit import RobustAudit, robust_audit
 from rropt.declare.constraint import described
 from rropt.declare.constraints import LDP, RLDP, Constraint
 from rropt.declare.objectives import MutualInformation
-from rropt.errors import InputError, NoRoute
+from rropt.errors import InputError, NoRoute, counted
 from rropt.exact import Interval, float_down, float_up, rational, rational_text, shown
 from rropt.io.arguments import checked
 from rropt.io.types import Matrix, Number
@@ -28,6 +28,8 @@ __all__ = ["Audit", "audit", "kept_constraints"]
 TIME_LIMIT = 60.0
 """Default time limit for the optimum, in seconds."""
 NO_LEVEL = "its own epsilon is zero or above 20"
+ROUNDING = 1e-9
+"""Share of a probability below which a difference is attributed to rounding."""
 LARGEST_IMPROVED = 1 << 12
 """Entries of a mechanism that is improved: the proof multiplies matrices of rationals."""
 
@@ -104,6 +106,45 @@ class Audit:
         """Whether no mechanism at the level of `admissibility` is more informative, exactly."""
         return None if self.admissibility is None else bool(self.admissibility)
 
+    @property
+    def rounding_only(self) -> bool | None:
+        """Whether nothing but the rounding of its entries makes it inadmissible; None where it is admissible, or not
+        judged."""
+        return None if self.admissible in (None, True) else self._missing < ROUNDING
+
+    @property
+    def _missing(self) -> float:
+        """The largest share of an entry that keeps it from being admissible; infinite where it is not private."""
+        judged = self.admissibility
+        if judged is None or not judged.private:
+            return math.inf
+        return max((float(fault.missing) for fault in judged.shortfalls), default=0.0)
+
+    @property
+    def why_inadmissible(self) -> str | None:
+        """Why it is not admissible, in one sentence; None where it is admissible, or not judged."""
+        judged = self.admissibility
+        if judged is None or judged:
+            return None
+        if not judged.private:
+            return "it is not as private as declared"
+        asked = f"two probabilities with ratio {float(judged.gamma):.6g}"
+        if self.rounding_only:
+            return f"only because of rounding (differences of {self._missing:.1e})"
+        names = ", ".join(f"{at.output} ({at.values}, {float(at.parity):.6g})" for at in judged.shortfalls[:4])
+        more = ", ..." if len(judged.shortfalls) > 4 else ""
+        text = f"not all outputs have {asked}; these have (how many, largest over smallest): {names}{more}"
+        if self.improvement is None:
+            return text
+        level = "of the same privacy"
+        if judged.parity < judged.gamma * (1 - ROUNDING):
+            own = f"this matrix has {math.log(judged.parity):.6g}"
+            level = f"at the declared epsilon {math.log(judged.gamma):.6g} ({own})"
+        text += f"; one with {counted(len(self.improvement.mechanism.outputs), 'outputs')}, {level}, dominates it"
+        if self.improved_share is None:
+            return text
+        return f"{text} and has at least {shown(100 * self.improved_share, 6, up=False)} % of the optimum"
+
     def to_dict(self) -> dict[str, Any]:
         """The object of `rropt audit --json`; ends are rounded outwards, infinite ones are null with parity
         "infinite"."""
@@ -117,6 +158,8 @@ class Audit:
             "bound": self.bound,
             "share_of_optimum": self.share_of_optimum,
             "admissible": self.admissible,
+            "rounding_only": self.rounding_only,
+            "why_inadmissible": self.why_inadmissible,
             "broken": list(self.broken),
             "undecided": list(self.undecided),
             "units": None if self.problem is None else self.problem.objective.units,

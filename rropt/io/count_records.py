@@ -41,6 +41,14 @@ OLD_EXCEL = b"\xd0\xcf\x11\xe0\xa1\xb1"
 """How a file of an old Excel begins, whatever its name is."""
 COLUMNAR = (".parquet", ".pq", ".arrow", ".feather", ".ipc")
 """Ends of the names of Parquet and Arrow files."""
+ALIKE = str.maketrans(
+    "\u0410\u0412\u0415\u0405\u0406\u0408\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0423\u0425"
+    "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0455\u0456\u0458"
+    "\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7\u03bf"
+    "\u03bd\u03c1",
+    "ABESIJKMHOPCTYXaeopcyxsijABEZHIKMNOPTYXovp",
+)
+"""Letters of the Cyrillic and of the Greek alphabet, and the Latin ones that look like them."""
 SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars", ",": "commas"}
 
 
@@ -204,21 +212,32 @@ def check_column(header: Sequence[str], name: str, where: str) -> None:
     raise InputError(what, where, f"{hint} columns are {listed}")
 
 
+def look_of(label: str) -> str:
+    """The same for labels that tables, reports and messages show alike: those that differ by blanks only, at their ends
+    or in number, by the form in which Unicode writes their letters, or by letters of other alphabets."""
+    return _decomposed(label).translate(ALIKE)
+
+
+def _decomposed(label: str) -> str:
+    return unicodedata.normalize("NFD", " ".join(label.split()))
+
+
 def blank_twins(labels: Sequence[str]) -> list[str]:
-    """One warning, or none, of all pairs of labels that differ by blanks only, at their ends or in number, or by the
-    form in which Unicode writes their letters: tables and reports show them alike."""
+    """One warning, or none, of all pairs of labels of one look."""
     first: dict[str, str] = {}
-    looks = (unicodedata.normalize("NFC", " ".join(label.split())) for label in labels)
-    pairs = [(first.setdefault(look, label), label) for look, label in zip(looks, labels, strict=True)]
+    pairs = [(one, label) for label in labels if (one := first.setdefault(look_of(label), label)) != label]
     by_form = any(" ".join(one.split()) != " ".join(other.split()) for one, other in pairs)
+    by_alphabet = any(_decomposed(one) != _decomposed(other) for one, other in pairs)
     quoted = ascii if by_form else repr
-    twins = [f"{quoted(one)} and {quoted(other)}" for one, other in pairs if one != other]
+    twins = [f"{quoted(one)} and {quoted(other)}" for one, other in pairs]
     if not twins:
         return []
     more = f" (and {len(twins) - 3:,} more)" if len(twins) > 3 else ""
     recode = "one of them if they are one answer" if len(twins) == 1 else "those that are one answer"
     named = "; ".join(twins[:3]) + more
     parts = "blanks or the form of letters in Unicode" if by_form else "blanks only"
+    if by_alphabet:
+        parts = "blanks, the form of letters in Unicode or letters of other alphabets that look alike"
     return [f"the labels {named} differ by {parts} and are counted as two: recode {recode}"]
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from rropt.errors import InputError, counted, shown
 from rropt.exact import cleared, rational
 from rropt.io.arguments import checked
-from rropt.io.count_records import count_records
+from rropt.io.count_records import count_records, look_of
 from rropt.io.counts import (
     LARGEST_DOMAIN,
     Numbers,
@@ -356,7 +356,10 @@ def placed_prior(prior: Prior, labels: tuple[str, ...], pairs: Pairs | None, fil
     counts = dict(zip(prior.labels, prior.weights, strict=True))
     if extra := sorted(counts.keys() - set(labels), key=prior.labels.index):
         what = "the prior" if prior.source is None else f"column {prior.source.column!r}"
-        listed = ", ".join(map(shown, extra[:MOST_NAMED])) + (", ..." if len(extra) > MOST_NAMED else "")
+        looks = {look_of(label): label for label in labels}
+        alike = {label: looks.get(look_of(label)) for label in extra[:MOST_NAMED]}
+        named = (shown(one) if like is None else f"{one!a} (declared: {like!a})" for one, like in alike.items())
+        listed = ", ".join(named) + (", ..." if len(extra) > MOST_NAMED else "")
         place = file if prior.source is None else prior.source.file
         remedy = (
             f"correct the data, or [input] of {file} (of a copy, for a shipped model); "

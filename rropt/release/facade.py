@@ -25,19 +25,35 @@ EXTRA = "tables"
 
 
 @checked
-def release_table(table: Any, release: Release | ProtectedColumn, *, source: Source | None = None) -> Any:
+def release_table(
+    table: Any,
+    release: Release | ProtectedColumn,
+    *,
+    source: Source | None = None,
+    force: bool = False,
+    warn: Callable[[str], None] | None = None,
+) -> Any:
     """Protect a table in memory: a pandas, polars or pyarrow table; the result is of the same kind.
 
     The domain is that of the mechanisms: text means itself, an integer its decimal text; codes of a categorical column
     are not used. Missing and unknown values are an error that counts and lists them, unless the release declares
-    a label for them. Columns keep their order and, where all outputs are integers too, their type. Every call
-    draws anew: releasing a table twice leaks twice as much. `source` is for tests. Raises InputError.
+    a label for them. Columns keep their order and, where all outputs are integers too, their type.
+
+    Before the draw it makes the checks of `release_file` that need the records only. It refuses, without `force`, a
+    design whose bound on the identification risk was promised for other counts and does not hold for these, and a
+    column of which nearly all values are replaced by a label. `warn` is called with cautions (Python warnings where it
+    is left out): how many values are replaced; columns, and an index of pandas, that stay and copy or reveal a
+    protected one; categories that no record has; designs that identify no frequencies; levels that add up. There is
+    neither ledger nor manifest, so that it cannot know earlier releases: every call draws anew, and releasing a table
+    twice leaks twice as much; a column that is a release already is randomised once more; a column that another
+    release protects may stay unchanged in this one. `source` is for tests. Raises InputError; then nothing was drawn.
     """
     need("pyarrow", EXTRA)
     need("narwhals", EXTRA)
     from rropt.release.tables.frames import protected_table
+    from rropt.release.tables.looking import warn_python
 
-    return protected_table(table, _as_release(release), source)
+    return protected_table(table, _as_release(release), source, force, warn or warn_python)
 
 
 @checked
@@ -74,8 +90,9 @@ def release_file(
     nothing. Raises InputError; then nothing has changed.
     """
     need("pyarrow", EXTRA)
-    from rropt.release.run import FileRelease, default_output, warn_python
+    from rropt.release.run import FileRelease, default_output
     from rropt.release.storage.places import known_place
+    from rropt.release.tables.looking import warn_python
 
     source = named_path(data)
     target = default_output(source) if output is None else named_path(output)
@@ -112,8 +129,9 @@ def release_folder(
     `release_file`. A `ledger` that is a file, or a URL, is one for all files: where no person is in two of them, write
     {file} into the `population`, which stands for the name of each file. A folder as `ledger` has one for each
     file. `identity` and `key`, whose file every worker must see, are as there too: a person has the same answer in all
-    files, and a person whose value differs from that of a file before is refused there. `report(done, standing,
-    total)` is called with numbers of files. Raises InputError; then nothing was drawn.
+    files, and a person whose value differs from that of a file before is refused there. The checks of the records are
+    those of `release_file` for each file, also of counts; `cautions` of the result has what it would warn of.
+    `report(done, standing, total)` is called with numbers of files. Raises InputError; then nothing was drawn.
     """
     need("pyarrow", EXTRA)
     from rropt.release.folder import release_all

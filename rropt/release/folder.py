@@ -30,13 +30,14 @@ Report = Callable[[int, int, int], None]
 class FileOutcome:
     """The result of one file, by its path below the folder: `state` is "released" (drawn now), "standing" (drawn
     before, and nothing now), "refused" or "failed", and `note` says why. `rows` and `epsilon` are its manifest's
-    (epsilon None where it is infinite, or where there is no release)."""
+    (epsilon None where it is infinite, or where there is no release). `cautions` are those of `release_file`."""
 
     file: str
     state: State
     rows: int = 0
     epsilon: float | None = None
     note: str = ""
+    cautions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -59,9 +60,22 @@ class FolderReleased:
         """How many files are in which state."""
         return dict(Counter(one.state for one in self.files))
 
+    @property
+    def cautions(self) -> dict[str, tuple[str, ...]]:
+        """Each caution with the files that were drawn with it, in the order of the files."""
+        found: dict[str, tuple[str, ...]] = {}
+        for one in self.files:
+            for caution in one.cautions:
+                found[caution] = (*found.get(caution, ()), one.file)
+        return found
+
     def to_dict(self) -> dict[str, Any]:
         """The object of `rropt apply --json` for a folder."""
-        return {"output": str(self.output), **self.counts, "files": [vars(one) for one in self.files]}
+        return {
+            "output": str(self.output),
+            **self.counts,
+            "files": [vars(one) | {"cautions": [*one.cautions]} for one in self.files],
+        }
 
 
 @dataclass(frozen=True)
@@ -160,8 +174,8 @@ def parquet_names(folder: Path) -> list[str]:
 
 def _one(task: _Task) -> FileOutcome:
     """Release one file. Does not raise for errors of this file: the others are released."""
+    cautions: list[str] = []
     try:
-        cautions: list[str] = []
         made = task.work(cautions.append).run(standing=True)
     except InputError as error:
         return FileOutcome(task.name, "refused", note=str(error))
@@ -173,6 +187,7 @@ def _one(task: _Task) -> FileOutcome:
         made.manifest["rows"],
         made.manifest["epsilon"],
         "; ".join((*cautions, *made.notes)),
+        tuple(cautions),
     )
 
 

@@ -2,7 +2,6 @@
 
 import math
 import os
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -16,7 +15,6 @@ from rropt.io.files import folders, usual_mode, write_whole
 from rropt.mechanisms.sampling.sources import secure_bytes
 from rropt.release.earlier import crossed_before, crossings, names_of, randomised_before, was
 from rropt.release.ledger import Entry, Ledger, cost_of, temporary_name
-from rropt.release.looking import look
 from rropt.release.memo import Memo
 from rropt.release.plans import manifest as manifests
 from rropt.release.plans.manifest import AS_THEY_ARE, QUOTED, file_sha256, manifest_path, manifest_text, read_manifest
@@ -30,6 +28,7 @@ from rropt.release.storage.private import Kept, PrivateStream, is_written
 from rropt.release.tables.batches import Protector
 from rropt.release.tables.cautions import cautions_of_designs
 from rropt.release.tables.formats import SUFFIXES, check_places, open_table
+from rropt.release.tables.looking import look, warn_python
 
 Monitor = Callable[[int, int | None], None]
 """Called with the rows done and the rows in all (None where that is not known)."""
@@ -53,11 +52,6 @@ class Released(ByContent):
     def ledger(self) -> Place:
         """The first of its ledgers: the one that was given, or else that of the data."""
         return self.ledgers[0]
-
-
-def warn_python(caution: str) -> None:
-    """Show a caution as a warning of Python."""
-    warnings.warn(caution, stacklevel=2)
 
 
 class FileRelease:
@@ -157,12 +151,17 @@ class FileRelease:
     def _look(self, crossed: list[str], earlier: list[Fraction | float], total: Fraction | float) -> int:
         """Read the whole table once, and show cautions before the draw. Returns the number of rows.
         Raises InputError for values that cannot be released, and without `force` for what is against it."""
-        seen = look(self.source, self.protector, self.memo, sorted(self.wanted), str(self.data))
-        if seen.against and not self.force:
-            raise seen.against[0]
+        seen = look(
+            self.source.batches(),
+            self.protector,
+            sorted(self.wanted),
+            self.protector.unprotected,
+            str(self.data),
+            keep=None if self.memo is None else self.memo.tag,
+            whole=self.source.rows,
+        )
         designs = cautions_of_designs(self.release, self.cost, len(earlier), total)
-        for caution in (*self.twice, *crossed, *designs, *(one.what for one in seen.against), *seen.cautions):
-            self.warn(caution)
+        seen.tell(self.warn, self.force, (*self.twice, *crossed, *designs))
         return seen.rows
 
     # -- what was drawn before -------------------------------------------------------------------------

@@ -494,7 +494,7 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
     add("counts_of", file=people, column="ans", mechanism=mechanism, where=None, delimiter=None)
     add("table_of", file=people, columns={"ans": mechanism}, where=None, delimiter=None)
     add("estimate_file", file=people, columns={"ans": mechanism}, method="unbiased", where=None, delimiter=None)
-    add("release_table", table=pd.DataFrame({"ans": ABC}), release=release, source=None)
+    add("release_table", table=pd.DataFrame({"ans": ABC}), release=release, source=None, force=False, warn=None)
     learned = rr.release.RandomizedColumn(mechanism).fit([["a"], ["b"]])
     add("RandomizedColumn", mechanism=mechanism, problem=None)
     add_methods(

@@ -247,6 +247,48 @@ def test_what_the_lines_say_works(capfd: pytest.CaptureFixture[str]) -> None:
         assert Path("o/mechanism.json").read_bytes() == wanted
 
 
+CHECK = ["check", "o", "--problem", "own.toml", "--data", "d.csv", "--column", "level"]
+
+
+@pytest.mark.parametrize(
+    ("content", "more"),
+    [
+        (GOOD.replace(b",", b";"), ["--delimiter", ";"]),
+        (GOOD.replace(b",", b"\t"), ["--delimiter", "tab"]),
+        (GOOD.replace(b",b", b","), ["--null", "b"]),
+        (b"id,level\n" + b"1,a\n" * 38 + b"2,b\n" * 21, ["--public-counts", "20"]),
+    ],
+)
+def test_a_certificate_is_checked_with_the_options_of_its_solve(
+    content: bytes, more: list[str], capfd: pytest.CaptureFixture[str]
+) -> None:
+    """What the line of a failed check says works there too: its options are those of `solve`."""
+    Path("d.csv").write_bytes(content)
+    solved(*SOLVE, *more, capfd=capfd)
+    assert cli.main([*CHECK, *more]) == 0
+    assert "OF THIS PROBLEM" in capfd.readouterr().out
+    if more[0] == "--public-counts":
+        return
+    assert cli.main(CHECK) == 2
+    assert f"add {more[0]} " in capfd.readouterr().err.lower()
+
+
+def test_an_option_of_the_data_needs_them_in_check_too(capfd: pytest.CaptureFixture[str]) -> None:
+    Path("d.csv").write_bytes(GOOD)
+    solved(*SOLVE, capfd=capfd)
+    for options, what in (
+        (["--null", "b"], "check: --null needs --problem"),
+        (["--delimiter", ";"], "check: --delimiter needs --problem"),
+        (["--column", "b"], "check: --column needs --problem"),
+        (["--problem", "own.toml", "--public-counts", "9"], "check: --public-counts needs --data"),
+        (["--problem", "own.toml", "--data", "d.csv"], "check: --data needs --column"),
+    ):
+        assert cli.main(["check", "o", *options]) == 2
+        err = capfd.readouterr().err
+        assert what in err
+        assert err.count("\n") == 1
+
+
 @pytest.mark.parametrize("values", [["a", "b", "a"], pa.array(["a", "b", "a"]).dictionary_encode(), ["a", None, "a"]])
 def test_solve_reads_parquet(values: object, capfd: pytest.CaptureFixture[str]) -> None:
     Path("d.csv").write_bytes(GOOD)
@@ -285,6 +327,38 @@ def test_labels_that_differ_by_their_form_in_unicode_only_are_warned_of(capfd: p
     design = rr.RandomizedResponse(["cafe\u0301", "caf\u00e9", "b"], epsilon=1).mechanism
     Path("safe.csv").write_text("level\n" + "caf\u00e9\ncafe\u0301\nb\n" * 9, encoding="utf-8")
     assert any(told in note for note in rr.release.estimate_file("safe.csv", {"level": design}).notes)
+
+
+@pytest.mark.parametrize(("one", "other"), [("A1", "\u03911"), ("cop", "\u0441\u043ep"), ("\u0415", "E")])
+def test_labels_of_letters_that_look_alike_are_warned_of(one: str, other: str) -> None:
+    """Latin, Greek and Cyrillic letters: a table, a report and an error show them alike."""
+    (warning,) = rr.Problem(rr.Maximize(rr.Trace(rr.Prior.uniform([one, "x", other]))), [rr.LDP(1)]).warnings()
+    first = f"the labels {one!a} and {other!a} differ by "
+    assert warning.startswith(
+        first + "blanks, the form of letters in Unicode or letters of other alphabets that look alike"
+    )
+    apart = rr.Prior.uniform(["\u0414\u0430", "\u03a9", "Da", "da", "DA"])
+    assert rr.Problem(rr.Maximize(rr.Trace(apart)), [rr.LDP(1)]).warnings() == ()
+
+
+@pytest.mark.parametrize(
+    ("label", "value"), [("A", "\u0410"), ("\u0410", "A"), ("caf\u00e9", "cafe\u0301"), ("cafe\u0301", "caf\u00e9")]
+)
+def test_a_value_that_looks_like_a_label_is_shown_with_its_escapes(
+    label: str, value: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The line said that 'A' is unknown, and that 'A' is known."""
+    Path("own.toml").write_text(HEAD + f'counts = {{ "{label}" = 5, "\u0414\u0430" = 3 }}\n' + WANTED + LDP, "utf-8")
+    Path("d.csv").write_text(f"level\n{label}\n\u0414\u0430\n{value}\n", encoding="utf-8")
+    assert cli.main(SOLVE) == 2
+    assert f"column 'level' has 1 undeclared value: {value!a} (declared: {label!a});" in capfd.readouterr().err
+    rr.RandomizedResponse([label, "\u0414\u0430"], epsilon=1).to_mechanism().save("m.json")
+    assert cli.main(["apply", "m.json", "d.csv", "--column", "level"]) == 2
+    assert f"1 of 3 is unknown: {value!a} (known: {label!a}, '\u0414\u0430')" in capfd.readouterr().err
+    # Other values are shown as they are.
+    Path("d.csv").write_text(f"level\n{label}\n\u041d\u0435\u0442\n", encoding="utf-8")
+    assert cli.main(["apply", "m.json", "d.csv", "--column", "level"]) == 2
+    assert f"1 of 2 is unknown: '\u041d\u0435\u0442' (known: {label!r}, '\u0414\u0430')" in capfd.readouterr().err
 
 
 def test_reports_name_the_column_and_the_file(capfd: pytest.CaptureFixture[str]) -> None:

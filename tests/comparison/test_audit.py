@@ -406,6 +406,31 @@ def test_a_certified_optimum_is_inadmissible_by_its_rounding_only(counts: list[i
     said = " ".join(capfd.readouterr().out.split())
     assert re.search(r"no, but only because of rounding \(differences of \d\.\de-1\d\)", said)
     assert "dominates" not in said
+    assert cli.main(["audit", str(tmp_path / "m.json"), "--epsilon", "1", "--json"]) == 0
+    told = json.loads(capfd.readouterr().out)
+    assert (told["admissible"], told["rounding_only"]) == (False, True)
+    assert told["why_inadmissible"].startswith("only because of rounding")
+    assert told["why_inadmissible"] in said
+
+
+def test_the_json_says_why_a_matrix_is_inadmissible(write, capfd: pytest.CaptureFixture[str]) -> None:
+    """It is the sentence of the text; where the matrix is admissible or not judged there is none."""
+    matrix = write("0.75,0.25\n0.4,0.6\n")
+    for options, part in (
+        (["--epsilon", "1"], "dominates it"),
+        (["--epsilon", "0.5"], "it is not as private as declared"),
+        ([], "of the same privacy, dominates it"),
+    ):
+        assert cli.main(["audit", matrix, *options]) == 0
+        text = " ".join(capfd.readouterr().out.split())
+        assert cli.main(["audit", matrix, *options, "--json"]) == 0
+        told = json.loads(capfd.readouterr().out)
+        assert (told["admissible"], told["rounding_only"]) == (False, False)
+        assert f"no: {told['why_inadmissible']}" in text
+        assert part in told["why_inadmissible"]
+    for rows, judged in ((rr.RandomizedResponse(3, gamma=3), True), ([[1, 0], [0, 1]], None)):
+        told = rr.audit(rows).to_dict()
+        assert (told["admissible"], told["rounding_only"], told["why_inadmissible"]) == (judged, None, None)
 
 
 def test_the_command(write, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

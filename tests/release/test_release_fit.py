@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import rropt as rr
 from rropt.cli import main as cli
+from rropt.model.identification import risk_excess
 
-pytest.importorskip("pyarrow")
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
 
 INCOME = rr.RandomizedResponse(["low", "high"], epsilon=1).to_mechanism()
 
@@ -182,3 +186,76 @@ def test_each_stratum_has_its_own_counts(design: str, capsys: pytest.CaptureFixt
     plan = rr.release.ProtectedColumn("g", {"north": both, "south": both}, by="region")
     with pytest.raises(rr.InputError, match="'a' of column 'g', stratum 'south', is identified with probability"):
         rr.release.release_file("x.csv", plan)
+
+
+# -- a folder, whose files are releases of their own -------------------------------------------------------
+
+
+def parts(**files: dict[str, list[str]]) -> None:
+    """The folder `d` with a table in each of its files."""
+    Path("d").mkdir()
+    for name, table in files.items():
+        pq.write_table(pa.table(table), f"d/{name}.parquet")
+
+
+def test_cautions_of_a_folder_are_shown_with_their_files(capsys: pytest.CaptureFixture[str]) -> None:
+    """They were in the notes of --json only."""
+    income = ["low", "high"] * 20
+    copied, fine = ({"income": one, "same": one} for one in (income, income[1:])), ["x", "x", "y", "y"] * 10
+    parts(january=next(copied), february=next(copied), march={"income": income, "same": fine})
+    command = ["apply", "m.json", "d", "--column", "income"]
+    assert cli.main(command) == 0
+    out, err = capsys.readouterr()
+    what = "'same' is released unchanged and is a copy of 'income': drop it"
+    assert err.splitlines() == [f"rropt: warning: february.parquet, january.parquet: {what}"]
+    assert "3 files: 3 released" in out
+    assert cli.main([*command, "--json"]) == 0
+    again = capsys.readouterr()
+    assert again.err == "", "nothing was drawn"
+    assert [one["cautions"] for one in json.loads(again.out)["files"]] == [[], [], []]
+
+
+def test_a_folder_has_its_cautions_by_text() -> None:
+    names = [f"part{at:02}" for at in range(12)]
+    parts(
+        **{
+            name: {"income": ["low", *["rich"] * (at % 2), "high"], "k": [name] * (2 + at % 2)}
+            for at, name in enumerate(names)
+        }
+    )
+    plan = rr.release.ProtectedColumn("income", INCOME, other="low")
+    made = rr.release.release_folder("d", plan)
+    assert made.cautions == {
+        "1 of 3 values of column 'income' are unknown and count as 'low'": tuple(
+            f"{one}.parquet" for one in names[1::2]
+        )
+    }
+    assert made.to_dict()["files"][1]["cautions"] == list(made.cautions)
+
+
+def test_many_cautions_of_a_folder_are_cut(capsys: pytest.CaptureFixture[str]) -> None:
+    parts(**{f"p{at:02}": {"income": ["low"] * (at + 20) + ["rich"]} for at in range(12)})
+    assert cli.main(["apply", "m.json", "d", "--column", "income", "--other", "low"]) == 0
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 9
+    assert lines[-1] == "rropt: warning: 4 more cautions: --json has all, with their files"
+
+
+@pytest.mark.parametrize("split", [({"a": 1, "b": 5, "c": 3}, {"a": 1, "b": 35, "c": 22}), (COUNTS,)])
+def test_a_promised_risk_is_judged_file_by_file(design: str, split: tuple[dict[str, int], ...]) -> None:
+    """Who knows the file of a record finds it among those of that file, even if the folder has the promised counts."""
+    parts(**{f"p{at}": {"g": [x for x in one for _ in range(one[x])]} for at, one in enumerate(split)})
+    made = rr.release.release_folder("d", rr.release.ProtectedColumn("g", rr.release.load_design(design)))
+    assert ["identified with probability" in one.note for one in made.refused] == [True] * (2 * len(split) - 2)
+
+
+def test_what_holds_in_each_file_holds_in_the_folder(design: str) -> None:
+    """More records of any category lower the risk of all: what is promised need not be counted over the files."""
+    mechanism = rr.release.load_design(design).mechanism
+    draw = np.random.default_rng(4)
+    for _ in range(200):
+        one, other = draw.integers(0, 7, size=(2, 3)).tolist()
+        for c in (c for c in range(3) if one[c]):
+            both = [a + b for a, b in zip(one, other, strict=True)]
+            column, most = mechanism.column(c), Fraction(int(draw.integers(1, 9)), 10)
+            assert risk_excess(column, both, c, most) <= risk_excess(column, one, c, most)

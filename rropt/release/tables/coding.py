@@ -1,18 +1,20 @@
 """From Arrow columns to codes: the domain is that of the mechanism's labels, independently of codes in the data."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from rropt.errors import InputError, other_form
+from rropt.io.count_records import look_of
 from rropt.release.plans.stack import NULL, UNKNOWN, Part
 
 MOST_EXAMPLES = 1000
 """Different wrong values that are kept for the error; the others are counted only."""
-SHOWN = 5
+SHOWN, KNOWN = 5, 6
+"""Wrong values, and labels, that the error names."""
 MISSING, STRANGE = "missing", "unknown"
 """What is replaced by a label where the release says so."""
 
@@ -105,22 +107,33 @@ class Faults:
         self.rows = 0
         self._counts: dict[tuple[str, str], int] = {}
         self._examples: dict[tuple[str, str], Counter[str]] = {}
-        self._known: dict[tuple[str, str], str] = {}
+        self._known: dict[tuple[str, str], tuple[str, ...]] = {}
+        self._looks: dict[Part, frozenset[str]] = {}
+        self._alike: set[str] = set()
         self._forms: dict[tuple[str, str], str] = {}
 
     def __bool__(self) -> bool:
         return bool(self._counts)
 
     def values(self, part: Part, found: np.ndarray, array: pa.Array) -> None:
-        """Count the missing and unknown values of one column, of its codes."""
+        """Count the missing and unknown values of one column, of its codes. Those that look like a label are shown, as
+        the label, with the escapes of Python."""
         mask = found < 0
         if not mask.any():
             return
         wrong = settled(array).filter(pa.array(mask))
         if pa.types.is_dictionary(wrong.type):
             wrong = wrong.cast(wrong.type.value_type)
+        if part not in self._looks:
+            self._looks[part] = frozenset(map(look_of, part.labels))
+        values: dict[str, int] = {}
         counted = wrong.value_counts()[:MOST_EXAMPLES]
-        values = {_show(entry["values"].as_py()): entry["counts"].as_py() for entry in counted}
+        for entry in counted:
+            value = entry["values"].as_py()
+            alike = isinstance(value, str) and look_of(value) in self._looks[part]
+            if alike and len(self._alike) < MOST_EXAMPLES:
+                self._alike.add(look_of(value))
+            values[_show(value, ascii if alike else repr)] = entry["counts"].as_py()
         key = f"column {part.name!r}", "unknown"
         self._add(key, int(mask.sum()), values, part.labels)
         self._forms[key] = self._forms.get(key) or other_form(counted.field("values").to_pylist(), part.labels)
@@ -144,7 +157,7 @@ class Faults:
         for value, times in values.items():
             if value in examples or len(examples) < MOST_EXAMPLES:
                 examples[value] += times
-        self._known[key] = ", ".join(map(repr, known[:6])) + (", ..." if len(known) > 6 else "")
+        self._known[key] = known
 
     def error(self, where: str) -> InputError:
         """One line that counts and lists everything wrong."""
@@ -154,7 +167,9 @@ class Faults:
             common = self._examples[key].most_common(SHOWN)
             shown = ", ".join(value if times == 1 else f"{value} ({times:,} times)" for value, times in common)
             shown += ", ..." if len(self._examples[key]) > SHOWN else ""
-            known = f" (known: {self._known[key]})" if self._known[key] else ""
+            labels = [ascii(one) if look_of(one) in self._alike else repr(one) for one in self._known[key][:KNOWN]]
+            more = ", ..." if len(self._known[key]) > KNOWN else ""
+            known = f" (known: {', '.join(labels)}{more})" if labels else ""
             lines.append(f"{column}: {count:,} of {self.rows:,} {'is' if count == 1 else 'are'} {what}: {shown}{known}")
             lines[-1] += self._forms.get(key, "")
         return InputError(
@@ -165,8 +180,8 @@ class Faults:
         )
 
 
-def _show(value: object) -> str:
+def _show(value: object, quoted: Callable[[object], str]) -> str:
     if value is None or value == "":
         return "missing" if value is None else "blank"
-    text = repr(value)
+    text = quoted(value)
     return text if len(text) <= 40 else f"{text[:37]}..."

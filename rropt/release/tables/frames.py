@@ -1,15 +1,21 @@
 """Tables in memory: pandas, polars and pyarrow alike, through narwhals."""
 
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 import narwhals as nw
+import numpy as np
 import pyarrow as pa
 
 from rropt.errors import InputError
 from rropt.mechanisms.sampling import Source
 from rropt.release.plans.plan import Release
+from rropt.release.plans.privacy import privacy_of_stacks
 from rropt.release.tables.batches import Protector
-from rropt.release.tables.streams import plain
+from rropt.release.tables.cautions import cautions_of_designs
+from rropt.release.tables.looking import look, warn_python
+from rropt.release.tables.streams import BATCH_ROWS, plain
 
 WHERE = "table"
 
@@ -29,7 +35,13 @@ def arrow_column(frame: nw.DataFrame[Any], name: str) -> pa.Array:
     return array
 
 
-def protected_table(table: Any, release: Release, source: Source | None = None) -> Any:
+def protected_table(
+    table: Any,
+    release: Release,
+    source: Source | None = None,
+    force: bool = False,
+    warn: Callable[[str], None] = warn_python,
+) -> Any:
     """As `release_table`."""
     try:
         frame = nw.from_native(table, eager_only=True)
@@ -46,15 +58,68 @@ def protected_table(table: Any, release: Release, source: Source | None = None) 
     nothing = pa.null()
     schema = pa.schema([(name, columns[name].type if name in columns else nothing) for name in frame.columns])
     protector = Protector(release, schema, WHERE)
-    rows = protector.rows(columns, len(frame))
-    if rows is None:
-        raise protector.faults.error(WHERE)
+    rows = _looked(frame, columns, protector, force, warn)
     drawn = iter(protector.draw(rows, [source] * len(rows)))
     made = [
         frame[frame.columns[slot]] if slot is not None else _series(frame, plain(next(drawn), field.type), field.name)
         for slot, field in zip(protector.slots, protector.schema, strict=True)
     ]
     return frame.select(*made).to_native()
+
+
+def _looked(
+    frame: nw.DataFrame[Any],
+    columns: Mapping[str, pa.Array],
+    protector: Protector,
+    force: bool,
+    warn: Callable[[str], None],
+) -> list[np.ndarray]:
+    """The rows of the stacks for all records, after cautions were shown. Raises InputError."""
+    release, found = protector.release, list[list[np.ndarray]]()
+    public = {name: _labels(frame, name) for name in protector.unprotected if name not in columns}
+    beside = _index(frame)
+    # A batch has the columns of the frame at their places, and those of its index after them.
+    empty = pa.nulls(len(frame))
+    held = [columns.get(name, public.get(name, empty)) for name in frame.columns]
+    whole = pa.RecordBatch.from_arrays([*held, *beside.values()], names=[*frame.columns, *beside])
+    seen = look(
+        (whole.slice(start, BATCH_ROWS) for start in range(0, max(len(frame), 1), BATCH_ROWS)),
+        protector,
+        [name for one in release.columns for name in one.columns] if len(frame) else (),
+        (*protector.unprotected, *beside),
+        WHERE,
+        keep=lambda _, rows: found.append(rows),
+        force="force=True",
+    )
+    privacy = privacy_of_stacks(release, protector.stacks)
+    seen.tell(warn, force, cautions_of_designs(release, privacy, 0, privacy.parity) if len(frame) else ())
+    return [np.concatenate(parts) for parts in zip(*found, strict=True)]
+
+
+def _labels(frame: nw.DataFrame[Any], name: str) -> pa.Array:
+    """A column that stays, to be compared with the protected ones; missing values where it does not hold labels."""
+    dtype = frame.schema[name]
+    objects = dtype == nw.Object and frame.implementation.is_pandas_like()
+    if objects or dtype.is_integer() or dtype in (nw.String, nw.Categorical, nw.Enum, nw.Boolean):
+        with suppress(InputError, OverflowError):
+            return arrow_column(frame, name)
+    return pa.nulls(len(frame))
+
+
+def _index(frame: nw.DataFrame[Any]) -> dict[str, pa.Array]:
+    """The levels of an index of pandas, which stays with the records, by names that no column has; none where it only
+    numbers them."""
+    index = nw.maybe_get_index(frame)
+    if index is None or type(index).__name__ == "RangeIndex":
+        return {}
+    found: dict[str, pa.Array] = {}
+    for at, name in enumerate(index.names):
+        label = "index" if name is None else f"index {name}"
+        while label in (*frame.columns, *found):
+            label += "'"
+        level = nw.from_native(index.get_level_values(at).to_frame(index=False, name=label), eager_only=True)
+        found[label] = _labels(level, label)
+    return found
 
 
 def _series(frame: nw.DataFrame[Any], column: pa.Array, name: str) -> nw.Series[Any]:

@@ -1,6 +1,8 @@
-"""The reading of the data before the draw: what forbids it, and what their owner should know."""
+"""The reading of the data before the draw, from a file or in memory: what forbids it, and what their owner should
+know."""
 
-from collections.abc import Iterator, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -11,13 +13,11 @@ from rropt.errors import InputError, counted
 from rropt.exact import declared_text, shown
 from rropt.model.identification import at_risk, risk_excess
 from rropt.model.promises import identification
-from rropt.release.memo import Memo
 from rropt.release.plans.at_frequencies import column_and_stratum, worse_in
 from rropt.release.plans.plan import ProtectedColumn
 from rropt.release.tables.batches import Protector
 from rropt.release.tables.cautions import cautions_of_columns
 from rropt.release.tables.coding import MISSING, STRANGE
-from rropt.release.tables.streams import Source
 
 FEW = 10
 """A column is refused where fewer than one in so many of its values are labels, missing ones left out."""
@@ -31,33 +31,58 @@ class Seen:
     against: tuple[InputError, ...]
     cautions: tuple[str, ...]
 
+    def tell(self, warn: Callable[[str], None], force: bool, further: Iterable[str] = ()) -> None:
+        """Show `further` cautions and these to the owner of the data. Raises InputError, without `force`, for what is
+        against the release."""
+        if self.against and not force:
+            raise self.against[0]
+        for caution in (*further, *(one.what for one in self.against), *self.cautions):
+            warn(caution)
 
-def look(source: Source, protector: Protector, memo: Memo | None, protected: Sequence[str], data: str) -> Seen:
-    """Read the whole table once. Raises InputError for values that cannot be released, so that the draw does not stop
-    half-way."""
+
+def warn_python(caution: str) -> None:
+    """Show a caution as a warning of Python."""
+    warnings.warn(caution, stacklevel=2)
+
+
+def look(
+    batches: Iterable[pa.RecordBatch],
+    protector: Protector,
+    protected: Sequence[str],
+    public: Sequence[str],
+    data: str,
+    *,
+    keep: Callable[[pa.RecordBatch, list[np.ndarray]], None] | None = None,
+    whole: int | None = None,
+    force: str = "--force",
+) -> Seen:
+    """Read the whole table once. `public` columns stay as they are, beside those `protected`; `keep` is called with
+    each batch and the rows of the stacks for it; `whole` is the number of records, where it is known; `force` is how
+    `data` are released all the same. Raises InputError for values that cannot be released, so that the draw does not
+    stop half-way."""
     rows = 0
     counts = [np.zeros(stack.rows, dtype=np.int64) for stack in protector.stacks]
 
-    def batches() -> Iterator[pa.RecordBatch]:
+    def seen() -> Iterator[pa.RecordBatch]:
         nonlocal rows
-        for batch in source.batches():
+        for batch in batches:
             found = protector.rows(protector.read(batch), batch.num_rows)
             for known, own in zip(counts, found or (), strict=found is not None):
                 known += np.bincount(own, minlength=len(known))
-            if memo is not None and found is not None:
-                memo.tag(batch, found)
+            if keep is not None and found is not None:
+                keep(batch, found)
             rows += batch.num_rows
             yield batch
 
-    cautions = list(cautions_of_columns(batches(), protected, protector.unprotected))
+    cautions = list(cautions_of_columns(seen(), protected, public))
     if protector.faults:
         raise protector.faults.error(data)
-    if source.rows not in (None, rows):
-        cut = f"{rows:,} of its {counted(source.rows, 'rows')} were read"
+    if whole is not None and whole != rows:
+        cut = f"{rows:,} of its {counted(whole, 'rows')} were read"
         raise InputError(cut, data, "is the file cut short?")
-    against, replaced = _replaced(protector, rows, data)
+    against, replaced = _replaced(protector, rows, data, force)
     for stack, known in zip(protector.stacks, counts, strict=True):
-        against += _risks(stack.column, known.tolist(), data)
+        against += _risks(stack.column, known.tolist(), data, force)
         replaced += _worse(stack.column, known.tolist())
     return Seen(rows, tuple(against), (*replaced, *cautions))
 
@@ -72,7 +97,7 @@ def _worse(column: ProtectedColumn, counts: list[int]) -> Iterator[str]:
             yield f"{column_and_stratum(column.columns, stratum)}: {sentence}"
 
 
-def _risks(column: ProtectedColumn, counts: list[int], data: str) -> Iterator[InputError]:
+def _risks(column: ProtectedColumn, counts: list[int], data: str, force: str) -> Iterator[InputError]:
     """Bounds on the identification risk that designs promise for other counts, and that do not hold for these: one
     number for each input of each stratum."""
     names = ", ".join(map(repr, column.columns))
@@ -95,11 +120,11 @@ def _risks(column: ProtectedColumn, counts: list[int], data: str) -> Iterator[In
                 f"{shown(worst + at_most, 3, up=True)}, above the {declared_text(at_most)} that its design promises "
                 f"for counts of {counted(sum(declared), 'records')}: these data have other counts",
                 data,
-                "make a design for these counts, or use --force to release without this promise",
+                f"make a design for these counts, or use {force} to release without this promise",
             )
 
 
-def _replaced(protector: Protector, rows: int, data: str) -> tuple[list[InputError], list[str]]:
+def _replaced(protector: Protector, rows: int, data: str, force: str) -> tuple[list[InputError], list[str]]:
     """The values that are replaced by an input: columns where that is nearly all of them, and the others."""
     against, cautions, whole = [], [], counted(rows, "values")
     for part in dict.fromkeys(part for part, _ in protector.replaced):
@@ -113,7 +138,7 @@ def _replaced(protector: Protector, rows: int, data: str) -> tuple[list[InputErr
         ]
         (unknown, _, _), (missing, _, _) = found
         if (rows - missing - unknown) * FEW < rows - missing or missing == rows > 0:
-            remedy = "is it the column of this design? check --column, or use --force where this is meant"
+            remedy = f"is it the column of this design? check its name, or use {force} where this is meant"
             against.append(InputError("; ".join(told), data, remedy))
         else:
             cautions += told
