@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
 import tarfile
+import tempfile
 import venv
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+fcntl = pytest.importorskip("fcntl")
 
 MODEL_FILES = {"__init__.py", "adult-education.toml", "data/adult_education.csv"}
 
@@ -33,11 +38,20 @@ def run(*command: str | Path, cwd: Path) -> str:
     return done.stdout
 
 
+@contextlib.contextmanager
+def alone() -> Iterator[None]:
+    """One process at a time: builds in one checkout write the same files, and each worker of the tests builds."""
+    with (Path(tempfile.gettempdir()) / "rropt-test-packaging.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 @pytest.fixture(scope="module")
 def built(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the source distribution and the wheel that was built from it."""
     folder = tmp_path_factory.mktemp("dist")
-    run(sys.executable, "-m", "build", "--outdir", folder, checkout, cwd=folder)
+    with alone():
+        run(sys.executable, "-m", "build", "--outdir", folder, checkout, cwd=folder)
     return folder
 
 
@@ -89,6 +103,7 @@ def test_the_wheel_works_without_the_checkout(built: Path, empty: Path, tmp_path
 @pytest.mark.parametrize("inside", [False, True], ids=["outside", "inside"])
 def test_the_editable_install_works_anywhere(empty: Path, checkout: Path, tmp_path: Path, inside: bool) -> None:
     """Inside the checkout rropt/ and models/ shadow the installed names, and all is found still."""
-    run(empty, "-m", "pip", "install", "--quiet", "--no-deps", "-e", checkout, cwd=tmp_path)
+    with alone():
+        run(empty, "-m", "pip", "install", "--quiet", "--no-deps", "-e", checkout, cwd=tmp_path)
     where = run(empty, "-c", PROBE, cwd=checkout if inside else tmp_path)
     assert str(checkout / "models") in where
