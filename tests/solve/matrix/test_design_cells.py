@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from drawing import thinned
+from drawing import graded, thinned
 from scipy.optimize import minimize
 from second.checker import verdict
 from test_cells import tied
@@ -104,7 +104,7 @@ def test_the_optimum_of_three_inputs_is_certified(goal: str, tie: str, seed: int
     assert solution.value <= found + 1.1e-4 * scale
 
 
-@pytest.mark.parametrize(("goal", "outputs"), [("trace", 2), ("determinant", 4), ("eigenvalue", 4)])
+@pytest.mark.parametrize(("goal", "outputs"), graded([("determinant", 4), ("eigenvalue", 4)], long=[("trace", 2)]))
 def test_more_or_fewer_outputs_than_inputs(goal: str, outputs: int) -> None:
     """With two outputs for three inputs every mechanism has a singular M: no bound is claimed, and no value."""
     problem = made("width", 3, goal, "linear", outputs)
@@ -161,6 +161,7 @@ def test_rows_that_nothing_satisfies() -> None:
     assert solution.certificate is not None
 
 
+@pytest.mark.long
 def test_what_a_local_search_misses() -> None:
     """The largest variance has kinks, where steps along its slope end: at four inputs they ended at 3.0027."""
     prior = rr.Prior.from_counts([3, 8, 6, 4])

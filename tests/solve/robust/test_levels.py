@@ -360,7 +360,7 @@ def test_no_part_has_a_worse_bound_than_the_whole(searched: tuple[Program, np.nd
     program, prices, found = searched
     assert isinstance(program.cone, RobustCone)
     blocks = LevelBlocks(program.cone, np.array([float(p) for p in program.prior]))
-    deep = LevelPricer(blocks, prices).search(-math.inf, 3000, keep=-math.inf)
+    deep = LevelPricer(blocks, prices).search(-math.inf, 1500, keep=-math.inf)
     for search in (found, deep):
         for node in (node for root in search.roots for node in root.nodes() if node.parts is not None):
             assert max(part.bound for part in node.parts or ()) <= node.bound
