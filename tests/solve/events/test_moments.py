@@ -8,6 +8,7 @@ from math import comb
 
 import numpy as np
 import pytest
+from drawing import graded
 
 import rropt as rr
 from rropt.program.events import ApproximateBound, unlisted
@@ -42,7 +43,7 @@ def test_rays_are_ordered_partitions_of_all_sets() -> None:
 
 
 @pytest.mark.parametrize("objective", INFORMATION)
-@pytest.mark.parametrize(("epsilon", "delta"), [("1", "0.1"), ("0.3", "0.01"), ("3", "0.5")])
+@pytest.mark.parametrize(("epsilon", "delta"), graded([("1", "0.1")], long=[("0.3", "0.01"), ("3", "0.5")]))
 def test_with_enough_outputs_the_bound_is_attained(objective: rr.Objective, epsilon: str, delta: str) -> None:
     found = asked(objective, 9, epsilon, delta).solve()
     assert found.route.startswith("events")
