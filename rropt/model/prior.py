@@ -82,13 +82,14 @@ def _non_negative(names: Sequence[str], values: Sequence[object], what: str) -> 
     return numbers
 
 
-def _escape(label: str) -> str:
-    return label.replace("\\", "\\\\").replace(",", "\\,")
+def marked(part: str, mark: str = ",") -> str:
+    """Text with a backslash before every `mark` and backslash: joined by the mark, different parts differ."""
+    return part.replace("\\", "\\\\").replace(mark, f"\\{mark}")
 
 
 def pair_label(sensitive: str, other: str) -> str:
     """The label "s, u" of a pair; a comma or a backslash inside a part gets a backslash before it."""
-    return f"{_escape(sensitive)}, {_escape(other)}"
+    return f"{marked(sensitive)}, {marked(other)}"
 
 
 @checked

@@ -157,7 +157,7 @@ def _limit(limit: Mapping[str, Any], inputs: Sequence[str]) -> Promise:
     """An upper limit on what leaks."""
     utility, most = limit["utility"], Fraction(limit["at_most"])
     kind = utility["kind"]
-    number = declared_text(most) if most.denominator < DECLARED else shown(most, DIGITS, up=True)
+    number = limit_text(most)
     place = f"at the frequencies {frequencies(inputs, limit['weights'])}"
     if kind == "bayes":
         if is_maximal_leakage(limit):
@@ -168,6 +168,11 @@ def _limit(limit: Mapping[str, Any], inputs: Sequence[str]) -> Promise:
     word = {"mutual_information": "mutual information", "chi_square": "chi-square information"}[kind]
     given = " given another variable" if "given" in utility else ""
     return Promise(word + given, f"at most {number}{' nats' * (kind != 'chi_square')}", place)
+
+
+def limit_text(most: Fraction) -> str:
+    """The number of an upper limit: as it was declared, or rounded up where it is long."""
+    return declared_text(most) if most.denominator < DECLARED else shown(most, DIGITS, up=True)
 
 
 def is_maximal_leakage(limit: Mapping[str, Any]) -> bool:

@@ -55,11 +55,6 @@ def _labels(name: str, values: list[object]) -> list[str]:
     return [label for label in found if label]
 
 
-def marked(part: str, mark: str) -> str:
-    """Text with a backslash before every `mark` and backslash: joined by the mark, different parts differ."""
-    return part.replace("\\", "\\\\").replace(mark, f"\\{mark}")
-
-
 @checked
 def clusters_of(
     information: Mapping[tuple[str, str], float],

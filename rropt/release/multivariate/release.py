@@ -20,9 +20,9 @@ from rropt.io.types import Counts, Label, Number
 from rropt.mechanisms.families.bistochastic import beta, entropy_bits
 from rropt.mechanisms.families.chains import inversion
 from rropt.mechanisms.mechanism import Mechanism
-from rropt.model.prior import Prior, clean_labels
+from rropt.model.prior import Prior, clean_labels, marked
 from rropt.problem import Minimize, Problem, Solution
-from rropt.release.multivariate.clusters import as_text, clusters_of, marked, pairwise_information
+from rropt.release.multivariate.clusters import as_text, clusters_of, pairwise_information
 
 WHERE = "MultiRelease"
 LARGEST = 160

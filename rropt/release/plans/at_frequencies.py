@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from rropt.exact import declared_text, shown
+from rropt.exact import shown
 from rropt.model.promised_columns import Columns, columns_of
-from rropt.model.promises import declared_level, is_maximal_leakage, level_of_ratio
+from rropt.model.promises import declared_level, is_maximal_leakage, level_of_ratio, limit_text
 from rropt.release.plans.plan import Design
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
@@ -89,7 +89,7 @@ def _ratio(means: Array) -> float:
 
 
 def _robust(cone: Mapping[str, Any], matrix: Array, weights: Array) -> Iterator[str]:
-    """The records of a sensitive value that no record has need no protection."""
+    """At these frequencies; sensitive values without records are left out."""
     blocks = [list(block) for block in cone["blocks"] if weights[list(block)].any()]
     if len(blocks) < 2:
         return
@@ -144,7 +144,7 @@ def _limit(limit: Mapping[str, Any], matrix: Array, weights: Array) -> Iterator[
             logs = np.log(ratio, out=np.zeros_like(ratio), where=joint > 0)
             word, unit, own = "mutual information", " nats", (joint * logs).sum()
     if float(own) > float(most) * NEARLY + 1e-12:
-        number = declared_text(most) if most.denominator < 10**12 else shown(most, 6, up=True)
+        number = limit_text(most)
         yield (
             f"{word} is {shown(Fraction(float(own)), 6, up=True)}{unit} at the frequencies of these data: its design "
             f"promises at most {number}{unit} at other frequencies; make a design for these"

@@ -13,6 +13,7 @@ from rropt.exact import rational
 from rropt.io.arguments import checked
 from rropt.io.counts import Numbers, Table, clean_labels, has_axes, has_labels
 from rropt.io.types import Label
+from rropt.model.prior import marked
 
 SEPARATOR = ", "
 LARGEST_PRODUCT = 1 << 24
@@ -21,7 +22,7 @@ LARGEST_PRODUCT = 1 << 24
 
 def joined(parts: Iterable[str]) -> str:
     """One label of several: "s, u", as `Pairs` writes it; a comma or backslash of a part gets a backslash before it."""
-    return SEPARATOR.join(part.replace("\\", "\\\\").replace(",", "\\,") for part in parts)
+    return SEPARATOR.join(map(marked, parts))
 
 
 def split(label: str) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from rropt.exact import declared_text, shown
 from rropt.model.identification import at_risk, risk_excess
 from rropt.model.promises import identification
 from rropt.release.plans.at_frequencies import column_and_stratum, worse_in
-from rropt.release.plans.plan import ProtectedColumn
+from rropt.release.plans.plan import Design, ProtectedColumn
 from rropt.release.tables.batches import Protector
 from rropt.release.tables.cautions import cautions_of_columns
 from rropt.release.tables.coding import MISSING, STRANGE
@@ -89,23 +89,26 @@ def look(
 
 def _worse(column: ProtectedColumn, counts: list[int]) -> Iterator[str]:
     """What designs promise for other frequencies, and do not keep at these; counts as `_risks`."""
+    for stratum, design, own in _designs(column, counts):
+        for sentence in worse_in(design, own):
+            yield f"{column_and_stratum(column.columns, stratum)}: {sentence}"
+
+
+def _designs(column: ProtectedColumn, counts: list[int]) -> Iterator[tuple[tuple[str, ...], Design, list[int]]]:
+    """The strata of a column with their designs, and the counts of their inputs."""
     start = 0
     for (stratum, mechanism), design in zip(column.strata, column.designs, strict=True):
         own = counts[start : start + len(mechanism.inputs)]
         start += len(own)
-        for sentence in worse_in(design, own):
-            yield f"{column_and_stratum(column.columns, stratum)}: {sentence}"
+        yield stratum, design, own
 
 
 def _risks(column: ProtectedColumn, counts: list[int], data: str, force: str) -> Iterator[InputError]:
     """Bounds on the identification risk that designs promise for other counts, and that do not hold for these: one
     number for each input of each stratum."""
     names = ", ".join(map(repr, column.columns))
-    start = 0
-    for (stratum, mechanism), design in zip(column.strata, column.designs, strict=True):
-        own = counts[start : start + len(mechanism.inputs)]
-        start += len(own)
-        problem = design.problem or {}
+    for stratum, design, own in _designs(column, counts):
+        mechanism, problem = design.mechanism, design.problem or {}
         if "identification_risk" not in problem:
             continue
         declared, at_most, categories = identification(problem)
