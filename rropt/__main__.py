@@ -7,13 +7,17 @@ import sys
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command line; returns the exit status."""
+    """Run the command line; returns the exit status. Ctrl-C ends it with one line, while modules are loaded too."""
     given = sys.argv[1:] if arguments is None else arguments
-    if given[:1] == ["check"] and given[1:] and not any(name.startswith("-") for name in given[1:]):
-        return _check(given[1:])
-    from rropt.cli.main import main as run
+    try:
+        if given[:1] == ["check"] and given[1:] and not any(name.startswith("-") for name in given[1:]):
+            return _check(given[1:])
+        from rropt.cli.main import main as run
 
-    return run(given)
+        return run(given)
+    except KeyboardInterrupt:
+        print("rropt: aborted", file=sys.stderr)
+        return 130
 
 
 def _check(certificates: list[str]) -> int:
@@ -27,11 +31,7 @@ def _check(certificates: list[str]) -> int:
         return run(["check", *certificates])
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
-    try:
-        return checker.main(certificates)
-    except KeyboardInterrupt:
-        print("rropt: aborted", file=sys.stderr)
-        return 130
+    return checker.main(certificates)
 
 
 if __name__ == "__main__":

@@ -68,7 +68,7 @@ def arm(step: str) -> None:
 
 
 def child(case: dict[str, Any], out: int, err: int) -> int:
-    """What the forked process does."""
+    """What the forked process does. Only the command itself meets Ctrl-C."""
     sys.stdout, sys.stderr = (os.fdopen(end, "w", encoding="utf-8") for end in (out, err))
     os.chdir(case["folder"])
     if "after" in case:
@@ -77,7 +77,12 @@ def child(case: dict[str, Any], out: int, err: int) -> int:
         resource.setrlimit(resource.RLIMIT_FSIZE, (case["limit"], case["limit"]))
     if "die" in case:
         arm(case["die"])
-    status = cli.main(case["arguments"])
+    try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+        status = cli.main(case["arguments"])
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    except KeyboardInterrupt:  # in the line before or after the command
+        status = 130
     sys.stdout.flush()
     sys.stderr.flush()
     return status
@@ -102,6 +107,7 @@ def perform(case: dict[str, Any]) -> dict[str, Any]:
     (out, out_end), (err, err_end) = os.pipe(), os.pipe()
     before = length(case["after"]) if "after" in case else 0
     begun = time.monotonic()
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     process = os.fork()
     if process == 0:
         status = 99
@@ -109,8 +115,10 @@ def perform(case: dict[str, Any]) -> dict[str, Any]:
             status = child(case, out_end, err_end)
         except BaseException:
             traceback.print_exc()
+            sys.stderr.flush()
         finally:
             os._exit(status)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     os.close(out_end)
     os.close(err_end)
     if "after" in case:

@@ -342,7 +342,7 @@ def main(arguments: list[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")
     try:
         given = sys.argv[1:] if arguments is None else arguments
-        # Typer's own entry ends with status 130 at Ctrl-C, and says nothing. Without arguments the help is shown.
+        # Typer's own entry says nothing at Ctrl-C; the command's does (rropt/__main__.py). Without arguments the help is shown.
         try:
             with command().make_context("rropt", [*given] or ["--help"]) as context:
                 command().invoke(context)
@@ -361,9 +361,6 @@ def main(arguments: list[str] | None = None) -> int:
         return NO_ROUTE if isinstance(error, NoRoute) else BAD_INPUT
     except usage_error as error:  # type: ignore[misc]
         return _usage(error)
-    except (KeyboardInterrupt, typer.Abort):
-        say("rropt: aborted", error=True)
-        return ABORTED
     except BrokenPipeError:
         # The reader of the output closed it (as in: rropt ... | head); what is still buffered is discarded.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -928,6 +928,16 @@ def test_ctrl_c_in_any_command_is_said(line: str, run: Run, monkeypatch: pytest.
     assert (ran.status, ran.out, ran.err) == (130, "", "rropt: aborted\n")
 
 
+@pytest.mark.parametrize("line", ["models list", "check certificate.json"])
+def test_ctrl_c_while_modules_are_loaded_is_said(line: str, tmp_path: Path) -> None:
+    loads = "import os, signal, sys\nsys.path.insert(0, os.getcwd())\n"
+    for name in ("typer", "decimal"):
+        (tmp_path / f"{name}.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n", "utf-8")
+    code = f"{loads}from rropt.__main__ import main\nsys.exit(main({line.split()!r}))"
+    ran = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (130, "", "rropt: aborted\n")
+
+
 HIGHS_TWICE = """
 import signal, sys
 from rropt import __main__ as cli
