@@ -342,7 +342,7 @@ def main(arguments: list[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")
     try:
         given = sys.argv[1:] if arguments is None else arguments
-        # Typer's own entry says nothing at Ctrl-C; the command's does (rropt/__main__.py). Without arguments the help is shown.
+        # Typer's own entry says nothing at Ctrl-C; rropt/__main__.py does. Without arguments the help is shown.
         try:
             with command().make_context("rropt", [*given] or ["--help"]) as context:
                 command().invoke(context)
