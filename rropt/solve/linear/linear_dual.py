@@ -174,14 +174,6 @@ def _in_units(value: Fraction) -> Number:
     return -((-value.numerator << FINE) // value.denominator)
 
 
-def needed_shift(program: Program, residual: Sequence[Fraction]) -> Fraction:
-    """The least multiple of 2^-72, with the format's slack, to raise all prices by (see `_shift_in_units`), for the
-    residual (k rationals) of one column."""
-    base = base_cone(program.cone)
-    raised = _exactly if isinstance(base, FreeCone) else _in_units
-    return _shift_in_units(base, [raised(value) for value in residual])
-
-
 def _shift_in_units(base: Cone, residual: Sequence[Number]) -> Fraction:
     """The largest residual . v / sum(v) over the base cone at gh, with the format's slack, on the grid of 2^-72.
 
