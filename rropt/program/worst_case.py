@@ -57,9 +57,6 @@ class LeastInformation(Utility):
     def plain(self) -> bool:
         return True
 
-    def payload(self) -> dict[str, object] | None:
-        return None
-
 
 @dataclass(frozen=True)
 class WorstInformation:

@@ -55,9 +55,6 @@ class EOptimality(Objective):
     def form(self, inputs: tuple[str, ...]) -> Utility:
         return InverseEigenvalue(self.prior.weights)
 
-    def keys(self) -> dict[str, object]:
-        return {}
-
 
 def largest_eigenvalue(table: Sequence[Sequence[arb]]) -> tuple[arb, arb]:
     """Two balls, the largest eigenvalue of a symmetric matrix of balls being at least the first and at most the second.
