@@ -30,9 +30,6 @@ class GroupedColumn(Column):
     def entries(self, size: int) -> tuple[int, ...]:
         return tuple(map(self.few.__getitem__, self.groups))
 
-    def payload(self, size: int) -> dict[str, object]:
-        return {"dense": [str(number) for number in self.entries(size)]}
-
 
 @checked
 class GroupedMechanism(Mechanism):

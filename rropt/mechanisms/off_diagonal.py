@@ -39,9 +39,6 @@ class OffDiagonalColumn(Column):
     def entries(self, size: int) -> tuple[int, ...]:
         return (*self.off_diagonal[: self.at], self.diagonal, *self.off_diagonal[self.at + 1 :])
 
-    def payload(self, size: int) -> dict[str, object]:
-        return {"dense": [str(number) for number in self.entries(size)]}
-
 
 class OffDiagonalMechanism(Mechanism):
     """Q[x, y] = o_x for y != x and Q[x, x] = 1 - (k - 1) o_x, with o_x = off_diagonal[x] / denominator (ayed eq. 8).
