@@ -32,6 +32,11 @@ class Shown(Protocol):
         """The privacy level."""
 
 
+def escaped(text: str) -> str:
+    """Text as HTML and XML write it, without control characters, which XML does not allow."""
+    return html.escape(plain(text))
+
+
 def headline(mechanism: Shown) -> str:
     """One line: the shape, the denominator, the privacy level rounded up."""
     inputs, outputs = mechanism.matrix.shape
@@ -61,14 +66,14 @@ def as_html(mechanism: Shown) -> str:
     """An HTML table with cells shaded by probability, for notebooks; at most 40 x 40 entries."""
     inputs, outputs = mechanism.matrix.shape
     largest = float(mechanism.matrix.max())
-    head = "".join(f"<th>{html.escape(plain(label))}</th>" for label in mechanism.outputs[:HTML_COLUMNS])
+    head = "".join(f"<th>{escaped(label)}</th>" for label in mechanism.outputs[:HTML_COLUMNS])
     body = []
     for label, row in zip(mechanism.inputs[:HTML_ROWS], mechanism.matrix, strict=False):
         cells = "".join(
             f'<td style="background:rgba(31,119,180,{0.75 * value / largest:.3f})">{value:.5f}</td>'
             for value in row[:HTML_COLUMNS]
         )
-        body.append(f"<tr><th>{html.escape(plain(label))}</th>{cells}</tr>")
+        body.append(f"<tr><th>{escaped(label)}</th>{cells}</tr>")
     hidden = max(0, inputs - HTML_ROWS), max(0, outputs - HTML_COLUMNS)
     note = f"<p>{counted(hidden[0], 'more inputs')}, {counted(hidden[1], 'more outputs')}</p>" if any(hidden) else ""
     return (
