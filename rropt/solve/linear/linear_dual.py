@@ -19,7 +19,7 @@ from rropt.program.cones import CompleteCone, Cone, FloatArray, FreeCone, GraphC
 from rropt.program.events import ApproximateBound, Event
 from rropt.program.limits import PosteriorRisk
 from rropt.program.programs import BayesGain, Linear, Program
-from rropt.prove.balls import PRICE_BITS
+from rropt.prove.balls import PRICE_BITS, price_of
 from rropt.prove.certificates import Proof
 from rropt.prove.trees import column_tests
 from rropt.solve.kernel.budget import PATIENCE
@@ -101,10 +101,10 @@ def _list(program: Program, dual: Dual) -> Program:
 def repaired(program: Program, dual: Dual, costs: Sequence[Sequence[Entry]], spare: bool = False) -> Multipliers:
     """Exact multipliers near `dual` that pass the test of every column; `costs` has a list of (input, cost) a column,
     zeros left out at will. `spare`: rows hold a ratio that checkers enclose themselves, so slack is kept."""
-    prices = [_dyadic(value) for value in dual.prices]
+    prices = [price_of(value) for value in dual.prices]
     rows = [
         value if row.sense == "=" else max(value, Fraction(0))
-        for value, row in zip(map(_dyadic, dual.rows), program.rows, strict=True)
+        for value, row in zip(map(price_of, dual.rows), program.rows, strict=True)
     ]
     base = base_cone(program.cone)
     # A shift is wanted on a grid anyway, except where the cone is free: there residuals stay rationals.
@@ -158,10 +158,6 @@ def repaired(program: Program, dual: Dual, costs: Sequence[Sequence[Entry]], spa
         (multiplier * row.rhs for multiplier, row in zip(rows, program.rows, strict=True)), Fraction(0)
     )
     return Multipliers(tuple(prices), tuple(rows), cone, flows, total)
-
-
-def _dyadic(value: float) -> Fraction:
-    return dyadic_up(Fraction(float(value)), PRICE_BITS)
 
 
 def _exactly(value: Fraction) -> Number:
@@ -233,7 +229,7 @@ def _cone_multipliers(
     else:
         table = np.hstack(columns.numbers())
     none = Fraction(0)
-    exact = [tuple(_dyadic(value) if value > 0 else none for value in column) for column in table.tolist()]
+    exact = [tuple(price_of(value) if value > 0 else none for value in column) for column in table.tolist()]
     return tuple(column[:own] for column in exact), tuple(column[own:] for column in exact)
 
 
