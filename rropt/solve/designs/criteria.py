@@ -44,6 +44,10 @@ class DesignForms:
         assert found is not None
         return found
 
+    def worths(self, columns: FloatArray, prior: FloatArray) -> FloatArray:
+        """v'W W'v / (p.v) at columns v (k x n)."""
+        return np.asarray(((self.forms.T @ columns) ** 2).sum(axis=0) / (prior @ columns))
+
     def slopes(self, columns: FloatArray, prior: FloatArray) -> FloatArray:
         """Derivatives of v'W W'v / (p.v) at columns v (k x n)."""
         w, own = prior @ columns, self.forms @ (self.forms.T @ columns)

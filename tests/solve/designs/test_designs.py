@@ -197,13 +197,9 @@ def test_a_mixture_of_given_columns_is_the_best_one_and_its_multipliers_say_so()
     # Every corner is among the columns, so the mixture is the optimum under LDP.
     best = solved(prior, [rr.LDP(epsilon=1)])
     assert -worth == pytest.approx(best.value, rel=1e-6)
-
-    def worths(v: np.ndarray) -> np.ndarray:
-        return np.asarray(((forms.forms.T @ v) ** 2).sum(axis=0) / (p @ v))
-
-    assert (worths(columns) - dual.prices @ columns).max() <= 1e-6
+    assert (forms.worths(columns, p) - dual.prices @ columns).max() <= 1e-6
     step = np.full((4, 1), 1e-6) * np.eye(4)[:, :1]
-    ahead, behind = worths(columns + step), worths(columns - step)
+    ahead, behind = forms.worths(columns + step, p), forms.worths(columns - step, p)
     assert (ahead - behind) / 2e-6 == pytest.approx(forms.slopes(columns, p)[0], rel=1e-6, abs=1e-6)
     assert mixed_design(program, np.ones((4, 3)), Effort()) is None
 
