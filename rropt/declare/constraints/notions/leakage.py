@@ -100,8 +100,7 @@ class MaximalLeakage(Constraint):
         object.__setattr__(self, "level", Level(**level_numbers(epsilon, gamma, "MaximalLeakage")))
 
     def violation(self, mechanism: Mechanism) -> Fraction:
-        highest = (max(mechanism.column(y)) for y in range(len(mechanism.outputs)))
-        return sum(highest, Fraction(0)) - self.level.ratio.lower
+        return BayesCapacity().value(mechanism).lower - self.level.ratio.lower
 
     def extras(self, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> tuple[Extra, ...]:
         capacity = BayesCapacity()
