@@ -2,7 +2,8 @@
 
 import difflib
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 
@@ -89,6 +90,15 @@ class SettingNeeded(InputError):
 
 class NoRoute(RroptError):
     """No route can take the problem as declared (exit status 5 at the command line)."""
+
+
+@contextmanager
+def in_file(where: object) -> Iterator[None]:
+    """An InputError of what was read from `where` names that first."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(error.what, f"{where}: {error.where}", error.remedy) from None
 
 
 def reason(error: Exception) -> str:
