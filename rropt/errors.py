@@ -1,6 +1,7 @@
 """Every exception of rropt; each says what is wrong, where, and what to do next."""
 
 import difflib
+import html
 import unicodedata
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -13,6 +14,11 @@ def plain(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text)
+
+
+def escaped(text: str) -> str:
+    """Text as HTML and XML write it, without control characters, which XML does not allow."""
+    return html.escape(plain(text))
 
 
 class RroptError(Exception):

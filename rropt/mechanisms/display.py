@@ -5,7 +5,7 @@ from typing import Protocol
 
 import numpy as np
 
-from rropt.errors import counted, plain
+from rropt.errors import counted, escaped, plain
 from rropt.exact import Interval, shown
 
 TEXT_ROWS, TEXT_COLUMNS = 12, 8
@@ -30,11 +30,6 @@ class Shown(Protocol):
     @property
     def epsilon(self) -> Interval:
         """The privacy level."""
-
-
-def escaped(text: str) -> str:
-    """Text as HTML and XML write it, without control characters, which XML does not allow."""
-    return html.escape(plain(text))
 
 
 def headline(mechanism: Shown) -> str:

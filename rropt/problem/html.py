@@ -6,8 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from rropt.declare.constraint import described
-from rropt.errors import counted
-from rropt.mechanisms.display import escaped
+from rropt.errors import counted, escaped
 
 if TYPE_CHECKING:
     from rropt.problem.declared import Problem

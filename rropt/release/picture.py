@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from rropt.errors import InputError
-from rropt.mechanisms.display import escaped
+from rropt.errors import InputError, escaped
 from rropt.mechanisms.mechanism import Mechanism
 
 if TYPE_CHECKING:

@@ -9,10 +9,9 @@ from typing import Any, Literal
 import numpy as np
 import scipy
 
-from rropt.errors import InputError, counted
+from rropt.errors import InputError, counted, escaped
 from rropt.io.arguments import checked
 from rropt.io.content import ByContent
-from rropt.mechanisms.display import escaped
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 Kind = Literal["wilson", "wald"]
