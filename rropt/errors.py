@@ -1,8 +1,10 @@
 """Every exception of rropt; each says what is wrong, where, and what to do next."""
 
 import difflib
+import html
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 
@@ -12,6 +14,11 @@ def plain(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text)
+
+
+def escaped(text: str) -> str:
+    """Text as HTML and XML write it, without control characters, which XML does not allow."""
+    return html.escape(plain(text))
 
 
 class RroptError(Exception):
@@ -89,6 +96,15 @@ class SettingNeeded(InputError):
 
 class NoRoute(RroptError):
     """No route can take the problem as declared (exit status 5 at the command line)."""
+
+
+@contextmanager
+def in_file(where: object) -> Iterator[None]:
+    """An InputError of what was read from `where` names that first."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(error.what, f"{where}: {error.where}", error.remedy) from None
 
 
 def reason(error: Exception) -> str:

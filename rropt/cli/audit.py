@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rropt.cli.data import find_problem
-from rropt.cli.lines import say
+from rropt.cli.lines import AsJson, say
 from rropt.errors import InputError
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def audit_matrix(
     improved: Annotated[
         Path | None, typer.Option("--improved", metavar="FILE", help="Save a mechanism that dominates the matrix.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Audit any perturbation matrix: exact epsilon, declared privacy, value, distance from the optimum."""
     from rropt.comparison.audit import audit
@@ -94,7 +94,7 @@ def audit_draws(
     confidence: Annotated[
         float, typer.Option("--confidence", help="Probability that a correct sampler passes.")
     ] = 0.99,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Audit any sampler by its draws: lower bounds on its epsilon and delta, at a given confidence."""
     from rropt.comparison.sampler_audit import audit_sampler

@@ -8,6 +8,7 @@ import typer
 
 from rropt.errors import plain
 
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 Delimiter = Annotated[
     str | None, typer.Option("--delimiter", help="Delimiter of a text file (default: comma, or tab for .tsv).")
 ]

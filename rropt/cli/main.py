@@ -22,7 +22,7 @@ from rropt.cli.claims import CLAIMS_EPILOG, VERIFY_EPILOG, show_claims, verify_c
 from rropt.cli.compare import COMPARE_EPILOG, compare_routes
 from rropt.cli.data import declared_problem, draw_people, find_problem, identify, noisy_problem, remarks, solver_options
 from rropt.cli.figures import draw_figure, write_table
-from rropt.cli.lines import Delimiter, Null, PublicCounts, refuse_empty_paths, say
+from rropt.cli.lines import AsJson, Delimiter, Null, PublicCounts, refuse_empty_paths, say
 from rropt.cli.models import copy, list_all, show
 from rropt.cli.publish import keep_design, publish
 from rropt.cli.release import APPLY_EPILOG, apply, estimate, key_app, ledger_app
@@ -79,7 +79,6 @@ AbsoluteGap = Annotated[
 TimeLimit = Annotated[
     float | None, typer.Option("--time-limit", help="Seconds after which the solve returns the bound proved so far.")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 
 
 @app.callback(invoke_without_command=True)

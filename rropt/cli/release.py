@@ -9,13 +9,12 @@ import typer
 
 from rropt.cli.data import check_picture, designs_of, draw_estimate, read_where
 from rropt.cli.folder import Scheduler, Workers, apply_folder, is_folder
-from rropt.cli.lines import Delimiter, say
+from rropt.cli.lines import AsJson, Delimiter, say
 from rropt.errors import InputError, counted
 
 APPLY_EPILOG = (
     "Exit status: 0 released, 2 bad input, or refused because it would be a second draw: nothing was written."
 )
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 
 
 def apply(

@@ -202,7 +202,7 @@ def audit(
         wanted = None if problem is None else problem.compile().outputs or problem.objective.outputs(problem.inputs)
         mechanism = align(mechanism, labels, wanted, notes)
     if problem is None and prior is not None:
-        problem = _plain_problem(mechanism, prior, level, notes)
+        problem = _plain_problem(mechanism, prior, level)
     declared: Sequence[Constraint] = () if problem is None else problem.constraints
     if problem is None and level is not None:
         declared = (LDP(epsilon=level.epsilon),)
@@ -223,7 +223,7 @@ def audit(
     return Audit(mechanism, word, *held, problem, value, solution, judged, better, improved, robust, tuple(notes))
 
 
-def _plain_problem(mechanism: Mechanism, prior: Prior, level: Level | None, notes: list[str]) -> Problem:
+def _plain_problem(mechanism: Mechanism, prior: Prior, level: Level | None) -> Problem:
     """Mutual information at the prior under LDP at the level or the mechanism's own; else without constraint."""
     goal, own = Maximize(MutualInformation(prior)), _own_level(mechanism)
     if level is not None:

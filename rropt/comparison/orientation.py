@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from rropt.comparison.matrix_files import RawMatrix, Rows
-from rropt.errors import InputError
+from rropt.errors import InputError, in_file
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.reading import TOLERANCE
 
@@ -117,7 +117,5 @@ def _mechanism(raw: RawMatrix, axis: str) -> Mechanism:
         rows = raw.doubles
     sums = [sum(row, Fraction(0)) for row in rows]
     scaled = [row if total == 1 else [v / total for v in row] for row, total in zip(rows, sums, strict=True)]
-    try:
+    with in_file(raw.where):
         return Mechanism.from_rationals(scaled, inputs=raw.row_labels, outputs=raw.column_labels)
-    except InputError as error:
-        raise InputError(error.what, f"{raw.where}: {error.where}", error.remedy) from None

@@ -5,7 +5,7 @@ from typing import Protocol
 
 import numpy as np
 
-from rropt.errors import counted, plain
+from rropt.errors import counted, escaped, plain
 from rropt.exact import Interval, shown
 
 TEXT_ROWS, TEXT_COLUMNS = 12, 8
@@ -61,14 +61,14 @@ def as_html(mechanism: Shown) -> str:
     """An HTML table with cells shaded by probability, for notebooks; at most 40 x 40 entries."""
     inputs, outputs = mechanism.matrix.shape
     largest = float(mechanism.matrix.max())
-    head = "".join(f"<th>{html.escape(plain(label))}</th>" for label in mechanism.outputs[:HTML_COLUMNS])
+    head = "".join(f"<th>{escaped(label)}</th>" for label in mechanism.outputs[:HTML_COLUMNS])
     body = []
     for label, row in zip(mechanism.inputs[:HTML_ROWS], mechanism.matrix, strict=False):
         cells = "".join(
             f'<td style="background:rgba(31,119,180,{0.75 * value / largest:.3f})">{value:.5f}</td>'
             for value in row[:HTML_COLUMNS]
         )
-        body.append(f"<tr><th>{html.escape(plain(label))}</th>{cells}</tr>")
+        body.append(f"<tr><th>{escaped(label)}</th>{cells}</tr>")
     hidden = max(0, inputs - HTML_ROWS), max(0, outputs - HTML_COLUMNS)
     note = f"<p>{counted(hidden[0], 'more inputs')}, {counted(hidden[1], 'more outputs')}</p>" if any(hidden) else ""
     return (

@@ -7,6 +7,7 @@ from flint import arb, fmpz
 
 from rropt.exact import Interval, ball, enclosure
 from rropt.mechanisms.mechanism import Mechanism
+from rropt.model.divergences import never_negative
 
 LogTerms = dict[int, Fraction]
 """sum of value * log(key) over integers key >= 2; what cancels is not there, so that nothing left is exactly zero."""
@@ -57,5 +58,4 @@ def entropy(mechanism: Mechanism, shares: Sequence[int] | None = None) -> Interv
     weights = [1] * len(mechanism.inputs) if shares is None else shares
     terms = entropy_terms(mechanism, weights)
     total = sum(weights)
-    found = log_sum({number: value / total for number, value in terms.items()})
-    return Interval(max(found.lower, Fraction(0)), max(found.upper, Fraction(0)))
+    return never_negative(log_sum({number: value / total for number, value in terms.items()}))

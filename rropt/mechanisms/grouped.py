@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rropt.errors import InputError, counted
+from rropt.errors import InputError, counted, in_file
 from rropt.exact import Interval
 from rropt.io.arguments import checked, position
 from rropt.io.counts import clean_labels
@@ -29,9 +29,6 @@ class GroupedColumn(Column):
 
     def entries(self, size: int) -> tuple[int, ...]:
         return tuple(map(self.few.__getitem__, self.groups))
-
-    def payload(self, size: int) -> dict[str, object]:
-        return {"dense": [str(number) for number in self.entries(size)]}
 
 
 @checked
@@ -124,10 +121,8 @@ def grouped_from_file(table: Mapping[str, Any], inputs: tuple[str, ...], where: 
     columns = columns_of(table["columns"], len(names), f"{where}: columns")
     below = naturals_of(table["denominators"], f"{where}: denominators")
     rows = mechanism_of_columns(names, outputs, columns, below, where)
-    try:
+    with in_file(where):
         return GroupedMechanism(inputs, rows, groups)
-    except InputError as error:
-        raise InputError(error.what, f"{where}: {error.where}", error.remedy) from None
 
 
 def _of_document(document: dict[str, Any], where: str) -> Mechanism:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from flint import arb
 
-from rropt.errors import InputError, counted
+from rropt.errors import InputError, counted, in_file
 from rropt.exact import Interval, enclosure, log_enclosure, shown, xlogx_ball
 from rropt.io.arguments import checked, position
 from rropt.io.frames import array_of
@@ -23,6 +23,7 @@ from rropt.mechanisms.mechanism import READERS, Mechanism
 from rropt.mechanisms.reading import check_keys, names_of, naturals_of
 from rropt.mechanisms.sampling import Source
 from rropt.mechanisms.sampling.labels import codes_of
+from rropt.model.divergences import never_negative
 from rropt.model.prior import Prior
 from rropt.model.privacy import Level
 
@@ -197,8 +198,7 @@ class FamilyMechanism(Mechanism):
                 result -= times * xlogx_ball(low * total + (high - low) * weight, scale * total)
             return result / arb(2).log() if units == "bits" else result
 
-        found = enclosure(compute)
-        return Interval(max(found.lower, Fraction(0)), max(found.upper, Fraction(0)))
+        return never_negative(enclosure(compute))
 
     def sample(self, codes: Any, *, source: Source | None = None) -> np.ndarray:
         given = array_of(codes, "codes")
@@ -240,10 +240,8 @@ def family_of_document(document: dict[str, Any], where: str) -> FamilyMechanism:
     ratio, more = numbers.pop("ratio"), {key: value[0] for key, value in numbers.items()}
     if len(ratio) != 2 or not ratio[1] or any(len(value) != 1 for value in numbers.values()):
         raise InputError("ratio is a numerator and a denominator, other parameters are one number", where)
-    try:
+    with in_file(where):
         made = family(inputs, gamma=Fraction(*ratio), **more).to_mechanism()
-    except InputError as error:
-        raise InputError(error.what, f"{where}: {error.where}", error.remedy) from None
     if not isinstance(made, FamilyMechanism):
         raise InputError("it is so small that its columns are written out", where, "write it with Mechanism.save")
     return made

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from flint import arb, fmpq, fmpz_mat, nmod_mat
 
-from rropt.errors import InputError, counted
+from rropt.errors import InputError, counted, in_file
 from rropt.exact import Interval, common_denominator, enclosure, log_enclosure, over_one, xlogx_ball
 from rropt.io.arguments import checked, position
 from rropt.io.counts import Table, clean_labels, same_labels
@@ -28,6 +28,7 @@ from rropt.mechanisms.channel import RandomizedChannel
 from rropt.mechanisms.columns import Column, DenseColumn, TwoValuedColumn
 from rropt.mechanisms.reading import Columns, Row, mechanism_document, mechanism_payload, whole_rows
 from rropt.mechanisms.sampling import MechanismSampler, Source, relabel
+from rropt.model.divergences import never_negative
 from rropt.model.prior import Prior
 
 if TYPE_CHECKING:
@@ -253,9 +254,7 @@ class Mechanism(RandomizedChannel):
                 result -= xlogx_ball(mass, total * scale)
             return result / arb(2).log() if units == "bits" else result
 
-        found = enclosure(compute)
-        # Mutual information is never negative; the enclosure of a zero may reach below it.
-        return Interval(max(found.lower, Fraction(0)), max(found.upper, Fraction(0)))
+        return never_negative(enclosure(compute))
 
     @cached_property
     def rank(self) -> int:
@@ -394,7 +393,5 @@ def mechanism_of_columns(
 ) -> Mechanism:
     """The mechanism of columns that were read from the file `where`. Raises InputError that names it."""
     built = [DenseColumn(column) if isinstance(column[0], int) else TwoValuedColumn(*column[0]) for column in columns]
-    try:
+    with in_file(where):
         return Mechanism(inputs, outputs, tuple(built), denominators)
-    except InputError as error:
-        raise InputError(error.what, f"{where}: {error.where}", error.remedy) from None

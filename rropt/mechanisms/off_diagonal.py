@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from flint import arb, fmpq
 
-from rropt.errors import InputError, counted
+from rropt.errors import InputError, counted, in_file
 from rropt.exact import Interval, enclosure, xlogx_ball
 from rropt.io.frames import array_of
 from rropt.io.types import Label
@@ -19,6 +19,7 @@ from rropt.mechanisms.columns import Column
 from rropt.mechanisms.mechanism import GRID, READERS, Mechanism
 from rropt.mechanisms.reading import names_of, naturals_of
 from rropt.mechanisms.sampling import MechanismSampler, Source
+from rropt.model.divergences import never_negative
 from rropt.model.prior import Prior, clean_labels
 
 if TYPE_CHECKING:
@@ -38,9 +39,6 @@ class OffDiagonalColumn(Column):
 
     def entries(self, size: int) -> tuple[int, ...]:
         return (*self.off_diagonal[: self.at], self.diagonal, *self.off_diagonal[self.at + 1 :])
-
-    def payload(self, size: int) -> dict[str, object]:
-        return {"dense": [str(number) for number in self.entries(size)]}
 
 
 class OffDiagonalMechanism(Mechanism):
@@ -131,8 +129,7 @@ class OffDiagonalMechanism(Mechanism):
                 result -= xlogx_ball(weight * (on - off) + shared, total * scale)
             return result / arb(2).log() if units == "bits" else result
 
-        found = enclosure(compute)
-        return Interval(max(found.lower, Fraction(0)), max(found.upper, Fraction(0)))
+        return never_negative(enclosure(compute))
 
     @cached_property
     def rank(self) -> int:
@@ -203,10 +200,8 @@ def off_diagonal_of_document(document: dict[str, object], where: str) -> OffDiag
     numbers = naturals_of(document["off_diagonal"], f"{where}: off_diagonal")
     if len(denominators) != 1:
         raise InputError(f"{counted(len(denominators), 'denominators')}", where, "one is needed")
-    try:
+    with in_file(where):
         return OffDiagonalMechanism(inputs, numbers * len(inputs) if len(numbers) == 1 else numbers, denominators[0])
-    except InputError as error:
-        raise InputError(error.what, f"{where}: {error.where}", error.remedy) from None
 
 
 READERS[2] = off_diagonal_of_document

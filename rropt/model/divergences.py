@@ -23,6 +23,11 @@ DEEPEST = 40
 """Halvings of an interval of orders."""
 
 
+def never_negative(found: Interval) -> Interval:
+    """The enclosure of a number that is never negative: that of a zero may reach below it."""
+    return Interval(max(found.lower, Fraction(0)), max(found.upper, Fraction(0)))
+
+
 def power_sum(one: Row, other: Row, order: Fraction) -> Interval | None:
     """sum_y one^order other^(1 - order), order > 1, enclosed; None where it is infinite."""
     pairs = [(a, b) for a, b in zip(one, other, strict=True) if a]

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rropt.errors import InputError, counted, shown
+from rropt.errors import InputError, counted, in_file, shown
 from rropt.exact import cleared, rational
 from rropt.io.arguments import checked
 from rropt.io.count_records import count_records, look_of
@@ -301,12 +301,10 @@ class Prior:
                 named = f"category {labels[0]!r}" if pairs is None else f"the pair {', '.join(labels)!r}"
                 raise InputError(f"{named} appears twice (line {number})", where, "add the two up")
             counts[labels] = rational(row[-1].strip(), f"{where} line {number}")
-        try:
+        with in_file(Path(path)):
             if pairs is None:
                 return cls.from_counts({label: count for (label,), count in counts.items()})
             return cls._of_pairs(counts)
-        except InputError as error:
-            raise InputError(error.what, f"{Path(path)}: {error.where}", error.remedy) from None
 
     @classmethod
     def _of_pairs(cls, counts: Mapping[tuple[str, ...], Fraction]) -> Prior:

@@ -22,7 +22,7 @@ from rropt.declare.constraints import (
 from rropt.errors import InputError
 from rropt.exact import Interval, float_down, float_up, rational
 from rropt.io.types import Number
-from rropt.model.privacy import Level
+from rropt.model.privacy import Level, declared_number
 from rropt.problem.changes import with_constraints, with_field
 from rropt.problem.duals import Proven
 from rropt.program.programs import Program
@@ -134,10 +134,7 @@ def _parameters(rule: Constraint, inputs: tuple[str, ...]) -> Iterator[tuple[str
     if isinstance(rule, LDP | RLDP | ApproximateLDP) and getattr(rule, "criterion", None) is None:
         if rule.level.secret:
             return  # above 0 it is another cone, for which the proof has no multipliers
-        if rule.level.epsilon is not None:
-            yield "epsilon", rule.level.epsilon
-        elif rule.level.gamma is not None:
-            yield "gamma", rule.level.gamma
+        yield declared_number(rule.level)
     for kind, name in FIELDS.items():
         if isinstance(rule, kind):
             yield name, getattr(rule, name)

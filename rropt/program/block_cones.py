@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from rropt.errors import InputError
 from rropt.exact import rational_text
-from rropt.model.privacy import Level
+from rropt.model.privacy import Level, declared_number
 from rropt.program.cones import BlockMeans, Cone, FreeCone, GraphCone, PolyhedralCone
 
 LARGEST_BLOCK = 12
@@ -66,12 +66,11 @@ class RobustCone(Cone):
         and two corners (one where rho is 0). Source: lopuhaa (44), (60)-(64), re-derived.
         """
         if not any(self.lower):
-            number, unit = (self.level.epsilon, "epsilon") if self.level.epsilon is not None else (self.level.gamma, "")
-            assert number is not None
+            unit, number = declared_number(self.level)
             group = {x: s for s, block in enumerate(self.blocks) for x in block}
             size = range(len(self.lower))
             edges = tuple((x, z, number) for x in size for z in size if group[x] != group[z])
-            return GraphCone(len(self.lower), edges, "epsilon" if unit else "gamma")
+            return GraphCone(len(self.lower), edges, unit)
         return PolyhedralCone(FreeCone(), self._rows(), BlockMeans(self.blocks, self.lower, self.level.ratio.lower))
 
     def _rows(self) -> tuple[tuple[Fraction, ...], ...]:
@@ -108,15 +107,10 @@ class RobustCone(Cone):
         )
 
     def payload(self) -> dict[str, object]:
-        epsilon, gamma = self.level.epsilon, self.level.gamma
-        declared: dict[str, object] = {}
-        if epsilon is not None:
-            declared["epsilon"] = rational_text(epsilon)
-        elif gamma is not None:
-            declared["gamma"] = rational_text(gamma)
+        word, number = declared_number(self.level)
         return {
             "kind": "robust",
-            **declared,
+            word: rational_text(number),
             "blocks": [list(block) for block in self.blocks],
             "lower": [rational_text(value) for value in self.lower],
         }

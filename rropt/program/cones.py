@@ -16,7 +16,7 @@ import numpy as np
 
 from rropt.errors import InputError
 from rropt.exact import Interval, exp_enclosure, log_enclosure, rational_text
-from rropt.model.privacy import Level
+from rropt.model.privacy import Level, declared_number
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -61,10 +61,8 @@ class CompleteCone(Cone):
         return max(column) - self.level.ratio.lower * min(column)
 
     def payload(self) -> dict[str, object]:
-        if self.level.epsilon is not None:
-            return {"kind": "complete", "epsilon": rational_text(self.level.epsilon)}
-        assert self.level.gamma is not None
-        return {"kind": "complete", "gamma": rational_text(self.level.gamma)}
+        word, number = declared_number(self.level)
+        return {"kind": "complete", word: rational_text(number)}
 
 
 @dataclass(frozen=True)
@@ -126,9 +124,9 @@ def complete_cone(level: Level, size: int) -> CompleteCone | GraphCone:
     one by every input, by 1: the format states ratios of 1 in graphs."""
     if not level.secret:
         return CompleteCone(level)
-    number, unit = (Fraction(0), "epsilon") if level.gamma is None else (Fraction(1), "gamma")
+    unit, number = declared_number(level)
     edges = [(0, x, number) for x in range(1, size)] + [(x, 0, number) for x in range(1, size)]
-    return GraphCone(size, tuple(edges), "epsilon" if unit == "epsilon" else "gamma")
+    return GraphCone(size, tuple(edges), unit)
 
 
 @dataclass(frozen=True)
@@ -289,11 +287,9 @@ def combined(cones: Sequence[Cone], size: int) -> Cone:
 
 
 def _as_graph(cone: CompleteCone, size: int) -> GraphCone:
-    level = cone.level
-    number, unit = (level.epsilon, "epsilon") if level.epsilon is not None else (level.gamma, "gamma")
-    assert number is not None
+    unit, number = declared_number(cone.level)
     edges = tuple((x, z, number) for x in range(size) for z in range(size) if x != z)
-    return GraphCone(size, edges, "epsilon" if unit == "epsilon" else "gamma")
+    return GraphCone(size, edges, unit)
 
 
 def _edge_row(x: int, z: int, ratio: Fraction, size: int) -> tuple[Fraction, ...]:

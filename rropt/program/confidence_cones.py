@@ -24,7 +24,7 @@ from rropt.exact import Interval, ball, dyadic_down, dyadic_up, enclosure, ratio
 from rropt.model.distributions import ChiSquareBall, ChiSquareSet
 from rropt.model.distributions.quantile import root_down, significant_up
 from rropt.model.distributions.worst_ratio import Adversary
-from rropt.model.privacy import Level
+from rropt.model.privacy import Level, declared_number
 from rropt.program.cones import Cone, FreeCone, PolyhedralCone
 
 Form = Literal["exact", "product"]
@@ -218,12 +218,10 @@ class ConfidenceCone(Cone):
         return PolyhedralCone(FreeCone(), tuple(rows))
 
     def payload(self) -> dict[str, object]:
-        level = self.level
-        key, number = ("epsilon", level.epsilon) if level.epsilon is not None else ("gamma", level.gamma)
-        assert number is not None
+        word, number = declared_number(self.level)
         return {
             "kind": "confidence",
-            key: rational_text(number),
+            word: rational_text(number),
             "blocks": [list(block) for block in self.blocks],
             "counts": [str(count) for count in self.counts],
             "radius": {"lower": rational_text(self.radius.lower), "upper": rational_text(self.radius.upper)},

@@ -10,7 +10,7 @@ import numpy as np
 
 from rropt.exact import common_denominator, rational_text
 from rropt.mechanisms.mechanism import Mechanism
-from rropt.model.privacy import Level
+from rropt.model.privacy import Level, declared_number
 from rropt.program.cones import FloatArray
 from rropt.program.extras import Extra
 from rropt.program.programs import Program, Row
@@ -77,13 +77,8 @@ class ApproximateBound(Extra):
         return tuple(sorted(own + other))
 
     def payload(self) -> dict[str, object]:
-        epsilon, gamma = self.level.epsilon, self.level.gamma
-        key: dict[str, object] = {}
-        if epsilon is not None:
-            key["epsilon"] = rational_text(epsilon)
-        elif gamma is not None:
-            key["gamma"] = rational_text(gamma)
-        return {"approximate": key | {"delta": rational_text(self.delta)}}
+        word, number = declared_number(self.level)
+        return {"approximate": {word: rational_text(number), "delta": rational_text(self.delta)}}
 
     def relaxed(self, program: Program, events: Sequence[Event]) -> Program:
         """The relaxation of a program with this bound that bounds these events only, by rows after its own."""

@@ -42,6 +42,7 @@ GRAIN = 1 << 60
 SHARES = (0.0, 2.0**-44, 2.0**-30, 2.0**-20, 2.0**-10, 0.5)
 """Shares by which the witness is moved toward the observed frequencies until it is surely in F."""
 DESCENTS = 60
+INTERVALS = 64
 
 
 @dataclass(frozen=True)
@@ -55,9 +56,6 @@ class LeastInformation(Utility):
     @property
     def plain(self) -> bool:
         return True
-
-    def payload(self) -> dict[str, object] | None:
-        return None
 
 
 @dataclass(frozen=True)
@@ -274,11 +272,11 @@ def _phi_up(value: Fraction) -> Fraction:
     return -enclosure(lambda: xlogx_ball(value.numerator, value.denominator)).lower
 
 
-def worst_columns(mechanism: Mechanism, confidence: ChiSquareSet, steps: int = 64) -> Fraction:
+def worst_columns(mechanism: Mechanism, confidence: ChiSquareSet) -> Fraction:
     """L of lopuhaa Theorem 12, rounded down: the sum over outputs of mu^2 (46), each with a worst P of its own.
 
     One output y at a time: mu^2 = min over P of sum_x P_x q_x log q_x + phi(w), the lemma of this module for one output
-    on `steps` intervals of w. Never above `worst_information`; it needs no search over boxes of many outputs.
+    on INTERVALS intervals of w. Never above `worst_information`; it needs no search over boxes of many outputs.
     """
     total = Fraction(0)
     for y in range(len(mechanism.outputs)):
@@ -288,7 +286,7 @@ def worst_columns(mechanism: Mechanism, confidence: ChiSquareSet, steps: int = 6
         low = max(Fraction(0), -confidence.joint.support_bound([-v for v in column]))
         high = confidence.joint.support_bound(column)
         own = [-_phi_up(v) for v in column]
-        cuts = [low + (high - low) * at / steps for at in range(steps + 1)]
+        cuts = [low + (high - low) * at / INTERVALS for at in range(INTERVALS + 1)]
         total += min(_interval_bound(confidence, column, own, one, two) for one, two in pairwise(cuts))
     return max(Fraction(0), total)
 

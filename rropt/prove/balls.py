@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 from flint import arb
 
-from rropt.exact import ball, enclosure
+from rropt.exact import ball, dyadic_up, enclosure
 from rropt.model.privacy import Level
 from rropt.program.cones import CompleteCone, Cone, FloatArray, GraphCone, base_cone
 
@@ -93,6 +93,11 @@ def upper_end(value: arb) -> Fraction:
 def ratio_ball(level: Level) -> arb:
     """exp(epsilon) of a level at the precision in force."""
     return ball(level.epsilon).exp() if level.epsilon is not None else ball(level.gamma or Fraction(1))
+
+
+def price_of(value: float) -> Fraction:
+    """A float as a price: the next multiple of 2^-72."""
+    return dyadic_up(Fraction(float(value)), PRICE_BITS)
 
 
 def unit_for(duals: Iterable[FloatArray], bound: float = 1.0) -> int:

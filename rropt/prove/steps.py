@@ -14,6 +14,7 @@ from itertools import count, islice, permutations
 from typing import ClassVar, TypeVar, cast
 
 from rropt.exact import dyadic_down, dyadic_up, log_enclosure, rational_text
+from rropt.model.privacy import declared_number
 from rropt.program.cones import CompleteCone, FreeCone, GraphCone, PolyhedralCone, base_cone, cone_rows
 from rropt.program.confidence_cones import ConfidenceCone, Weighed
 from rropt.program.entropy_floors import ConcaveFloor
@@ -233,11 +234,9 @@ def lifted(program: Program, many: int, rows: tuple[tuple[Fraction, ...], ...]) 
     """The program with so many more inputs, of weight 0, and further rows of its cone (k and so many entries each)."""
     size, base, zeros = program.size, base_cone(program.cone), (Fraction(0),) * many
     if isinstance(base, CompleteCone):
-        level = base.level
-        number = level.epsilon if level.gamma is None else level.gamma
-        assert number is not None
+        unit, number = declared_number(base.level)
         edges = tuple((x, z, number) for x, z in permutations(range(size), 2))
-        base = GraphCone(size + many, edges, "epsilon" if level.gamma is None else "gamma")
+        base = GraphCone(size + many, edges, unit)
     elif isinstance(base, GraphCone):
         base = replace(base, size=size + many)
     cone = PolyhedralCone(base, (*((*row, *zeros) for row in cone_rows(program.cone)), *rows))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import html
 import math
 import os
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from rropt.errors import InputError, plain
+from rropt.errors import InputError, escaped
 from rropt.mechanisms.mechanism import Mechanism
 
 if TYPE_CHECKING:
@@ -40,15 +39,15 @@ def estimate_svg(found: Estimate, level: float, truth: Sequence[float] | None = 
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {bottom + FOOT}" font-family="sans-serif" '
         'font-size="13">',
-        f"<title>{_text(title or 'Estimated frequencies')}</title>",
+        f"<title>{escaped(title or 'Estimated frequencies')}</title>",
         f'<rect width="{WIDTH}" height="{bottom + FOOT}" fill="white"/>',
-        f'<text x="16" y="26" font-size="15" font-weight="bold">{_text(title or "Estimated frequencies")}</text>',
+        f'<text x="16" y="26" font-size="15" font-weight="bold">{escaped(title or "Estimated frequencies")}</text>',
     ]
     if found.warnings:
         # What is wrong is seen before any number: the rest of the sentence is shown when it is pointed at.
         lines.append(
-            f'<g fill="{TRUE}"><title>{_text("; ".join(found.warnings))}</title><text x="16" y="44" '
-            f'font-weight="bold">{_text(_cut(found.warnings[0], int((WIDTH - 32) / LETTER)))}</text></g>'
+            f'<g fill="{TRUE}"><title>{escaped("; ".join(found.warnings))}</title><text x="16" y="44" '
+            f'font-weight="bold">{escaped(_cut(found.warnings[0], int((WIDTH - 32) / LETTER)))}</text></g>'
         )
     for tick in ticks:
         x = f"{across(tick):.1f}"
@@ -58,7 +57,7 @@ def estimate_svg(found: Estimate, level: float, truth: Sequence[float] | None = 
         y = TOP + ROW * at + ROW / 2
         low, high = (across(float(end)) for end in limits[at])
         lines += [
-            f'<text x="{left - 10:.1f}" y="{y}" text-anchor="end" dominant-baseline="middle">{_text(name)}</text>',
+            f'<text x="{left - 10:.1f}" y="{y}" text-anchor="end" dominant-baseline="middle">{escaped(name)}</text>',
             f'<path d="M{low:.1f},{y} H{high:.1f}" stroke="{ESTIMATED}" stroke-width="6" stroke-opacity="0.35"/>',
             f'<circle cx="{across(float(found.values[at])):.1f}" cy="{y}" r="3.6" fill="{ESTIMATED}"/>',
         ]
@@ -73,11 +72,6 @@ def estimate_svg(found: Estimate, level: float, truth: Sequence[float] | None = 
     if truth is not None:
         lines += [_cross(380, y), f'<text x="394" y="{y}" dominant-baseline="middle">true frequency</text>']
     return "\n".join([*lines, "</svg>", ""])
-
-
-def _text(words: str) -> str:
-    """Text as XML writes it, without control characters, which XML does not allow."""
-    return html.escape(plain(words))
 
 
 def _cut(text: str, width: int) -> str:

@@ -166,7 +166,7 @@ def measure(task: Task, ready: Callable[[], None] = lambda: None) -> Measured:
         solution = problem.solve(_watch(chosen, answers), solver=task.solver)
     except Exception as error:  # An error in one route is its row's status; the others run.
         return Measured(name, task.solver, "failed", memory=peak_memory(), note=f"{type(error).__name__}: {error}")
-    matrix = left_matrix(program, answers[-1])
+    matrix = left_matrix(answers[-1])
     epsilon, breach, odd = (None, None, []) if matrix is None else _judge(program, matrix)
     claim, units = solution.claim, float(in_units(Interval.point(Fraction(1)), solution.units))
     said = [line for line in solution.warnings if line not in problem.warnings()]
@@ -224,7 +224,7 @@ def _warm(route: str, solver: str | None) -> None:
             continue
 
 
-def left_matrix(program: Program, answer: Answer) -> FloatArray | None:
+def left_matrix(answer: Answer) -> FloatArray | None:
     """The k x m matrix that a solver left, untouched, whatever form its route answers in; None where it left none."""
     matrix = answer.matrix
     return matrix if matrix is not None and matrix.size else None

@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 
 from rropt.comparison.claims import SHIPPED, Claim, Judged
 from rropt.comparison.printed import PrintedMatrix
-from rropt.errors import InputError, suggestion
+from rropt.errors import InputError, in_file, suggestion
 from rropt.exact import rational
 from rropt.io.arguments import checked
 from rropt.io.files import TOML, read_text
@@ -108,10 +108,8 @@ def read_claim(path: str | os.PathLike[str]) -> Claim:
             "paths are relative to the folder of the claim",
         )
     problem = load_problem(file)
-    try:
+    with in_file(where):
         own = _stated(problem, table["claimed"], matrix, table.get("value"), table.get("orientation"), limit)
-    except InputError as error:
-        raise InputError(error.what, f"{where}: {error.where}", error.remedy) from None
     return own.claim(name, table.get("where", place.name), table.get("statement", own.sentence()).rstrip("."))
 
 

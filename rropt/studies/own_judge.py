@@ -59,9 +59,6 @@ class NearMatrix(Constraint):
                     found.append(Row(f"{place} at least", "<=", half - entry, ((x, y, Fraction(-1)),)))
         return tuple(found)
 
-    def keys(self) -> dict[str, object]:
-        return {}
-
     def describe(self) -> str:
         return "the printed digits"
 

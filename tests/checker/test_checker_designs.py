@@ -226,7 +226,6 @@ def leaves_of_tree(tree: Tree, k: int) -> Iterator[tuple[set[int], set[int], Fra
             stack += [(inside, free, max(lo, item[0] + 1), hi), (inside, free, lo, min(hi, item[0]))]
 
 
-SKEW = [[8, 1, 1, 1, 1], [2, 5, 2, 1, 2], [1, 1, 6, 2, 2], [2, 2, 2, 5, 1]]
 QUERIES = [["1", "-1", "0", "0"], ["1/3", "0", "2", "1"], ["5", "5", "5", "5"]]
 TREES: dict[str, Case] = {
     "three": Case(COMPLETE, [1, 1, 1], responses(3, 3)),

@@ -99,13 +99,6 @@ def other(key: str, value: Any) -> Callable[[Any], None]:
     return lambda made: made["problem"].update({key: value})
 
 
-def with_outputs(key: str, value: Any) -> Callable[[Any], None]:
-    def change(made: Any) -> None:
-        made["problem"].update({"outputs": made["mechanism"]["outputs"], key: value})
-
-    return change
-
-
 ALONE = "mechanism.groups: goes with an information of the inputs alone, a complete cone and nothing besides"
 
 

@@ -267,12 +267,6 @@ def with_edges(last: Document) -> Document:
     return made
 
 
-def of_weight_one(last: Document) -> Document:
-    made = copy.deepcopy(last)
-    made["weights"] = made["weights"][:3] + ["1"] * (len(made["weights"]) - 3)
-    return made
-
-
 MISREAD: dict[str, Callable[[Document], Document]] = {
     "the other sign": lambda last: cone_rows(last, lambda row, u: scaled(row, u, F(-1))),
     "no new input": lambda last: cone_rows(last, lambda row, u: scaled(row, u, F(0))),

@@ -178,13 +178,6 @@ def test_a_proof_that_is_no_object() -> None:
 # -- identification risk, structure, linear ------------------------------------------------------------------
 
 
-def of_inputs() -> Document:
-    """A mechanism whose outputs are the inputs."""
-    made = example("information-branch-tree")
-    assert made["problem"]["outputs"] == made["mechanism"]["outputs"]
-    return made
-
-
 def with_risk(**more: Any) -> Document:
     made = loose.known(example("uniform-off-diagonal"))
     made["version"] = 6

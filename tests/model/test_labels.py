@@ -36,7 +36,6 @@ ROWS = [["3/4", "1/8", "1/8"], ["1/4", "1/2", "1/4"], ["1/8", "1/8", "3/4"]]
 ORDERED = rr.Problem(rr.Maximize(rr.Trace()), [rr.Floor({"a": "3/4", "b": "1/2", "c": "3/4"})], inputs=ABC)
 TURNED = [list(row) for row in zip(*ROWS, strict=True)]
 KEYS = {"sex": ["f", "m"], "region": ["x", "y", "z"]}
-GRADES = ["a", "b"]
 FLOOR = ["u", "v", "w"]
 
 

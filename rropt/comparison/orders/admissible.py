@@ -13,13 +13,12 @@ from fractions import Fraction
 from itertools import pairwise
 
 from rropt.errors import InputError
-from rropt.exact import rational
 from rropt.io.arguments import checked
 from rropt.io.types import Number
 from rropt.mechanisms.columns import TwoValuedColumn
 from rropt.mechanisms.garbling import AnyMechanism, Garbling, directions, explicit
 from rropt.mechanisms.mechanism import Mechanism
-from rropt.model.privacy import Level
+from rropt.model.privacy import Level, level_numbers
 
 
 @dataclass(frozen=True)
@@ -148,10 +147,7 @@ def _ratio(mechanism: Mechanism, epsilon: object, gamma: object) -> Fraction:
                 "give epsilon or gamma",
             )
         return parity
-    level = Level.or_secrecy(
-        None if epsilon is None else rational(epsilon, "epsilon"),
-        gamma=None if gamma is None else rational(gamma, "gamma"),
-    )
+    level = Level.or_secrecy(**level_numbers(epsilon, gamma))
     return level.ratio.lower
 
 

@@ -6,13 +6,13 @@ from fractions import Fraction
 from itertools import permutations
 
 import numpy as np
-from flint import arb, ctx, fmpq
+from flint import arb, ctx
 
 from rropt.comparison.orders.blackwell import Dominance, dominates
 from rropt.comparison.orders.curvature import Curvature
 from rropt.comparison.orders.simplices import Cover, Point, Simplex, cover
 from rropt.errors import RroptError, counted, positive_integer
-from rropt.exact import Interval, xlogx_ball
+from rropt.exact import Interval, ball, xlogx_ball
 from rropt.io.arguments import checked
 from rropt.mechanisms.garbling import AnyMechanism, explicit_pair, merge_proportional
 from rropt.mechanisms.mechanism import GRID, Mechanism, grid_row
@@ -137,7 +137,7 @@ class Chords:
     corners; I_b(q) <= sum_x q_x D(b_x || r) for every distribution r of the output, tight where r = q b."""
 
     def __init__(self, a: Mechanism, b: Mechanism) -> None:
-        self.a, self.b = ([[_ball(v) for v in m.column(y)] for y in range(len(m.outputs))] for m in (a, b))
+        self.a, self.b = ([[ball(v) for v in m.column(y)] for y in range(len(m.outputs))] for m in (a, b))
         self.a_negentropy, self.b_negentropy = _negentropy(a), _negentropy(b)
         self.values: dict[Point, arb] = {}
 
@@ -145,11 +145,11 @@ class Chords:
         """Whether I_a >= I_b is proved on all of a simplex."""
         size = len(simplex)
         centre = [
-            sum((_ball(point.shares[x]) for point in simplex), arb(0)) / size for x in range(len(self.a_negentropy))
+            sum((ball(point.shares[x]) for point in simplex), arb(0)) / size for x in range(len(self.a_negentropy))
         ]
         # Both informations vanish at a corner of the whole simplex: only r = its row of b is tight there.
         sure = [point for point in simplex if point.corner is not None]
-        return any(self._below(simplex, list(map(_ball, point.shares)), point) for point in sure) or (
+        return any(self._below(simplex, list(map(ball, point.shares)), point) for point in sure) or (
             not sure and self._below(simplex, centre, None)
         )
 
@@ -158,7 +158,7 @@ class Chords:
         for point in simplex:
             if point == corner:
                 continue  # 0 >= 0
-            q = list(map(_ball, point.shares))
+            q = list(map(ball, point.shares))
             tangent = _dot(q, self.b_negentropy)
             for column, log in zip(self.b, logs, strict=True):
                 tangent -= _dot(q, column) * log
@@ -187,10 +187,6 @@ def _negentropy(mechanism: Mechanism) -> list[arb]:
         )
         for x, denominator in enumerate(mechanism.row_denominators)
     ]
-
-
-def _ball(value: Fraction) -> arb:
-    return arb(fmpq(value.numerator, value.denominator))
 
 
 def _dot(weights: list[arb], values: list[arb]) -> arb:

@@ -19,6 +19,7 @@ from rropt.io.counts import Numbers, same_labels
 from rropt.io.types import Counts
 from rropt.mechanisms.garbling import AnyMechanism, explicit
 from rropt.mechanisms.mechanism import Mechanism
+from rropt.model.divergences import never_negative
 from rropt.model.prior import Prior
 
 
@@ -151,9 +152,7 @@ def entropy(counts: Counts) -> Interval:
     def compute() -> arb:
         return -sum((xlogx_ball(weight, total) for weight in weights), arb(0)) / arb(2).log()
 
-    found = enclosure(compute)
-    # Entropy is never negative; the enclosure of a zero may reach below it.
-    return Interval(max(found.lower, Fraction(0)), max(found.upper, Fraction(0)))
+    return never_negative(enclosure(compute))
 
 
 def _vectors(before: object, after: object) -> tuple[tuple[Fraction, ...], tuple[Fraction, ...]]:

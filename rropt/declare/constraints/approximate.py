@@ -11,7 +11,7 @@ from rropt.exact import declared_text, rational
 from rropt.io.arguments import checked
 from rropt.io.types import Number
 from rropt.mechanisms.mechanism import GRID, Mechanism
-from rropt.model.privacy import Level
+from rropt.model.privacy import Level, declared_number, level_numbers
 from rropt.program.events import ApproximateBound, Event
 from rropt.program.extras import Extra
 from rropt.program.programs import Row
@@ -43,10 +43,7 @@ class ApproximateLDP(AtLevel):
     def __init__(
         self, epsilon: Number | None = None, *, delta: Number | None = None, gamma: Number | None = None
     ) -> None:
-        level = Level(
-            None if epsilon is None else rational(epsilon, "ApproximateLDP epsilon"),
-            gamma=None if gamma is None else rational(gamma, "ApproximateLDP gamma"),
-        )
+        level = Level(**level_numbers(epsilon, gamma, "ApproximateLDP"))
         if delta is None:
             raise InputError("delta is missing", "ApproximateLDP", "give one between 0 and 1, or use LDP")
         share = rational(delta, "ApproximateLDP delta")
@@ -92,8 +89,8 @@ class ApproximateLDP(AtLevel):
         return () if _is_small(len(inputs), len(outputs)) else (ApproximateBound(self.level, self.delta),)
 
     def keys(self) -> dict[str, object]:
-        own = {"epsilon": self.level.epsilon, "gamma": self.level.gamma, "delta": self.delta}
-        return {word: value for word, value in own.items() if value is not None}
+        word, number = declared_number(self.level)
+        return {word: number, "delta": self.delta}
 
     def describe(self) -> str:
         return f"approximate LDP at {self.level}, delta {declared_text(self.delta)}"

@@ -33,9 +33,3 @@ class Bistochastic(Constraint):
             Row(f"column {label}", "=", one, tuple((x, y, one) for x in range(len(inputs))))
             for y, label in enumerate(outputs[:-1])
         )
-
-    def keys(self) -> dict[str, object]:
-        return {}
-
-    def describe(self) -> str:
-        return "bistochastic"

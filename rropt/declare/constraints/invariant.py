@@ -72,6 +72,3 @@ class Invariant(Constraint):
 
     def keys(self) -> dict[str, object]:
         return {"counts": self.counts.keys()}
-
-    def describe(self) -> str:
-        return "invariant"

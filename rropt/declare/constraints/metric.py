@@ -20,7 +20,7 @@ from rropt.io.counts import Numbers, Table, bounded, is_collection
 from rropt.io.types import Label, Matrix, Number
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Pairs, clean_labels
-from rropt.model.privacy import LARGEST_EPSILON, Level
+from rropt.model.privacy import LARGEST_EPSILON, Level, declared_number, level_numbers
 from rropt.model.shortest import implied_edges
 from rropt.program.cones import Cone, GraphCone
 
@@ -349,10 +349,7 @@ class MaximalRLDP(AtLevel):
         groups: Sequence[Label] | Pairs | None = None,
         gamma: Number | None = None,
     ) -> None:
-        level = Level.or_secrecy(
-            None if epsilon is None else rational(epsilon, "MaximalRLDP epsilon"),
-            gamma=None if gamma is None else rational(gamma, "MaximalRLDP gamma"),
-        )
+        level = Level.or_secrecy(**level_numbers(epsilon, gamma, "MaximalRLDP"))
         if isinstance(groups, Pairs):
             groups = groups.groups
         where = "MaximalRLDP groups"
@@ -382,16 +379,14 @@ class MaximalRLDP(AtLevel):
 
     def cone(self, inputs: tuple[str, ...]) -> Cone | None:
         groups = self._check(inputs)
-        by_ratio = self.level.epsilon is None
-        number = self.level.gamma if by_ratio else self.level.epsilon
-        assert number is not None
+        unit, number = declared_number(self.level)
         edges = tuple((x, z, number) for x in range(len(inputs)) for z in range(len(inputs)) if groups[x] != groups[z])
-        return GraphCone(len(inputs), edges, "gamma" if by_ratio else "epsilon")
+        return GraphCone(len(inputs), edges, unit)
 
     def keys(self) -> dict[str, object]:
-        level = {"epsilon": self.level.epsilon} if self.level.epsilon is not None else {"gamma": self.level.gamma}
+        word, number = declared_number(self.level)
         return {
-            **level,
+            word: number,
             "groups": list(self.groups) if self.labels is None else dict(zip(self.labels, self.groups, strict=True)),
         }
 

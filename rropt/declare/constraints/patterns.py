@@ -23,9 +23,6 @@ class _Square(Constraint):
     def outputs(self, inputs: tuple[str, ...]) -> tuple[str, ...] | None:
         return inputs
 
-    def keys(self) -> dict[str, object]:
-        return {}
-
 
 def _difference(name: str, first: tuple[int, int], second: tuple[int, int]) -> Row:
     """The row Q[first] = Q[second]."""
@@ -106,9 +103,6 @@ class Tridiagonal(_Square):
         far = tuple((x, y, ONE) for x in size for y in size if abs(x - y) > 1)
         return (Row("beyond the neighbours", "=", Fraction(0), far),) if far else ()
 
-    def describe(self) -> str:
-        return "tridiagonal"
-
 
 @checked
 @dataclass(frozen=True)
@@ -127,9 +121,6 @@ class Symmetric(_Square):
             for x in range(len(inputs))
             for y in range(x + 1, len(inputs))
         )
-
-    def describe(self) -> str:
-        return "symmetric"
 
 
 @checked
@@ -154,9 +145,6 @@ class Circulant(_Square):
             for x in range(1, size)
             for y in range(size)
         )
-
-    def describe(self) -> str:
-        return "circulant"
 
 
 @checked
@@ -187,9 +175,6 @@ class UniformOffDiagonal(Constraint):
                 terms = tuple(sorted([(x, first, Fraction(1)), (x, y, Fraction(-1))]))
                 rows.append(Row(f"off the diagonal of {label}: {outputs[y]}", "=", Fraction(0), terms))
         return tuple(rows)
-
-    def keys(self) -> dict[str, object]:
-        return {}
 
     def describe(self) -> str:
         return "one number off the diagonal in each row"

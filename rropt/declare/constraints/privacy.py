@@ -14,7 +14,7 @@ from rropt.io.counts import Numbers
 from rropt.io.types import Counts, Label, Number
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Prior, clean_labels
-from rropt.model.privacy import Criterion, Level, criterion
+from rropt.model.privacy import Criterion, Level, criterion, declared_number, level_numbers
 from rropt.program.cones import Cone, FreeCone, GraphCone, PolyhedralCone, complete_cone
 
 
@@ -57,14 +57,7 @@ class LDP(AtLevel):
         wanted = _criterion(criterion) if criterion is not None else None
         if wanted is not None and (epsilon is not None or gamma is not None):
             raise InputError("a criterion is given together with epsilon or gamma", "LDP", "give one of them")
-        level = (
-            wanted.level
-            if wanted is not None
-            else Level.or_secrecy(
-                None if epsilon is None else rational(epsilon, "LDP epsilon"),
-                gamma=None if gamma is None else rational(gamma, "LDP gamma"),
-            )
-        )
+        level = wanted.level if wanted is not None else Level.or_secrecy(**level_numbers(epsilon, gamma, "LDP"))
         sets = _properties(properties)
         if population is not None and not sets:
             raise InputError("population is used with properties only", "LDP population", "give properties too")
@@ -142,19 +135,15 @@ class LDP(AtLevel):
         if len(set(kinds)) == len(inputs):
             return complete_cone(self.level, len(inputs))
         size = len(inputs)
-        number, unit = self.level.epsilon, "epsilon"
-        if number is None:
-            number, unit = self.level.gamma, "gamma"
-        assert number is not None
+        unit, number = declared_number(self.level)
         edges = tuple((x, z, number) for x in range(size) for z in range(size) if kinds[x] != kinds[z])
-        return GraphCone(size, edges, "epsilon" if unit == "epsilon" else "gamma")
+        return GraphCone(size, edges, unit)
 
     def keys(self) -> dict[str, object]:
         """As for every constraint; a criterion that rests on a Python function is written as the gamma it demands."""
-        keys: dict[str, object] = {"gamma": self.level.gamma}
-        if self.level.epsilon is not None:
-            keys = {"epsilon": self.level.epsilon}
-        elif self.criterion is not None and self.criterion.declarable:
+        word, number = declared_number(self.level)
+        keys: dict[str, object] = {word: number}
+        if word == "gamma" and self.criterion is not None and self.criterion.declarable:
             keys = {"criterion": {"kind": self.criterion.kind, **self.criterion.keys()}}
         if self.properties:
             keys["properties"] = [list(labels) for labels in self.properties]

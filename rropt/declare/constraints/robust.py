@@ -10,14 +10,13 @@ from typing import ClassVar
 
 from rropt.declare.constraint import AtLevel
 from rropt.errors import InputError
-from rropt.exact import rational
 from rropt.io.arguments import checked
 from rropt.io.types import Categories, Counts, Matrix, Number
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.distributions import ChiSquareSet, Confidence, EveryDistribution, Joint, KnownDistribution, Polytope
 from rropt.model.distributions.quantile import significant_down, significant_up
 from rropt.model.prior import Pairs, Prior
-from rropt.model.privacy import Level
+from rropt.model.privacy import Level, declared_number, level_numbers
 from rropt.program.block_cones import RobustCone
 from rropt.program.cones import Cone, FreeCone, PolyhedralCone, complete_cone
 from rropt.program.confidence_cones import ConfidenceCone, chi_square_cone
@@ -62,10 +61,7 @@ class RLDP(AtLevel):
         form: str = "polytope",
         gamma: Number | None = None,
     ) -> None:
-        level = (Level.or_secrecy if form == "polytope" else Level)(
-            None if epsilon is None else rational(epsilon, "RLDP epsilon"),
-            gamma=None if gamma is None else rational(gamma, "RLDP gamma"),
-        )
+        level = (Level.or_secrecy if form == "polytope" else Level)(**level_numbers(epsilon, gamma, "RLDP"))
         if not isinstance(confidence, Confidence | Joint):
             raise InputError(
                 f"confidence is {confidence!r}", "RLDP", "give ChiSquareSet(counts, alpha), or one of its ends"
@@ -176,11 +172,8 @@ class RLDP(AtLevel):
         return chi_square_cone(self.over, self.level, "exact" if self.form == "exact" else "product")
 
     def keys(self) -> dict[str, object]:
-        keys: dict[str, object] = {"form": self.form}
-        if self.level.epsilon is not None:
-            keys["epsilon"] = self.level.epsilon
-        else:
-            keys["gamma"] = self.level.gamma
+        word, number = declared_number(self.level)
+        keys: dict[str, object] = {"form": self.form, word: number}
         over, pairs, center = self.over, self.over.pairs, self.over.center
         keys["confidence"] = next(word for word, kind in WORDS.items() if isinstance(over, kind))
         if isinstance(self.confidence, Joint):

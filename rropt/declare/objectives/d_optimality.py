@@ -54,6 +54,3 @@ class DOptimality(Objective):
 
     def form(self, inputs: tuple[str, ...]) -> Utility:
         return InverseDeterminant(self.prior.weights)
-
-    def keys(self) -> dict[str, object]:
-        return {}

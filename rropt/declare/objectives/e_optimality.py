@@ -7,11 +7,11 @@ from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
-from flint import arb, ctx, fmpq
+from flint import arb, ctx
 
 from rropt.declare.objective import Objective, check_domain
 from rropt.declare.objectives.information_matrix import information_matrix, positive_prior, with_margin
-from rropt.exact import BITS, Interval, enclosure
+from rropt.exact import BITS, Interval, ball, enclosure
 from rropt.io.arguments import checked
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Prior
@@ -45,7 +45,7 @@ class EOptimality(Objective):
 
         with ctx.workprec(BITS):
             k = len(self.prior)
-            p = [arb(fmpq(own.numerator, own.denominator)) for own in self.prior.probabilities]
+            p = [ball(own) for own in self.prior.probabilities]
             own = information_matrix(mechanism, self.prior).inv()
             centred = [[(own[x, z] + own[z, x]) / 2 - p[x] * p[z] for z in range(k)] for x in range(k)]
             low, high = largest_eigenvalue(centred)
@@ -54,9 +54,6 @@ class EOptimality(Objective):
 
     def form(self, inputs: tuple[str, ...]) -> Utility:
         return InverseEigenvalue(self.prior.weights)
-
-    def keys(self) -> dict[str, object]:
-        return {}
 
 
 def largest_eigenvalue(table: Sequence[Sequence[arb]]) -> tuple[arb, arb]:

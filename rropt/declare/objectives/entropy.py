@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import Any, ClassVar, Self
 
 from flint import arb
@@ -12,6 +11,7 @@ from rropt.errors import InputError
 from rropt.exact import Interval, ball, enclosure, xlogx_ball
 from rropt.io.arguments import checked
 from rropt.mechanisms.mechanism import Mechanism
+from rropt.model.divergences import never_negative
 from rropt.model.prior import Prior
 from rropt.program.programs import RowEntropy, Utility
 
@@ -60,9 +60,7 @@ class InjectedEntropy(Objective):
                 total -= sum((xlogx_ball(number, denominator) for number in row), arb(0))
             return total / len(mechanism.inputs)
 
-        found = enclosure(compute)
-        # An entropy is never negative; the enclosure of a zero may reach below it.
-        return Interval(max(found.lower, Fraction(0)), max(found.upper, Fraction(0)))
+        return never_negative(enclosure(compute))
 
     def form(self, inputs: tuple[str, ...]) -> Utility:
         return RowEntropy((1,) * len(inputs))

@@ -227,6 +227,3 @@ class ChiSquareInformation(Objective):
 
     def form(self, inputs: tuple[str, ...]) -> Utility:
         return ChiSquare(self.prior.weights)
-
-    def keys(self) -> dict[str, object]:
-        return {}

@@ -6,7 +6,7 @@ from flint import arb, arb_mat, fmpq
 
 from rropt.declare.objective import check_prior
 from rropt.errors import InputError
-from rropt.exact import Interval
+from rropt.exact import Interval, ball
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Prior
 
@@ -30,7 +30,7 @@ def information_matrix(mechanism: Mechanism, prior: Prior) -> arb_mat:
         [arb(fmpq(numerator, denominator)) for numerator in row]
         for row, denominator in zip(zip(*mechanism.numerators, strict=True), mechanism.row_denominators, strict=True)
     ]
-    shares = arb_mat([[arb(fmpq(p.numerator, p.denominator)) for p in prior.probabilities]])
+    shares = arb_mat([[ball(p) for p in prior.probabilities]])
     mass = (shares * arb_mat(entries)).tolist()[0]
     # Where the prior is positive, as it is in designs, an output without mass is an empty one.
     used = [y for y in range(m) if any(mechanism.numerators[y][x] and prior.weights[x] for x in range(k))]

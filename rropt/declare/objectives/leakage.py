@@ -27,9 +27,6 @@ class _WithoutPrior(Objective):
     def prior(self) -> None:  # type: ignore[override]
         return None
 
-    def keys(self) -> dict[str, object]:
-        return {}
-
 
 @checked
 @dataclass(frozen=True)

@@ -92,6 +92,7 @@ ACTIONS = {"actions": "labels of the actions; those of the inputs if left out, w
 
 
 @checked
+@dataclass(frozen=True, init=False)
 class _Expected(Objective):
     """sum over x, g of p_x matrix[x][g] Q[x, g]: what `ExpectedLoss` and `ExpectedGain` are."""
 
@@ -99,6 +100,7 @@ class _Expected(Objective):
 
     prior: Prior
     matrix: Rows
+    _: KW_ONLY
     actions: tuple[str, ...]
 
     def __init__(self, prior: Prior, matrix: Matrix, *, actions: Sequence[Label] | None = None) -> None:
@@ -187,11 +189,6 @@ class ExpectedLoss(_Expected):
     sense: ClassVar[Sense] = "minimize"
     sentence: ClassVar[str] = "the mean loss from acting on the released answer instead of the true one"
 
-    prior: Prior
-    matrix: Rows
-    _: KW_ONLY
-    actions: tuple[str, ...]
-
 
 @checked
 @dataclass(frozen=True, init=False)
@@ -200,11 +197,6 @@ class ExpectedGain(_Expected):
 
     kind: ClassVar[str] = "expected_gain"
     sentence: ClassVar[str] = "the mean gain from acting on the released answer"
-
-    prior: Prior
-    matrix: Rows
-    _: KW_ONLY
-    actions: tuple[str, ...]
 
 
 @checked

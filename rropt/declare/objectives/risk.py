@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from flint import arb, arb_mat, fmpq
+from flint import arb, arb_mat
 
 from rropt.declare.objective import Objective, check_domain
 from rropt.declare.objectives.information_matrix import information_matrix, positive_prior
 from rropt.errors import InputError
-from rropt.exact import BITS, Interval, enclosure, rational, rational_table
+from rropt.exact import BITS, Interval, ball, enclosure, rational, rational_table
 from rropt.io.arguments import checked
 from rropt.io.counts import Table
 from rropt.io.types import Matrix
@@ -58,14 +58,14 @@ class MinimaxRisk(Objective):
 
         def compute() -> arb:
             table = information_matrix(mechanism, self.prior)
-            wanted = arb_mat([[arb(fmpq(c.numerator, c.denominator)) for c in row] for row in form.rows])
+            wanted = arb_mat([[ball(c) for c in row] for row in form.rows])
             solved = table.solve(wanted.transpose())
             found = arb(0)
             for j, row in enumerate(form.rows):
                 for x, c in enumerate(row):
                     if c:
-                        found += arb(fmpq(c.numerator, c.denominator)) * solved[x, j]
-            return found - arb(fmpq(form.offset.numerator, form.offset.denominator))
+                        found += ball(c) * solved[x, j]
+            return found - ball(form.offset)
 
         found, bits = None, BITS
         while found is None:

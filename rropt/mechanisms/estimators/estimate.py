@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Literal
@@ -10,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import scipy
 
-from rropt.errors import InputError, counted, plain
+from rropt.errors import InputError, counted, escaped
 from rropt.io.arguments import checked
 from rropt.io.content import ByContent
 
@@ -117,9 +116,10 @@ class Estimate(ByContent):
 
     def _repr_html_(self) -> str:
         """For notebooks: the warnings first, then the estimates with their errors and intervals of 95 %."""
-        said = [f'<p style="color:#b00020"><b>warning: {_text(line)}</b></p>' for line in self.warnings]
+        said = [f'<p style="color:#b00020"><b>warning: {escaped(line)}</b></p>' for line in self.warnings]
         rows = [
-            f"<tr><th>{_text(label)}</th><td>{value:.5f}</td><td>{error:.5f}</td><td>{low:.5f} to {high:.5f}</td></tr>"
+            f"<tr><th>{escaped(label)}</th><td>{value:.5f}</td><td>{error:.5f}</td>"
+            f"<td>{low:.5f} to {high:.5f}</td></tr>"
             for label, value, error, (low, high) in zip(
                 self.categories[:SHOWN], self.values, self.standard_errors, self.intervals(), strict=False
             )
@@ -127,9 +127,5 @@ class Estimate(ByContent):
         more = len(self.categories) - SHOWN
         notes = [*([f"and {counted(more, 'further categories')}"] if more > 0 else []), *self.notes]
         head = "<tr><th></th><th>estimate</th><th>standard error</th><th>95 %</th></tr>"
-        said += [f"<table>{head}{''.join(rows)}</table>", *(f"<p>{_text(line)}</p>" for line in notes)]
+        said += [f"<table>{head}{''.join(rows)}</table>", *(f"<p>{escaped(line)}</p>" for line in notes)]
         return f"<div>{''.join(said)}</div>"
-
-
-def _text(words: str) -> str:
-    return html.escape(plain(words))

@@ -5,13 +5,13 @@ from fractions import Fraction
 from itertools import product
 
 from rropt.errors import InputError, counted
-from rropt.exact import coefficient, common_denominator, rational, rational_table
+from rropt.exact import coefficient, common_denominator, rational_table
 from rropt.io.arguments import checked
 from rropt.io.counts import Table
 from rropt.io.types import Label, Matrix, Number
 from rropt.mechanisms.mechanism import GRID, Mechanism
 from rropt.model.prior import Prior, clean_labels
-from rropt.model.privacy import Level
+from rropt.model.privacy import Level, level_numbers
 
 LARGEST = 10**6
 """Inputs squared times outputs at most."""
@@ -40,10 +40,7 @@ def response_on_bins(
     """
     where = "response_on_bins"
     names = clean_labels(outputs, f"{where} outputs")
-    level = Level(
-        None if epsilon is None else rational(epsilon, f"{where} epsilon"),
-        gamma=None if gamma is None else rational(gamma, f"{where} gamma"),
-    )
+    level = Level(**level_numbers(epsilon, gamma, where))
     rows = Table.read(loss, f"{where} loss").of(prior.labels, names, f"{where} loss", ("inputs", "outputs"))
     table = rational_table(rows, f"{where} loss", coefficient)
     k, m = len(prior), len(names)

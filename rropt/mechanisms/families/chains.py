@@ -16,6 +16,7 @@ from rropt.io.types import Number
 from rropt.mechanisms.entropy import entropy_terms, log_sum
 from rropt.mechanisms.garbling import AnyMechanism, explicit
 from rropt.mechanisms.mechanism import Mechanism
+from rropt.model.divergences import never_negative
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -92,8 +93,7 @@ def entropy_rate(mechanism: Mechanism) -> Interval:
     scale = int(np.lcm.reduce([weight.denominator for weight in weights], dtype=object))
     shares = [int(weight * scale) for weight in weights]
     terms = {number: value / scale for number, value in entropy_terms(mechanism, shares).items()}
-    found = log_sum(terms)
-    return Interval(max(found.lower, Fraction(0)), max(found.upper, Fraction(0)))
+    return never_negative(log_sum(terms))
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from rropt.exact import BITS, Interval, dyadic_down, dyadic_up, rational
+from rropt.exact import BITS, Interval, dyadic_down, dyadic_up
 from rropt.io.arguments import checked
 from rropt.io.counts import category_labels
 from rropt.io.types import Categories, Label, Number, Tabular
@@ -19,7 +19,7 @@ from rropt.mechanisms.mechanism import GRID, Mechanism
 from rropt.mechanisms.off_diagonal import MOST_WRITTEN, OffDiagonalMechanism
 from rropt.mechanisms.sampling import Source
 from rropt.model.prior import Prior
-from rropt.model.privacy import Level
+from rropt.model.privacy import Level, level_numbers
 
 if TYPE_CHECKING:
     from rropt.mechanisms.estimators.estimate import Estimate
@@ -40,10 +40,7 @@ class RandomizedResponse(RandomizedChannel):
 
     def __init__(self, categories: Categories, *, epsilon: Number | None = None, gamma: Number | None = None) -> None:
         labels = category_labels(categories, "categories")
-        level = Level.or_secrecy(
-            None if epsilon is None else rational(epsilon, "epsilon"),
-            gamma=None if gamma is None else rational(gamma, "gamma"),
-        )
+        level = Level.or_secrecy(**level_numbers(epsilon, gamma))
         k = len(labels)
         low = int(dyadic_up(1 / (level.ratio.lower + k - 1), 53) * GRID)
         high = GRID - (k - 1) * low

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from rropt.errors import InputError, counted
-from rropt.exact import exp_enclosure, rational
+from rropt.exact import exp_enclosure
 from rropt.io.arguments import checked
 from rropt.io.types import Number
 from rropt.mechanisms.mechanism import Mechanism
@@ -19,7 +19,7 @@ from rropt.mechanisms.robust.search import FloatArray, information
 from rropt.model.distributions import Confidence
 from rropt.model.distributions.quantile import significant_down
 from rropt.model.prior import Pairs, Prior
-from rropt.model.privacy import Level
+from rropt.model.privacy import Level, level_numbers
 
 EXACT_CELLS = 200_000
 """Matrices with more cells are not written out in rationals ..."""
@@ -106,7 +106,7 @@ class CalibratedProtocol(RobustProtocol):
     def _declare(self, confidence: Confidence, epsilon: Number | None, calibration: str, gamma: Number | None) -> str:
         """Check and keep what every such protocol is declared with; the class's name, for messages."""
         name = type(self).__name__
-        object.__setattr__(self, "level", declared_level(epsilon, gamma, name))
+        object.__setattr__(self, "level", Level(**level_numbers(epsilon, gamma, name)))
         object.__setattr__(self, "calibration", checked_way(calibration, name))
         object.__setattr__(self, "confidence", centred(confidence, name))
         return name
@@ -114,14 +114,6 @@ class CalibratedProtocol(RobustProtocol):
     @property
     def pairs(self) -> Pairs:
         return self.confidence.pairs
-
-
-def declared_level(epsilon: Number | None, gamma: Number | None, where: str) -> Level:
-    """The level that a protocol is declared with. Raises InputError."""
-    return Level(
-        None if epsilon is None else rational(epsilon, f"{where} epsilon"),
-        gamma=None if gamma is None else rational(gamma, f"{where} gamma"),
-    )
 
 
 def centred(confidence: object, where: str) -> Confidence:

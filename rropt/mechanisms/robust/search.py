@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
-STEPS = 60
+STEPS, TRIES = 60, 3
 GOLDEN = (np.sqrt(5.0) - 1) / 2
 
 
-def best_point(value: Callable[[FloatArray], FloatArray], grid: FloatArray, tries: int = 3) -> tuple[float, float]:
+def best_point(value: Callable[[FloatArray], FloatArray], grid: FloatArray) -> tuple[float, float]:
     """(argument, value) of the largest value found: the best of a sorted `grid`, then golden section around them.
 
     `value` takes an array of arguments. Kinks are not an obstacle; a maximum narrower than the grid that no grid point
@@ -22,7 +22,7 @@ def best_point(value: Callable[[FloatArray], FloatArray], grid: FloatArray, trie
     best, at = float(values[order[0]]), float(grid[order[0]])
     # Only the tops of hills, so that one broad hill does not take all the tries.
     last = len(grid) - 1
-    tops = [i for i in order if values[i] >= max(values[max(i - 1, 0)], values[min(i + 1, last)])][:tries]
+    tops = [i for i in order if values[i] >= max(values[max(i - 1, 0)], values[min(i + 1, last)])][:TRIES]
     for i in tops:
         low, high = float(grid[max(i - 1, 0)]), float(grid[min(i + 1, last)])
         one, two = high - GOLDEN * (high - low), low + GOLDEN * (high - low)

@@ -8,11 +8,11 @@ import numpy as np
 from rropt.errors import InputError
 from rropt.io.arguments import checked
 from rropt.io.types import Number
-from rropt.mechanisms.robust.base import RobustProtocol, declared_level
+from rropt.mechanisms.robust.base import RobustProtocol
 from rropt.mechanisms.robust.search import information
 from rropt.model.distributions.quantile import significant_down
 from rropt.model.prior import Pairs, Prior
-from rropt.model.privacy import Level
+from rropt.model.privacy import Level, level_numbers
 
 
 @checked
@@ -32,7 +32,7 @@ class SecretRandomizedResponse(RobustProtocol):
         if not isinstance(pairs, Pairs):
             raise InputError(f"{pairs!r} stands where Pairs are needed", type(self).__name__, "give rropt.Pairs")
         object.__setattr__(self, "of", pairs)
-        object.__setattr__(self, "level", declared_level(epsilon, gamma, type(self).__name__))
+        object.__setattr__(self, "level", Level(**level_numbers(epsilon, gamma, type(self).__name__)))
 
     @property
     def pairs(self) -> Pairs:

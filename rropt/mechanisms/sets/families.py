@@ -11,7 +11,7 @@ from rropt.io.arguments import checked
 from rropt.io.counts import category_labels
 from rropt.io.types import Categories, Number
 from rropt.mechanisms.sets.mixture import SubsetMixture
-from rropt.model.privacy import Level
+from rropt.model.privacy import Level, level_numbers
 
 RATIO_BITS = 48
 """Ratios are multiples of 2^-48, rounded down: a utility lost of 1e-14, and short integers everywhere."""
@@ -22,10 +22,7 @@ MOST_BITS = 1 << 31
 
 def declared_ratio(epsilon: Number | None, gamma: Number | None) -> tuple[Level, Fraction]:
     """The declared level, and the rational ratio at or just below it."""
-    level = Level(
-        None if epsilon is None else rational(epsilon, "epsilon"),
-        gamma=None if gamma is None else rational(gamma, "gamma"),
-    )
+    level = Level(**level_numbers(epsilon, gamma))
     ratio = level.ratio.lower if level.gamma is not None else dyadic_down(level.ratio.lower, RATIO_BITS)
     return level, ratio if ratio > 1 else level.ratio.lower
 

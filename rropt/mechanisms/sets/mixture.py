@@ -25,6 +25,7 @@ from rropt.mechanisms.sampling.labels import codes_of, flat_codes
 from rropt.mechanisms.sampling.sources import CHUNK, secure_source
 from rropt.mechanisms.sets.counts import SupportCounts, unpacked
 from rropt.mechanisms.sets.drawing import uniform_subsets
+from rropt.model.divergences import never_negative
 from rropt.model.prior import Prior, clean_labels
 
 if TYPE_CHECKING:
@@ -113,8 +114,7 @@ class SubsetMixture(LabelledChannel):
                     result -= ball(count * low) * xlogx_ball(share.numerator, share.denominator)
             return result / arb(2).log() if units == "bits" else result
 
-        found = enclosure(compute)
-        return Interval(max(found.lower, Fraction(0)), max(found.upper, Fraction(0)))
+        return never_negative(enclosure(compute))
 
     def to_mechanism(self) -> Mechanism:
         """The explicit matrix, outputs labelled by their members ("a|b"); refuses more than 2^22 cells."""

@@ -42,9 +42,10 @@ class Confidence(ABC):
     def mean(self, s: int, values: Sequence[Fraction]) -> Interval:
         """Bounds outwards on sum_u values[u] P(u | s) over F: one exact number for each other value."""
 
-    @abstractmethod
     def subset(self, s: int, members: Sequence[int]) -> Interval:
         """Bounds outwards on P(A | s) over F, A the other values numbered in `members`."""
+        members = self._others(members)
+        return self.mean(s, [Fraction(u in members) for u in range(len(self.pairs.other))])
 
     @abstractmethod
     def radius(self, s: int, *, paper: bool = False) -> Fraction:

@@ -59,10 +59,6 @@ class KnownDistribution(Confidence):
         value = sum((p * v for p, v in zip(row, values, strict=True)), ZERO)
         return Interval(value, value)
 
-    def subset(self, s: int, members: Sequence[int]) -> Interval:
-        members = self._others(members)
-        return self.mean(s, [ONE if u in members else ZERO for u in range(len(self.pairs.other))])
-
     def radius(self, s: int, *, paper: bool = False) -> Fraction:
         return TWO if self._conditionals[self._sensitive(s)] is None else ZERO
 
@@ -107,10 +103,6 @@ class EveryDistribution(Confidence):
         self._sensitive(s)
         values = in_order(values, self.pairs.other, "values")
         return Interval(min(values), max(values))
-
-    def subset(self, s: int, members: Sequence[int]) -> Interval:
-        members = self._others(members)
-        return self.mean(s, [ONE if u in members else ZERO for u in range(len(self.pairs.other))])
 
     def radius(self, s: int, *, paper: bool = False) -> Fraction:
         self._sensitive(s)

@@ -206,10 +206,6 @@ class Polytope(Confidence):
         means = [sum((a * b for a, b in zip(row, values, strict=True)), ZERO) for row in self.corners(s)]
         return Interval(min(means), max(means))
 
-    def subset(self, s: int, members: Sequence[int]) -> Interval:
-        members = self._others(members)
-        return self.mean(s, [ONE if u in members else ZERO for u in range(len(self.pairs.other))])
-
     def radius(self, s: int, *, paper: bool = False) -> Fraction:
         s = self._sensitive(s)
         if self.center is None or (own := conditionals(self.center, self.pairs)[s]) is None:

@@ -10,7 +10,14 @@ from rropt.model.privacy.criterion import (
     criterion,
 )
 from rropt.model.privacy.curves import Curve, Expression, Monotone, Table, curve
-from rropt.model.privacy.level import LARGEST_EPSILON, SMALLEST_EPSILON, Level, ratio_at
+from rropt.model.privacy.level import (
+    LARGEST_EPSILON,
+    SMALLEST_EPSILON,
+    Level,
+    declared_number,
+    level_numbers,
+    ratio_at,
+)
 from rropt.model.privacy.precise_boundary import PreciseBoundary
 
 __all__ = [
@@ -30,5 +37,7 @@ __all__ = [
     "Table",
     "criterion",
     "curve",
+    "declared_number",
+    "level_numbers",
     "ratio_at",
 ]

@@ -62,12 +62,12 @@ class Piece:
         """Its value at p."""
         return self.y0 + (self.y1 - self.y0) * (p - self.x0) / (self.x1 - self.x0)
 
-    def demand(self, where: str) -> Interval:
+    def demand(self) -> Interval:
         """The infimum over it."""
         slope = (self.y1 - self.y0) / (self.x1 - self.x0)
         rise = Node("*", (Node("number", value=slope), Node("p")))
         line = Node("+", (Node("number", value=self.y0 - slope * self.x0), rise))
-        found = of_lattice(line, self.x0, self.x1, where)
+        found = of_lattice(line, self.x0, self.x1, "boundary")
         assert found is not None  # a line is a rational function
         return found
 
@@ -108,7 +108,7 @@ class Table(Curve):
         return Interval(min(near), max(near))
 
     def demand(self) -> Interval:
-        return smallest([piece.demand("boundary") for piece in self.pieces])
+        return smallest([piece.demand() for piece in self.pieces])
 
     def reflected(self) -> Table:
         return Table(tuple(Piece(1 - p.x1, 1 - p.x0, 1 - p.y1, 1 - p.y0) for p in reversed(self.pieces)))

@@ -18,6 +18,8 @@ from rropt.model.privacy.spans import EVERYTHING, ONE as CERTAIN, UNIT, ZERO, En
 
 WIDTH = Fraction(1, 2**30)
 """Relative width at which the search on intervals stops."""
+PIECES, VALUES = 1000, 4000
+"""Intervals of one search for an expression, and values of one for a function, at most."""
 
 
 def smallest(found: Sequence[Interval]) -> Interval:
@@ -35,8 +37,8 @@ def odds_ratio(p: Fraction, h: Fraction) -> Fraction | float:
 # -- other expressions -------------------------------------------------------------------------------
 
 
-def of_node(node: Node, where: str, pieces: int = 1000) -> Interval:
-    """The infimum for an expression on (0, 1), in binary fixed point rounded outwards, by at most `pieces` intervals.
+def of_node(node: Node, where: str) -> Interval:
+    """The infimum for an expression on (0, 1), in binary fixed point rounded outwards.
 
     Raises InputError for h(p) < p, and where the result cannot be separated from one.
     """
@@ -44,7 +46,7 @@ def of_node(node: Node, where: str, pieces: int = 1000) -> Interval:
     start = Fraction(0), Fraction(1)
     queue: list[tuple[End, Fraction, Fraction]] = [(0, *start)]
     best: End = min(factor.limits)
-    for _ in range(pieces):
+    for _ in range(PIECES):
         low, lower, upper = queue[0]
         if low >= best or (best != math.inf and (best - low) * 2**30 <= best):
             break
@@ -154,10 +156,9 @@ def of_values(
     at_zero: tuple[Fraction, Fraction],
     at_one: tuple[Fraction, Fraction],
     where: str,
-    calls: int = 4000,
 ) -> Interval:
     """The infimum for a non-decreasing function of which h(p) >= r p is stated for p <= z with (z, r) = `at_zero`, and
-    1 - p >= r (1 - h(p)) for p >= 1 - z with `at_one`; by at most `calls` values.
+    1 - p >= r (1 - h(p)) for p >= 1 - z with `at_one`.
 
     On [a, b] the factor is at least (1 - b) / b * h(a) / (1 - h(a)). Raises InputError where h is seen to fall, to be
     below p, or to contradict what is stated.
@@ -190,7 +191,7 @@ def of_values(
     best = min(odds_ratio(left, seen(left)), odds_ratio(right, seen(right)))
     push(left, right)
     stated = min(at_zero[1], at_one[1])
-    for _ in range(calls):
+    for _ in range(VALUES):
         least, a, b = queue[0]
         if least >= stated or (best != math.inf and best - least <= WIDTH * best):
             break

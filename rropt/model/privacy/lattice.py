@@ -15,7 +15,7 @@ from typing import cast
 from flint import acb, arb, ctx, fmpq, fmpq_poly
 
 from rropt.errors import InputError
-from rropt.exact import Interval, enclosure
+from rropt.exact import Interval, ball, enclosure
 from rropt.model.privacy.expressions import Node
 
 NO_DEMAND = Interval(math.inf, math.inf)  # type: ignore[arg-type]
@@ -162,8 +162,8 @@ def _inside(poly: fmpq_poly, lower: Fraction, upper: Fraction) -> list[Root]:
 
 
 def _between(root: arb, lower: Fraction, upper: Fraction) -> bool:
-    above = root - arb(fmpq(lower.numerator, lower.denominator))
-    below = arb(fmpq(upper.numerator, upper.denominator)) - root
+    above = root - ball(lower)
+    below = ball(upper) - root
     if above.contains(0) or below.contains(0):
         raise ArithmeticError("a root cannot be separated from the end of an interval")
     return bool(above > 0 and below > 0)

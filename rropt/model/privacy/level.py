@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Literal
 
 from rropt.errors import InputError
 from rropt.exact import Interval, declared_text, exp_enclosure, log_enclosure, rational
@@ -93,10 +94,25 @@ class Level:
         return self.ratio.upper < other.ratio.lower
 
     def __str__(self) -> str:
-        if self.epsilon is not None:
-            return f"epsilon {declared_text(self.epsilon)}"
-        assert self.gamma is not None
-        return f"gamma {declared_text(self.gamma)}"
+        word, number = declared_number(self)
+        return f"{word} {declared_text(number)}"
+
+
+def level_numbers(epsilon: object, gamma: object, where: str = "") -> dict[str, Fraction | None]:
+    """The arguments of a `Level` as rationals, where they are given; an error in one names it and its place. Raises
+    InputError."""
+    given = {"epsilon": epsilon, "gamma": gamma}
+    return {
+        word: None if number is None else rational(number, f"{where} {word}".strip()) for word, number in given.items()
+    }
+
+
+def declared_number(level: Level) -> tuple[Literal["epsilon", "gamma"], Fraction]:
+    """What a level was declared by: the word, and the number."""
+    if level.epsilon is not None:
+        return "epsilon", level.epsilon
+    assert level.gamma is not None
+    return "gamma", level.gamma
 
 
 def _secret(value: Fraction, none: int) -> str:

@@ -100,7 +100,7 @@ def _choices(
 ) -> list[_Choice]:
     """The mechanisms of one column (or of several that were released jointly) in the strata that `where` leaves."""
     if content is None:
-        return _declare(path, columns, given, where)
+        return _declare(path, given, where)
     entry = _entry(path, content, columns)
     if entry is None:
         _refuse_unprotected(path, columns, given)
@@ -116,7 +116,7 @@ def _choices(
     return _of_strata(path, entry, columns, given, where)
 
 
-def _declare(path: Path, columns: Columns, given: Any, where: Mapping[str, str]) -> list[_Choice]:
+def _declare(path: Path, given: Any, where: Mapping[str, str]) -> list[_Choice]:
     """The choices where only the caller knows which mechanism made the file."""
     if isinstance(given, ProtectedColumn) and given.by:
         strata = dict(given.strata)

@@ -14,7 +14,7 @@ import numpy as np
 from rropt.exact import shown
 from rropt.model.promised_columns import Columns, columns_of
 from rropt.model.promises import declared_level, is_maximal_leakage, level_of_ratio, limit_text
-from rropt.release.plans.plan import Design
+from rropt.release.plans.plan import Design, of_stratum
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 NEARLY = 1 + 1e-9
@@ -154,4 +154,4 @@ def _limit(limit: Mapping[str, Any], matrix: Array, weights: Array) -> Iterator[
 def column_and_stratum(columns: Sequence[str], stratum: Sequence[str]) -> str:
     """The place of a sentence of `worse_in`."""
     word = "column" if len(columns) == 1 else "columns"
-    return f"{word} {', '.join(map(repr, columns))}" + (f", stratum {', '.join(stratum)!r}" if stratum else "")
+    return f"{word} {', '.join(map(repr, columns))}{of_stratum(stratum)}"

@@ -88,7 +88,7 @@ class ProtectedColumn:
         object.__setattr__(self, "columns", protected)
         object.__setattr__(self, "by", strata_columns)
         given = _strata(mechanism, strata_columns, where)
-        made = tuple((stratum, explicit(one, f"{where}{_within(stratum)}")) for stratum, one in given)
+        made = tuple((stratum, explicit(one, f"{where}{of_stratum(stratum)}")) for stratum, one in given)
         object.__setattr__(self, "strata", made)
         object.__setattr__(
             self,
@@ -175,7 +175,8 @@ def _names(given: Any, what: str) -> tuple[str, ...]:
     return names
 
 
-def _within(stratum: tuple[str, ...]) -> str:
+def of_stratum(stratum: Sequence[str]) -> str:
+    """How a sentence goes on after the name of a column: nothing where the column has no strata."""
     return f", stratum {', '.join(stratum)!r}" if stratum else ""
 
 

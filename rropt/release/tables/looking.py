@@ -14,7 +14,7 @@ from rropt.exact import declared_text, shown
 from rropt.model.identification import at_risk, risk_excess
 from rropt.model.promises import identification
 from rropt.release.plans.at_frequencies import column_and_stratum, worse_in
-from rropt.release.plans.plan import Design, ProtectedColumn
+from rropt.release.plans.plan import Design, ProtectedColumn, of_stratum
 from rropt.release.tables.batches import Protector
 from rropt.release.tables.cautions import cautions_of_columns
 from rropt.release.tables.coding import MISSING, STRANGE
@@ -117,7 +117,7 @@ def _risks(column: ProtectedColumn, counts: list[int], data: str, force: str) ->
         few = set(at_risk(own, at_most)) & set(categories)
         worst, c = max((risk_excess(mechanism.column(c), own, c, at_most), c) for c in few) if few else (Fraction(0), 0)
         if worst > 0:
-            within = f", stratum {', '.join(stratum)!r}," if stratum else ""
+            within = f"{of_stratum(stratum)}," if stratum else ""
             yield InputError(
                 f"{mechanism.inputs[c]!r} of column {names}{within} is identified with probability "
                 f"{shown(worst + at_most, 3, up=True)}, above the {declared_text(at_most)} that its design promises "

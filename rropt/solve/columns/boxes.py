@@ -20,7 +20,7 @@ from rropt.prove.certificates import Proof
 from rropt.prove.leaves import ColumnLeaf, ColumnLeaves, Limits
 from rropt.prove.trees import column_dual, raised, raised_tree, written
 from rropt.prove.uninformative import or_entropy
-from rropt.solve.columns.budget import RAISED
+from rropt.solve.columns.budget import NODES, RAISED
 from rropt.solve.kernel.boxes.pooled import box_search
 from rropt.solve.kernel.boxes.search import ColumnForms
 from rropt.solve.kernel.boxes.tree import Box, BoxTree
@@ -32,17 +32,16 @@ def prove_boxes(
     program: Program,
     dual: Dual,
     target: float | None,
-    node_limit: int = 200_000,
-    stop: Callable[[], bool] = lambda: False,
+    stop: Callable[[], bool],
 ) -> Proof | None:
     """The `column-dual` proof by boxes from float prices and, where the route has one, its search; None where the
-    search proves nothing. A new search ends when the bound is at most `target`, at `node_limit` boxes or when
-    `stop()` says so."""
+    search proves nothing. A new search ends when the bound is at most `target`, at NODES boxes or when `stop()`
+    says so."""
     found = dual.evidence_of(BoxTree)
     if found is None:
         search = box_search(ColumnForms.of(program).priced(dual.prices))
         accept = -math.inf if target is None else target - math.fsum(dual.prices)
-        search.run(accept, Budget(node_limit, stop))
+        search.run(accept, Budget(NODES, stop))
         found = search.tree
     if not math.isfinite(found.bound):
         return None
@@ -79,5 +78,5 @@ def prove(program: Program, dual: Dual | None, wanted: Wanted) -> Proof | Refusa
         return None
     if dual is None:
         return or_entropy(program, None, "the search ended before it had prices to prove a bound from")
-    proof = prove_boxes(program, dual, wanted.target, stop=wanted.effort.closing())
+    proof = prove_boxes(program, dual, wanted.target, wanted.effort.closing())
     return or_entropy(program, proof, "no box tree bounds every column at the prices found")

@@ -10,6 +10,9 @@ LAST = 0.6
 as no case has a clock: the last search is the longest, and without it there is no bound."""
 
 # boxes.py
+NODES = 200_000
+"""Boxes of the search of a proof whose route has no tree. Chosen: by reason: a route that searches brings its tree,
+and a checker takes long for a larger one."""
 RAISED = 2.0**-36
 """Added to the prices of inputs without weight if nothing bounds these from above, so that the multipliers of a leaf,
 once they are rounded, must not exceed their prices. Chosen: by reason: it is above the unit of multipliers, and far

@@ -36,7 +36,7 @@ from rropt.program.programs import (
 from rropt.prove.minorant import Majorant, Minorant
 from rropt.prove.steps import EXTRAS, PARTS, Step, drop, relax
 from rropt.solve.compose.budget import BOUNDING, LEVEL, LONGEST, SEARCHING, SHORTEST
-from rropt.solve.compose.composed import ComposedRoute
+from rropt.solve.compose.composed import ComposedRoute, left_from_now
 from rropt.solve.compose.local import LocalSearch
 from rropt.solve.entropy.conic import no_mechanism
 from rropt.solve.kernel.budget import RISE
@@ -102,12 +102,7 @@ class GeneralRoute(ComposedRoute):
         return None
 
     def solve(self, program: Program, effort: Effort) -> Answer:
-        begun = time.monotonic()
-        limit = LONGEST / BOUNDING if effort.time_limit is None else effort.time_limit
-
-        def left(share: float) -> float:
-            return 0.0 if effort.stopped() else begun + share * limit - time.monotonic()
-
+        begun, left = time.monotonic(), left_from_now(effort, LONGEST / BOUNDING)
         bound, answer, offered = np.inf, None, []
         dropped: frozenset[str] = frozenset()
         known = self._relaxed_bound(program)

@@ -8,7 +8,6 @@ round by round. The number of outputs is free in that problem; where it is given
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import log
@@ -35,7 +34,7 @@ from rropt.solve.compose.budget import (
     SEARCHING,
     SHORTEST,
 )
-from rropt.solve.compose.composed import ComposedRoute
+from rropt.solve.compose.composed import ComposedRoute, left_from_now
 from rropt.solve.compose.events import any_outputs
 from rropt.solve.compose.local import LocalSearch
 from rropt.solve.kernel.budget import RISE
@@ -72,13 +71,7 @@ class LiftedRoute(ComposedRoute):
         return None
 
     def solve(self, program: Program, effort: Effort) -> Answer:
-        begun = time.monotonic()
-        limit = LONGEST / SEARCHING if effort.time_limit is None else effort.time_limit
-
-        def left(share: float) -> float:
-            return 0.0 if effort.stopped() else begun + share * limit - time.monotonic()
-
-        freed = drop(program, ("outputs",))
+        left, freed = left_from_now(effort, LONGEST / SEARCHING), drop(program, ("outputs",))
         found = self._rounds(relax(program, freed), effort, left)
         answer, size = found.answer, program.size
         if answer.farkas is not None:

@@ -92,7 +92,7 @@ class LocalSearch:
 
     def offer(self, matrix: FloatArray) -> None:
         """Take the last point toward a matrix that keeps all constraints, and climb from there."""
-        inside = self.inside(self.middle, _fitted(self.whole, matrix, self.width))
+        inside = self.inside(self.middle, _fitted(matrix, self.width))
         if inside is None or self.linear is None:
             return
         value, slope = worth_and_slope(self.program, inside)
@@ -204,7 +204,7 @@ class LocalSearch:
             self.middle = climber.calm
             self._take(climber.calm)
         for matrix in offered:
-            fitted = _fitted(self.whole, matrix, self.width)
+            fitted = _fitted(matrix, self.width)
             # The best mechanism without the bound may keep it under other names of its outputs.
             if self.width == self.program.size and self.keeps(renamed := placed(fitted, climber.risk)):
                 self._take(renamed)
@@ -262,7 +262,7 @@ def _priced(program: Program, cost: FloatArray) -> Program:
     return replace(program, utility=Linear(terms))
 
 
-def _fitted(program: Program, matrix: FloatArray, width: int) -> FloatArray:
+def _fitted(matrix: FloatArray, width: int) -> FloatArray:
     """The matrix with so many columns: empty ones are added, and those with the least mass are joined."""
     columns = matrix[:, np.argsort(-matrix.sum(axis=0), kind="stable")] if matrix.shape[1] > width else matrix
     while columns.shape[1] > width:

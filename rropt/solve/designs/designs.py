@@ -35,9 +35,6 @@ class QuadraticOverLinear(ColumnSum):
     table: FloatArray
     prior: FloatArray
 
-    def payload(self) -> dict[str, object] | None:
-        return None
-
     def mu(self, columns: FloatArray) -> FloatArray:
         return np.asarray(np.einsum("xn,xn->n", columns, self.table @ columns) / (self.prior @ columns))
 

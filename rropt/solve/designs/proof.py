@@ -39,7 +39,7 @@ from rropt.solve.kernel.boxes.search import ColumnForms
 from rropt.solve.kernel.boxes.separable import BoxSearch
 from rropt.solve.kernel.boxes.tree import Box
 from rropt.solve.kernel.budget import LISTED
-from rropt.solve.kernel.route import Dual, Wanted
+from rropt.solve.kernel.route import Dual, Wanted, never
 from rropt.solve.kernel.search import Budget, Search
 
 Rows = tuple[tuple[Fraction, ...], ...]
@@ -61,9 +61,7 @@ class _Claim:
         return (self.gained - sum(prices, Fraction(0))) / self.share
 
 
-def prove_design(
-    program: Program, dual: Dual, target: float | None, stop: Callable[[], bool] = lambda: False
-) -> Proof | None:
+def prove_design(program: Program, dual: Dual, target: float | None, stop: Callable[[], bool] = never) -> Proof | None:
     """The proof that no design is better than a number near `target` (None: as much as the prices give), from
     float prices and forms; None where the searches prove nothing."""
     utility = program.utility
@@ -339,5 +337,5 @@ def prove(program: Program, dual: Dual | None, wanted: Wanted) -> Proof | Refusa
     if program.rows or program.outputs is not None or dual is None or dual.evidence_of(DesignForms) is None:
         return Refusal("the search ended before it had prices to prove a lower bound of the risk from")
     least = None if wanted.attained is None else wanted.attained - 0.9 * wanted.effort.allowed
-    proof = prove_design(program, dual, least, stop=wanted.effort.closing())
+    proof = prove_design(program, dual, least, wanted.effort.closing())
     return Refusal("no tree bounds the columns at the prices found") if proof is None else proof

@@ -16,7 +16,7 @@ from rropt.exact import ball, dyadic_down, dyadic_up, enclosure, rational_text
 from rropt.program.cones import CompleteCone, FloatArray, FreeCone, GraphCone, base_cone, cone_rows
 from rropt.program.entropy_floors import ConcaveFloor, has_entropy
 from rropt.program.programs import Linear, Program, RowEntropy
-from rropt.prove.balls import PRICE_BITS
+from rropt.prove.balls import PRICE_BITS, price_of
 from rropt.prove.certificates import Proof
 from rropt.prove.trees import column_tests
 from rropt.solve.entropy.budget import FAR, LEAST_WEIGHT
@@ -78,7 +78,7 @@ def _exact(program: Program, dual: Dual | None) -> Gibbs:
         dual = Dual(np.zeros(program.size), np.zeros(len(program.rows)))
     rows = tuple(
         value if row.sense == "=" else max(value, Fraction(0))
-        for value, row in zip(map(_dyadic, dual.rows), program.rows, strict=True)
+        for value, row in zip(map(price_of, dual.rows), program.rows, strict=True)
     )
     multipliers = EntropyMultipliers.of(dual)
     weight = 0.0 if program.extra(ConcaveFloor) is None else multipliers.floor or 0.0
@@ -93,7 +93,7 @@ def _exact(program: Program, dual: Dual | None) -> Gibbs:
     for y in range(width):
         if isinstance(base, CompleteCone):
             near = (
-                [Fraction(0)] * program.size if multipliers.tilts is None else list(map(_dyadic, multipliers.tilts[y]))
+                [Fraction(0)] * program.size if multipliers.tilts is None else list(map(price_of, multipliers.tilts[y]))
             )
             column = _lower(base, near)
         else:
@@ -174,15 +174,11 @@ def _gibbs(exponent: Fraction) -> arb:
     return ball(exponent).exp() if exponent > FAR else arb(2) ** -369
 
 
-def _dyadic(value: float) -> Fraction:
-    return dyadic_up(Fraction(float(value)), PRICE_BITS)
-
-
 def _non_negative(table: FloatArray | None, columns: int, entries: int) -> Table:
     """Float multipliers (columns x entries, zeros for None) as rationals that are not negative."""
     if table is None:
         return ((Fraction(0),) * entries,) * columns
-    return tuple(tuple(max(_dyadic(value), Fraction(0)) for value in column) for column in table)
+    return tuple(tuple(max(price_of(value), Fraction(0)) for value in column) for column in table)
 
 
 def prove(program: Program, dual: Dual | None, wanted: Wanted) -> Proof | Refusal | None:

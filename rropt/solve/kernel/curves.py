@@ -18,9 +18,9 @@ from fractions import Fraction
 from typing import ClassVar, Self
 
 import numpy as np
-from flint import arb, ctx, fmpq
+from flint import arb, ctx
 
-from rropt.exact import BITS
+from rropt.exact import BITS, ball
 from rropt.program.cones import CompleteCone, FloatArray
 from rropt.program.programs import ChiSquare, Information, Program, Utility
 from rropt.solve.kernel.budget import WORK_BITS
@@ -225,7 +225,7 @@ def down(value: Fraction) -> int:
 def log_down(value: Fraction) -> int:
     """log(value) for value >= 1 in units of 2^-WORK_BITS, rounded down."""
     with ctx.workprec(BITS):
-        scaled = arb(fmpq(value.numerator, value.denominator)).log() * arb(2) ** WORK_BITS
+        scaled = ball(value).log() * arb(2) ** WORK_BITS
         whole = scaled.lower().floor().unique_fmpz()
     assert whole is not None
     return int(whole)

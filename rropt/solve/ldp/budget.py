@@ -1,6 +1,9 @@
 """The tuned numbers of this theory, by the module that uses them, each with what it trades and how it was chosen."""
 
 # column_dual.py
+PROVING = 200_000
+"""Nodes of one search of a proof at most. Chosen: by reason: it is made for its prices again whatever the route found,
+and a checker takes long for a larger tree."""
 TREE = 20_000
 """Nodes of the tree of one output at most. Chosen: measured in 2 cases: the same from 10,000 to 40,000."""
 LISTED = 12

@@ -25,8 +25,8 @@ from rropt.prove.trees import PricesOfPrior, column_dual, leaves_below, raised
 from rropt.prove.uninformative import or_entropy
 from rropt.solve.kernel.budget import LEAF_BITS, WORK_BITS
 from rropt.solve.kernel.curves import Curve, curve_of, down, has_curve, shares_of, up
-from rropt.solve.kernel.route import Dual, Wanted
-from rropt.solve.ldp.budget import LISTED, LONG, NOISE, TREE
+from rropt.solve.kernel.route import Dual, Wanted, never
+from rropt.solve.ldp.budget import LISTED, LONG, NOISE, PROVING, TREE
 from rropt.solve.ldp.enumeration import Staircases
 from rropt.solve.ldp.pricing import LdpPricer, Node
 from rropt.solve.ldp.small import small_tree
@@ -50,17 +50,16 @@ def prove_information(
     program: Program,
     prices: FloatArray | None,
     target: float | None,
-    node_limit: int = 200_000,
-    stop: Callable[[], bool] = lambda: False,
+    stop: Callable[[], bool] = never,
 ) -> Proof:
     """The best `column-dual` proof from float `prices` (k,) in nats; the universal bound is always
     compared. The search ends when the bound is at most `target` (None: when no corner allows a better one), at
-    `node_limit` nodes or when `stop()` says so: the bound is true at any time."""
+    PROVING nodes or when `stop()` says so: the bound is true at any time."""
     assert has_curve(program)
     prior = shares_of(program)
     corners = _corners(program, prior)
     if prices is not None and target is not None and corners is not None and corners.bound(prices) <= target:
-        proof = _from_prices(program, prices, target, node_limit, stop, corners)
+        proof = _from_prices(program, prices, target, stop, corners)
         if proof is not None and proof.bound is not None and proof.bound <= target:
             return proof
     best = _universal(program)
@@ -80,7 +79,7 @@ def prove_information(
         reaches = corners is None or target is None or corners.bound(tried) <= target + NOISE
         if tried is not prices and not reaches:
             continue
-        proof = _from_prices(program, tried, target, node_limit, stop, corners, light)
+        proof = _from_prices(program, tried, target, stop, corners, light)
         if proof is not None and proof.bound is not None and proof.bound < best.bound:
             best = proof
     return best
@@ -109,7 +108,6 @@ def _from_prices(
     program: Program,
     a: FloatArray,
     target: float | None,
-    node_limit: int,
     stop: Callable[[], bool],
     corners: Staircases | None,
     light: FloatArray | None = None,
@@ -122,7 +120,7 @@ def _from_prices(
         found = small_tree(p, curve, a, float(corners.reduced(a).max()), accept)
     if found is None:
         pricer = LdpPricer(program.weights, curve, np.asarray(a, dtype=np.float64))
-        found = pricer.search(accept=accept, node_limit=node_limit, stop=stop)
+        found = pricer.search(accept, PROVING, stop)
     if not math.isfinite(found.bound):
         return None
     # Floats have errors of some 1e-16: where the bound is that near to the accepted one, the latter is tried first.
@@ -161,7 +159,7 @@ def tree_at(program: Program, prices: list[Fraction], slack: float) -> list[obje
         return None
     curve = curve_of(program)
     pricer = LdpPricer(program.weights, curve, np.array([float(price) for price in prices]))
-    found = pricer.search(accept=-slack, node_limit=TREE)
+    found = pricer.search(-slack, TREE)
 
     def leaf(node: Node) -> Leaf:
         return _leaf(curve.touch(node.slope)) if node.end is None else _leaf(node.end, node.slope)
@@ -291,6 +289,6 @@ def prove(program: Program, dual: Dual | None, wanted: Wanted) -> Proof | Refusa
     if not has_curve(program):
         return None
     prices = None if dual is None else dual.prices
-    found = prove_information(program, prices, wanted.target, stop=wanted.effort.closing())
+    found = prove_information(program, prices, wanted.target, wanted.effort.closing())
     # The entropy of the input is the smaller bound where the input is nearly certain.
     return or_entropy(program, found, "")

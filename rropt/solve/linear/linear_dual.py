@@ -19,7 +19,7 @@ from rropt.program.cones import CompleteCone, Cone, FloatArray, FreeCone, GraphC
 from rropt.program.events import ApproximateBound, Event
 from rropt.program.limits import PosteriorRisk
 from rropt.program.programs import BayesGain, Linear, Program
-from rropt.prove.balls import PRICE_BITS
+from rropt.prove.balls import PRICE_BITS, price_of
 from rropt.prove.certificates import Proof
 from rropt.prove.trees import column_tests
 from rropt.solve.kernel.budget import PATIENCE
@@ -101,10 +101,10 @@ def _list(program: Program, dual: Dual) -> Program:
 def repaired(program: Program, dual: Dual, costs: Sequence[Sequence[Entry]], spare: bool = False) -> Multipliers:
     """Exact multipliers near `dual` that pass the test of every column; `costs` has a list of (input, cost) a column,
     zeros left out at will. `spare`: rows hold a ratio that checkers enclose themselves, so slack is kept."""
-    prices = [_dyadic(value) for value in dual.prices]
+    prices = [price_of(value) for value in dual.prices]
     rows = [
         value if row.sense == "=" else max(value, Fraction(0))
-        for value, row in zip(map(_dyadic, dual.rows), program.rows, strict=True)
+        for value, row in zip(map(price_of, dual.rows), program.rows, strict=True)
     ]
     base = base_cone(program.cone)
     # A shift is wanted on a grid anyway, except where the cone is free: there residuals stay rationals.
@@ -160,10 +160,6 @@ def repaired(program: Program, dual: Dual, costs: Sequence[Sequence[Entry]], spa
     return Multipliers(tuple(prices), tuple(rows), cone, flows, total)
 
 
-def _dyadic(value: float) -> Fraction:
-    return dyadic_up(Fraction(float(value)), PRICE_BITS)
-
-
 def _exactly(value: Fraction) -> Number:
     return value
 
@@ -172,14 +168,6 @@ def _in_units(value: Fraction) -> Number:
     """The least integer n with n 2^-FINE >= value: columns are non-negative, so raised residuals are on the safe
     side, and integers cost a tenth of what rationals cost. Prices and flows, multiples of 2^-PRICE_BITS, are kept."""
     return -((-value.numerator << FINE) // value.denominator)
-
-
-def needed_shift(program: Program, residual: Sequence[Fraction]) -> Fraction:
-    """The least multiple of 2^-72, with the format's slack, to raise all prices by (see `_shift_in_units`), for the
-    residual (k rationals) of one column."""
-    base = base_cone(program.cone)
-    raised = _exactly if isinstance(base, FreeCone) else _in_units
-    return _shift_in_units(base, [raised(value) for value in residual])
 
 
 def _shift_in_units(base: Cone, residual: Sequence[Number]) -> Fraction:
@@ -241,7 +229,7 @@ def _cone_multipliers(
     else:
         table = np.hstack(columns.numbers())
     none = Fraction(0)
-    exact = [tuple(_dyadic(value) if value > 0 else none for value in column) for column in table.tolist()]
+    exact = [tuple(price_of(value) if value > 0 else none for value in column) for column in table.tolist()]
     return tuple(column[:own] for column in exact), tuple(column[own:] for column in exact)
 
 

@@ -346,10 +346,10 @@ class LabelPricer:
     prices are used for the next ones. `found` is the search with the lowest bound on the program so far, `met` are the
     best labellings of the last one."""
 
-    def __init__(self, program: Program, labels: Labels, known: FloatArray | None = None) -> None:
+    def __init__(self, program: Program, labels: Labels) -> None:
         assert isinstance(program.utility, Information)
         self._size, self._utility = program.size, program.utility
-        self._known = np.zeros((program.size, 0)) if known is None else known
+        self._known = np.zeros((program.size, 0))
         self._relaxation = LabelRelaxation(program, labels, np.zeros(program.size))
         self._search = MaximumSearch(self._relaxation, Serial(self._relaxation, lambda nodes: BATCH))
         self.found: LabelSearch | None = None

@@ -396,5 +396,5 @@ def prove(program: Program, dual: Dual | None, wanted: Wanted) -> Proof | Refusa
         left = wanted.effort.remaining()
         proof = prove_levels(program, dual, None if left is None else max(GRACE, left))
     else:
-        proof = prove_shapes(program, dual, wanted.target, stop=wanted.effort.closing())
+        proof = prove_shapes(program, dual, wanted.target, wanted.effort.closing())
     return or_entropy(program, proof, "the search ended before it had prices to prove a bound from")

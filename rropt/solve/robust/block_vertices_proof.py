@@ -18,10 +18,10 @@ from rropt.program.block_cones import RobustCone
 from rropt.program.programs import Information, Program
 from rropt.prove.certificates import Proof
 from rropt.prove.trees import column_dual
-from rropt.solve.kernel.route import Dual
+from rropt.solve.kernel.route import Dual, never
 from rropt.solve.robust.block_vertices import Listed, ShapeNode, ShapePricer
 from rropt.solve.robust.blocks import BlockShapes
-from rropt.solve.robust.budget import ASSUMED_ERROR, CHECKED, CHUNK, EARLIER, GIVEN_UP, MARGIN, SLACK
+from rropt.solve.robust.budget import ASSUMED_ERROR, CHECKED, CHUNK, EARLIER, GIVEN_UP, MARGIN, MOST_NODES, SLACK
 from rropt.solve.robust.leaves import Leaves, least_bound, prove_leaves
 from rropt.solve.robust.pricing import Pricing
 
@@ -33,18 +33,17 @@ def prove_shapes(
     program: Program,
     dual: Dual,
     target: float | None,
-    node_limit: int = 400_000,
-    stop: Callable[[], bool] = lambda: False,
+    stop: Callable[[], bool] = never,
 ) -> Proof | None:
     """The `column-dual` proof by shapes from float prices and, where the route has one, its search; None where the
     search proves nothing. A new search ends when the bound is at most `target` (None: when no column allows a
-    better one), at `node_limit` nodes or when `stop()` says so. Where the target is out of reach, a slightly worse
+    better one), at MOST_NODES nodes or when `stop()` says so. Where the target is out of reach, a slightly worse
     bound is taken for a shorter proof."""
     assert isinstance(program.cone, RobustCone) and isinstance(program.utility, Information)
     shapes = BlockShapes(program.cone, program.utility.prior)
     given = np.asarray(dual.prices, dtype=np.float64)
     accept = -math.inf if target is None else target - math.fsum(given)
-    found = dual.evidence_of(Pricing) or ShapePricer(shapes, given).search(accept, node_limit, stop)
+    found = dual.evidence_of(Pricing) or ShapePricer(shapes, given).search(accept, MOST_NODES, stop)
     if not math.isfinite(found.bound):
         return None
     missing = found.bound - accept

@@ -15,6 +15,7 @@ from rropt.program.programs import Program
 from rropt.prove.balls import PRECISION
 from rropt.prove.trees import leaves_below, raised
 from rropt.solve.kernel.budget import LEAF_BITS
+from rropt.solve.kernel.route import never
 from rropt.solve.kernel.search import Cell
 from rropt.solve.robust.budget import STEEPEST, TRIALS
 from rropt.solve.robust.pricing import PricedCell
@@ -57,7 +58,7 @@ def prove_leaves(
     bound: float,
     margin: float,
     make: Callable[[list[Fraction], float], Leaves[N]],
-    stop: Callable[[], bool] = lambda: False,
+    stop: Callable[[], bool] = never,
 ) -> tuple[list[Fraction], list[list[object]]] | None:
     """(prices, the trees of a search cut off below the nodes within `bound`): float prices are raised along the prior
     by it and a margin, a share of the prices, that grows until all leaves hold. None where they do not in time."""

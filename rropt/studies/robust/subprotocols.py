@@ -18,13 +18,13 @@ from rropt.io.arguments import checked
 from rropt.io.types import Number
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.robust import ConditionalReporting, IndependentReporting, UnaryConditionalReporting
-from rropt.mechanisms.robust.base import centred, declared_level, split_level
+from rropt.mechanisms.robust.base import centred, split_level
 from rropt.mechanisms.robust.calibration import reference
 from rropt.mechanisms.robust.sub import shared_subset_calibration, subset_calibration
 from rropt.model.distributions import Confidence
 from rropt.model.distributions.quantile import significant_down
 from rropt.model.prior import Prior
-from rropt.model.privacy import Level
+from rropt.model.privacy import Level, declared_number, level_numbers
 from rropt.problem import Maximize, Problem, Solution
 
 Reporting = IndependentReporting | ConditionalReporting | UnaryConditionalReporting
@@ -90,7 +90,7 @@ def optimal_reporting(
         raise InputError(
             f"points is {shown(points)}, steps {shown(steps)}", "optimal_reporting", f"give 2 to {MOST} and 0 to {MOST}"
         )
-    level = declared_level(epsilon, gamma, "optimal_reporting")
+    level = Level(**level_numbers(epsilon, gamma, "optimal_reporting"))
     build = _Builder(family, centred(confidence, "optimal_reporting"), level, gap)
     whole = float(level.log_ratio)
     found = [build(whole * at / (points - 1)) for at in range(points)]
@@ -132,7 +132,7 @@ class _Builder:
     @property
     def declared(self) -> dict[str, Any]:
         """The level, as it was declared."""
-        return {"gamma": self.level.gamma} if self.level.epsilon is None else {"epsilon": self.level.epsilon}
+        return dict([declared_number(self.level)])
 
     def plain(self) -> Reporting:
         """The protocol around randomised responses."""

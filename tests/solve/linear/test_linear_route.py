@@ -13,8 +13,9 @@ import rropt as rr
 from rropt.program.cones import CompleteCone, FreeCone, base_cone
 from rropt.program.programs import Program
 from rropt.solve.kernel.polyhedral import EntryModel, entry_model
+from rropt.solve.kernel.route import Dual
 from rropt.solve.linear.linear import shifted, unshifted
-from rropt.solve.linear.linear_dual import needed_shift
+from rropt.solve.linear.linear_dual import repaired
 
 
 def problems() -> list[rr.Problem]:
@@ -88,7 +89,9 @@ def test_the_shift_is_the_largest_violation(level: dict[str, object] | None, see
     constraints = [] if level is None else [rr.LDP(**level)]
     program = rr.Problem(rr.Maximize(rr.Trace()), constraints, inputs=list("abcdef")).compile()
     residual = [Fraction(rng.randint(-(10**9), 10**9), rng.randint(1, 10 ** rng.randint(1, 12))) for _ in range(6)]
-    found, least = needed_shift(program, residual), exact_shift(program, residual)
+    # From prices of zero, the shift of one column is what every price becomes.
+    multipliers = repaired(program, Dual(np.zeros(6), np.zeros(0)), [list(enumerate(residual))])
+    (found,), least = set(multipliers.prices), exact_shift(program, residual)
     steepest = Fraction(1) if level is None else rr.LDP(**level).level.ratio.upper
     slack = Fraction(2, 2**72) + steepest * sum(map(abs, residual)) / 2**77
     assert least <= found <= least + slack

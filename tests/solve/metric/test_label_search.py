@@ -345,10 +345,10 @@ def test_a_column_that_a_solver_left_open_does_not_end_the_search() -> None:
     program = compiled(graph, "5", 1)
     labels, utility = labels_of(program), program.utility
     assert isinstance(utility, Information)
-    known = np.ones((program.size, 1))
     # At these prices the constant column, which is worth 0, is above its price by 2e-7.
     prices = -2e-7 * utility.prior
-    pricer = LabelPricer(program, labels, known)
+    pricer = LabelPricer(program, labels)
+    pricer.know(np.ones((program.size, 1)))
     assert pricer._above_known(prices, 1e-7) == pytest.approx(2e-7, abs=2e-12)
     assert pricer._above_known(prices, 4e-8) == 4e-8
     assert pricer._above_known(prices, 3e-7) == 3e-7

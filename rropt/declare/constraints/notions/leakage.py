@@ -9,30 +9,16 @@ from typing import ClassVar
 from rropt.declare.constraint import Constraint
 from rropt.declare.objective import check_domain, check_prior
 from rropt.declare.objectives.leakage import BayesCapacity
-from rropt.exact import rational
 from rropt.io.arguments import checked
 from rropt.io.counts import same_labels
 from rropt.io.types import Counts, Number
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Prior
-from rropt.model.privacy import Level
+from rropt.model.privacy import Level, declared_number, level_numbers
 from rropt.program.cones import Cone, FreeCone, PolyhedralCone
 from rropt.program.extras import Extra
 from rropt.program.limits import Limit, Limits
 from rropt.program.programs import BayesGain
-
-
-def level_of(epsilon: Number | None, gamma: Number | None, where: str) -> Level:
-    """The level of one of the two numbers. Raises InputError."""
-    return Level(
-        None if epsilon is None else rational(epsilon, f"{where} epsilon"),
-        gamma=None if gamma is None else rational(gamma, f"{where} gamma"),
-    )
-
-
-def level_keys(level: Level) -> dict[str, object]:
-    """The key of a problem file of a level."""
-    return {"epsilon": level.epsilon} if level.epsilon is not None else {"gamma": level.gamma}
 
 
 @checked
@@ -55,7 +41,7 @@ class PointwiseMaximalLeakage(Constraint):
 
     def __init__(self, prior: Prior, *, epsilon: Number | None = None, gamma: Number | None = None) -> None:
         object.__setattr__(self, "prior", check_prior(prior, "PointwiseMaximalLeakage"))
-        object.__setattr__(self, "level", level_of(epsilon, gamma, "PointwiseMaximalLeakage"))
+        object.__setattr__(self, "level", Level(**level_numbers(epsilon, gamma, "PointwiseMaximalLeakage")))
 
     @classmethod
     def from_keys(
@@ -87,7 +73,8 @@ class PointwiseMaximalLeakage(Constraint):
         return PolyhedralCone(FreeCone(), rows)
 
     def keys(self) -> dict[str, object]:
-        return {**level_keys(self.level), "counts": dict(zip(self.prior.labels, self.prior.weights, strict=True))}
+        word, number = declared_number(self.level)
+        return {word: number, "counts": dict(zip(self.prior.labels, self.prior.weights, strict=True))}
 
     def describe(self) -> str:
         return f"pointwise maximal leakage at {self.level}"
@@ -110,11 +97,10 @@ class MaximalLeakage(Constraint):
     level: Level
 
     def __init__(self, epsilon: Number | None = None, *, gamma: Number | None = None) -> None:
-        object.__setattr__(self, "level", level_of(epsilon, gamma, "MaximalLeakage"))
+        object.__setattr__(self, "level", Level(**level_numbers(epsilon, gamma, "MaximalLeakage")))
 
     def violation(self, mechanism: Mechanism) -> Fraction:
-        highest = (max(mechanism.column(y)) for y in range(len(mechanism.outputs)))
-        return sum(highest, Fraction(0)) - self.level.ratio.lower
+        return BayesCapacity().value(mechanism).lower - self.level.ratio.lower
 
     def extras(self, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> tuple[Extra, ...]:
         capacity = BayesCapacity()
@@ -123,7 +109,7 @@ class MaximalLeakage(Constraint):
         return (Limits((Limit(utility, self.level.ratio.lower, capacity.value),)),)
 
     def keys(self) -> dict[str, object]:
-        return level_keys(self.level)
+        return dict([declared_number(self.level)])
 
     def describe(self) -> str:
         return f"maximal leakage at {self.level}"
