@@ -930,7 +930,9 @@ def test_ctrl_c_in_any_command_is_said(line: str, run: Run, monkeypatch: pytest.
 
 @pytest.mark.parametrize("line", ["models list", "check certificate.json"])
 def test_ctrl_c_while_modules_are_loaded_is_said(line: str, tmp_path: Path) -> None:
-    loads = "import os, signal, sys\nsys.path.insert(0, os.getcwd())\n"
+    # A shell starts what runs in the background without Ctrl-C.
+    loads = "import os, signal, sys\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    loads += "sys.path.insert(0, os.getcwd())\n"
     for name in ("typer", "decimal"):
         (tmp_path / f"{name}.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n", "utf-8")
     code = f"{loads}from rropt.__main__ import main\nsys.exit(main({line.split()!r}))"
