@@ -212,6 +212,12 @@ def shares_of(program: Program) -> FloatArray:
     return np.array([weight / total for weight in program.weights])
 
 
+def short(value: float, bits: int) -> Fraction:
+    """A rational near a positive float: off by less than a share of 2^-bits, and by less than 2^-bits."""
+    places = bits - min(math.frexp(value)[1], 0)
+    return Fraction(max(1, round(Fraction(value) * 2**places)), 2**places)
+
+
 def up(value: Fraction) -> int:
     """`value` in units of 2^-WORK_BITS, rounded up."""
     return -((-value.numerator << WORK_BITS) // value.denominator)

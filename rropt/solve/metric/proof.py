@@ -8,7 +8,6 @@ worst one and by more than the rounding of floats.
 
 import math
 from collections.abc import Callable, Sequence
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -22,8 +21,9 @@ from rropt.prove.trees import column_dual, raised
 from rropt.prove.uninformative import or_entropy
 from rropt.solve.kernel.boxes.tree import BoxTree
 from rropt.solve.kernel.budget import ROUNDED
+from rropt.solve.kernel.curves import short
 from rropt.solve.kernel.route import Dual, Wanted
-from rropt.solve.metric.budget import BATCH, BOXED, FLOWS, LEAST_RAISE, RAISES, TANGENT, UNIT
+from rropt.solve.metric.budget import BATCH, BOXED, FINER, FLOWS, LEAST_RAISE, RAISES, TANGENT_BITS, UNIT
 from rropt.solve.metric.labels import ClosureGraph, IntArray, Labels, together
 from rropt.solve.metric.search import LabelCell, LabelPricer, LabelRelaxation, LabelSearch
 
@@ -51,7 +51,7 @@ def prove_labels(program: Program, found: LabelSearch, stop: Callable[[], bool])
     return column_dual(
         prices,
         VERSION,
-        unit=str(UNIT),
+        unit=str(leaves.unit),
         order=forest.order.tolist(),
         least=relaxation.least.tolist(),
         links=forest.links.tolist(),
@@ -60,7 +60,8 @@ def prove_labels(program: Program, found: LabelSearch, stop: Callable[[], bool])
 
 
 class _Leaves:
-    """The leaves of a proof; those that are not closed are bounded in batches."""
+    """The leaves of a proof; those that are not closed are bounded in batches. Flows are counted in one over `unit`:
+    rounding counts beside the mass of a column, which may be as small as the rarest input."""
 
     def __init__(self, relaxation: LabelRelaxation) -> None:
         self._relaxation = relaxation
@@ -69,12 +70,14 @@ class _Leaves:
         self._linked[x, z] = self._linked[z, x] = True
         self._waiting: list[tuple[LabelCell, float, dict[str, Any]]] = []
         self._worst = 0.0
+        rarest = float(relaxation.p[relaxation.p > 0].min()) * len(relaxation.p)
+        self.unit = UNIT << min(round(max(0.0, -math.log2(rarest))), FINER)
 
     def item(self, cell: LabelCell) -> dict[str, Any]:
         """The element of a leaf. Its flows are there after `excess()`."""
         if (cell.lower > cell.upper).any() or cell.tangent is None:
             return {"t": "1", "f": []}
-        t = Fraction(max(1, round(math.exp(cell.tangent) * TANGENT)), TANGENT)
+        t = short(math.exp(cell.tangent), TANGENT_BITS)
         element = {"t": rational_text(t), "f": list[list[int]]()}
         self._waiting.append((cell, math.log(t), element))
         if len(self._waiting) == BATCH:
@@ -98,15 +101,15 @@ class _Leaves:
         returns what they add to the step to each label, cells x inputs x labels from the lower limits on."""
         for own in lists:
             own.clear()
-        counts = np.rint(flow * UNIT).astype(np.int64)
+        counts = np.rint(flow * self.unit).astype(np.int64)
         x, z, j = graph.inputs[graph.targets], graph.inputs[graph.sources], graph.labels[graph.sources]
         cells, i = graph.cells[graph.sources], graph.labels[graph.targets]
         some = np.flatnonzero((counts > 0) & ~self._linked[x, z])
         some = some[np.lexsort((j[some], z[some], x[some], cells[some]))]
         cells, x, z, i, j, counts = (one[some] for one in (cells, x, z, i, j, counts))
         sent = np.zeros(shape)
-        np.add.at(sent, (cells, x, i - lower[cells, x]), counts / UNIT)
-        np.subtract.at(sent, (cells, z, j - lower[cells, z]), counts / UNIT)
+        np.add.at(sent, (cells, x, i - lower[cells, x]), counts / self.unit)
+        np.subtract.at(sent, (cells, z, j - lower[cells, z]), counts / self.unit)
         before = (-1, -1, -1, -1)
         for cell, own, other, label, y in np.array([cells, x, z, j, counts]).T.tolist():
             if before[:3] != (cell, own, other):

@@ -15,6 +15,7 @@ from rropt.program.programs import Program
 from rropt.prove.balls import PRECISION
 from rropt.prove.trees import leaves_below, raised
 from rropt.solve.kernel.budget import LEAF_BITS
+from rropt.solve.kernel.curves import short
 from rropt.solve.kernel.route import never
 from rropt.solve.kernel.search import Cell
 from rropt.solve.robust.budget import STEEPEST, TRIALS
@@ -40,7 +41,7 @@ class Leaves(ABC, Generic[N]):
         are kept for the test."""
         items: list[object] = []
         for node, _ in leaves_below(root, None, self.branch, items, bound):
-            t = _dyadic(math.exp(min(node.slope - 1.0 - self._shift, STEEPEST)))
+            t = short(math.exp(min(node.slope - 1.0 - self._shift, STEEPEST)), LEAF_BITS)
             payload: dict[str, object] = {"t": rational_text(t)}
             items.append(payload)
             self._leaves.append((node, t, payload))
@@ -83,9 +84,3 @@ def least_bound(roots: Sequence[Cell], most: int) -> float:
     # Every node that is split adds two elements; those above the cut are split, whatever is below them.
     room = max(0, most - len(roots)) // 2
     return split[room] if len(split) > room else -math.inf
-
-
-def _dyadic(value: float) -> Fraction:
-    """A positive rational of few bits near a float."""
-    bits = max(LEAF_BITS, LEAF_BITS - math.frexp(value)[1])
-    return Fraction(max(1, round(Fraction(value) * 2**bits)), 2**bits)
