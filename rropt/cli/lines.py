@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
+from typer.core import TyperCommand
 
-from rropt.errors import plain
+from rropt.errors import InputError, plain
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 Delimiter = Annotated[
@@ -16,6 +17,26 @@ Null = Annotated[str | None, typer.Option("--null", help="The category of blank 
 PublicCounts = Annotated[
     int | None, typer.Option("--public-counts", metavar="N", help="Round the counts of --data to multiples of N.")
 ]
+
+
+class Command(TyperCommand):
+    """A command that refuses an option which is given twice and counts once: the first value would be lost."""
+
+    def make_parser(self, ctx: Any) -> Any:
+        parser: Any = super().make_parser(ctx)
+        parse = parser.parse_args
+
+        def parse_args(args: list[str]) -> Any:
+            found = parse(args)
+            order = found[2]
+            for option in order:
+                single = not getattr(option, "multiple", True) and not getattr(option, "is_flag", True)
+                if single and order.count(option) > 1:
+                    raise InputError(f"{option.opts[0]} is given more than once", ctx.command_path, "give it once")
+            return found
+
+        parser.parse_args = parse_args
+        return parser
 
 
 def say(line: str, error: bool = False) -> None:

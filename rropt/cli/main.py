@@ -22,7 +22,7 @@ from rropt.cli.claims import CLAIMS_EPILOG, VERIFY_EPILOG, show_claims, verify_c
 from rropt.cli.compare import COMPARE_EPILOG, compare_routes
 from rropt.cli.data import declared_problem, draw_people, find_problem, identify, noisy_problem, remarks, solver_options
 from rropt.cli.figures import draw_figure, write_table
-from rropt.cli.lines import AsJson, Delimiter, Null, PublicCounts, refuse_empty_paths, say
+from rropt.cli.lines import AsJson, Command, Delimiter, Null, PublicCounts, refuse_empty_paths, say
 from rropt.cli.models import copy, list_all, show
 from rropt.cli.publish import keep_design, publish
 from rropt.cli.release import APPLY_EPILOG, apply, estimate, key_app, ledger_app
@@ -327,6 +327,7 @@ def command() -> Any:
     """The command line as Typer makes it of `app`, which takes longer than most commands."""
     for group in (app, models_app, ledger_app, key_app):
         for one in group.registered_commands:
+            one.cls = Command
             refuse_empty_paths(one.callback)
     return typer.main.get_command(app)
 

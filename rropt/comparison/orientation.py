@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from rropt.comparison.matrix_files import RawMatrix, Rows
-from rropt.errors import InputError, in_file
+from rropt.errors import InputError, SettingNeeded, in_file
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.reading import TOLERANCE
 
@@ -47,11 +47,8 @@ def oriented(
                 )
             raise InputError(_told(given[word], word), raw.where, _remedy(given[word], renormalise))
     elif len(fits) == 2 and not raw.rows_are_inputs and raw.entries != flipped.entries:
-        raise InputError(
-            "its rows and its columns both sum to one, and it is not symmetric: either may be the inputs",
-            raw.where,
-            "use --orientation rows or --orientation columns",
-        )
+        what = "its rows and its columns both sum to one, and it is not symmetric: either may be the inputs"
+        raise SettingNeeded(what, raw.where, "use {}, or columns", "orientation", "rows")
     elif fits:
         word = ROWS if ROWS in fits else COLUMNS
     else:

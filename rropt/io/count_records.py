@@ -183,9 +183,8 @@ class _Lines(Iterator[str]):
 def blank(count: int, column: str, where: str) -> SettingNeeded:
     """The error that `count` rows have no value in a column."""
     rows = "row is" if count == 1 else "rows are"
-    return SettingNeeded(
-        f"{count:,} {rows} blank in {column}", where, "name a category for blanks: add {}", "null", "unknown"
-    )
+    remedy = "name a category for blanks, one of [input] where a problem file has these: add {}"
+    return SettingNeeded(f"{count:,} {rows} blank in {column}", where, remedy, "null", "unknown")
 
 
 def check_column(header: Sequence[str], name: str, where: str) -> None:

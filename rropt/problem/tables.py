@@ -53,7 +53,10 @@ def problem_from(made: type[Problem], text: str, source: str, given: Prior | Non
     try:
         document = tomllib.loads(text, parse_float=Decimal)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        remedy = "fix that line; for data write: rropt solve MODEL --data FILE --column NAME"
+        first = text.lstrip().partition("\n")[0]
+        is_data = "=" not in first and not first.startswith(("[", "#"))
+        data = "; for data write: rropt solve MODEL --data FILE --column NAME" if is_data else ""
+        remedy = f"fix that line{data}"
         raise InputError(f"this is not TOML ({error})", source, remedy) from None
     except ValueError as error:
         raise InputError(f"a number cannot be read ({error})", source, "shorten it") from None

@@ -76,13 +76,18 @@ class Stated:
     @property
     def bound(self) -> str:
         """The name of the claim that a value is a bound."""
-        return f"no mechanism is better than {self.value}"
+        return f"no mechanism is better than {self.said}"
+
+    @property
+    def said(self) -> str:
+        """The value in words: "2" for an exact integer, which `value` has as "2/1"."""
+        return declared_text(Fraction(self.value)) if self.value and "/" in self.value else str(self.value)
 
     def sentence(self) -> str:
         """The claim in words."""
         if self.claimed == "bound":
             return self.bound
-        return f"the optimum is {self.value}" if self.matrix is None else f"the matrix is {self.claimed}"
+        return f"the optimum is {self.said}" if self.matrix is None else f"the matrix is {self.claimed}"
 
     def claim(self, name: str, where: str, statement: str) -> Claim:
         """The claim as the ledger has it."""
@@ -92,7 +97,9 @@ class Stated:
             published |= {} if self.value is None else {VALUE: self.value}
         if self.claimed == "optimal":
             published |= {} if self.matrix is None else {OPTIMAL: True}
-            published |= {} if self.value is None else {OPTIMUM: self.value}
+            # An exact number is to be in the enclosure of the optimum, a decimal is to be what it rounds to.
+            exact = self.value is not None and "/" in self.value
+            published |= {} if self.value is None else {OPTIMUM: Fraction(self.value) if exact else self.value}
         return Claim(name, where, statement, published, lambda full: _Judge(self).evidence())
 
 
@@ -303,14 +310,16 @@ class _Judge:
             return
         apart = true.upper < centre - half or true.lower > centre + half
         digits = max(DIGITS, len(self.stated.value))
-        said = f"{name}: {_shown(true, digits)} is proved, and {self.stated.value} is claimed"
-        if apart or matches(self.stated.value, true):
+        said = f"{name}: {_shown(true, digits)} is proved, and {self.stated.said} is claimed"
+        near = true.upper - true.lower <= GAP * abs(centre)
+        inside = name == OPTIMUM and "/" in self.stated.value and near and matches(centre, true)
+        if apart or inside or matches(self.stated.value, true):
             self.truth[name] = true
             if apart:
                 self.witness.append(said)
             if apart and max(_distance(true, centre) - 2 * half, _too_far(true, centre)) < 0:
                 self.errata[name] = f"its last digit is rounded wrongly: it is {_shown(true)}"
-        elif true.upper - true.lower <= GAP * abs(centre):
+        elif near:
             self.truth[name] = true
             self.errata[name] = f"that is proved up to {shown(true.upper - true.lower, 2, up=True)}"
         else:

@@ -575,6 +575,13 @@ def test_a_wrong_route_of_a_file_is_one_line_that_names_the_file(run: Run) -> No
         (["solve", "t.toml", "--route", "linear"], 5, "linear takes linear objectives only", "use route auto"),
         (["solve", "t.toml", "--solver", "ibm"], 2, "ibm", "use one of: clarabel"),
         (["solve", "t.toml", "--frob"], 2, "No such option: --frob", "--help"),
+        (
+            ["solve", "t.toml", "--gap", "1e-3", "--gap", "1e-4"],
+            2,
+            "rropt solve: --gap is given more than once",
+            "once",
+        ),
+        (["ledger", "init", "l", "--ceiling", "1", "--ceiling", "2"], 2, "--ceiling is given more", "once"),
         (["solve", "t.toml", "--epsilon", "2"], 2, "no option --epsilon: the problem file declares it", "copy.* sweep"),
         (["models", "solve", "adult-pram", "--delta=0.1"], 2, "no option --delta", "models copy MODEL"),
         (["compare", "t.toml", "--prior", "c.csv"], 2, "no option --prior", "rropt sweep"),

@@ -133,6 +133,7 @@ PROBLEMS: dict[str, tuple[str, list[str]]] = {
         ["are read with --data only; write: rropt solve t.toml --data d.parquet --column level"],
     ),
     "CSV": ("id,level\n1,a\n", ["t.toml: this is not TOML", "rropt solve MODEL --data FILE --column NAME"]),
+    "a word": (COUNTS + "gap = small\n", ["Invalid value (at line 4, column 7)); fix that line\n"]),
     "no objective": (COUNTS + LDP, ["t.toml: the table [objective] is missing; see rropt models show"]),
     "maximise": (COUNTS + WANTED.replace("ze", "se") + LDP, ["'maximise' is not a key: write maximize ="]),
     "objective": (COUNTS + WANTED.replace("l_i", "l i") + LDP, ["'mutual information'", "'mutual_information'?"]),

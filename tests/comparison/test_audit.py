@@ -145,7 +145,7 @@ def test_orientation_is_found_where_only_one_fits(write) -> None:
 
 def test_orientation_is_asked_for_where_both_fit(write) -> None:
     path = write(BOTH)
-    with pytest.raises(rr.InputError, match=r"both sum to one.*--orientation rows or --orientation columns"):
+    with pytest.raises(rr.InputError, match=r"both sum to one.*use orientation='rows', or columns"):
         rr.audit(path)
     rows, columns = rr.audit(path, orientation="rows"), rr.audit(path, orientation="columns")
     assert (rows.orientation, columns.orientation) == (ROWS, COLUMNS)

@@ -37,6 +37,7 @@ CONFIRMED: dict[str, tuple[Any, ...]] = {
     "a mechanism": (PROBLEM, rr.Mechanism.from_rationals(response(F(3, 4)), inputs=AB, outputs=AB), "optimal"),
     "a private matrix": (PROBLEM, response(F(3, 5)), "feasible"),
     "with its value": (PROBLEM, response(F(3, 5)), "feasible", "1.2"),
+    "an optimum as a ratio": (PROBLEM, None, "optimal", F(3, 2)),
     "digits of an optimum": (INFORMATION, None, "optimal", "0.11094407"),
     "a bound": (PROBLEM, None, "bound", "1.5"),
     "a bound far away": (PROBLEM, None, "bound", 10**400),
@@ -74,7 +75,6 @@ CORRECTED: dict[str, tuple[Any, ...]] = {
     "a bound rounded to the wrong side": (INFORMATION, None, "bound", "0.1109"),
     "a bound rounded by a hundredth": (INFORMATION, None, "bound", "0.11"),
     "optimal but for 1e-9": (PROBLEM, response(F(3, 4) - TINY), "optimal"),
-    "more digits than are proved": (PROBLEM, None, "optimal", F(3, 2)),
     "doubles": (INFORMATION, np.array(response(math.e / (1 + math.e), 1 / (1 + math.e))), "optimal"),
 }
 
@@ -97,6 +97,10 @@ def test_what_is_false_is_refuted_with_a_witness(case: tuple[Any, ...]) -> None:
     found = judged(case)
     assert found.verdict == "refuted", (found.cells, found.errata)
     assert found.witness
+
+
+def test_a_refuted_integer_is_told_as_it_was_claimed() -> None:
+    assert judged(REFUTED["an integer is exact"]).witness.endswith("is proved, and 2 is claimed")
 
 
 @pytest.mark.parametrize("case", CORRECTED.values(), ids=CORRECTED)
