@@ -111,7 +111,7 @@ def _end(model: Model, newton: Newton, inside: FloatArray | None) -> Path:
     return Path(
         matrix=at.u[:, :k].T,
         prices=unit * at.y[:k],
-        rows=unit * at.y[k:first],
+        rows=unit * at.y[k:first] / model.sizes,
         limits=unit * at.y[first:],
         cone=unit * at.multipliers[:, :own],
         flows=unit * at.multipliers[:, own : own + model.edges],

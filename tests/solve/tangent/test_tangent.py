@@ -119,6 +119,19 @@ def test_limits_bind_at_every_scale_of_the_loss(seed: int) -> None:
     assert solution.status == "certified", solution.warnings
 
 
+@pytest.mark.parametrize(
+    ("counts", "more"), [([5, 388, 2637, 1822], []), ([1533, 1746, 18, 5314], [rr.LDP(1)]), ([3, 10**4, 1], [])]
+)
+def test_rows_in_thousands_of_people_do_not_lead_astray(counts: list[int], more: list[Constraint]) -> None:
+    """A mechanism was 7 % below the optimum, and the bound 40 % above it."""
+    prior = rr.Prior.from_counts(counts)
+    goal = rr.Trace() - "0.3" * rr.MutualInformation(prior)
+    problem = rr.Problem(rr.Maximize(goal), [rr.Invariant(counts), *more])
+    solution = problem.solve(gap=1e-6, absolute_gap=1e-6)
+    assert solution.status == "certified"
+    assert solution.value == pytest.approx(reference(problem), abs=1e-4)
+
+
 @pytest.mark.parametrize("k", [2, 3, 5, 8])
 @pytest.mark.parametrize("share", ["1/10", "1/3"])
 def test_the_rate_at_a_distortion(k: int, share: str) -> None:
