@@ -172,7 +172,7 @@ def _worth(found: Audit) -> list[tuple[str, str]]:
         return []
     up = found.problem.goal.sense == "maximize"
     units = f" {found.problem.objective.units}" if found.problem.objective.units else ""
-    kind = found.problem.objective.kind.replace("_", " ")
+    kind = found.problem.objective.describe()
     lines = [("value", f"{shown(found.value.lower if up else found.value.upper, 12, up=not up)}{units} ({kind})")]
     solution = found.solution
     if solution is not None and solution.limit is not None:

@@ -220,7 +220,7 @@ class Problem:
     @property
     def title(self) -> str:
         """Its name; where none is given, its goal: "maximize mutual information"."""
-        return f"{self.goal.sense} {self.objective.kind.replace('_', ' ')}" if self.name == UNNAMED else self.name
+        return f"{self.goal.sense} {self.objective.describe()}" if self.name == UNNAMED else self.name
 
     def routes(self, solver: str | None = None) -> tuple[Considered, ...]:
         """A dry run: each built-in route, whether it takes the problem (with this solver), why not, what it would

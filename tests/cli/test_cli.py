@@ -143,7 +143,7 @@ def test_solve_shows_the_problem_the_result_and_the_verdict(run: Run) -> None:
     for pattern in (
         r"Problem: t\b",
         r"maximize +mutual information",
-        r"prior +3 inputs from 9 counted: a 0\.5556, b 0\.3333, c 0\.1111",
+        r"prior +3 inputs, counted from 9 people: a 0\.5556, b 0\.3333, c 0\.1111",
         r"subject to +LDP at epsilon 1",
         r"privacy +epsilon 1, parity at most 2\.718281828",
         r"status +certified",

@@ -174,4 +174,4 @@ def test_frequencies_that_an_objective_does_not_use_are_told(
     assert cli.main(["report", "o", "-o", "r.html"]) == 0
     page = Path("r.html").read_text(encoding="utf-8")
     assert ("how often the released answer is the true one" in page) == bool(weighted)
-    assert ("the sum over the categories of the probability that an answer stays as it is" in page) != bool(weighted)
+    assert ("the sum over the categories of the probability that an answer is not changed" in page) != bool(weighted)
