@@ -3,7 +3,7 @@
 import difflib
 import html
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -58,6 +58,12 @@ def positive_integer(number: object, where: str, remedy: str = "try 2", *, most:
 
 LONG = 10**18
 """Larger numbers are shown by their length: Python writes integers of up to 4,300 digits."""
+
+
+def named(labels: Sequence[str], most: int = 6) -> str:
+    """Labels in a sentence, quoted, of many the first ones: "'a', 'b' and 3 more"."""
+    more = f" and {len(labels) - most:,} more" if len(labels) > most else ""
+    return ", ".join(map(repr, labels[:most])) + more
 
 
 def counted(number: int, things: str) -> str:

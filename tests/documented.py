@@ -38,6 +38,7 @@ INTERNAL = [
     "enclosed",
     "keys",
     "describe",
+    "told",
     "likelier",
     "observed",
     "output_labels",

@@ -12,7 +12,7 @@ import typer
 
 from rropt.cli.data import find_problem
 from rropt.cli.lines import AsJson, say
-from rropt.errors import InputError
+from rropt.errors import InputError, counted
 
 if TYPE_CHECKING:
     from rropt.comparison.audit import Audit
@@ -121,8 +121,9 @@ def _say_draws(found: SamplerAudit, name: str, epsilon: str, delta: str) -> None
     say(plain(f"and delta at epsilon {epsilon} is at least {shown(found.delta, 6, up=False)}"))
     one = found.event
     outputs = ", ".join(map(str, one.outputs[:SHOWN])) + (", ..." if len(one.outputs) > SHOWN else "")
-    rates = [f"{count:,} of {trials:,}" for count, trials in zip(one.counts, one.trials, strict=True)]
-    say(plain(f"input {one.more}: {rates[0]} are one of {outputs}; input {one.less}: {rates[1]}"))
+    things = "outputs" if one.outputs[1:] else "output"
+    more = f"{one.counts[0]:,} of {counted(one.trials[0], 'draws')} at input {one.more}"
+    say(plain(f"{things} {outputs}: {more}, {one.counts[1]:,} of {one.trials[1]:,} at input {one.less}"))
     least = "none" if math.isinf(found.detectable) else shown(found.detectable, 6, up=True)
     say(f"so many draws detect an epsilon from {least} on with probability 0.9")
 
@@ -155,7 +156,7 @@ def _show(found: Audit, name: str) -> None:
     lines += [("robust epsilon", f"{_between(one.epsilon)}: {rule}") for rule, one in found.robust]
     lines += _worth(found)
     if found.admissible:
-        lines.append(("admissible", "yes: nothing of its privacy is more informative"))
+        lines.append(("admissible", "yes: no mechanism of the same privacy is more informative"))
     elif found.admissibility is not None:
         lines.append(("admissible", f"no{', but' if found.rounding_only else ':'} {found.why_inadmissible}"))
     for key, text in lines:
@@ -172,7 +173,7 @@ def _worth(found: Audit) -> list[tuple[str, str]]:
         return []
     up = found.problem.goal.sense == "maximize"
     units = f" {found.problem.objective.units}" if found.problem.objective.units else ""
-    kind = found.problem.objective.kind.replace("_", " ")
+    kind = found.problem.objective.describe()
     lines = [("value", f"{shown(found.value.lower if up else found.value.upper, 12, up=not up)}{units} ({kind})")]
     solution = found.solution
     if solution is not None and solution.limit is not None:

@@ -170,7 +170,8 @@ def solve(
         say(f"note: {remark}", error=as_json)
     if solution.status == "infeasible":
         clash = " and ".join(solution.conflict)
-        say(f"rropt: {source}: infeasible: {clash} conflict; loosen one of them", error=True)
+        verb = "conflict; loosen one of them" if solution.conflict[1:] else "cannot be satisfied; loosen it"
+        say(f"rropt: {source}: infeasible: {clash} {verb}", error=True)
     raise typer.Exit(STATUS_EXIT[solution.status])
 
 

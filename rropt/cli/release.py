@@ -251,7 +251,7 @@ def show(
             say(f"population {name}: epsilon {epsilon(cost.level)}")
     of_which = "" if account.ceiling is None or account.delta is not None else f" of {epsilon(account.ceiling)}"
     most = account.most
-    say(f"a {account.unit} has spent epsilon {epsilon(most.level)}{of_which}")
+    say(f"epsilon {epsilon(most.level)}{of_which} has been spent on each {account.unit}")
     for why in account.infinite:
         say(f"infinite: {why}")
     change = "without limit" if most.level is None else f"by a factor of {odds(most.level)} at most"

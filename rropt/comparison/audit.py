@@ -21,6 +21,7 @@ from rropt.mechanisms.garbling import HasMatrix
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Prior
 from rropt.model.privacy import Level
+from rropt.model.promises import level_of_ratio
 from rropt.problem import Maximize, Problem, Solution
 
 __all__ = ["Audit", "audit", "kept_constraints"]
@@ -128,12 +129,18 @@ class Audit:
             return None
         if not judged.private:
             return "it is not as private as declared"
-        asked = f"two probabilities with ratio {float(judged.gamma):.6g}"
         if self.rounding_only:
             return f"only because of rounding (differences of {self._missing:.1e})"
-        names = ", ".join(f"{at.output} ({at.values}, {float(at.parity):.6g})" for at in judged.shortfalls[:4])
+        level = level_of_ratio(judged.gamma)
+        power = f"exp({level.removeprefix('epsilon ')}) = " if level.startswith("epsilon") else ""
+        short = (at.parity < judged.gamma * (1 - ROUNDING) for at in judged.shortfalls)
+        names = ", ".join(
+            f"{at.output!r} " + (f"reaches only {float(at.parity):.6g}" if low else f"has {at.values}")
+            for at, low in zip(judged.shortfalls[:4], short, strict=False)
+        )
         more = ", ..." if len(judged.shortfalls) > 4 else ""
-        text = f"not all outputs have {asked}; these have (how many, largest over smallest): {names}{more}"
+        asked = f"two probabilities with the ratio {power}{float(judged.gamma):.6g}"
+        text = f"an admissible matrix has {asked} in every output; here output {names}{more}"
         if self.improvement is None:
             return text
         level = "of the same privacy"
@@ -288,7 +295,8 @@ def _solve(problem: Problem, time_limit: float | None, notes: list[str]) -> Solu
         notes.append(f"no optimum to compare with: {refusal.what}")
         return None
     if solution.status == "infeasible":
-        notes.append(f"no mechanism satisfies the problem: {' and '.join(solution.conflict)} conflict")
+        verb = " conflict" if solution.conflict[1:] else ""
+        notes.append(f"no mechanism satisfies the problem: {' and '.join(solution.conflict)}{verb}")
     elif solution.status != "certified":
         notes.append("the optimum is only bounded: the true share is at least the one shown")
     return solution

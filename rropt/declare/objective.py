@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Self
 
-from rropt.errors import InputError
-from rropt.exact import Interval, rational
+from rropt.errors import InputError, counted
+from rropt.exact import Interval, declared_text, rational
 from rropt.io.arguments import checked
 from rropt.io.counts import same_labels
 from rropt.io.types import Number
@@ -24,8 +24,9 @@ class Objective(ABC):
     """A quantity to maximise or minimise over mechanisms.
 
     `kind` is its word in a problem file, `words` the further keys there with their meaning (Markdown), `sense` the
-    sense in which it is sought, `sentence` what it measures, for reports. `prior` is the prior that it is taken at,
-    None where it needs none; `units` the unit of its value: "nats", "bits", or "" for probabilities and costs.
+    sense in which it is sought, `sentence` what it measures, for reports; where keys change it, `told` and `describe`
+    say so. `prior` is the prior that it is taken at, None where it needs none; `units` the unit of its value: "nats",
+    "bits", or "" for probabilities and costs.
     """
 
     kind: ClassVar[str]
@@ -73,6 +74,14 @@ class Objective(ABC):
         """Its keys in a problem file besides maximize/minimize (numbers as Fraction); the prior is under [input]."""
         return {}
 
+    def told(self) -> str:
+        """What it measures, with its keys, for reports."""
+        return self.sentence or f"the objective {self.describe()}, which is the user's own"
+
+    def describe(self) -> str:
+        """One short phrase for tables and messages."""
+        return self.kind.replace("_", " ")
+
     def __mul__(self, weight: Number) -> Sum:
         return Sum([(weight, self)])
 
@@ -88,6 +97,8 @@ class Objective(ABC):
         return Sum([(-1, self)])
 
 
+MOST_NAMED = 6
+"""Terms of a sum that a phrase names."""
 EXAMPLES = "mutual_information", "trace"
 """The terms of the examples of a sum."""
 
@@ -105,8 +116,6 @@ class Sum(Objective):
     words: ClassVar[Mapping[str, str]] = {
         "terms": "tables, each with `weight`, `objective` (its word) and the keys of that objective"
     }
-    sentence: ClassVar[str] = "a weighted sum of several measures"
-
     prior: Prior | None
     terms: tuple[tuple[Fraction, Objective], ...]
 
@@ -161,6 +170,26 @@ class Sum(Objective):
 
     def keys(self) -> dict[str, object]:
         return {"terms": [{"weight": weight, "objective": part.kind, **part.keys()} for weight, part in self.terms]}
+
+    def told(self) -> str:
+        found = ""
+        for weight, part in self.terms:
+            sign = ("" if weight > 0 else "minus ") if not found else ", plus " if weight > 0 else ", minus "
+            unit = f" (in {part.units})" if part.units else ""
+            found += f"{sign}{declared_text(abs(weight))} times {part.told()}{unit}"
+        return found
+
+    def describe(self) -> str:
+        return weighted_words([(weight, part.describe()) for weight, part in self.terms])
+
+
+def weighted_words(terms: Sequence[tuple[Fraction, str]]) -> str:
+    """A weighted sum of what words name, "0.7 a - b"; of many terms the first ones."""
+    found = ""
+    for weight, word in terms[:MOST_NAMED]:
+        sign = ("" if weight > 0 else "-") if not found else " + " if weight > 0 else " - "
+        found += f"{sign}{'' if abs(weight) == 1 else f'{declared_text(abs(weight))} '}{word}"
+    return found + (f" + {counted(len(terms) - MOST_NAMED, 'more terms')}" if len(terms) > MOST_NAMED else "")
 
 
 def declared() -> list[type[Objective]]:

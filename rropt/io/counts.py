@@ -25,6 +25,10 @@ LONGEST_LIST = 1_000_000
 # -- labels ----------------------------------------------------------------------------------------------
 
 
+MISSING = ("None", "''", "nan", "np.float64(nan)", "<NA>", "NaT")
+"""How Python and pandas write a value that is missing."""
+
+
 def clean_labels(labels: object, what: str, at_least: int = 1) -> tuple[str, ...]:
     """Labels as distinct, non-empty strings in their order. `what` names them in the error (InputError)."""
     if isinstance(labels, (str, bytes)):
@@ -36,7 +40,9 @@ def clean_labels(labels: object, what: str, at_least: int = 1) -> tuple[str, ...
     for position, label in enumerate(bounded(labels, what)):
         text = label if type(label) is str else _label_text(label)
         if not text:
-            raise InputError(f"label {position + 1} is missing or no label ({shown(label)})", what, "name it")
+            told = shown(label)
+            wrong = "missing" if told in MISSING else "no label"
+            raise InputError(f"label {position + 1} is {wrong} ({told})", what, "name it")
         if text in seen:
             raise InputError(f"label {shown(text)} appears twice", what, "make the labels distinct")
         if any(0xD800 <= ord(character) <= 0xDFFF for character in text):

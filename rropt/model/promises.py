@@ -5,12 +5,13 @@ command line use the same sentence for the same design.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
+from itertools import chain
 from typing import Any
 
-from rropt.errors import InputError, counted
+from rropt.errors import InputError, counted, named
 from rropt.exact import declared_text, exp_enclosure, log_enclosure, shown
 from rropt.model.identification import at_risk
 from rropt.model.privacy.level import LARGEST_EPSILON, Level
@@ -21,6 +22,7 @@ DIGITS = 6
 DECLARED = 10**12
 """Denominators up to this are tried for the declared epsilon of a ratio that was rounded."""
 PLAIN = "LDP"
+NO_PRIVACY = "no privacy"
 NAMED = 6
 """Frequencies that a promise names; of more categories the most frequent ones."""
 
@@ -54,8 +56,7 @@ def promises(problem: Mapping[str, Any]) -> tuple[Promise, ...]:
         scope += "" if len(promised_to) == k else f", in {len(promised_to)} of {k} categories"
         found.append(Promise("identification risk", f"at most {declared_text(at_most)}", scope))
     if "entropy" in problem:
-        share = declared_text(Fraction(problem["entropy"]["at_least"]))
-        found.append(Promise("entropy of the rows", f"at least {share} of the largest possible"))
+        found.append(_entropy(problem, inputs))
     found += [_limit(limit, inputs) for limit in problem.get("limits", ())]
     found += map(_notion, [*problem.get("divergences", ()), *problem.get("notions", ())])
     return tuple(found)
@@ -85,7 +86,10 @@ def promised(problem: Mapping[str, Any] | None, parity: Fraction | float | None 
     found = () if problem is None else promises(problem)
     words = [" and ".join(map(str, found))] if found else []
     if parity is not None and not any(one.notion == PLAIN for one in found):
-        words.append(f"{'plain ' if found else ''}LDP (epsilon {_logarithm(parity)})")
+        plain = "plain LDP" if found else "LDP"
+        unbounded = isinstance(parity, float) and math.isinf(parity)
+        excluded = f"{'no plain LDP' if found else NO_PRIVACY}: some output excludes an answer"
+        words.append(excluded if unbounded else f"{plain} (epsilon {_logarithm(parity)})")
     return "; ".join(words) or "no privacy is promised"
 
 
@@ -99,7 +103,7 @@ def _cone(cone: Mapping[str, Any], inputs: Sequence[str]) -> Sequence[Promise]:
     if kind == "complete":
         return [Promise(PLAIN, _level(cone))]
     if kind == "graph":
-        return _graph(cone, len(inputs))
+        return _graph(cone, inputs)
     if kind == "polyhedral":
         return [*_cone(cone["base"], inputs), *_columns(cone["rows"], inputs)]
     if kind == "robust":
@@ -212,31 +216,98 @@ def _lower_bounds(cone: Mapping[str, Any], inputs: Sequence[str]) -> str:
     return f"over the distributions that have, given each sensitive value, at least {_listed(inputs, lower)}"
 
 
-def _graph(cone: Mapping[str, Any], size: int) -> Sequence[Promise]:
-    numbers = sorted({Fraction(number) for *_, number in cone["edges"]})
+def _graph(cone: Mapping[str, Any], inputs: Sequence[str]) -> Sequence[Promise]:
+    edges = {(x, z): Fraction(number) for x, z, number in cone["edges"]}
+    numbers, unit, size = sorted(set(edges.values())), cone.get("unit", "epsilon"), len(inputs)
     if not numbers:
         return []
-    if numbers == [cone.get("unit") == "gamma"] and _joins_all(cone["edges"], size):
+    if not set(range(size)).issuperset(chain.from_iterable(edges)):
+        raise ValueError("an edge of an input that there is not")
+    joined = _joins_all(edges, size)
+    if numbers == [unit == "gamma"] and joined:
         return [Promise(PLAIN, _level({"epsilon": "0"}))]
+    groups = _groups(edges, size) if len(numbers) == 1 else []
+    if groups:
+        text = f"epsilon {declared_text(numbers[0])}" if unit == "epsilon" else _level({unit: str(numbers[0])})
+        if len(groups) == size:
+            return [Promise(PLAIN, text)]
+        told = f"{len(groups):,} groups ({len(edges):,} of {size * (size - 1):,} ordered pairs are in different ones)"
+        if len(groups) <= NAMED and size <= 2 * NAMED:
+            told = " against ".join(named([inputs[x] for x in group], size) for group in groups)
+        return [Promise("LDP between groups", text, f"of inputs, {told}; within a group at twice this epsilon")]
     ends = [declared_text(number) for number in (numbers[0], numbers[-1])]
-    pairs = len(cone["edges"])
-    level = f"{cone.get('unit', 'epsilon')} {ends[0] if len(numbers) == 1 else f'{ends[0]} to {ends[1]}'}"
-    return [Promise("metric privacy", level, f"for {counted(pairs, 'ordered pairs')} of inputs")]
+    level = f"{unit} {ends[0] if len(numbers) == 1 else f'{ends[0]} to {ends[1]}'}"
+    scope = _pairs(edges, inputs, len(numbers) > 1)
+    if len(edges) < size * (size - 1):
+        scope += f", other pairs by {'sums' if unit == 'epsilon' else 'products'} along paths"
+        scope += "" if joined else " (without a path not at all)"
+    return [Promise("metric privacy", level, scope)]
 
 
-def _joins_all(edges: Sequence[Sequence[Any]], size: int) -> bool:
-    """Whether edges that go both ways join all `size` inputs."""
-    listed = {(x, z) for x, z, _ in edges}
-    beside: list[list[int]] = [[] for _ in range(size)]
-    for x, z in listed:
-        if (z, x) in listed:
-            beside[x].append(z)
+def _pairs(edges: Mapping[tuple[int, int], Fraction], inputs: Sequence[str], numbered: bool) -> str:
+    """The pairs of a graph, where they are few; else how many they are."""
+    both = [(x, z) for x, z in edges if x < z and edges.get((z, x)) == edges[x, z]]
+    alone = [(x, z) for x, z in edges if edges.get((z, x)) != edges[x, z]]
+    if len(both) + len(alone) > NAMED:
+        return f"for {len(edges):,} of {counted(len(inputs) * (len(inputs) - 1), 'ordered pairs')} of inputs"
+
+    def listed(pairs: Sequence[tuple[int, int]], word: str) -> str:
+        told = (f"{inputs[x]!r} {word} {inputs[z]!r}" for x, z in pairs)
+        ends = (f" ({declared_text(edges[pair])})" if numbered else "" for pair in pairs)
+        return ", ".join(map("".join, zip(told, ends, strict=True)))
+
+    words = [f"between {listed(both, 'and')}"] if both else []
+    if alone:
+        bounded = "(one way: outputs at the first are bounded by those at the second)"
+        words.append(f"of {listed(alone, 'against')} {bounded}")
+    return " and ".join(words)
+
+
+def _groups(edges: Mapping[tuple[int, int], Fraction], size: int) -> list[list[int]]:
+    """The groups of inputs between which the edges are, where these are all pairs of different groups; else none."""
+    beside: list[set[int]] = [set() for _ in range(size)]
+    for x, z in edges:
+        beside[x].add(z)
+    found: dict[frozenset[int], list[int]] = {}
+    for x, others in enumerate(beside):
+        found.setdefault(frozenset(others), []).append(x)
+    return list(found.values()) if all(len(others) + len(own) == size for others, own in found.items()) else []
+
+
+def _joins_all(edges: Iterable[tuple[int, int]], size: int) -> bool:
+    """Whether directed edges lead from each of `size` inputs to each other one."""
+    ahead: list[list[int]] = [[] for _ in range(size)]
+    back: list[list[int]] = [[] for _ in range(size)]
+    for x, z in edges:
+        ahead[x].append(z)
+        back[z].append(x)
+    return all(_reached(beside) == size for beside in (ahead, back))
+
+
+def _reached(beside: Sequence[Sequence[int]]) -> int:
     reached, waiting = {0}, [0]
     while waiting:
         new = set(beside[waiting.pop()]) - reached
         reached |= new
         waiting += new
-    return len(reached) == size
+    return len(reached)
+
+
+def _entropy(problem: Mapping[str, Any], inputs: Sequence[str]) -> Promise:
+    """The weighted mean of the entropies of the rows: a share of the largest possible, or in nats."""
+    content, size = problem["entropy"], len(inputs)
+    least, shares = Fraction(content["at_least"]), list(map(Fraction, content["shares"]))
+    told = frequencies(inputs, shares)  # raises ValueError where all are 0
+    even = len(set(shares)) == 1
+    if even and set(content["sizes"]) == {size} == {len(problem["outputs"])}:
+        level = f"{declared_text(least)} of the largest possible"
+    else:
+        logs = {number: log_enclosure(Fraction(number)).lower for number in content["sizes"] if number > 1}
+        pairs = zip(shares, content["sizes"], strict=True)
+        total = sum((share * logs.get(number, Fraction(0)) for share, number in pairs), Fraction(0))
+        level = f"{shown(least * total / sum(shares), DIGITS, up=False)} nats"
+    place = "" if even else f"with the weights {told}"
+    return Promise("entropy of the rows", f"on average at least {level}", place)
 
 
 def _all_events(problem: Mapping[str, Any]) -> dict[str, str] | None:
@@ -314,6 +385,4 @@ def _level(content: Mapping[str, Any]) -> str:
 
 
 def _logarithm(parity: Fraction | float) -> str:
-    if isinstance(parity, float) and math.isinf(parity):
-        return "infinite"
     return shown(log_enclosure(Fraction(parity)).upper, DIGITS, up=True)

@@ -17,7 +17,7 @@ from rropt.declare.constraint import AtLevel, with_distinct_names
 from rropt.declare.constraints import Constraint, PointwiseMaximalLeakage
 from rropt.declare.objective import Sum
 from rropt.declare.objectives import Objective
-from rropt.errors import InputError
+from rropt.errors import InputError, named
 from rropt.exact import cleared
 from rropt.io.arguments import checked
 from rropt.io.clock import BRIEF, Clock
@@ -220,7 +220,7 @@ class Problem:
     @property
     def title(self) -> str:
         """Its name; where none is given, its goal: "maximize mutual information"."""
-        return f"{self.goal.sense} {self.objective.kind.replace('_', ' ')}" if self.name == UNNAMED else self.name
+        return f"{self.goal.sense} {self.objective.describe()}" if self.name == UNNAMED else self.name
 
     def routes(self, solver: str | None = None) -> tuple[Considered, ...]:
         """A dry run: each built-in route, whether it takes the problem (with this solver), why not, what it would
@@ -250,7 +250,8 @@ class Problem:
         found += blank_twins(program.inputs)
         zeros = [label for label, weight in zip(program.inputs, program.weights, strict=True) if weight == 0]
         if zeros:
-            found.append(f"prior probability 0 (protected all the same): {', '.join(zeros[:6])}")
+            them = "they are" if zeros[1:] else "it is"
+            found.append(f"no person has {named(zeros)} (prior 0); {them} protected all the same")
         free = isinstance(program.cone, FreeCone | PolyhedralCone) and isinstance(base_cone(program.cone), FreeCone)
         free = free and all(program.extra(kind) is None for kind in (ConcaveFloor, PosteriorRisk, Limits, Notions))
         private = (AtLevel, PointwiseMaximalLeakage)

@@ -18,7 +18,7 @@ SHOWN = 12
 
 def problem_html(problem: Problem) -> str:
     """The goal, the constraints and the labels."""
-    lines = [f"<b>{problem.goal.sense}</b> {escaped(problem.objective.kind)}"]
+    lines = [f"<b>{problem.goal.sense}</b> {escaped(problem.objective.describe())}"]
     lines += [f"subject to {escaped(name)}" for name in described(problem.constraints)[:SHOWN]]
     lines += [f"and {more} more constraints"] if (more := len(problem.constraints) - SHOWN) > 0 else []
     labels = ", ".join(map(escaped, problem.inputs[:SHOWN])) + (", ..." if len(problem.inputs) > SHOWN else "")

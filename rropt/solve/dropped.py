@@ -18,6 +18,19 @@ from rropt.solve.proving import prove
 
 COUPLING = ("rows", *EXTRAS, "outputs")
 """All that ties columns to each other."""
+WORDS = {
+    "cone": "the conditions on every column",
+    "cone_rows": "the linear conditions on every column",
+    "rows": "the constraints on the whole matrix",
+    "entropy": "the floor on the entropy",
+    "approximate": "approximate LDP",
+    "identification_risk": "the bound on the identification risk",
+    "structure": "the one number off the diagonal of a row",
+    "limits": "the limits on informations and gains",
+    "divergences": "the limits on divergences and the capacity",
+    "outputs": "the number of outputs",
+}
+"""The parts of a problem (`rropt.prove.steps`) in a sentence."""
 
 
 def prove_without(program: Program, effort: Effort, attained: float | None) -> Proof | None:
@@ -32,8 +45,10 @@ def prove_without(program: Program, effort: Effort, attained: float | None) -> P
 
 def said_of(proof: Proof) -> str:
     """What the steps of such a proof leave out, in words."""
-    words = [part.replace("_", " ") for step in proof.steps if isinstance(step, Drop) for part in step.parts]
-    return f"the bound is proved without {', '.join(words)}" if words else "the bound is proved from the frequencies"
+    *words, last = [WORDS[part] for step in proof.steps if isinstance(step, Drop) for part in step.parts] or [""]
+    if not last:
+        return "the bound is proved from the frequencies"
+    return f"the bound ignores {', '.join(words)}{' and ' if words else ''}{last}"
 
 
 def _choices(program: Program) -> Iterator[tuple[tuple[str, ...], Dual | None]]:

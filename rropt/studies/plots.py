@@ -82,7 +82,7 @@ def _with_unit(name: str, units: str) -> str:
 
 
 def _name(problem: Problem) -> str:
-    return problem.objective.kind.replace("_", " ")
+    return problem.objective.describe()
 
 
 def heat_map(mechanism: Mechanism, title: str = "") -> Figure:
@@ -238,7 +238,7 @@ def frontier_curve(found: Frontier) -> Figure:
     bounds = [(float(x), y) for x, y in zip(found.levels, found.bounds, strict=True) if y is not None]
     axes.plot(*_axes_of(bounds), "--", color=ORANGE, drawstyle="steps-post", label="bound")
     goals = found.first.objective, found.second.objective
-    _finish(axes, *(_with_unit(one.kind.replace("_", " "), one.units) for one in goals))
+    _finish(axes, *(_with_unit(one.describe(), one.units) for one in goals))
     axes.legend(frameon=False, fontsize=9)
     return figure
 

@@ -79,7 +79,7 @@ def least_epsilon(
         )
     else:
         goal, number = problem.goal, rational(wanted, "wanted of least_epsilon")
-        asked = f"{goal.objective.kind.replace('_', ' ')} {declared_text(number)}"
+        asked = f"{goal.objective.describe()} {declared_text(number)}"
     if step <= 0:
         raise InputError("the tolerance is not positive", "least_epsilon", "as 0.001")
     if any(isinstance(one, ApproximateLDP) for one in problem.constraints):
@@ -129,7 +129,7 @@ class Frontier:
 
     def __repr__(self) -> str:
         """A line for each level."""
-        first, second = self.first.objective.kind.replace("_", " "), self.second.objective.kind.replace("_", " ")
+        first, second = self.first.objective.describe(), self.second.objective.describe()
         limit = "at least" if self.first.sense == "maximize" else "at most"
         lines = [f"Frontier: {self.second.sense} {second} where {first} is {limit} a level"]
         for level, solution in zip(self.levels, self.solutions, strict=True):

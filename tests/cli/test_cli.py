@@ -143,7 +143,7 @@ def test_solve_shows_the_problem_the_result_and_the_verdict(run: Run) -> None:
     for pattern in (
         r"Problem: t\b",
         r"maximize +mutual information",
-        r"prior +3 inputs from 9 counted: a 0\.5556, b 0\.3333, c 0\.1111",
+        r"prior +3 inputs, counted from 9 people: a 0\.5556, b 0\.3333, c 0\.1111",
         r"subject to +LDP at epsilon 1",
         r"privacy +epsilon 1, parity at most 2\.718281828",
         r"status +certified",
@@ -279,7 +279,13 @@ def test_infeasible_json_has_the_same_keys(run: Run) -> None:
 
 def test_infeasible_json_names_the_conflict_on_the_error_stream(run: Run) -> None:
     ran = run("solve", write(toml(goal=TRACE, must=LDP + FLOOR)), "--json")
-    assert re.fullmatch(r"rropt: .*LDP at epsilon 1.*diagonal at least 0\.9.*\n", ran.err)
+    assert ran.err.endswith(": infeasible: LDP at epsilon 1 and diagonal at least 0.9 conflict; loosen one of them\n")
+
+
+def test_one_constraint_that_cannot_be_met_is_told_in_the_singular(run: Run) -> None:
+    rule = '[[constraint]]\nkind = "at_most"\nobjective = "bayes_success"\nnumber = 0.1\n'
+    ran = run("solve", write(toml(goal=TRACE, must=rule)), "--json")
+    assert ran.err.endswith(": infeasible: bayes success at most 0.1 cannot be satisfied; loosen it\n")
 
 
 def test_no_route_is_5_says_why_and_writes_nothing(run: Run) -> None:

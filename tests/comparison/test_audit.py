@@ -421,6 +421,25 @@ def test_a_certified_optimum_is_inadmissible_by_its_rounding_at_most(counts: lis
     assert found.admissibility or found.rounding_only
 
 
+def test_an_inadmissible_matrix_is_told_what_it_lacks(write, capfd: pytest.CaptureFixture[str]) -> None:
+    """The ratio that an admissible one has in every output, and what the outputs have: a ratio, or more than two
+    probabilities."""
+    found = rr.audit([["0.8", "0.2"], ["0.1", "0.9"]], epsilon=3)
+    assert found.why_inadmissible is not None
+    assert found.why_inadmissible.startswith(
+        "an admissible matrix has two probabilities with the ratio exp(3) = 20.0855 in every output; here output '0' "
+        "reaches only 8, '1' reaches only 4.5; one with"
+    )
+    three = rr.audit([["0.25", "0.75"], ["0.5", "0.5"], ["0.375", "0.625"]], prior=rr.Prior.uniform(3))
+    assert three.why_inadmissible is not None
+    assert three.why_inadmissible.startswith(
+        "an admissible matrix has two probabilities with the ratio 2 in every output; here output '0' has 3, '1' "
+        "reaches only 1.5; one with"
+    )
+    assert cli.main(["audit", write("0.75,0.25\n0.25,0.75\n")]) == 0
+    assert "yes: no mechanism of the same privacy is more informative" in " ".join(capfd.readouterr().out.split())
+
+
 def test_the_json_says_why_a_matrix_is_inadmissible(write, capfd: pytest.CaptureFixture[str]) -> None:
     """It is the sentence of the text; where the matrix is admissible or not judged there is none."""
     matrix = write("0.75,0.25\n0.4,0.6\n")

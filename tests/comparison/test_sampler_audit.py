@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
+import re
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -233,6 +234,7 @@ def test_the_command_says_what_the_function_says(tmp_path: Path, capsys: pytest.
     assert cli.main(["audit-sampler", wrong, "--epsilon", "1"]) == 1
     told = capsys.readouterr().out
     assert "REJECTED: epsilon 1 is claimed" in told
+    assert re.search(r"\noutput \S+: [\d,]+ of [\d,]+ draws at input \S+, [\d,]+ of [\d,]+ at input \S+\n", told)
     assert "\x1b" not in told
     assert cli.main(["audit-sampler", right, "--epsilon", "1", "--confidence", "0.999"]) == 0
     assert "not rejected" in capsys.readouterr().out

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import random
 import re
 from collections import Counter
@@ -552,3 +553,17 @@ def test_what_has_neither_labels_nor_an_order_is_refused(given: object) -> None:
     for call in (rr.Prior.from_counts, MECHANISM.estimate, rr.Invariant):
         with pytest.raises(rr.InputError):
             call(given)
+
+
+@pytest.mark.parametrize(
+    ("label", "said"),
+    [
+        (None, "is missing (None)"),
+        ("", "is missing ('')"),
+        (math.nan, "is missing (nan)"),
+        (True, "is no label (True)"),
+    ],
+)
+def test_a_label_that_is_missing_is_told_apart_from_what_is_no_label(label: object, said: str) -> None:
+    with pytest.raises(rr.InputError, match=re.escape(f"label 2 {said}")):
+        rr.Prior.uniform(["a", label])

@@ -12,6 +12,9 @@ from rropt.model.promises import plain_ratio, promised, promises, promises_to_li
 
 PRIOR = rr.Prior.from_counts({"a": 3, "b": 2, "c": 1})
 AT = "at the frequencies (a 50 %; b 33.3 %; c 16.7 %)"
+PATHS = "other pairs by sums along paths"
+WITHIN = "within a group at twice this epsilon"
+TEN = rr.Prior.uniform(10)
 PLAIN = "plain LDP (epsilon 36.0437)"
 PAIRS = rr.Prior.from_counts([[20, 60, 120], [280, 320, 200]], pairs=rr.Pairs(["ill", "well"], ["a", "b", "c"]))
 COUNTED = "1,000 counted people (ill, a 2 %; ill, b 6 %; ill, c 12 %; well, a 28 %; well, b 32 %; well, c 20 %)"
@@ -31,13 +34,49 @@ CASES = {
     "LDP by its ratio": (payload(rr.LDP(gamma=3)), "LDP (gamma 3, epsilon 1.09862)"),
     "metric": (
         payload(rr.MetricDP([("a", "b"), ("b", "c", 2.0)], epsilon="0.5")),
-        "metric privacy (epsilon 0.5 to 1) for 4 ordered pairs of inputs; " + PLAIN,
+        f"metric privacy (epsilon 0.5 to 1) between 'a' and 'b' (0.5), 'b' and 'c' (1), {PATHS}; {PLAIN}",
+    ),
+    "metric, one way": (
+        payload(rr.MetricDP.from_keys(1, graph=[["a", "b"], ["b", "c"], ["c", "a"]], directed=True)),
+        "metric privacy (epsilon 1) of 'a' against 'b', 'b' against 'c', 'c' against 'a' (one way: outputs at the "
+        f"first are bounded by those at the second), {PATHS}; {PLAIN}",
+    ),
+    "metric, all pairs": (
+        payload(rr.MetricDP([[0, 1, 2], [1, 0, "1.5"], [2, "1.5", 0]], epsilon=1)),
+        "metric privacy (epsilon 1 to 2) between 'a' and 'b' (1), 'a' and 'c' (2), 'b' and 'c' (1.5); " + PLAIN,
+    ),
+    "metric, many pairs": (
+        payload(rr.MetricDP([(x, x + 1) for x in range(9)], epsilon=1), objective=rr.MutualInformation(TEN)),
+        f"metric privacy (epsilon 1) for 18 of 90 ordered pairs of inputs, {PATHS}; {PLAIN}",
+    ),
+    "metric, two parts": (
+        payload(
+            rr.MetricDP([("a", "b"), ("c", "d")], epsilon=1, connected=False),
+            objective=rr.MutualInformation(rr.Prior.uniform(list("abcd"))),
+        ),
+        f"metric privacy (epsilon 1) between 'a' and 'b', 'c' and 'd', {PATHS} (without a path not at all); {PLAIN}",
+    ),
+    "maximal robust": (
+        payload(rr.MaximalRLDP(1, groups=["s", "t", "t"])),
+        f"LDP between groups (epsilon 1) of inputs, 'a' against 'b', 'c'; {WITHIN}; {PLAIN}",
+    ),
+    "a property": (
+        payload(rr.LDP(gamma=2, properties=[["a", "b"]])),
+        f"LDP between groups (gamma 2, epsilon 0.693148) of inputs, 'a', 'b' against 'c'; {WITHIN}; {PLAIN}",
+    ),
+    "many groups": (
+        payload(
+            rr.MaximalRLDP(1, groups=[str(x // 2) for x in range(14)]),
+            objective=rr.MutualInformation(rr.Prior.uniform(14)),
+        ),
+        "LDP between groups (epsilon 1) of inputs, 7 groups (168 of 182 ordered pairs are in different ones); "
+        f"{WITHIN}; {PLAIN}",
     ),
     "secrecy": (payload(rr.LDP(0), objective=rr.Trace(PRIOR)), "LDP (epsilon 0)"),
     "secrecy on a path": (payload(rr.MetricDP([("a", "b"), ("b", "c")], epsilon=0)), "LDP (epsilon 0)"),
     "secrecy of two": (
         payload(rr.MetricDP([[0, 1, math.inf], [1, 0, math.inf], [math.inf, math.inf, 0]], epsilon=0, connected=False)),
-        f"metric privacy (epsilon 0) for 2 ordered pairs of inputs; {PLAIN}",
+        f"metric privacy (epsilon 0) between 'a' and 'b', {PATHS} (without a path not at all); {PLAIN}",
     ),
     "nothing": (payload(rr.Floor("0.5"), objective=rr.Trace(PRIOR)), "LDP (epsilon 36.0437)"),
     "exact": (robust("exact"), f"robust LDP (epsilon 1) over the confidence set of {COUNTED}; {PLAIN}"),
@@ -68,7 +107,17 @@ CASES = {
     ),
     "entropy": (
         payload(rr.patterns.Bistochastic(), rr.EntropyRate("0.8"), objective=rr.Trace(PRIOR)),
-        f"entropy of the rows (at least 0.8 of the largest possible); {PLAIN}",
+        f"entropy of the rows (on average at least 0.8 of the largest possible); {PLAIN}",
+    ),
+    "entropy that blocks share": (
+        payload(
+            rr.patterns.Bistochastic(), rr.SharedEntropyRate("0.5", [["a", "b"], ["c"]]), objective=rr.Trace(PRIOR)
+        ),
+        "entropy of the rows (on average at least 0.173286 nats) with the weights (a 25 %; b 25 %; c 50 %); " + PLAIN,
+    ),
+    "no entropy": (
+        payload(rr.SharedEntropyRate("0.5", [["a"], ["b"], ["c"]]), objective=rr.Trace(PRIOR)),
+        "entropy of the rows (on average at least 0 nats); " + PLAIN,
     ),
     "pointwise maximal leakage": (
         payload(rr.privacy.PointwiseMaximalLeakage(PRIOR, epsilon="0.5")),
@@ -144,7 +193,7 @@ def test_a_promise_that_plain_privacy_does_not_keep_is_never_read_as_none(name: 
     """`identify` mixes in a design of the ratio that keeps all promises."""
     problem, _ = CASES[name]
     told = [one.notion for one in promises(problem)]
-    kept = {"LDP", "metric privacy", "robust LDP", "approximate LDP"}
+    kept = {"LDP", "LDP between groups", "metric privacy", "robust LDP", "approximate LDP"}
     if set(told) <= kept:
         assert (plain_ratio(problem) is None) == (not told)
     else:
@@ -183,7 +232,10 @@ def test_a_problem_with_a_notion_of_privacy_is_not_called_one_without(rule: rr.C
 
 def test_without_a_certificate_the_parity_is_told() -> None:
     assert promised(None, Fraction(3)) == "LDP (epsilon 1.09862)"
-    assert promised(None, math.inf) == "LDP (epsilon infinite)"
+    assert promised(None, math.inf) == "no privacy: some output excludes an answer"
+    assert promised(payload(rr.privacy.MaximalLeakage(1)), math.inf) == (
+        "maximal leakage (epsilon 1); no plain LDP: some output excludes an answer"
+    )
     assert promised(None) == "no privacy is promised"
 
 
@@ -199,3 +251,18 @@ def test_rows_are_approximate_privacy_only_where_no_event_is_missing() -> None:
     assert promises(less) == ()
     renamed = problem | {"rows": [row | {"name": f"own {at}"} for at, row in enumerate(problem["rows"])]}
     assert promises(renamed) == promises(problem)
+
+
+def test_the_told_entropy_is_what_the_rows_have() -> None:
+    """The weighted mean of their entropies, which a floor that blocks share bounds; the plain mean is less here."""
+    blocks = [["a", "b"], ["c", "d", "e"]]
+    rule = rr.SharedEntropyRate("0.5", blocks)
+    problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.patterns.Bistochastic(), rule], inputs=list("abcde"))
+    found = problem.solve().mechanism
+    assert found is not None
+    (told,) = promises(problem.compile().payload())
+    least = float(told.level.removeprefix("on average at least ").removesuffix(" nats"))
+    rows = [-sum(q * math.log(q) for q in row if q) for row in found.matrix]
+    shares = [1 / (2 * len(block)) for block in blocks for _ in block]
+    assert least <= sum(share * own for share, own in zip(shares, rows, strict=True)) <= least + 1e-4
+    assert told.scope == "with the weights (a 25 %; b 25 %; c 16.7 %; d 16.7 %; e 16.7 %)"

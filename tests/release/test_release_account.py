@@ -131,7 +131,7 @@ def test_a_column_that_is_given_away_is_above_every_ceiling(capsys: pytest.Captu
     release_file(data, column("y"), "oy.csv", force=True)
     capsys.readouterr()
     assert cli.main(["ledger", "show", f"{data}.ledger"]) == 0
-    assert "a person has spent epsilon infinite\n" in capsys.readouterr().out
+    assert "epsilon infinite has been spent on each person\n" in capsys.readouterr().out
 
 
 def test_an_infinite_draw_that_another_ledger_explains_is_said_to_be_one(capsys: pytest.CaptureFixture[str]) -> None:
@@ -207,7 +207,7 @@ def test_show_tells_every_draw_and_the_odds(capsys: pytest.CaptureFixture[str]) 
     assert cli.main(["ledger", "show", str(ALL)]) == 0
     told = capsys.readouterr().out
     assert "x.csv" in told
-    assert "a person has spent epsilon 1 of 4\n" in told
+    assert "epsilon 1 of 4 has been spent on each person\n" in told
     assert "by a factor of 2.71829 at most\n" in told  # e is 2.71828..., rounded up
     assert cli.main(["ledger", "verify", str(ALL)]) == 0
     assert "3 lines agree with their hashes, 1 draw, spent epsilon 1" in capsys.readouterr().out

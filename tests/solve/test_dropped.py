@@ -15,7 +15,7 @@ from second.steps import after_steps
 import rropt as rr
 from rropt.checker import check_bytes
 from rropt.program.extras import Extra
-from rropt.prove.certificates import Certificate
+from rropt.prove.certificates import Certificate, Proof
 from rropt.prove.problem_digest import canonical
 from rropt.prove.steps import PARTS, Drop, Gibbs, drop, lemmas, relax
 from rropt.solve.compose.relaxed import gibbs_points
@@ -58,7 +58,23 @@ def test_the_simple_bound_is_proved_of_the_problem_itself(objective: str, rule: 
     assert certificate.differences(program) == []
     data = certificate.to_json().encode()
     assert (check_bytes(data).status, check(data)) == ("PROVED", "PROVED"), check_bytes(data).reason
-    assert said_of(proof).startswith("the bound is proved")
+    assert said_of(proof).startswith(("the bound ignores ", "the bound is proved from the frequencies"))
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_every_part_that_a_bound_ignores_is_told_in_words(part: str) -> None:
+    told = said_of(Proof({}, F(0), steps=(Drop((part,)),)))
+    assert told.startswith(("the bound ignores the ", "the bound ignores approximate LDP"))
+    assert len(told.split()) > 4
+    assert "_" not in told
+
+
+def test_what_a_bound_ignores_is_a_list() -> None:
+    proof = Proof({}, F(0), steps=(Drop(("cone", "rows", "outputs")),))
+    assert said_of(proof) == (
+        "the bound ignores the conditions on every column, the constraints on the whole matrix and the number of "
+        "outputs"
+    )
 
 
 @pytest.mark.parametrize(

@@ -267,7 +267,7 @@ def test_every_word_of_a_problem_file_has_a_sentence() -> None:
         return found
 
     assert kinds(Objective) == WORDS.keys()
-    assert all(kind.sentence for kind in WORDS.values())
+    assert all(kind.sentence or "told" in vars(kind) for kind in WORDS.values())
     assert kinds(Constraint) == CONSTRAINTS.keys()
 
 
@@ -462,3 +462,27 @@ def test_the_report_of_a_column_does_not_name_the_model_whose_rules_were_taken(
     shown = Path("r.html").read_text(encoding="utf-8").split("<h2>To solve it again</h2>")[0]
     assert "adult-pram" not in shown
     assert shown.count("column &#x27;level&#x27; of people.csv") >= 3
+
+
+def test_a_mechanism_without_privacy_is_not_said_to_guarantee_any(tmp_path: Path) -> None:
+    told = words_of(rr.Problem(rr.Maximize(rr.Trace(PRIOR)), [rr.patterns.Tridiagonal()]).solve(), tmp_path)
+    assert "It does not guarantee any privacy: some output excludes an answer." in told
+    assert "It guarantees" not in told
+
+
+def test_one_constraint_that_cannot_be_met_is_told_in_the_singular(tmp_path: Path) -> None:
+    one = rr.AtMost(rr.BayesSuccess(PRIOR), "0.1")
+    told = words_of(rr.Problem(rr.Maximize(rr.Trace(PRIOR)), [one]).solve(), tmp_path)
+    assert "No mechanism satisfies the constraint bayes success at most 0.1." in told
+
+
+def test_no_line_breaks_within_a_number(tmp_path: Path) -> None:
+    """A hyphen may end a line: "3.4e-" and "7 nats" stood on two."""
+    solution = rr.Problem(rr.Maximize(rr.MutualInformation(PRIOR)), [rr.LDP(1)]).solve(gap=1e-5)
+    rr.write_report(solution, tmp_path / "r.html")
+    page = (tmp_path / "r.html").read_text(encoding="utf-8").partition("<h2>The certificate")[0]
+    numbers = re.findall(r".{20}\d\.?\d*e-\d+\u00a0nats.{7}", page)
+    assert numbers
+    for number in numbers:
+        assert re.search(r"<span>[\d.]+e-\d+\u00a0nats</span>", number), number
+    assert re.search(r"span \{[^}]*white-space: nowrap", page)

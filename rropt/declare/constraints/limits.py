@@ -96,7 +96,8 @@ class _Bounded(Constraint):
         if not isinstance(utility, Linear):
             return ()
         terms = tuple((x, y, sign * value) for x, y, value in utility.cost)
-        return (Row(self.describe(), "<=", sign * self.number, terms),)
+        # Certificates have the name of this row: it stays as it is.
+        return (Row(self._named(self.objective.kind.replace("_", " ")), "<=", sign * self.number, terms),)
 
     def extras(self, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> tuple[Extra, ...]:
         utility = self._form(inputs)
@@ -121,9 +122,12 @@ class _Bounded(Constraint):
         return {"objective": self.objective.kind, "number": self.number, **own, **self.objective.keys()}
 
     def describe(self) -> str:
+        return self._named(self.objective.describe())
+
+    def _named(self, what: str) -> str:
         word = "at most" if self.upper else "at least"
         unit = f" {self.objective.units}" if self.objective.units else ""
-        return f"{self.objective.kind.replace('_', ' ')} {word} {declared_text(self.number)}{unit}"
+        return f"{what} {word} {declared_text(self.number)}{unit}"
 
 
 @checked

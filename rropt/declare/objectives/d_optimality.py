@@ -33,7 +33,8 @@ class DOptimality(Objective):
     kind: ClassVar[str] = "d_optimality"
     sense: ClassVar[Sense] = "minimize"
     sentence: ClassVar[str] = (
-        "the volume of the confidence region of frequencies estimated from the release (its logarithm)"
+        "the logarithm of the determinant of n times the covariance of all frequencies but one, estimated from the "
+        "release of n answers (half of it is the logarithm of the volume of the confidence region, up to a constant)"
     )
 
     prior: Prior

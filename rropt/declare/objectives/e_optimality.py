@@ -31,7 +31,10 @@ class EOptimality(Objective):
 
     kind: ClassVar[str] = "e_optimality"
     sense: ClassVar[Sense] = "minimize"
-    sentence: ClassVar[str] = "the largest error of any weighted sum of frequencies estimated from the release"
+    sentence: ClassVar[str] = (
+        "the largest variance (times the number of respondents) of a weighted sum of the frequencies, estimated from "
+        "the release, over all sums whose weights have length one (their squares sum to one)"
+    )
 
     prior: Prior
 

@@ -27,7 +27,9 @@ class InjectedEntropy(Objective):
 
     kind: ClassVar[str] = "injected_entropy"
     words: ClassVar[Mapping[str, str]] = {"units": '`"nats"` or `"bits"`'}
-    sentence: ClassVar[str] = "the mean uncertainty (entropy) of the released answer given the true one"
+    sentence: ClassVar[str] = (
+        "the uncertainty (entropy) of the released answer given the true one, each true answer with the same weight"
+    )
     prior: None = field(default=None, init=False)
     units: str = "nats"
 

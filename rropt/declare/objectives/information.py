@@ -123,6 +123,24 @@ class MutualInformation(Objective):
             return {**keys, "worst_case": _set_keys(self.worst_case)}
         return keys if self.given is None else {**keys, "given": [list(row) for row in self.given]}
 
+    def told(self) -> str:
+        if self.given is not None:
+            return (
+                "the information (Shannon's) that the released answer gives about the true one to a reader who knows "
+                "another variable already"
+            )
+        if isinstance(self.worst_case, ChiSquareSet):
+            place = self.worst_case.describe()
+            return f"the least information{self.sentence.removeprefix('the information')}, over {place}"
+        return self.sentence if self.worst_case is None else f"{self.sentence}, at one known distribution"
+
+    def describe(self) -> str:
+        own = super().describe()
+        if isinstance(self.worst_case, ChiSquareSet):
+            return f"least {own} over {self.worst_case.describe()}"
+        place = "" if self.worst_case is None else f" at {self.worst_case.describe()}"
+        return own + (place if self.given is None else " given another variable")
+
 
 def _bits(nats: Interval) -> Interval:
     lower = enclosure(lambda: ball(nats.lower) / arb(2).log()).lower

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Any, ClassVar, Self
 
 from rropt.declare.objective import Objective, check_domain, check_prior
-from rropt.errors import InputError
+from rropt.errors import InputError, counted, named
 from rropt.exact import Interval, coefficient, common_denominator, rational_table
 from rropt.io.arguments import checked
 from rropt.io.counts import Table
@@ -27,14 +27,13 @@ class Trace(Objective):
 
     kind: ClassVar[str] = "trace"
     words: ClassVar[Mapping[str, str]] = {"weighted": "`true` for the sum that is weighted by the prior"}
-    sentence: ClassVar[str] = "the sum over the categories of the probability that an answer stays as it is"
+    sentence: ClassVar[str] = "the sum over the categories of the probability that an answer is not changed"
 
     prior: Prior | None = None
 
     def __post_init__(self) -> None:
         if self.prior is not None:
             check_prior(self.prior, "Trace")
-            object.__setattr__(self, "sentence", "how often the released answer is the true one")
 
     @classmethod
     def read_keys(cls, prior: Prior | None, keys: Mapping[str, Any], where: str) -> Self:
@@ -65,6 +64,12 @@ class Trace(Objective):
 
     def keys(self) -> dict[str, object]:
         return {} if self.prior is None else {"weighted": True}
+
+    def told(self) -> str:
+        return self.sentence if self.prior is None else "how often the released answer is the true one"
+
+    def describe(self) -> str:
+        return super().describe() if self.prior is None else f"weighted {super().describe()}"
 
 
 def action_matrix(
@@ -176,6 +181,11 @@ class _Expected(Objective):
             keys["actions"] = list(self.actions)
         return keys
 
+    def told(self) -> str:
+        if self.actions == self.prior.labels:
+            return self.sentence
+        return f"{self.sentence} (what is released is an action: {named(self.actions)})"
+
 
 @checked
 @dataclass(frozen=True, init=False)
@@ -209,7 +219,7 @@ class BayesSuccess(Objective):
 
     kind: ClassVar[str] = "bayes_success"
     words: ClassVar[Mapping[str, str]] = {"gain": "inputs x actions", **ACTIONS}
-    sentence: ClassVar[str] = "the success of the best guess at the true answer from the released one"
+    sentence: ClassVar[str] = "the probability that the best guess at the true answer from the released one is right"
 
     prior: Prior
     given: Rows | None
@@ -263,6 +273,15 @@ class BayesSuccess(Objective):
         if self.actions != (self.prior.labels if len(self.actions) == k else None):
             keys["actions"] = list(self.actions)
         return keys
+
+    def told(self) -> str:
+        actions = f"{counted(len(self.actions), 'actions')} ({named(self.actions)})"
+        if self.given is not None:
+            return f"the mean gain of the best of {actions}, chosen by the released answer"
+        return self.sentence if self.actions == self.prior.labels else f"{self.sentence}; the guesses are {actions}"
+
+    def describe(self) -> str:
+        return super().describe() + ("" if self.given is None else " with gains")
 
 
 def _identity(size: int) -> Rows:

@@ -9,9 +9,9 @@ from typing import ClassVar
 
 from flint import arb, arb_mat
 
-from rropt.declare.objective import Objective, check_domain
+from rropt.declare.objective import MOST_NAMED, Objective, check_domain, weighted_words
 from rropt.declare.objectives.information_matrix import information_matrix, positive_prior
-from rropt.errors import InputError
+from rropt.errors import InputError, counted
 from rropt.exact import BITS, Interval, ball, enclosure, rational, rational_table
 from rropt.io.arguments import checked
 from rropt.io.counts import Table
@@ -38,7 +38,8 @@ class MinimaxRisk(Objective):
     words: ClassVar[Mapping[str, str]] = {"queries": "rows of k numbers; the frequencies themselves if left out"}
     sense: ClassVar[Sense] = "minimize"
     sentence: ClassVar[str] = (
-        "the squared error (times the number of respondents) of frequencies estimated from the release"
+        "the mean squared error (times the number of respondents) of the frequencies, estimated from the release and "
+        "summed over the categories"
     )
 
     prior: Prior
@@ -80,6 +81,24 @@ class MinimaxRisk(Objective):
 
     def keys(self) -> dict[str, object]:
         return {} if self.queries is None else {"queries": [list(row) for row in self.queries]}
+
+    def told(self) -> str:
+        if self.queries is None:
+            return self.sentence
+        sums = [
+            weighted_words([(c, repr(label)) for c, label in zip(row, self.prior.labels, strict=True) if c])
+            for row in self.queries[:MOST_NAMED]
+        ]
+        more = f"; and {len(self.queries) - MOST_NAMED:,} more" if len(self.queries) > MOST_NAMED else ""
+        return (
+            "the mean squared error (times the number of respondents) of "
+            f"{counted(len(self.queries), 'weighted sums')} of the frequencies ({'; '.join(sums)}{more}), estimated "
+            f"from the release{' and summed over these' if self.queries[1:] else ''}"
+        )
+
+    def describe(self) -> str:
+        own = super().describe()
+        return own if self.queries is None else f"{own} of {counted(len(self.queries), 'queries')}"
 
 
 def _rows(queries: object, inputs: tuple[str, ...]) -> tuple[tuple[Fraction, ...], ...]:

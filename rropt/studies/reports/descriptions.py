@@ -1,15 +1,20 @@
 """Descriptions of problems for readers of reports: one sentence for each objective and constraint."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from fractions import Fraction
 from typing import Any
 
 from rropt.declare.constraint import Constraint, described
-from rropt.errors import counted
+from rropt.declare.objective import Sum
+from rropt.errors import counted, named
+from rropt.exact import declared_text
+from rropt.io.counts import Numbers
 from rropt.model.distributions import ChiSquareSet, EveryDistribution, Joint, KnownDistribution
-from rropt.model.prior import DataColumn
+from rropt.model.prior import DataColumn, Prior
+from rropt.model.promises import frequencies
 from rropt.problem import Problem
 
-__all__ = ["CONSTRAINTS", "goal_sentence", "prior_sentence", "rule_sentences"]
+__all__ = ["CONSTRAINTS", "counted_from", "goal_sentence", "prior_sentence", "rule_sentences"]
 
 
 def _ratio(rule: Any) -> str:
@@ -17,31 +22,41 @@ def _ratio(rule: Any) -> str:
     return "exp(epsilon)" if rule.level.gamma is None else "gamma"
 
 
-def _ldp(rule: Any) -> str:
+def _people(labels: Sequence[str], weights: Sequence[Any]) -> str:
+    return f"the frequencies {frequencies(labels, weights)}"
+
+
+def _properties(rule: Any) -> str:
+    told = "; ".join(f"to be one of {named(labels)}" for labels in rule.properties[:FEW])
+    more = f"; and {len(rule.properties) - FEW:,} more" if len(rule.properties) > FEW else ""
+    return f" {'The properties are' if rule.properties[1:] else 'The property is'} {told}{more}."
+
+
+def _ldp(rule: Any, problem: Problem) -> str:
     ratio = _ratio(rule)
     if rule.population:
         return (
-            "On average over the people of the stated population who have a stated property, every output is at most "
-            f"{ratio} times as likely as on average over the others, and the reverse. Single answers are not "
-            "protected: an output may exclude some of them."
+            f"On average over the people of a population with {_people(*zip(*rule.population, strict=True))} who have "
+            f"a property, every output is at most {ratio} times as likely as on average over the others, and the "
+            f"reverse.{_properties(rule)} Single answers are not protected: an output may exclude some of them."
         )
     if rule.properties:
         return (
-            f"Every output is at most {ratio} times as likely under a true answer with a stated property as under "
-            f"one without it, and the reverse. Between answers that no property separates the factor is the square of "
-            f"{ratio}."
+            f"Every output is at most {ratio} times as likely under a true answer with a property as under one without "
+            f"it, and the reverse.{_properties(rule)} Between answers that no property separates the factor is the "
+            f"square of {ratio}."
         )
     return f"Every output is at most {ratio} times as likely under one true answer as under any other."
 
 
-def _approximate(rule: Any) -> str:
+def _approximate(rule: Any, problem: Problem) -> str:
     return (
         f"The probability of any set of outputs under one true answer is at most {_ratio(rule)} times that under any "
         "other, plus delta."
     )
 
 
-def _metric(rule: Any) -> str:
+def _metric(rule: Any, problem: Problem) -> str:
     apart = "" if rule.connected else " Answers between which no path leads are not protected from each other."
     return (
         "Every output is at most exp(epsilon d) times as likely under one true answer as under another, d the "
@@ -49,21 +64,27 @@ def _metric(rule: Any) -> str:
     )
 
 
-def _maximal_robust(rule: Any) -> str:
+def _maximal_robust(rule: Any, problem: Problem) -> str:
+    members: dict[str, list[str]] = {}
+    for label, group in zip(
+        problem.inputs, Numbers(list(rule.groups), rule.labels).of(problem.inputs, ""), strict=True
+    ):
+        members.setdefault(str(group), []).append(label)
+    values = "; ".join(f"{group!r} (of {named(labels)})" for group, labels in list(members.items())[:FEW])
+    more = f"; and {len(members) - FEW:,} more" if len(members) > FEW else ""
     return (
         f"Every output is at most {_ratio(rule)} times as likely under one sensitive value as under any other, "
-        "whatever the joint distribution of the two parts may be."
+        f"whatever the joint distribution of the two parts may be. The sensitive values are {values}{more}."
     )
 
 
-def _robust(rule: Any) -> str:
+def _robust(rule: Any, problem: Problem) -> str:
     over = rule.over
-    places = {
-        ChiSquareSet: "for every joint distribution in the stated confidence set",
-        KnownDistribution: "at the stated joint distribution, and at this one alone",
-        EveryDistribution: "whatever the joint distribution of the two parts may be",
-    }
-    place = places.get(type(over), "for every joint distribution in the stated set")
+    place = f"for every joint distribution in {over.describe()}"
+    if isinstance(over, KnownDistribution):
+        place = f"at one joint distribution alone, {_people(over.center.labels, over.center.weights)}"
+    elif isinstance(over, EveryDistribution):
+        place = "whatever the joint distribution of the two parts may be"
     seen = " The mechanism reads the other part alone." if isinstance(rule.confidence, Joint) else ""
     return (
         f"Every output is at most {_ratio(rule)} times as likely under one sensitive value as under any other, "
@@ -71,85 +92,132 @@ def _robust(rule: Any) -> str:
     )
 
 
-def _identification(rule: Any) -> str:
-    among = " (one of the stated categories)" if rule.categories is not None else ""
+def _identification(rule: Any, problem: Problem) -> str:
+    among = "" if rule.categories is None else f" (one of these: {named(rule.categories)})"
+    counts = rule.counts.of(problem.inputs, "")
+    shown = "; ".join(f"{label} {count:,}" for label, count in list(zip(problem.inputs, counts, strict=True))[:MOST])
+    more = f"; and {len(counts) - MOST:,} more" if len(counts) > MOST else ""
     return (
         f"An intruder knows the category of a person{among} and seeks this person among the records released as that "
         "category. The intruder picks one of them at random, and uses neither the mechanism nor anything else about "
-        "the person. It is the right one with at most the stated probability, in data with the stated counts."
+        f"the person. It is the right one with a probability of at most {declared_text(rule.at_most)}, in data with "
+        f"these counts: {shown}{more}."
     )
 
 
-def _mixture(rule: Any) -> str:
-    drawn = "from all permutations of them" if rule.permutations is None else "from the stated ones"
-    bounds = ", with the stated bounds on their probabilities" if rule.weights else ""
+def _mixture(rule: Any, problem: Problem) -> str:
+    drawn = "all permutations of them" if rule.permutations is None else counted(len(rule.permutations), "permutations")
     most = "" if rule.max_terms is None else f"; at most {rule.max_terms} of them are used"
-    return f"The release is a random relabelling of the categories, drawn {drawn}{bounds}{most}."
+    told = [
+        f"{name if isinstance(name, str) else f'to {named(name)}'} has a probability from {declared_text(low)} to "
+        f"{declared_text(high)}"
+        for name, low, high in rule.weights[:FEW]
+    ]
+    told += [f"{counted(len(rule.weights) - FEW, 'more')} are bounded"] if len(rule.weights) > FEW else []
+    bounds = f" Of these {'; '.join(told)}." if told else ""
+    return f"The release is a random relabelling of the categories, drawn from {drawn}{most}.{bounds}"
 
 
-def _limit(rule: Any) -> str:
-    side, what = ("most", "loss") if rule.kind == "at_most" else ("least", "gain")
-    place = "" if rule.objective.prior is None else ", at the stated frequencies"
-    return f"Another number of the mechanism, such as its information or {what}, is at {side} the stated number{place}."
+def _limit(rule: Any, problem: Problem) -> str:
+    what, unit = rule.objective.told(), f" {rule.objective.units}" if rule.objective.units else ""
+    side, prior = "most" if rule.kind == "at_most" else "least", rule.objective.prior
+    place = "" if prior is None else f", at {_people(prior.labels, prior.weights)}"
+    if prior is not None and _priors(problem) == [prior]:
+        place = ", at the frequencies above"
+    return f"{what[0].upper()}{what[1:]} is at {side} {declared_text(rule.number)}{unit}{place}."
 
 
-def _always(sentence: str) -> Callable[[Any], str]:
-    return lambda rule: sentence
+def _shared_entropy(rule: Any, problem: Problem) -> str:
+    blocks = "; ".join(named(block) for block in rule.blocks[:FEW])
+    more = f"; and {len(rule.blocks) - FEW:,} more" if len(rule.blocks) > FEW else ""
+    return (
+        f"The released answer stays uncertain. Its mean entropy is taken in each block of true answers: {blocks}{more}."
+        f" The sum of these means is at least {declared_text(rule.at_least)} times the sum of the logarithms of the "
+        "sizes of the blocks."
+    )
 
 
-CONSTRAINTS: dict[str, Callable[[Any], str]] = {
+def _forbidden(rule: Any, problem: Problem) -> str:
+    told = ", ".join(f"{x!r} is never released as {y!r}" for x, y in rule.cells[:MOST])
+    return told + (f", and {len(rule.cells) - MOST:,} more" if len(rule.cells) > MOST else "") + "."
+
+
+def _floor(rule: Any, problem: Problem) -> str:
+    if isinstance(rule.diagonal, Fraction):
+        return f"Each answer is released as it is with probability at least {declared_text(rule.diagonal)}."
+    pairs = (
+        rule.diagonal if isinstance(rule.diagonal[0], tuple) else list(zip(problem.inputs, rule.diagonal, strict=True))
+    )
+    told = ", ".join(f"{label!r} with probability at least {declared_text(least)}" for label, least in pairs[:MOST])
+    more = f", and {len(pairs) - MOST:,} more" if len(pairs) > MOST else ""
+    return f"These answers are released as they are: {told}{more}."
+
+
+def _always(sentence: str) -> Callable[[Any, Problem], str]:
+    return lambda rule, problem: sentence
+
+
+CONSTRAINTS: dict[str, Callable[[Any, Problem], str]] = {
     "ldp": _ldp,
     "approximate_ldp": _approximate,
     "metric_dp": _metric,
     "maximal_rldp": _maximal_robust,
     "rldp": _robust,
     "bistochastic": _always("If all true answers are equally frequent, all released ones are, in expectation."),
-    "blocks": _always("An answer never leaves its class."),
+    "blocks": lambda rule, problem: (
+        "An answer never leaves its class: "
+        + "; ".join(named(block) for block in rule.blocks[:MOST])
+        + (f"; and {len(rule.blocks) - MOST:,} more." if len(rule.blocks) > MOST else ".")
+    ),
     "tridiagonal": _always("An answer moves to a neighbour at most."),
     "symmetric": _always("Each answer turns into another one with the same probability as the reverse."),
-    "circulant": _always("Every answer is shifted by the same distribution, counted from its own place."),
-    "entropy_rate": _always(
+    "circulant": _always("Each row of the matrix is the row above, shifted by one place."),
+    "entropy_rate": lambda rule, problem: (
         "The released answer stays uncertain: on average over the true answers, each with the same weight, its "
-        "entropy is at least this share of the largest."
+        f"entropy is at least {declared_text(rule.at_least)} times the largest."
     ),
-    "shared_entropy_rate": _always("Several attributes share one budget of uncertainty."),
-    "uniform_off_diagonal": _always("A wrong answer is any other one, each equally likely."),
+    "shared_entropy_rate": _shared_entropy,
+    "uniform_off_diagonal": _always("If the released answer is not the true one, each other answer is equally likely."),
     "identification_risk": _identification,
-    "invariant": _always(
-        "If the true answers have the stated frequencies, the released ones have them too, in expectation."
+    "invariant": lambda rule, problem: (
+        f"If the true answers have {_people(problem.inputs, rule.counts.of(problem.inputs, ''))}, the released ones "
+        "have them too, in expectation."
     ),
     "permutation_mixture": _mixture,
-    "forbidden": _always("The stated outputs are never released for the stated answers."),
-    "floor": _always("Each stated answer is released as it is with at least the stated probability."),
+    "forbidden": _forbidden,
+    "floor": _floor,
     "at_most": _limit,
     "at_least": _limit,
     "linear": _always("A row of the user's own on the whole matrix."),
     "cone": _always("The user's own inequalities on each column."),
-    "pointwise_maximal_leakage": lambda rule: (
-        f"No single output multiplies the chance of any guess by more than {_ratio(rule)}, at the stated frequencies."
+    "pointwise_maximal_leakage": lambda rule, problem: (
+        f"No single output multiplies the chance of any guess by more than {_ratio(rule)}, at "
+        f"{_people(rule.prior.labels, rule.prior.weights)}."
     ),
-    "maximal_leakage": lambda rule: (
+    "maximal_leakage": lambda rule, problem: (
         f"The release as a whole multiplies the chance of any guess by at most {_ratio(rule)}, at any frequencies."
     ),
-    "renyi_ldp": _always(
-        "The Renyi divergence, of the stated order, of the outputs of any two answers is at most epsilon."
+    "renyi_ldp": lambda rule, problem: (
+        f"The Renyi divergence of order {declared_text(rule.order)} of the outputs of any two answers is at most "
+        f"{declared_text(rule.epsilon)}."
     ),
     "zero_concentrated_ldp": _always(
         "The Renyi divergences of all orders a above 1 of the outputs of any two answers are at most rho a."
     ),
 }
-"""What each constraint guarantees, by its name in problem files: a sentence about the constraint as it was declared."""
+"""What each constraint guarantees, by its name in problem files: a sentence about the constraint as it was declared in
+a problem."""
 
 OWN = "A rule of the user's own."
 HOME = "rropt.declare.constraints."
-FEW = 3
+FEW, MOST = 3, 6
+"""Frequencies, properties and groups that a sentence names; cells, floors and counts."""
 
 
 def goal_sentence(problem: Problem) -> str:
     """The objective as a sentence."""
-    kind, sense = problem.objective.kind, problem.goal.sense
-    least = "as large as possible" if sense == "maximize" else "as small as possible"
-    what = problem.objective.sentence or f"the objective {kind.replace('_', ' ')}, which is the user's own"
+    least = "as large as possible" if problem.goal.sense == "maximize" else "as small as possible"
+    what = problem.objective.told()
     unit = f" (in {problem.objective.units})" if problem.objective.units else ""
     of = counted(len(problem.inputs), "categories")
     return f"The problem: a random perturbation of {of} that makes {what}{unit} {least}."
@@ -157,26 +225,47 @@ def goal_sentence(problem: Problem) -> str:
 
 def prior_sentence(problem: Problem, data: DataColumn | None = None) -> str:
     """The frequencies of the answers; `data` is the file where they were counted."""
-    prior = problem.objective.prior
-    if prior is None:
+    own = _priors(problem)
+    if not own:
         return "What is sought does not depend on the frequencies of the true answers."
+    if len(own) > 1:
+        told = ", ".join(frequencies(one.labels, one.weights) for one in own)
+        return f"The terms of the sum are at different frequencies of the true answers: {told}."
+    (prior,) = own
+    over = getattr(problem.objective, "worst_case", None)
+    if isinstance(over, ChiSquareSet):
+        around = frequencies(over.center.labels, over.center.weights)
+        return f"The frequencies of the true answers may be any in that set, around {around}."
     if prior.declared == "uniform":
         return "All true answers are taken to be equally frequent."
     order = sorted(range(len(prior)), key=lambda x: -prior.weights[x])[:FEW]
     most = ", ".join(f"{prior.labels[x]} ({100 * float(prior.probabilities[x]):.3g} %)" for x in order)
-    place = "" if data is None else f" in {data}"
-    people = f", counted from {counted(sum(prior.weights), 'people')}{place}" if prior.declared == "counts" else ""
+    people = "" if prior.declared != "counts" else f", {counted_from(prior, data)}"
     more = "; the most frequent are" if len(prior) > FEW else ":"
     return f"The frequencies of the true answers are given{people}{more} {most}."
+
+
+def counted_from(prior: Prior, data: DataColumn | None) -> str:
+    """Where counts come from; those that noise or rounding has changed are not numbers of people."""
+    total = sum(prior.weights)
+    if data is not None and data.public:
+        return f"by counts of {data}, which sum to {total:,}"
+    return f"counted from {counted(total, 'people')}" + ("" if data is None else f" in {data}")
+
+
+def _priors(problem: Problem) -> list[Prior]:
+    """The different frequencies at which the objective, or a term of it, is taken."""
+    parts = problem.objective.terms if isinstance(problem.objective, Sum) else [(1, problem.objective)]
+    return list(dict.fromkeys(part.prior for _, part in parts if part.prior is not None))
 
 
 def rule_sentences(problem: Problem) -> list[tuple[str, str]]:
     """(short name, promise) of each constraint."""
     rules = problem.constraints
-    return [(name, _sentence(rule)) for name, rule in zip(described(rules), rules, strict=True)]
+    return [(name, _sentence(rule, problem)) for name, rule in zip(described(rules), rules, strict=True)]
 
 
-def _sentence(rule: Constraint) -> str:
+def _sentence(rule: Constraint, problem: Problem) -> str:
     # A class of the user's own may have any word, and may mean anything by it.
     known = type(rule).__module__.startswith(HOME) and rule.kind in CONSTRAINTS
-    return CONSTRAINTS[rule.kind](rule) if known else OWN
+    return CONSTRAINTS[rule.kind](rule, problem) if known else OWN

@@ -9,6 +9,7 @@ import numpy as np
 from rropt.errors import counted
 from rropt.exact import Interval, shown
 from rropt.mechanisms.mechanism import Mechanism
+from rropt.model.promises import NO_PRIVACY
 from rropt.prove.assumptions import MEANINGS
 from rropt.prove.gaps import share
 from rropt.studies.reports.descriptions import goal_sentence, prior_sentence, rule_sentences
@@ -23,6 +24,8 @@ the units of the picture."""
 LONGEST_LABEL = 18
 UNIT = re.compile(r"(?<=\d) (?=%|nats\b|bits\b)")
 """The space between a number and its unit, where no line may break."""
+SMALL = re.compile(r"(?<![\w.])\d[\d.]*e-\d+(?:\u00a0\w+)?")
+"""A number with a hyphen, after which a line would break, and its unit."""
 
 STYLE = """
 :root { color-scheme: light dark; --page: #ffffff; --ink: #1b1f24; --soft: #59626e; --line: #d5dae0; --card: #f5f7f9;
@@ -43,7 +46,7 @@ p, ul { margin: .5rem 0; } ul { padding-left: 1.2rem; } .soft { color: var(--sof
 .wide { overflow-x: auto; border: 1px solid var(--line); border-radius: .5rem; padding: .5rem; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: .25rem .6rem; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
-th { overflow-wrap: normal; min-width: 6.5rem; }
+span { white-space: nowrap; } th { overflow-wrap: normal; min-width: 6.5rem; }
 .matrix th, .matrix td { min-width: 0; font-size: .8rem; text-align: right; white-space: nowrap; }
 .matrix tbody th { text-align: left; position: sticky; left: 0; background: var(--page); }
 pre { overflow-x: auto; background: var(--card); border: 1px solid var(--line); border-radius: .5rem; padding: .75rem;
@@ -69,7 +72,7 @@ HEADLINES = {
 def page(report: Report) -> str:
     """The page, UTF-8. Everything that came from a file is escaped."""
     title = f"{_text(report.title)}: rropt report"
-    parts = [_headline(report), _problem(report), _result(report)]
+    parts = [SMALL.sub(r"<span>\g<0></span>", part(report)) for part in (_headline, _problem, _result)]
     if report.mechanism is not None:
         parts.append(_mechanism(report.mechanism))
     parts += [_certificate(report), _again(report), _source(report)]
@@ -104,7 +107,10 @@ def _headline(report: Report) -> str:
         "checked them.",
     }
     sentence = content.get(report.word, _proved_sentence(report))
-    promise = f"<p>It guarantees: {_text(report.promise)}.</p>" if report.promise and colour != "bad" else ""
+    none = f"{NO_PRIVACY}: "
+    start = "does not guarantee any privacy" if report.promise.startswith(none) else "guarantees"
+    promise = f"<p>It {start}: {_text(report.promise.removeprefix(none))}.</p>"
+    promise = promise if report.promise and colour != "bad" else ""
     reasons = list(report.contradictions)
     if report.verdict is not None and not report.verdict.proved:
         reasons.insert(0, report.verdict.reason)
@@ -138,9 +144,10 @@ def _proved_sentence(report: Report) -> str:
     found = report.proved
     if found is None:
         conflict = f" ({_text(' and '.join(report.conflict))})" if report.conflict else ""
-        return (
-            f"No mechanism satisfies all the constraints together{conflict}. An independent program has checked this."
-        )
+        all_of = f"all the constraints together{conflict}"
+        if len(report.conflict) == 1:
+            all_of = f"the constraint {_text(report.conflict[0])}"
+        return f"No mechanism satisfies {all_of}. An independent program has checked this."
     value, optimum = found
     up = report.problem.goal.sense == "maximize"
     unit = f"\u00a0{_text(report.units)}" if report.units else ""

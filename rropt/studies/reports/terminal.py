@@ -22,6 +22,7 @@ from rropt.model.privacy import Level
 from rropt.problem import Problem, Solution
 from rropt.program.cones import CompleteCone, base_cone
 from rropt.prove.gaps import share
+from rropt.studies.reports.descriptions import counted_from
 from rropt.studies.reports.statements import promise_of
 
 if TYPE_CHECKING:
@@ -85,12 +86,11 @@ def problem_table(problem: Problem) -> Table:
         # As Text, for a label may look like markup.
         table.add_row(name, Text(plain(value)))
 
-    row(problem.goal.sense, problem.objective.kind.replace("_", " "))
+    row(problem.goal.sense, problem.objective.describe())
     if prior is not None:
         order = sorted(range(len(prior)), key=lambda x: -prior.weights[x])
         most = ", ".join(f"{prior.labels[x]} {float(prior.probabilities[x]):.4f}" for x in order[:3])
-        place = "" if prior.source is None else f" in {prior.source}"
-        people = f" from {sum(prior.weights):,} counted{place}" if prior.declared == "counts" else ""
+        people = f", {counted_from(prior, prior.source)}" if prior.declared == "counts" else ""
         more = ", ..." if len(prior) > 3 else ""
         row("prior", f"{counted(len(prior), 'inputs')}{people}: {most}{more}")
     else:
