@@ -6,7 +6,7 @@ command line use the same sentence for the same design.
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain
 from typing import Any
@@ -30,11 +30,18 @@ NAMED = 6
 @dataclass(frozen=True)
 class Promise:
     """One condition on privacy: the `notion`, its `level` ("epsilon 1, delta 0.05") and what it holds for ("" where
-    that is every two inputs)."""
+    that is every two inputs), with the `frequencies` that this states."""
 
     notion: str
     level: str
     scope: str = ""
+    frequencies: str = ""
+
+    @property
+    def public(self) -> "Promise":
+        """The promise without frequencies: those of data, with the number of records, are its exact counts."""
+        stated = self.frequencies and self.scope.replace(self.frequencies, "stated in its certificate")
+        return Promise(self.notion, self.level, stated or self.scope)
 
     def __str__(self) -> str:
         return f"{self.notion} ({self.level})" + (f" {self.scope}" if self.scope else "")
@@ -79,12 +86,13 @@ def approximate_level(problem: Mapping[str, Any]) -> Level | None:
     return None if content is None else declared_level(content)
 
 
-def promised(problem: Mapping[str, Any] | None, parity: Fraction | float | None = None) -> str:
-    """One sentence: what `problem` promises, then the plain LDP of a mechanism of this `parity`, where it is given and
-    was not promised itself: "robust LDP (epsilon 1) over the confidence set of 100 counted people; plain LDP (epsilon
-    36.0437)". Without a problem (no certificate) the sentence has the parity alone."""
+def promised(problem: Mapping[str, Any] | None, parity: Fraction | float | None = None, public: bool = False) -> str:
+    """One sentence: what `problem` promises (`public`: without frequencies), then the plain LDP of a mechanism of this
+    `parity`, where it is given and was not promised itself: "robust LDP (epsilon 1) over the confidence set of 100
+    counted people; plain LDP (epsilon 36.0437)". Without a problem (no certificate) the sentence has the parity
+    alone."""
     found = () if problem is None else promises(problem)
-    words = [" and ".join(map(str, found))] if found else []
+    words = [" and ".join(str(one.public if public else one) for one in found)] if found else []
     if parity is not None and not any(one.notion == PLAIN for one in found):
         plain = "plain LDP" if found else "LDP"
         unbounded = isinstance(parity, float) and math.isinf(parity)
@@ -94,8 +102,8 @@ def promised(problem: Mapping[str, Any] | None, parity: Fraction | float | None 
 
 
 def promises_to_list(problem: Mapping[str, Any]) -> list[dict[str, str]]:
-    """The promises as JSON objects with the keys `notion`, `level` and `scope`."""
-    return [asdict(one) for one in promises(problem)]
+    """The promises as JSON objects with the keys `notion`, `level` and `scope`, the last without frequencies."""
+    return [{"notion": one.notion, "level": one.level, "scope": one.public.scope} for one in promises(problem)]
 
 
 def _cone(cone: Mapping[str, Any], inputs: Sequence[str]) -> Sequence[Promise]:
@@ -107,12 +115,12 @@ def _cone(cone: Mapping[str, Any], inputs: Sequence[str]) -> Sequence[Promise]:
     if kind == "polyhedral":
         return [*_cone(cone["base"], inputs), *_columns(cone["rows"], inputs)]
     if kind == "robust":
-        return [Promise("robust LDP", _level(cone), _lower_bounds(cone, inputs))]
+        return [Promise("robust LDP", _level(cone), *_lower_bounds(cone, inputs))]
     if kind == "confidence":
         people = counted(sum(map(int, cone["counts"])), "counted people")
         product = " of each sensitive value" if cone["form"] == "product" else ""
         named = frequencies(inputs, cone["counts"])
-        return [Promise("robust LDP", _level(cone), f"over the confidence set{product} of {people} {named}")]
+        return [Promise("robust LDP", _level(cone), f"over the confidence set{product} of {people} {named}", named)]
     if kind != "free":
         raise ValueError(f"unknown cone {kind!r}")
     return []
@@ -146,12 +154,13 @@ def _columns(rows: Sequence[Sequence[str]], inputs: Sequence[str]) -> Sequence[P
     told, found = columns_of(rows), []
     if told.pointwise is not None:
         ratio, prior = told.pointwise
-        place = f"at the frequencies {_listed(inputs, prior)}"
-        found.append(Promise("pointwise maximal leakage", level_of_ratio(ratio), place))
+        place = "at the frequencies", _listed(inputs, prior)
+        found.append(Promise("pointwise maximal leakage", level_of_ratio(ratio), " ".join(place), place[1]))
     for ratio, sides in told.means:
         named = [" against ".join(_group(inputs, side) for side in pair) for pair in sides[:NAMED]]
         named += [f"{counted(len(sides) - NAMED, 'more pairs')} of groups"] if len(sides) > NAMED else []
-        found.append(Promise("LDP of the means over groups", level_of_ratio(ratio), f"of people: {', '.join(named)}"))
+        groups = ", ".join(named)
+        found.append(Promise("LDP of the means over groups", level_of_ratio(ratio), f"of people: {groups}", groups))
     if told.others or not found:
         found.append(Promise("linear conditions on every column", counted(told.others, "rows")))
     return found
@@ -162,16 +171,17 @@ def _limit(limit: Mapping[str, Any], inputs: Sequence[str]) -> Promise:
     utility, most = limit["utility"], Fraction(limit["at_most"])
     kind = utility["kind"]
     number = limit_text(most)
-    place = f"at the frequencies {frequencies(inputs, limit['weights'])}"
+    told = frequencies(inputs, limit["weights"])
+    place = f"at the frequencies {told}", told
     if kind == "bayes":
         if is_maximal_leakage(limit):
             return Promise("maximal leakage", level_of_ratio(most))
         cells = {(x == y, entry) for x, row in enumerate(utility["gain"]) for y, entry in enumerate(row)}
         word = "Bayes success" if cells == {(True, "1"), (False, "0")} else "the gain of the best guess"
-        return Promise(word, f"at most {number}", place)
+        return Promise(word, f"at most {number}", *place)
     word = {"mutual_information": "mutual information", "chi_square": "chi-square information"}[kind]
     given = " given another variable" if "given" in utility else ""
-    return Promise(word + given, f"at most {number}{' nats' * (kind != 'chi_square')}", place)
+    return Promise(word + given, f"at most {number}{' nats' * (kind != 'chi_square')}", *place)
 
 
 def limit_text(most: Fraction) -> str:
@@ -205,15 +215,16 @@ def level_of_ratio(ratio: Fraction) -> str:
     return _level({"epsilon": str(epsilon)} if declared else {"gamma": str(ratio)})
 
 
-def _lower_bounds(cone: Mapping[str, Any], inputs: Sequence[str]) -> str:
-    """The set of distributions that least conditional probabilities leave."""
+def _lower_bounds(cone: Mapping[str, Any], inputs: Sequence[str]) -> tuple[str, str]:
+    """The set of distributions that least conditional probabilities leave, and the frequencies that this states."""
     lower = list(map(Fraction, cone["lower"]))
     sums = {sum((lower[x] for x in block), Fraction(0)) for block in cone["blocks"]}
     if sums == {0}:
-        return "over all distributions"
+        return "over all distributions", ""
+    told = _listed(inputs, lower)
     if sums == {1}:
-        return f"at the known distribution given each sensitive value {_listed(inputs, lower)}"
-    return f"over the distributions that have, given each sensitive value, at least {_listed(inputs, lower)}"
+        return f"at the known distribution given each sensitive value {told}", told
+    return f"over the distributions that have, given each sensitive value, at least the shares {told}", told
 
 
 def _graph(cone: Mapping[str, Any], inputs: Sequence[str]) -> Sequence[Promise]:
@@ -306,8 +317,8 @@ def _entropy(problem: Mapping[str, Any], inputs: Sequence[str]) -> Promise:
         pairs = zip(shares, content["sizes"], strict=True)
         total = sum((share * logs.get(number, Fraction(0)) for share, number in pairs), Fraction(0))
         level = f"{shown(least * total / sum(shares), DIGITS, up=False)} nats"
-    place = "" if even else f"with the weights {told}"
-    return Promise("entropy of the rows", f"on average at least {level}", place)
+    place = ("", "") if even else (f"with the weights {told}", told)
+    return Promise("entropy of the rows", f"on average at least {level}", *place)
 
 
 def _all_events(problem: Mapping[str, Any]) -> dict[str, str] | None:

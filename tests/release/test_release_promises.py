@@ -20,8 +20,8 @@ DESIGNS: dict[str, tuple[Any, list[Any], str]] = {
     "robust": (
         rr.MutualInformation(PAIRS),
         [rr.RLDP(1, rr.robust.ChiSquareSet(PAIRS), form="exact")],
-        "robust LDP (epsilon 1) over the confidence set of 130 counted people (ill, young\\, mostly 15.4 %; ill, old "
-        "46.2 %; well, young\\, mostly 23.1 %; well, old 15.4 %); plain LDP (epsilon ",
+        "robust LDP (epsilon 1) over the confidence set of 130 counted people stated in its certificate; plain LDP "
+        "(epsilon ",
     ),
     "approximate": (
         rr.Trace(COUNTED),

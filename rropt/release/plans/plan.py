@@ -33,8 +33,8 @@ class Design:
         return self.mechanism
 
     def promised(self, parity: Fraction | float | None = None) -> str:
-        """Its promise as one sentence: notion and level first (`rropt.model.promises`)."""
-        return promised(self.problem, self.mechanism.parity if parity is None else parity)
+        """Its promise as one sentence that may be public: notion and level first (`rropt.model.promises`)."""
+        return promised(self.problem, self.mechanism.parity if parity is None else parity, public=True)
 
     def to_dict(self) -> dict[str, Any]:
         """Its keys in a manifest: `promised`, `promises` and `certificate`."""
