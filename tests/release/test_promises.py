@@ -86,8 +86,8 @@ CASES = {
     ),
     "polytope": (
         robust("polytope"),
-        "robust LDP (epsilon 1) over the distributions that have, given each sensitive value, at least the shares (ill, "
-        "a 4.9 %; "
+        "robust LDP (epsilon 1) over the distributions that have, given each sensitive value, at least the shares "
+        "(ill, a 4.9 %; "
         f"ill, b 20.5 %; ill, c 48.2 %; well, a 29.6 %; well, b 34.4 %; well, c 20.3 %); {PLAIN}",
     ),
     "approximate": (
