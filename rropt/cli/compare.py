@@ -99,7 +99,7 @@ def _show(found: Comparison) -> None:
     if not console.is_terminal:
         console.width = WIDTH
     up = found.problem.goal.sense == "maximize"
-    title = f"{terminal.plain(found.problem.name)}: {found.problem.goal.sense} {found.problem.objective.kind}"
+    title = f"{terminal.plain(found.problem.name)}: {found.problem.goal.sense} {found.problem.objective.describe()}"
     table = Table(title=Text(title.replace("_", " ")), title_justify="left", box=None, pad_edge=False)
     for head in ("route", "solver", "status", "it says", "checker"):
         table.add_column(head, overflow="fold")

@@ -121,7 +121,7 @@ def test_every_other_variant_is_told() -> None:
         (rr.IdentificationRisk(PEOPLE, "0.09", categories=["d"]), "of a person (one of these: 'd') and"),
         (rr.Invariant({"a": 1, "b": 1, "c": 1, "d": 2}), "the frequencies (a 20 %; b 20 %; c 20 %; d 40 %)"),
         (mixture(), "from all permutations"),
-        (mixture(["identity", ["b", "a", "c", "d"]]), "from 2 permutations"),
+        (mixture(["identity", ["b", "a", "c", "d"]]), "from 2 permutations (identity; to 'b', 'a', 'c', 'd')."),
         (mixture(weights={"identity": (0, "0.4")}), "Of these identity has a probability from 0 to 0.4."),
         (mixture(weights=[[["b", "a", "c", "d"], "0.1", 1]]), "to 'b', 'a', 'c', 'd' has a probability from 0.1 to 1."),
         (mixture(max_terms=3), "at most 3"),
@@ -141,10 +141,13 @@ def test_every_other_variant_is_told() -> None:
             "true one is at most 0.3, at the frequencies above.",
         ),
         (rr.Floor("0.4"), "Each answer is released as it is with probability at least 0.4."),
-        (rr.Floor({"a": "0.4", "c": 1}), "'a' with probability at least 0.4, 'c' with probability at least 1."),
+        (
+            rr.Floor({"a": "0.4", "c": 1}),
+            "with probability at least 0.4, 'c' is released as it is with probability at least 1.",
+        ),
         (
             rr.Floor(["0.1", "0.2", 0, 0]),
-            "'a' with probability at least 0.1, 'b' with probability at least 0.2, 'c' with",
+            "with probability at least 0.2, 'c' is released as it is with probability at least 0,",
         ),
         (
             rr.patterns.Forbidden([("a", "b"), ("c", "a")]),
@@ -259,12 +262,13 @@ def test_every_key_of_a_limit_changes_what_is_told_of_it(kind: str, key: str) ->
 
 def test_objectives_are_told_as_what_they_are() -> None:
     told = {
-        goal("minimax_risk", queries=[[1, 0, 0, 0]]): "the mean squared error (times the number of respondents) of 1 "
-        "weighted sum of the frequencies ('s, u'), estimated from the release",
+        goal("minimax_risk", queries=[[1, 0, 0, 0]]): "the mean squared error (times the number of respondents) of "
+        "estimates from the release, for 1 weighted sum of the frequencies ('s, u')",
         goal("minimax_risk", queries=VARIANTS["minimax_risk", "queries"]): "2 weighted sums of the frequencies "
         "('s, u'; 's, v' - 0.5 't, u')",
-        goal("bayes_success", gain=VARIANTS["bayes_success", "gain"]): "the mean gain of the best of 2 actions ('0', "
-        "'1'), chosen by the released answer",
+        goal(
+            "bayes_success", gain=VARIANTS["bayes_success", "gain"]
+        ): "the mean gain of a reader who takes the best of 2 actions ('0', '1') for the released answer",
         goal("mutual_information", given=VARIANTS["mutual_information", "given"]): "gives about the true one to a "
         "reader who knows another variable already",
         goal("mutual_information", worst_case="counts"): "the least information (Shannon's) about the true answer "

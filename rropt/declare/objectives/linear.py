@@ -277,7 +277,7 @@ class BayesSuccess(Objective):
     def told(self) -> str:
         actions = f"{counted(len(self.actions), 'actions')} ({named(self.actions)})"
         if self.given is not None:
-            return f"the mean gain of the best of {actions}, chosen by the released answer"
+            return f"the mean gain of a reader who takes the best of {actions} for the released answer"
         return self.sentence if self.actions == self.prior.labels else f"{self.sentence}; the guesses are {actions}"
 
     def describe(self) -> str:

@@ -38,8 +38,8 @@ class MinimaxRisk(Objective):
     words: ClassVar[Mapping[str, str]] = {"queries": "rows of k numbers; the frequencies themselves if left out"}
     sense: ClassVar[Sense] = "minimize"
     sentence: ClassVar[str] = (
-        "the mean squared error (times the number of respondents) of the frequencies, estimated from the release and "
-        "summed over the categories"
+        "the mean squared error (times the number of respondents) of estimates from the release, summed over the "
+        "frequencies of all categories"
     )
 
     prior: Prior
@@ -91,9 +91,8 @@ class MinimaxRisk(Objective):
         ]
         more = f"; and {len(self.queries) - MOST_NAMED:,} more" if len(self.queries) > MOST_NAMED else ""
         return (
-            "the mean squared error (times the number of respondents) of "
-            f"{counted(len(self.queries), 'weighted sums')} of the frequencies ({'; '.join(sums)}{more}), estimated "
-            f"from the release{' and summed over these' if self.queries[1:] else ''}"
+            f"{self.sentence.partition(', ')[0]}, {'summed over' if self.queries[1:] else 'for'} "
+            f"{counted(len(self.queries), 'weighted sums')} of the frequencies ({'; '.join(sums)}{more})"
         )
 
     def describe(self) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from itertools import islice
 from typing import Any
 
 from rropt.declare.constraint import Constraint, described
@@ -106,11 +107,16 @@ def _identification(rule: Any, problem: Problem) -> str:
 
 
 def _mixture(rule: Any, problem: Problem) -> str:
-    drawn = "all permutations of them" if rule.permutations is None else counted(len(rule.permutations), "permutations")
+    def label(one: Any) -> str:
+        return one if isinstance(one, str) else f"to {named(one)}"
+
+    drawn = "all permutations of them"
+    if rule.permutations is not None:
+        some = "; ".join(map(label, rule.permutations[:FEW])) + ("; ..." if rule.permutations[FEW:] else "")
+        drawn = f"{counted(len(rule.permutations), 'permutations')} ({some})"
     most = "" if rule.max_terms is None else f"; at most {rule.max_terms} of them are used"
     told = [
-        f"{name if isinstance(name, str) else f'to {named(name)}'} has a probability from {declared_text(low)} to "
-        f"{declared_text(high)}"
+        f"{label(name)} has a probability from {declared_text(low)} to {declared_text(high)}"
         for name, low, high in rule.weights[:FEW]
     ]
     told += [f"{counted(len(rule.weights) - FEW, 'more')} are bounded"] if len(rule.weights) > FEW else []
@@ -148,9 +154,11 @@ def _floor(rule: Any, problem: Problem) -> str:
     pairs = (
         rule.diagonal if isinstance(rule.diagonal[0], tuple) else list(zip(problem.inputs, rule.diagonal, strict=True))
     )
-    told = ", ".join(f"{label!r} with probability at least {declared_text(least)}" for label, least in pairs[:MOST])
-    more = f", and {len(pairs) - MOST:,} more" if len(pairs) > MOST else ""
-    return f"These answers are released as they are: {told}{more}."
+    more = f", and {len(pairs) - MOST:,} more have floors" if len(pairs) > MOST else ""
+    told = (
+        f"{label!r} is released as it is with probability at least {declared_text(floor)}" for label, floor in pairs
+    )
+    return f"{', '.join(islice(told, MOST))}{more}."
 
 
 def _always(sentence: str) -> Callable[[Any, Problem], str]:
