@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from rropt.errors import InputError, escaped
+from rropt.errors import InputError, escaped, short_labels
 from rropt.mechanisms.mechanism import Mechanism
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def estimate_svg(found: Estimate, level: float, truth: Sequence[float] | None = 
     limits = found.intervals(level)
     numbers = [*limits.ravel().tolist(), *found.values.tolist(), *(truth or ())]
     ticks = _ticks(min(0.0, *numbers), max(numbers))
-    names = [_cut(label, 32) for label in found.categories]
+    names = short_labels(found.categories, 32)
     left = 18 + LETTER * max(map(len, names))
     bottom = TOP + ROW * k
 
@@ -45,9 +45,10 @@ def estimate_svg(found: Estimate, level: float, truth: Sequence[float] | None = 
     ]
     if found.warnings:
         # What is wrong is seen before any number: the rest of the sentence is shown when it is pointed at.
+        (warning,) = short_labels(found.warnings[:1], int((WIDTH - 32) / LETTER))
         lines.append(
             f'<g fill="{TRUE}"><title>{escaped("; ".join(found.warnings))}</title><text x="16" y="44" '
-            f'font-weight="bold">{escaped(_cut(found.warnings[0], int((WIDTH - 32) / LETTER)))}</text></g>'
+            f'font-weight="bold">{escaped(warning)}</text></g>'
         )
     for tick in ticks:
         x = f"{across(tick):.1f}"
@@ -72,10 +73,6 @@ def estimate_svg(found: Estimate, level: float, truth: Sequence[float] | None = 
     if truth is not None:
         lines += [_cross(380, y), f'<text x="394" y="{y}" dominant-baseline="middle">true frequency</text>']
     return "\n".join([*lines, "</svg>", ""])
-
-
-def _cut(text: str, width: int) -> str:
-    return text if len(text) <= width else f"{text[: width - 1]}~"
 
 
 def _cross(x: float, y: float) -> str:
