@@ -32,10 +32,14 @@ def why_infinite(entries: Sequence[Entry]) -> tuple[str, ...]:
     for at, entry in enumerate(entries):
         for one in entry.content["columns"]:
             if math.isinf(parity_of(one["parity"])):
-                what = (
-                    f"the design of {names_of(one['columns'])} in {entry.content['output']} has no level of plain LDP"
-                )
-                found.append(f"{what}{', or a value changed under its key' if 'scope' in one else ''}")
+                draw = f"the draw of {names_of(one['columns'])} in {entry.content['output']}"
+                changed = ", or a value changed under its key" if "scope" in one else ""
+                why = f"has no level of plain LDP{changed}"
+                if hidden := one.get("hidden"):
+                    by = names_of(hidden)
+                    why = f"has answers that are possible in some strata of {by} only, and {by}"
+                    why += f" {was(hidden)} not released unchanged"
+                found.append(f"{draw} {why}")
         for other in entries[:at]:
             for first, second in ((other, entry), (entry, other)):
                 if names := revealed(first, second):

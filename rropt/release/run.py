@@ -19,7 +19,7 @@ from rropt.release.memo import Memo
 from rropt.release.plans import manifest as manifests
 from rropt.release.plans.manifest import AS_THEY_ARE, QUOTED, file_sha256, manifest_path, manifest_text, read_manifest
 from rropt.release.plans.plan import Release
-from rropt.release.plans.privacy import Level, Privacy, epsilon_above, parity_text, privacy_of_stacks, together
+from rropt.release.plans.privacy import Level, Privacy, epsilon_above, privacy_of_stacks, together
 from rropt.release.plans.provenance import release_digest
 from rropt.release.storage.chain import INFINITE
 from rropt.release.storage.lines import sync_folder
@@ -310,8 +310,7 @@ class FileRelease:
                 "sha256": sha256,
                 "plan": self.plan,
                 "columns": [
-                    {"columns": list(level.columns), "parity": parity_text(level.parity), "promised": one.promised}
-                    | ({} if scope is None else {"scope": scope})
+                    level.to_dict() | {"promised": one.promised} | ({} if scope is None else {"scope": scope})
                     for one, level, scope in zip(self.release.columns, self.cost.levels, self.scopes, strict=True)
                     if not self.is_empty
                 ],

@@ -251,7 +251,7 @@ def test_approximate_ldp_adds_up_as_itself_where_the_ledger_has_a_delta(capsys: 
     release_file(people("y"), approximate("y"), ledger=ALL)
     told = spent(capsys)
     assert (told["spent"], told["approximate"]["epsilon"]) == ("infinite", "2")
-    assert [f"the design of '{one}' in" in why for one, why in zip("xy", told["infinite"], strict=True)] == [True, True]
+    assert [f"the draw of '{one}' in" in why for one, why in zip("xy", told["infinite"], strict=True)] == [True, True]
     delta = 2 * (0.75 - 0.25 * math.e)
     assert 0 <= Fraction(told["approximate"]["delta"]) - Fraction(delta) < 1e-12
     refused("epsilon 3, delta 0.2.*, above the ceiling of 3.5, delta 0.15", people("z"), approximate("z"))
