@@ -90,7 +90,7 @@ def count_cells(
         faults.rows += batch.num_rows
         known = {part: codes(batch.column(part.name), part) for part in parts}
         for part, found in known.items():
-            faults.values(part, found, batch.column(part.name))
+            faults.values(part, found, batch.column(part.name), stratum=True)
         for cell, axes, shape, table in zip(cells, made, shapes, counts, strict=True):
             mask = np.logical_and.reduce([known[part] == code for part, code in cell.strata]) if cell.strata else None
             chosen = batch if mask is None else batch.filter(pa.array(mask))

@@ -58,6 +58,13 @@ def randomised_before(data: Path, wanted: set[str]) -> tuple[set[str], list[str]
     return again, [told] if again else []
 
 
+def of_others(population: str) -> str:
+    """What counts where the people are others than those of an earlier draw from this `population`."""
+    if not population:
+        return "it names no population, so it counts for all people"
+    return f"--population NAME where these are other people than {population!r}"
+
+
 def crossed_before(counted: Sequence[Entry]) -> bool:
     """Whether the earlier releases alone reveal some column."""
     raw = {name for entry in counted for name in entry.shown() or ()}

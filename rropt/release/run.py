@@ -13,7 +13,7 @@ from rropt.errors import InputError, counted
 from rropt.io.content import ByContent
 from rropt.io.files import folders, usual_mode, write_whole
 from rropt.mechanisms.sampling.sources import secure_bytes
-from rropt.release.earlier import crossed_before, crossings, names_of, randomised_before, was
+from rropt.release.earlier import crossed_before, crossings, names_of, of_others, randomised_before, was
 from rropt.release.ledger import Entry, Ledger, cost_of, temporary_name
 from rropt.release.memo import Memo
 from rropt.release.plans import manifest as manifests
@@ -182,7 +182,7 @@ class FileRelease:
                     f"{names} of this data {was(again)} released on {when} ({where}); a second draw leaks more "
                     f"(together epsilon {total:.6g})",
                     str(self.data),
-                    "use that release, or --force to draw again; --population NAME where these are other people",
+                    f"use that release, or --force to draw again; {of_others(entry.population)}",
                 )
             if is_written(entry.partial):
                 raise InputError("another process is releasing this data now", str(self.data), "wait until it is done")

@@ -217,6 +217,21 @@ def test_show_tells_every_draw_and_the_odds(capsys: pytest.CaptureFixture[str]) 
         assert "line 2 breaks the chain" in capsys.readouterr().err
 
 
+def test_show_tells_which_column_has_which_promise(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    account("40")
+    release_file(people("x", "y"), Release([column("x"), column("y", 2)]), "both.csv", ledger=ALL)
+    release_file(people("u", "v"), Release([column("u"), column("v")]), "same.csv", ledger=ALL)
+    capsys.readouterr()
+    assert cli.main(["ledger", "show", str(ALL)]) == 0
+    told = capsys.readouterr().out
+    assert "x: LDP (epsilon 1)" in told
+    assert "y: LDP (epsilon 2)" in told
+    assert "u: LDP" not in told
+
+
 def test_a_level_below_that_of_the_parities_is_found(capsys: pytest.CaptureFixture[str]) -> None:
     """Whoever can write the file can compute its hashes."""
     account("4")

@@ -221,9 +221,11 @@ def show_draws(draws: Sequence[Mapping[str, Any]], console: Console) -> None:
         table.add_column(name)
     for one in draws:
         names = ", ".join(name for column in one["columns"] for name in column["columns"])
-        promised = "; ".join(dict.fromkeys(column.get("promised", "") for column in one["columns"]))
-        cells = (one["time"], one["data"], names, one["population"], one["epsilon"], one["state"], promised)
-        table.add_row(*(plain(cell) for cell in cells))
+        promised = [column.get("promised", "") for column in one["columns"]]
+        if len(set(promised)) > 1:
+            promised = [f"{', '.join(column['columns'])}: {column.get('promised', '')}" for column in one["columns"]]
+        cells = (one["time"], one["data"], names, one["population"], one["epsilon"], one["state"])
+        table.add_row(*(Text(plain(cell)) for cell in cells), Text("\n".join(map(plain, dict.fromkeys(promised)))))
     if draws:
         console.print(table)
 
