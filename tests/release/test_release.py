@@ -222,7 +222,7 @@ def test_what_several_columns_read_is_counted_once() -> None:
     with pytest.raises(InputError) as caught:
         release_table(pa.table({"x": ["a", "z"], "y": ["z", "z"], "g": ["n", "e"]}), release)
     line = str(caught.value)
-    for part in ("'g': 1 of 2 is unknown: 'e'", "'x': 1 of 2 is unknown: 'z'", "'y': 2 of 2 are unknown"):
+    for part in ("'g': 1 of 2 is in a stratum without a mechanism: 'e'", "'x': 1 of 2 is unknown: 'z'", "'y': 2 of 2 are unknown"):
         assert line.count(part) == 1
 
 
