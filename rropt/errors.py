@@ -3,6 +3,7 @@
 import difflib
 import html
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,6 +15,21 @@ def plain(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text)
+
+
+def short_labels(labels: Sequence[str], most: int) -> list[str]:
+    """Labels that may be printed, of at most `most` characters. Those that would look alike if they were cut at the end
+    are cut in the middle; those that still would end in their number in the list."""
+    texts = [plain(label) for label in labels]
+
+    def cut(text: str, tail: str = "") -> str:
+        return text if len(text) <= most else f"{text[: most - 1 - len(tail)]}~{tail}"
+
+    short = [cut(text) for text in texts]
+    for tails in ([text[-(most // 2) :] for text in texts], [str(at) for at in range(1, len(texts) + 1)]):
+        times = Counter(short)
+        short = [one if times[one] == 1 else cut(*pair) for one, *pair in zip(short, texts, tails, strict=True)]
+    return short
 
 
 def escaped(text: str) -> str:

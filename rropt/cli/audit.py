@@ -12,7 +12,7 @@ import typer
 
 from rropt.cli.data import find_problem
 from rropt.cli.lines import AsJson, say
-from rropt.errors import InputError, counted
+from rropt.errors import InputError, counted, plain
 
 if TYPE_CHECKING:
     from rropt.comparison.audit import Audit
@@ -112,7 +112,6 @@ def audit_draws(
 def _say_draws(found: SamplerAudit, name: str, epsilon: str, delta: str) -> None:
     """Lower bounds are rounded down."""
     from rropt.exact import shown
-    from rropt.studies.reports.terminal import plain
 
     claim = f"epsilon {epsilon}" + ("" if found.claimed_delta == 0 else f", delta {delta}")
     say(plain(f"{name}: {'REJECTED' if found.rejected else 'not rejected'}: {claim} is claimed"))
@@ -136,7 +135,7 @@ def _show(found: Audit, name: str) -> None:
     from rropt.studies.reports import terminal
 
     console = terminal.console()
-    table = Table(title=Text(f"Audit: {terminal.plain(name)}"), title_justify="left", show_header=False, box=None)
+    table = Table(title=Text(f"Audit: {plain(name)}"), title_justify="left", show_header=False, box=None)
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")
     size, width = found.mechanism.shape
@@ -160,10 +159,10 @@ def _show(found: Audit, name: str) -> None:
     elif found.admissibility is not None:
         lines.append(("admissible", f"no{', but' if found.rounding_only else ':'} {found.why_inadmissible}"))
     for key, text in lines:
-        table.add_row(key, Text(terminal.plain(text)))
+        table.add_row(key, Text(plain(text)))
     console.print(table)
     for note in found.notes:
-        console.print(f"note: {terminal.plain(note)}", style="yellow", highlight=False, markup=False, soft_wrap=True)
+        console.print(f"note: {plain(note)}", style="yellow", highlight=False, markup=False, soft_wrap=True)
 
 
 def _worth(found: Audit) -> list[tuple[str, str]]:

@@ -11,7 +11,7 @@ import typer
 
 from rropt.cli.data import find_problem
 from rropt.cli.lines import say
-from rropt.errors import NoRoute
+from rropt.errors import NoRoute, plain, short_labels
 
 if TYPE_CHECKING:
     from rropt.studies.compare import Comparison
@@ -99,7 +99,7 @@ def _show(found: Comparison) -> None:
     if not console.is_terminal:
         console.width = WIDTH
     up = found.problem.goal.sense == "maximize"
-    title = f"{terminal.plain(found.problem.name)}: {found.problem.goal.sense} {found.problem.objective.describe()}"
+    title = f"{plain(found.problem.name)}: {found.problem.goal.sense} {found.problem.objective.describe()}"
     table = Table(title=Text(title.replace("_", " ")), title_justify="left", box=None, pad_edge=False)
     for head in ("route", "solver", "status", "it says", "checker"):
         table.add_column(head, overflow="fold")
@@ -110,7 +110,7 @@ def _show(found: Comparison) -> None:
             row.route,
             row.solver or "-",
             Text(row.status, COLOURS.get(row.status, "")),
-            Text(terminal.plain(row.solver_status or "-", 30)),
+            Text(*short_labels([row.solver_status or "-"], 30)),
             row.verdict or "-",
             "-" if row.claimed is None else f"{row.claimed:.9g}",
             terminal.directed(row.value, not up),
@@ -123,12 +123,12 @@ def _show(found: Comparison) -> None:
     console.print(table)
     for row in found.taken:
         if row.note:
-            console.print(f"{row.label}: {terminal.plain(row.note)}", highlight=False, markup=False, soft_wrap=True)
+            console.print(f"{row.label}: {plain(row.note)}", highlight=False, markup=False, soft_wrap=True)
     refused = [row for row in found.rows if row.status == "no_route"]
     if refused:
         console.print("refused:")
     for row in refused:
-        console.print(f"  {row.label}: {terminal.plain(row.note)}", highlight=False, markup=False, soft_wrap=True)
+        console.print(f"  {row.label}: {plain(row.note)}", highlight=False, markup=False, soft_wrap=True)
     if not found.disagreements and found.taken:
         console.print("no two of them disagree; epsilon is that of the matrix as the solver left it, before repair")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -255,41 +254,24 @@ def draw_estimate(
     found: Estimate,
     level: float,
     made_by: Mapping[str | tuple[str, ...], Design | ProtectedColumn],
+    data: str,
+    where: Mapping[str, str],
     truth: str | None,
     delimiter: str | None,
 ) -> str:
-    """The picture of an estimate from columns `made_by` designs, with the true frequencies of the file `truth` if there
-    is one. Raises InputError."""
+    """The picture of an estimate from columns of `data` that are `made_by` designs, with the true frequencies of the
+    file `truth` if there is one. Raises InputError."""
+    from rropt.release.counting import count_true
     from rropt.release.picture import estimate_svg
 
-    names = [name for key in made_by for name in ((key,) if isinstance(key, str) else key)]
-    title = f"{', '.join(names)}: {'estimated and true' if truth else 'estimated'} frequencies"
-    ((released, design), *_) = made_by.items()
-    true = None if truth is None else _truth_of(found, released, design, truth, delimiter)
-    return estimate_svg(found, level, true, title)
-
-
-def _truth_of(
-    found: Estimate,
-    released: str | tuple[str, ...],
-    design: Design | ProtectedColumn,
-    truth: str,
-    delimiter: str | None,
-) -> list[float]:
-    """The true frequencies of a released column: under its name in the data that the release file gives, or, where the
-    file `truth` has them so, under that of the release."""
-    from rropt.release.picture import true_frequencies
-    from rropt.release.plans.plan import ProtectedColumn
-
-    own = (released,) if isinstance(released, str) else released
-    if not isinstance(design, ProtectedColumn) or design.columns == own:
-        return true_frequencies(found, truth, own, delimiter)
-    try:
-        return true_frequencies(found, truth, design.columns, delimiter)
-    except InputError:
-        with suppress(InputError):
-            return true_frequencies(found, truth, own, delimiter)
-        raise
+    axes = {(key,) if isinstance(key, str) else key: one for key, one in made_by.items()}
+    part = f" of {', '.join(f'{name}={value}' for name, value in where.items())}" if where else ""
+    kind = "estimated and true" if truth else "estimated"
+    title = f"{', '.join(name for key in axes for name in key)}: {kind} frequencies{part}"
+    if truth is None:
+        return estimate_svg(found, level, None, title)
+    counts = count_true(Path(truth), found.categories, Path(data), axes, where, delimiter)
+    return estimate_svg(found, level, (counts / counts.sum()).tolist(), title)
 
 
 def _declared_privacy(folder: Path) -> list[Constraint]:

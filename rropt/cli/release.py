@@ -170,9 +170,10 @@ def estimate(
 
     check_picture(plot, truth, column)
     made_by = designs_of(mechanism, column)
-    found = release.estimate_file(data, made_by, method=method, where=read_where(where), delimiter=delimiter)
+    part = read_where(where)
+    found = release.estimate_file(data, made_by, method=method, where=part, delimiter=delimiter)
     told = found.to_dict(level)
-    picture = None if plot is None else draw_estimate(found, level, made_by, truth, delimiter)
+    picture = None if plot is None else draw_estimate(found, level, made_by, data, part, truth, delimiter)
     for kind, lines in (("warning", found.warnings), ("note", found.notes)):
         for line in lines:
             say(f"rropt: {kind}: {line}", error=True)

@@ -11,7 +11,7 @@ import typer
 
 from rropt.cli.data import find_problem
 from rropt.cli.lines import say
-from rropt.errors import InputError, counted
+from rropt.errors import InputError, counted, plain
 
 if TYPE_CHECKING:
     from rropt.studies.sweeps.sweep import Swept
@@ -170,7 +170,7 @@ def _cell(name: str, value: Any, up: bool) -> str:
         return terminal.directed(value, up == (name == "bound"))
     if name == "gap" and value is not None:
         return f"{value:.2g}"
-    return "-" if value is None else terminal.plain(str(value))
+    return "-" if value is None else plain(str(value))
 
 
 def _status(found: Swept) -> int:

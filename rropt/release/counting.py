@@ -1,8 +1,10 @@
 """Counts of a released table, for estimators: how often each output was reported."""
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +15,9 @@ from rropt.errors import InputError, counted
 from rropt.io.count_records import check_column
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.release.folder import parquet_names
-from rropt.release.plans.agreement import Cell, Columns, Strata, agreed
+from rropt.release.plans.agreement import Cell, Columns, Strata, agreed, before_release
 from rropt.release.plans.cross import joined, split
-from rropt.release.plans.stack import Part
+from rropt.release.plans.stack import NULL, UNKNOWN, Part
 from rropt.release.tables.coding import Faults, check_type, codes, settled
 from rropt.release.tables.formats import open_table
 
@@ -26,7 +28,7 @@ LARGEST_COUNTS = 1 << 26
 class _Axis:
     """One mechanism's outputs as they stand in one released column, or in several."""
 
-    def __init__(self, columns: tuple[str, ...], mechanism: Mechanism) -> None:
+    def __init__(self, columns: tuple[str, ...], mechanism: Mechanism, cell: Cell) -> None:
         self.columns, self.mechanism = columns, mechanism
         labels = [(label,) if len(columns) == 1 else split(label) for label in mechanism.outputs]
         for label, parts in zip(mechanism.outputs, labels, strict=True):
@@ -37,7 +39,8 @@ class _Axis:
                     "name the column that holds it whole",
                 )
         alphabets = [tuple(dict.fromkeys(parts[at] for parts in labels)) for at in range(len(columns))]
-        self.parts = [Part(name, names) for name, names in zip(columns, alphabets, strict=True)]
+        named = zip(columns, alphabets, strict=True)
+        self.parts = [Part.declared(name, names, cell.null, cell.other) for name, names in named]
         self._table = np.full(tuple(map(len, alphabets)), -1, dtype=np.int64)
         places = [{name: at for at, name in enumerate(names)} for names in alphabets]
         for y, parts in enumerate(labels):
@@ -57,12 +60,19 @@ class _Axis:
 
 
 def count_cells(
-    path: Path, cells: Sequence[Cell], where: Mapping[str, str], delimiter: str | None, unquote: bool
+    path: Path,
+    cells: Sequence[Cell],
+    where: Mapping[str, str],
+    delimiter: str | None,
+    unquote: bool,
+    remedy: str = "give the file of the release, and its mechanism",
+    replaced: Counter[tuple[Part, int, int]] | None = None,
 ) -> list[np.ndarray]:
     """How often the outputs stand in the records of each cell, among those with these values `where`: one int64 table a
-    cell, with one axis for each column (or tuple of columns) of its `axes`. `unquote` is that of `open_table`. Raises
-    InputError that counts and lists values that are not outputs, and records that are in no cell."""
-    made = [[_Axis(columns, one) for columns, one in cell.axes.items()] for cell in cells]
+    cell, with one axis for each column (or tuple of columns) of its `axes`. `unquote` is that of `open_table`;
+    `replaced` counts the records of each stratum whose value is missing (NULL) or UNKNOWN. Raises InputError with
+    `remedy`, which counts and lists values that are not outputs, and records that are in no cell."""
+    made = [[_Axis(columns, one, cell) for columns, one in cell.axes.items()] for cell in cells]
     shapes = [tuple(len(axis.mechanism.outputs) for axis in axes) for axes in made]
     if sum(math.prod(shape) for shape in shapes) > LARGEST_COUNTS:
         raise InputError(f"a table of {shapes[0]} counts is too large", "counts", "count fewer columns at once")
@@ -80,10 +90,13 @@ def count_cells(
         faults.rows += batch.num_rows
         known = {part: codes(batch.column(part.name), part) for part in parts}
         for part, found in known.items():
-            faults.values(part, found, batch.column(part.name))
+            faults.values(part, found, batch.column(part.name), stratum=True)
         for cell, axes, shape, table in zip(cells, made, shapes, counts, strict=True):
             mask = np.logical_and.reduce([known[part] == code for part, code in cell.strata]) if cell.strata else None
             chosen = batch if mask is None else batch.filter(pa.array(mask))
+            for part, code in cell.strata if replaced is not None else ():
+                own = codes(chosen.column(part.name), Part(part.name, part.labels))
+                replaced.update({(part, code, kind): int((own == kind).sum()) for kind in (NULL, UNKNOWN)})
             outputs = [axis.outputs(chosen, faults) for axis in axes]
             drawn = [one for one in outputs if one is not None]
             if not faults and len(drawn) == len(axes):
@@ -91,7 +104,7 @@ def count_cells(
                 table += np.bincount(flat, minlength=table.size).reshape(shape)
     if faults:
         error = faults.error(str(path))
-        raise InputError(error.what, error.where, "give the file of the release, and its mechanism")
+        raise InputError(error.what, error.where, remedy)
     return counts
 
 
@@ -116,7 +129,8 @@ def count_released(path: Path, axes: Mapping[Columns, Any], where: Mapping[str, 
             f"where {name}={where[name]}",
             "leave this out: the estimate has every value of the column",
         )
-    files = [path / name for name in parquet_names(path)] if path.is_dir() else [path]
+    files = _files(path)
+    replaced: Counter[tuple[Part, int, int]] = Counter()
     found: dict[Strata, tuple[Cell, np.ndarray]] = {}
     agreements = [agreed(file, axes, where) for file in files]
     bare = [file for file, one in zip(files, agreements, strict=True) if not one.vouches]
@@ -127,7 +141,7 @@ def count_released(path: Path, axes: Mapping[Columns, Any], where: Mapping[str, 
             "give the folder as it was released",
         )
     for file, one in zip(files, agreements, strict=True):
-        tables = count_cells(file, one.cells, one.where, delimiter, one.quoted)
+        tables = count_cells(file, one.cells, one.where, delimiter, one.quoted, replaced=replaced)
         for cell, table in zip(one.cells, tables, strict=True):
             known = found.get(cell.key)
             found[cell.key] = (cell, table if known is None else known[1] + table)
@@ -138,7 +152,53 @@ def count_released(path: Path, axes: Mapping[Columns, Any], where: Mapping[str, 
             "numbers are wrong"
         )
     known_cells, sums = zip(*found.values(), strict=True)
+    for (part, code, kind), count in replaced.items():
+        if count and part.name in where:
+            have = f"{'has' if count == 1 else 'have'} {'no' if kind == NULL else 'another'} {part.name!r}"
+            drawn = f"{'was' if count == 1 else 'were'} drawn with the mechanism of {part.labels[code]!r}"
+            records = counted(sum(int(table.sum()) for table in sums), "records")
+            notes.append(f"of {records} {count:,} {have} and {drawn}")
     return Counted(known_cells, sums, len(files), not bare, tuple(notes))
+
+
+def count_true(
+    path: Path,
+    categories: Sequence[str],
+    released: Path,
+    axes: Mapping[Columns, Any],
+    where: Mapping[str, str],
+    delimiter: str | None,
+) -> np.ndarray:
+    """How often the `categories` stand in the data `path` from which `released` was made, in the records of which
+    `where` picks the answers. The columns of `axes` have the names of the data there, or else those of the release;
+    missing and unknown values count as they did for it. Raises InputError."""
+    ((columns, given),) = axes.items()
+    one = agreed(_files(released)[0], axes, where)
+    names, *marks = before_release(_files(released)[0], columns, given, where)
+    there = set(open_table(_files(path)[0], (), delimiter).schema.names)
+    if not there.issuperset(names) and there.issuperset(columns):
+        renamed = dict(zip(names, columns, strict=True)) if len(names) == len(columns) else {}
+        marks = [{renamed.get(name, name): label for name, label in one.items()} for one in marks]
+        names = columns
+    k = len(categories)
+    rows = [[Fraction(int(x == y)) for y in range(k)] for x in range(k)]
+    identity = Mechanism.from_rationals(rows, inputs=categories, outputs=categories)
+    cells = [Cell({names: identity}, cell.strata, *marks) for cell in one.cells]
+    remedy = (
+        "give the data before they were released; if the release replaced such values (null, other), give its release "
+        "file in place of the mechanism, or keep its manifest beside it"
+    )
+    found = [count_cells(file, cells, one.where, delimiter, False, remedy) for file in _files(path)]
+    counts = np.sum(found, axis=(0, 1))
+    if not counts.any():
+        asked = ", ".join(f"{name}={value}" for name, value in where.items())
+        raise InputError(f"none of its records has {asked}" if asked else "it has no records", str(path))
+    return np.asarray(counts)
+
+
+def _files(path: Path) -> list[Path]:
+    """The files of a folder, or the one file."""
+    return [path / name for name in parquet_names(path)] if path.is_dir() else [path]
 
 
 def _check_columns(schema: pa.Schema, wanted: Sequence[str], path: Path) -> None:

@@ -32,10 +32,14 @@ def why_infinite(entries: Sequence[Entry]) -> tuple[str, ...]:
     for at, entry in enumerate(entries):
         for one in entry.content["columns"]:
             if math.isinf(parity_of(one["parity"])):
-                what = (
-                    f"the design of {names_of(one['columns'])} in {entry.content['output']} has no level of plain LDP"
-                )
-                found.append(f"{what}{', or a value changed under its key' if 'scope' in one else ''}")
+                draw = f"the draw of {names_of(one['columns'])} in {entry.content['output']}"
+                changed = ", or a value changed under its key" if "scope" in one else ""
+                why = f"has no level of plain LDP{changed}"
+                if hidden := one.get("hidden"):
+                    by = names_of(hidden)
+                    why = f"has answers that are possible in some strata of {by} only, and {by}"
+                    why += f" {was(hidden)} not released unchanged"
+                found.append(f"{draw} {why}")
         for other in entries[:at]:
             for first, second in ((other, entry), (entry, other)):
                 if names := revealed(first, second):
@@ -52,6 +56,13 @@ def randomised_before(data: Path, wanted: set[str]) -> tuple[set[str], list[str]
     again = wanted & {name for one in content["columns"] for name in one["released_as"]}
     told = f"{names_of(again)} {_are(again)} randomised already, as {manifest_path(data).name} says"
     return again, [told] if again else []
+
+
+def of_others(population: str) -> str:
+    """What counts where the people are others than those of an earlier draw from this `population`."""
+    if not population:
+        return "it names no population, so it counts for all people"
+    return f"--population NAME where these are other people than {population!r}"
 
 
 def crossed_before(counted: Sequence[Entry]) -> bool:

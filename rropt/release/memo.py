@@ -176,6 +176,7 @@ class Memo:
         self._at = schema.get_field_index(identity)
         self.place = key_file.with_name(key_file.name + ".records")
         self._tags: list[list[np.ndarray]] = [[] for _ in stacks]
+        self._tagged = 0
 
     def identities(self, batch: pa.RecordBatch) -> Texts:
         """The identities of a batch as text. Raises InputError where one is missing."""
@@ -185,10 +186,10 @@ class Memo:
         column = column.cast(pa.large_string())
         _, places, letters = column.buffers()
         ends = np.frombuffer(places, dtype=np.int64)[column.offset : column.offset + len(column) + 1]
-        if column.null_count or (ends[1:] == ends[:-1]).any():
-            raise InputError(
-                f"column {self.identity!r} is empty in some record", self.where, "every record needs an identity"
-            )
+        if (empty := (ends[1:] == ends[:-1]) | column.is_null().to_numpy(zero_copy_only=False)).any():
+            place = f"record {self._tagged + int(np.argmax(empty)) + 1:,} (a header is not counted)"
+            what = f"column {self.identity!r} is empty in {place}"
+            raise InputError(what, self.where, "every record needs an identity")
         data = np.zeros(int(ends[-1] - ends[0]) + BLOCK, dtype=np.uint8)
         if letters is not None:
             data[:-BLOCK] = np.frombuffer(letters, dtype=np.uint8)[ends[0] : ends[-1]]
@@ -199,6 +200,7 @@ class Memo:
         identities = self.identities(batch)
         for scope, kept, one in zip(self.scopes, self._tags, rows, strict=True):
             kept.append(scope.tags(one, identities))
+        self._tagged += batch.num_rows
 
     def sources(self, batch: pa.RecordBatch, rows: Sequence[np.ndarray]) -> list[Source]:
         """The words of a batch, for each column."""

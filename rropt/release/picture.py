@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from rropt.errors import InputError, escaped
-from rropt.mechanisms.mechanism import Mechanism
+from rropt.errors import InputError, escaped, short_labels
 
 if TYPE_CHECKING:
     from rropt.mechanisms.estimators.estimate import Estimate
 
 MOST = 200
 """The most categories of a picture."""
-ROW, WIDTH, LETTER, TOP, FOOT, RIGHT = 22, 760, 7.2, 58, 76, 24
+ROW, WIDTH, LETTER, BOLD, TOP, FOOT, RIGHT = 22, 760, 7.2, 8.6, 58, 76, 24
 ESTIMATED, TRUE = "#1f4e9c", "#d1495b"
 
 
@@ -29,25 +26,28 @@ def estimate_svg(found: Estimate, level: float, truth: Sequence[float] | None = 
     limits = found.intervals(level)
     numbers = [*limits.ravel().tolist(), *found.values.tolist(), *(truth or ())]
     ticks = _ticks(min(0.0, *numbers), max(numbers))
-    names = [_cut(label, 32) for label in found.categories]
+    names = short_labels(found.categories, 32)
     left = 18 + LETTER * max(map(len, names))
     bottom = TOP + ROW * k
 
     def across(value: float) -> float:
         return left + (value - ticks[0]) / (ticks[-1] - ticks[0]) * (WIDTH - RIGHT - left)
 
+    title = title or "Estimated frequencies"
+    (heading,) = short_labels([title], int((WIDTH - 32) / BOLD))
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {bottom + FOOT}" font-family="sans-serif" '
         'font-size="13">',
-        f"<title>{escaped(title or 'Estimated frequencies')}</title>",
+        f"<title>{escaped(title)}</title>",
         f'<rect width="{WIDTH}" height="{bottom + FOOT}" fill="white"/>',
-        f'<text x="16" y="26" font-size="15" font-weight="bold">{escaped(title or "Estimated frequencies")}</text>',
+        f'<text x="16" y="26" font-size="15" font-weight="bold">{escaped(heading)}</text>',
     ]
     if found.warnings:
         # What is wrong is seen before any number: the rest of the sentence is shown when it is pointed at.
+        (warning,) = short_labels(found.warnings[:1], int((WIDTH - 32) / LETTER))
         lines.append(
             f'<g fill="{TRUE}"><title>{escaped("; ".join(found.warnings))}</title><text x="16" y="44" '
-            f'font-weight="bold">{escaped(_cut(found.warnings[0], int((WIDTH - 32) / LETTER)))}</text></g>'
+            f'font-weight="bold">{escaped(warning)}</text></g>'
         )
     for tick in ticks:
         x = f"{across(tick):.1f}"
@@ -74,10 +74,6 @@ def estimate_svg(found: Estimate, level: float, truth: Sequence[float] | None = 
     return "\n".join([*lines, "</svg>", ""])
 
 
-def _cut(text: str, width: int) -> str:
-    return text if len(text) <= width else f"{text[: width - 1]}~"
-
-
 def _cross(x: float, y: float) -> str:
     return f'<path d="M{x - 4:.1f},{y - 4} l8,8 m0,-8 l-8,8" stroke="{TRUE}" stroke-width="1.8"/>'
 
@@ -88,23 +84,3 @@ def _ticks(low: float, high: float) -> list[float]:
     scale = 10.0 ** math.floor(math.log10(raw))
     step = next(factor * scale for factor in (1, 2, 5, 10) if factor * scale >= raw * (1 - 1e-9))
     return [round(step * at, 12) for at in range(math.floor(low / step), math.ceil(high / step - 1e-9) + 1)]
-
-
-def true_frequencies(
-    found: Estimate, data: str | os.PathLike[str], columns: tuple[str, ...], delimiter: str | None
-) -> list[float]:
-    """The shares of the categories in a column of the data before it was protected, or in several that were protected
-    jointly. Raises InputError."""
-    from rropt.release.facade import counts_of
-
-    # The identity: its outputs are the categories, counted as those of a release.
-    k = len(found.categories)
-    rows = [[Fraction(int(x == y)) for y in range(k)] for x in range(k)]
-    counts = counts_of(
-        data,
-        columns,
-        Mechanism.from_rationals(rows, inputs=found.categories, outputs=found.categories),
-        where=None,
-        delimiter=delimiter,
-    )
-    return [float(count) / float(counts.sum()) for count in counts]

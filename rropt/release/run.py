@@ -13,13 +13,13 @@ from rropt.errors import InputError, counted
 from rropt.io.content import ByContent
 from rropt.io.files import folders, usual_mode, write_whole
 from rropt.mechanisms.sampling.sources import secure_bytes
-from rropt.release.earlier import crossed_before, crossings, names_of, randomised_before, was
+from rropt.release.earlier import crossed_before, crossings, names_of, of_others, randomised_before, was
 from rropt.release.ledger import Entry, Ledger, cost_of, temporary_name
 from rropt.release.memo import Memo
 from rropt.release.plans import manifest as manifests
 from rropt.release.plans.manifest import AS_THEY_ARE, QUOTED, file_sha256, manifest_path, manifest_text, read_manifest
 from rropt.release.plans.plan import Release
-from rropt.release.plans.privacy import Level, Privacy, epsilon_above, parity_text, privacy_of_stacks, together
+from rropt.release.plans.privacy import Level, Privacy, epsilon_above, privacy_of_stacks, together
 from rropt.release.plans.provenance import release_digest
 from rropt.release.storage.chain import INFINITE
 from rropt.release.storage.lines import sync_folder
@@ -182,7 +182,7 @@ class FileRelease:
                     f"{names} of this data {was(again)} released on {when} ({where}); a second draw leaks more "
                     f"(together epsilon {total:.6g})",
                     str(self.data),
-                    "use that release, or --force to draw again; --population NAME where these are other people",
+                    f"use that release, or --force to draw again; {of_others(entry.population)}",
                 )
             if is_written(entry.partial):
                 raise InputError("another process is releasing this data now", str(self.data), "wait until it is done")
@@ -310,8 +310,7 @@ class FileRelease:
                 "sha256": sha256,
                 "plan": self.plan,
                 "columns": [
-                    {"columns": list(level.columns), "parity": parity_text(level.parity), "promised": one.promised}
-                    | ({} if scope is None else {"scope": scope})
+                    level.to_dict() | {"promised": one.promised} | ({} if scope is None else {"scope": scope})
                     for one, level, scope in zip(self.release.columns, self.cost.levels, self.scopes, strict=True)
                     if not self.is_empty
                 ],

@@ -106,12 +106,13 @@ def profile_picture(ratios: Mapping[str, Sequence[float]], problems: int) -> Fig
     figure, axes = _figure(8.2, 4.2)
     last = 1.15 * max([2.0, *(own[-1] for own in ratios.values())])
     lines = [(BLUE, "o", "-"), *FAMILY_LINES]
+    names = dict(zip(ratios, _cut(list(ratios), 40), strict=True))
     for at, (label, own) in enumerate(sorted(ratios.items(), key=lambda item: (-len(item[1]), item[1]))):
         colour, mark, dash = lines[at % len(lines)]
         x = [1.0, *own, last]
         y = [sum(ratio <= 1.0 for ratio in own) / problems, *((n + 1) / problems for n in range(len(own)))]
         axes.step(x, [*y, y[-1]], where="post", color=colour, linestyle=dash, linewidth=1.8)
-        axes.plot(x[:-1], y, linestyle="", marker=mark, color=colour, markersize=4, label=_cut(label, 40))
+        axes.plot(x[:-1], y, linestyle="", marker=mark, color=colour, markersize=4, label=names[label])
     axes.set(xscale="log", xlim=(0.97, last), ylim=(-0.02, 1.04))
     _finish(axes, "times the fewest seconds", "share of problems solved", counted(problems, "problems"))
     for set_formatter in (axes.xaxis.set_major_formatter, axes.xaxis.set_minor_formatter):

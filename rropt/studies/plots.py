@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rropt.comparison.orders.regions import AttainedRegion, attained_region
-from rropt.errors import InputError, counted, plain
+from rropt.errors import InputError, counted, short_labels
 from rropt.mechanisms.channel import RandomizedChannel
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.problem import Problem, Solution
@@ -66,15 +66,13 @@ def _finish(axes: Axes, x: str, y: str, title: str = "") -> None:
     axes.set_xlabel(x)
     axes.set_ylabel(y)
     if title:
-        axes.set_title(_cut(title), fontsize=11)
+        axes.set_title(*_cut([title], LINE), fontsize=11)
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def _cut(text: str, most: int = LINE) -> str:
-    # A dollar sign begins mathematics in matplotlib; a label means itself. A control character makes no XML.
-    text = plain(text)
-    line = text if len(text) <= most else f"{text[: most - 1]}…"
-    return line.replace("$", r"\$")
+def _cut(texts: Sequence[str], most: int) -> list[str]:
+    # A dollar sign begins mathematics in matplotlib; a label means itself.
+    return [line.replace("$", r"\$") for line in short_labels(texts, most)]
 
 
 def _with_unit(name: str, units: str) -> str:
@@ -94,7 +92,7 @@ def heat_map(mechanism: Mechanism, title: str = "") -> Figure:
     figure.colorbar(image, ax=axes, label="probability")
     for axis, labels, turn in ((axes.xaxis, mechanism.outputs, 60), (axes.yaxis, mechanism.inputs, 0)):
         if len(labels) <= MOST_LABELS:
-            short = [_cut(label, 24) for label in labels]
+            short = _cut(labels, 24)
             slanted = turn if len(labels) * max(map(len, short)) > 60 else 0
             anchor = {"rotation": slanted, "ha": "right", "rotation_mode": "anchor"} if slanted else {}
             axis.set_ticks(range(len(labels)), labels=short, fontsize=9, **anchor)
@@ -222,9 +220,10 @@ def utility_curve(
         if points:
             name = "certified" if certified else "not certified"
             axes.plot(*_axes_of(points), "o", color=BLUE, markerfacecolor=filled, markersize=5, label=name)
-    for (name, family), (colour, mark, dash) in zip(families.items(), _lines(len(families)), strict=True):
+    named = zip(_cut(list(families), 40), families.values(), _lines(len(families)), strict=True)
+    for name, family, (colour, mark, dash) in named:
         utility = [_midpoint(first, family(epsilon)) for epsilon in levels]
-        axes.plot(levels, utility, color=colour, marker=mark, markersize=4, linestyle=dash, label=_cut(name, 40))
+        axes.plot(levels, utility, color=colour, marker=mark, markersize=4, linestyle=dash, label=name)
     what = _name(first)
     _finish(axes, "epsilon (nats)", _with_unit(what, first.objective.units), f"{first.goal.sense} {what}")
     axes.legend(frameon=False, fontsize=9)
@@ -313,8 +312,8 @@ def two_categories(solution: Solution, resolution: int = 61) -> Figure:
     here = float(mechanism.matrix[0, 0]), float(mechanism.matrix[1, 1])
     axes.plot(*here, "*", color=RED, markersize=15, markeredgecolor="black", label="optimum", clip_on=False, zorder=5)
     axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
-    first, second = (_cut(label, 16) for label in labels)
-    out = [_cut(label, 16) for label in mechanism.outputs]
+    first, second = _cut(labels, 16)
+    out = _cut(mechanism.outputs, 16)
     _finish(axes, f"probability of {out[0]} given {first}", f"probability of {out[1]} given {second}", problem.title)
     axes.legend(frameon=False, fontsize=9, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=3)
     return figure
@@ -352,9 +351,9 @@ def frequencies(found: Estimate, truth: Sequence[float], level: float = 0.95, ti
             bars.set_label(name)
     span = [float(min(true.min(), ends.min(), 0.0)), float(max(true.max(), ends.max()))]
     axes.plot(span, span, color="#555555", linestyle=":", label="estimate = true frequency")
+    names = _cut(found.categories, 20)
     for x in np.argsort(-true)[:4]:
-        name, place = _cut(found.categories[x], 20), (true[x], values[x])
-        axes.annotate(name, place, (-8, 6), textcoords="offset points", fontsize=8, ha="right")
+        axes.annotate(names[x], (true[x], values[x]), (-8, 6), textcoords="offset points", fontsize=8, ha="right")
     words = f"estimated frequency, {100 * level:g} % intervals"
     _finish(axes, "true frequency", words, title or f"{counted(found.n, 'answers')}, {found.method}")
     axes.legend(frameon=False, fontsize=9, loc="lower right")
@@ -372,7 +371,7 @@ def birkhoff_weights(decomposition: BirkhoffDecomposition, most: int = 20) -> Fi
     axes.barh(places, weights[:shown], color=BLUE)
     for place, weight in zip(places, weights, strict=False):
         axes.text(weight, place, f" {weight:.4g}", va="center", fontsize=8)
-    axes.set_yticks(places, labels=[_cut(name, 34) for name in names], fontsize=9)
+    axes.set_yticks(places, labels=_cut(names, 34), fontsize=9)
     axes.invert_yaxis()
     axes.margins(x=0.12)
     rest = f"; the other {len(weights) - shown}: {sum(weights[shown:]):.3g}" if shown < len(weights) else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import re
 import sys
 import tracemalloc
 import xml.etree.ElementTree as ET
@@ -342,6 +343,96 @@ def test_the_truth_of_a_renamed_column_has_its_original_name(capfd: pytest.Captu
     assert cli.main(command) == 2
     assert "there is no column 'level'" in capfd.readouterr().err
     assert not Path("q.svg").exists()
+
+
+def drawn_truth(picture: str = "p.svg") -> list[float]:
+    """The true frequencies that a picture shows, read off its scale; the last cross is that of the legend."""
+    text = Path(picture).read_text(encoding="utf-8")
+    ticks = [(float(x), float(value) / 100) for x, value in re.findall(r'<text x="([^"]*)"[^>]*>([-0-9.]+) %<', text)]
+    (x0, v0), (x1, v1) = ticks[0], ticks[-1]
+    crosses = [float(x) + 4 for x in re.findall(r"M([0-9.]+),[0-9.]+ l8,8", text)][:-1]
+    return [v0 + (x - x0) / (x1 - x0) * (v1 - v0) for x in crosses]
+
+
+def estimated(made_by: str, column: str, *more: str, truth: str = "people.csv") -> int:
+    return cli.main(["estimate", made_by, "out.csv", "--column", column, *more, "--truth", truth, "--plot", "p.svg"])
+
+
+STRATA = """schema = 1
+data = "people.csv"
+output = "out.csv"
+[[column]]
+name = "level"
+by = "region"
+mechanisms = { north = "north.json", south = "south.json" }
+null = { level = "b", region = "south" }
+as = "level_r"
+"""
+
+
+def test_the_truth_is_that_of_the_part_that_is_estimated(capfd: pytest.CaptureFixture[str]) -> None:
+    for name, epsilon in (("north", 1), ("south", 2)):
+        rr.RandomizedResponse(["a", "b"], epsilon=epsilon).to_mechanism().save(f"{name}.json")
+    parts = {"north,a": 90, "north,": 30, "south,a": 20, ",b": 20, "south,b": 10}
+    lines = [line for line, count in parts.items() for _ in range(count)]
+    Path("people.csv").write_text("\n".join(["region,level", *lines, ""]), encoding="utf-8")
+    Path("rel.toml").write_text(STRATA, encoding="utf-8")
+    assert cli.main(["apply", "rel.toml"]) == 0
+    # The strata as the release read them, by its file or by its manifest.
+    for made_by, region, share in (
+        ("rel.toml", "north", 0.75),
+        ("rel.toml", "south", 0.4),
+        ("south.json", "south", 0.4),
+    ):
+        assert estimated(made_by, "level_r", "--where", f"region={region}") == 0, capfd.readouterr().err
+        assert drawn_truth() == pytest.approx([share, 1 - share], abs=2e-3)
+        assert f"level_r: estimated and true frequencies of region={region}" in Path("p.svg").read_text("utf-8")
+    assert estimated("rel.toml", "level_r") == 0
+    assert drawn_truth() == pytest.approx([110 / 170, 60 / 170], abs=2e-3)
+
+
+def test_the_truth_of_the_records_with_a_value(capfd: pytest.CaptureFixture[str]) -> None:
+    both = rr.RandomizedResponse(["a", "b"], epsilon=2).to_mechanism()
+    both.save("m.json")
+    Path("people.csv").write_text("region,level,sex\n" + "n,a,a\nn,a,a\nn,b,a\ns,b,b\n" * 50, encoding="utf-8")
+    plan = rr.release.Release([rr.release.ProtectedColumn(name, both) for name in ("level", "sex")])
+    rr.release.release_file("people.csv", plan, "out.csv")
+    assert estimated("m.json", "level", "--where", "region=n") == 0
+    assert drawn_truth() == pytest.approx([2 / 3, 1 / 3], abs=2e-3)
+    # Who was released as sex=a cannot be known from the data.
+    assert estimated("m.json", "level", "--where", "sex=a") == 2
+    assert "'sex' was randomised: the data before do not tell who was released as sex=a" in capfd.readouterr().err
+    assert estimated("m.json", "level", "--where", "region=n", truth="none.csv") == 2
+    Path("south.csv").write_text("region,level\ns,a\n", encoding="utf-8")
+    assert estimated("m.json", "level", "--where", "region=n", truth="south.csv") == 2
+    assert "none of its records has region=n" in capfd.readouterr().err
+
+
+def test_the_truth_counts_missing_and_unknown_values_as_the_release_did(capfd: pytest.CaptureFixture[str]) -> None:
+    mechanism = rr.RandomizedResponse(["a", "b", "none"], epsilon=1).to_mechanism()
+    mechanism.save("m.json")
+    Path("people.csv").write_text("id,level\n" + "1,a\n2,b\n3,\n4,a\n5,c\n" * 20, encoding="utf-8")
+    options = ["--null", "none", "--other", "b", "--as", "level_r", "-o", "out.csv"]
+    assert cli.main(["apply", "m.json", "people.csv", "--column", "level", *options]) == 0
+    assert estimated("m.json", "level_r") == 0, capfd.readouterr().err
+    assert drawn_truth() == pytest.approx([0.4, 0.4, 0.2], abs=2e-3)
+    # A file of true values may have the names of the release.
+    Path("renamed.csv").write_text(Path("people.csv").read_text().replace("level", "level_r"), encoding="utf-8")
+    assert estimated("m.json", "level_r", truth="renamed.csv") == 0, capfd.readouterr().err
+    assert drawn_truth() == pytest.approx([0.4, 0.4, 0.2], abs=2e-3)
+    Path("out.csv.manifest.json").unlink()
+    assert estimated("m.json", "level_r", truth="renamed.csv") == 2
+    err = capfd.readouterr().err
+    assert "40 of 100 are unknown" in err
+    assert "give the data before they were released; if the release replaced such values (null, other)" in err
+
+
+def test_the_truth_keeps_its_apostrophes() -> None:
+    rr.RandomizedResponse(["'=1+1", "=1+1", "a"], epsilon=1).to_mechanism().save("m.json")
+    Path("people.csv").write_text("id,level\n" + "1,'=1+1\n2,=1+1\n3,=1+1\n4,a\n" * 30, encoding="utf-8")
+    assert cli.main(["apply", "m.json", "people.csv", "--column", "level", "-o", "out.csv"]) == 0
+    assert estimated("m.json", "level") == 0
+    assert drawn_truth() == pytest.approx([0.25, 0.5, 0.25], abs=2e-3)
 
 
 def test_the_table_and_the_note_on_it_show_the_same_error(capfd: pytest.CaptureFixture[str]) -> None:

@@ -222,7 +222,8 @@ def test_what_several_columns_read_is_counted_once() -> None:
     with pytest.raises(InputError) as caught:
         release_table(pa.table({"x": ["a", "z"], "y": ["z", "z"], "g": ["n", "e"]}), release)
     line = str(caught.value)
-    for part in ("'g': 1 of 2 is unknown: 'e'", "'x': 1 of 2 is unknown: 'z'", "'y': 2 of 2 are unknown"):
+    strata = "'g': 1 of 2 is in a stratum without a mechanism: 'e'"
+    for part in (strata, "'x': 1 of 2 is unknown: 'z'", "'y': 2 of 2 are unknown"):
         assert line.count(part) == 1
 
 
@@ -313,10 +314,26 @@ def test_each_stratum_has_its_mechanism(frame: Callable[..., Any]) -> None:
     made = release_table(frame({"g": ["n", "s", "n", "s"], "x": ["a", "a", "c", "b"]}), release)
     assert column(made, "x") == ["b", "A", "a", "B"]
     assert column(made, "g") == ["n", "s", "n", "s"]
-    with pytest.raises(InputError, match="columns 'x' with 'g': 2 of 3 are impossible: 'c' with 's'"):
+    other = (
+        "columns 'x' with 'g': 2 of 3 are no input of the mechanism of the stratum: 'c' with 's' .2 times.; give each "
+        "stratum a mechanism of this column: that of 's' has the inputs 'a', 'b'$"
+    )
+    with pytest.raises(InputError, match=other):
         release_table(frame({"g": ["s", "s", "n"], "x": ["c", "c", "c"]}), release)
-    with pytest.raises(InputError, match="column 'g': 1 of 1 is unknown: 'e'"):
+    lacks = "column 'g': 1 of 1 is in a stratum without a mechanism: 'e' .known: 'n', 's'.; add the stratum under mech"
+    with pytest.raises(InputError, match=lacks):
         release_table(frame({"g": ["e"], "x": ["a"]}), release)
+    # Each kind of fault has its remedy.
+    plan = Release([release, ProtectedColumn("y", shifted(LABELS))])
+    with pytest.raises(InputError, match=r"; column 'g': add the .*; column 'y': recode them, or name the"):
+        release_table(frame({"g": ["e"], "x": ["a"], "y": ["d"]}), plan)
+
+
+def test_strata_of_two_columns_that_have_no_mechanism_are_told(frame: Callable[..., Any]) -> None:
+    made = {("n", "u"): shifted(LABELS), ("s", "v"): shifted(LABELS)}
+    plan, table = ProtectedColumn("x", made, by=["g", "h"]), frame({"g": ["n", "s"], "h": ["v", "v"], "x": ["a", "a"]})
+    with pytest.raises(InputError, match="'g' with 'h': 1 of 2 is in a stratum without a mechanism: 'n' with 'v'"):
+        release_table(table, plan)
 
 
 def test_strata_of_several_columns_and_missing_strata() -> None:

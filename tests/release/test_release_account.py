@@ -217,6 +217,21 @@ def test_show_tells_every_draw_and_the_odds(capsys: pytest.CaptureFixture[str]) 
         assert "line 2 breaks the chain" in capsys.readouterr().err
 
 
+def test_show_tells_which_column_has_which_promise(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    account("40")
+    release_file(people("x", "y"), Release([column("x"), column("y", 2)]), "both.csv", ledger=ALL)
+    release_file(people("u", "v"), Release([column("u"), column("v")]), "same.csv", ledger=ALL)
+    capsys.readouterr()
+    assert cli.main(["ledger", "show", str(ALL)]) == 0
+    told = capsys.readouterr().out
+    assert "x: LDP (epsilon 1)" in told
+    assert "y: LDP (epsilon 2)" in told
+    assert "u: LDP" not in told
+
+
 def test_a_level_below_that_of_the_parities_is_found(capsys: pytest.CaptureFixture[str]) -> None:
     """Whoever can write the file can compute its hashes."""
     account("4")
@@ -251,7 +266,7 @@ def test_approximate_ldp_adds_up_as_itself_where_the_ledger_has_a_delta(capsys: 
     release_file(people("y"), approximate("y"), ledger=ALL)
     told = spent(capsys)
     assert (told["spent"], told["approximate"]["epsilon"]) == ("infinite", "2")
-    assert [f"the design of '{one}' in" in why for one, why in zip("xy", told["infinite"], strict=True)] == [True, True]
+    assert [f"the draw of '{one}' in" in why for one, why in zip("xy", told["infinite"], strict=True)] == [True, True]
     delta = 2 * (0.75 - 0.25 * math.e)
     assert 0 <= Fraction(told["approximate"]["delta"]) - Fraction(delta) < 1e-12
     refused("epsilon 3, delta 0.2.*, above the ceiling of 3.5, delta 0.15", people("z"), approximate("z"))

@@ -128,3 +128,63 @@ def test_a_copy_is_named_in_a_file_of_any_size(name: str) -> None:
     named = [one for one in seen if "'public' is released unchanged" in one and "'income'" in one]
     assert len(named) == is_named, seen
     assert all("in 100 % of the records" in one or "is a copy of 'income'" in one for one in named)
+
+
+def strata(**outputs: list[str]) -> rr.release.ProtectedColumn:
+    """Level with one mechanism for each `noise`: two for its values 0 and 1, of these outputs."""
+    made = {at: rr.Mechanism.from_matrix(DESIGN.matrix, inputs=LEVELS, outputs=outputs.get(at, LEVELS)) for at in "01"}
+    return rr.release.ProtectedColumn("level", made, by="noise", other={"noise": "0"})
+
+
+@pytest.mark.parametrize("drop", [["noise"], []])
+def test_strata_that_are_not_released_are_told_before_the_draw(drop: list[str], tmp_path: Path) -> None:
+    loose = rr.RandomizedResponse(LEVELS, epsilon=2).to_mechanism()
+    column = rr.release.ProtectedColumn("level", {"0": DESIGN, "1": loose}, by="noise", other={"noise": "0"})
+    told: list[str] = []
+
+    def warn(caution: str) -> None:
+        told.append(caution)
+        assert not (tmp_path / "o.csv").exists()
+
+    rr.release.release_file("people.csv", rr.release.Release(column, drop=drop), "o.csv", warn=warn)
+    why = "from 'level' frequencies cannot be estimated: it has a mechanism for each 'noise', whose true values are not"
+    assert any(why in caution for caution in told) == bool(drop)
+    # The warning is true.
+    if drop:
+        with pytest.raises(rr.errors.InputError, match="no frequencies can be estimated"):
+            rr.release.estimate_file("o.csv", {"level": column})
+
+
+def test_one_mechanism_for_all_strata_needs_no_warning() -> None:
+    table = csv.read_csv("people.csv")
+    told: list[str] = []
+    plan = rr.release.Release(strata(), drop=["noise"])
+    rr.release.release_table(table.select(["level", "noise"]), plan, warn=told.append, force=True)
+    assert "estimated" not in str(told)
+
+
+@pytest.mark.parametrize("dropped", [True, False])
+def test_answers_that_tell_a_stratum_which_is_not_released_are_told(
+    dropped: bool, capfd: pytest.CaptureFixture[str]
+) -> None:
+    plan = rr.release.Release(strata(**{"1": ["x", "y", "z"]}), drop=["noise"] if dropped else [])
+    told: list[str] = []
+    made = rr.release.release_file("people.csv", plan, "o.csv", warn=told.append)
+    assert (made.privacy.parity == float("inf")) == dropped
+    why = "answers in 'level' are possible in some strata of 'noise' only, and 'noise' is not released unchanged"
+    assert any(f"{why}: epsilon is infinite" in caution for caution in told) == dropped
+    assert cli.main(["ledger", "show", "people.csv.ledger"]) == 0
+    out = capfd.readouterr().out
+    assert ("the draw of 'level' in " in out) == dropped
+    assert ("possible in some strata of 'noise' only, and 'noise' was not released unchanged" in out) == dropped
+    assert "design" not in out
+
+
+def test_a_draw_that_has_no_level_itself_is_not_blamed_on_its_strata(capfd: pytest.CaptureFixture[str]) -> None:
+    same = {at: rr.Mechanism.from_matrix(np.eye(3), inputs=LEVELS, outputs=LEVELS) for at in "01"}
+    column = rr.release.ProtectedColumn("level", same, by="noise", other={"noise": "0"})
+    told: list[str] = []
+    rr.release.release_file("people.csv", rr.release.Release(column, drop=["noise"]), "o.csv", warn=told.append)
+    assert "strata" not in str(told)
+    assert cli.main(["ledger", "show", "people.csv.ledger"]) == 0
+    assert "o.csv has no level of plain LDP\n" in capfd.readouterr().out

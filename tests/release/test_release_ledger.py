@@ -148,13 +148,22 @@ def test_every_forced_draw_from_every_state_is_counted() -> None:
         assert made.manifest["epsilon_with_earlier"] == pytest.approx(number + 1)
 
 
+def test_a_draw_without_a_population_counts_for_all_and_says_so() -> None:
+    release_file("t.csv", X, "o.csv")
+    for population in (None, "June"):
+        with pytest.raises(InputError, match=r"draw again; it names no population, so it counts for all people$"):
+            release_file("t.csv", X, "june.csv", population=population)
+
+
 def test_populations_that_are_said_to_be_disjoint_are_not_added_up(capfd: pytest.CaptureFixture[str]) -> None:
     release_file("t.csv", X, "may.csv", population="May")
     write(rows=ROWS[1:])
     made = release_file("t.csv", X, "june.csv", population="June")
     assert made.manifest["earlier_draws"] == 0
     assert any("1 release of other populations" in note for note in made.notes)
-    refused("second draw", "t.csv", X, "july.csv", population="May")
+    refused(
+        "second draw.*population NAME where these are other people than 'May'", "t.csv", X, "o.csv", population="May"
+    )
     refused("second draw", "t.csv", X, "july.csv")  # not said to be another one
     ABC.save("m.json")
     assert cli.main(["apply", "m.json", "t.csv", "--column", "x", "-o", "o.csv", "--population", "May"]) == 2

@@ -459,7 +459,10 @@ BAD: dict[str, tuple[dict[str, str], str]] = {
     "not a key": ({"identity": "id", "key": "t.csv"}, "this is not a key"),
     "no column": ({"identity": "who", "key": "key"}, "there is no column 'who'"),
     "the protected column": ({"identity": "x", "key": "key"}, "is protected, or a stratum"),
-    "an empty identity": ({"identity": "note", "key": "key"}, "is empty in some record"),
+    "an empty identity": (
+        {"identity": "note", "key": "key"},
+        f"'note' is empty in record {len(ROWS) + 1} ",
+    ),
 }
 
 

@@ -170,6 +170,26 @@ def test_missing_strata_are_read_as_the_release_read_them() -> None:
     assert rr.release.estimate_file("o.parquet", {"race": LOOSE}, where={"sex": "Female"}).n == 20_000
 
 
+def test_records_that_count_as_a_stratum_without_its_value_are_told(capfd: pytest.CaptureFixture[str]) -> None:
+    lines = ["Male,White"] * 40 + [",Black"] * 20 + ["Female,Other"] * 30 + ["?,White"]
+    Path("people.csv").write_text("\n".join(["sex,race", *lines, ""]), encoding="utf-8")
+    release(column='null = { sex = "Female" }\nother = { sex = "Female" }')
+    both = {"Male": STRICT, "Female": LOOSE}
+    told = "of 51 records 20 have no 'sex' and were drawn with the mechanism of 'Female'"
+    found = rr.release.estimate_file("safe.csv", {"race": both}, where={"sex": "Female"})
+    assert found.n == 51
+    assert told in found.notes
+    assert "of 51 records 1 has another 'sex' and was drawn with the mechanism of 'Female'" in found.notes
+    # By the release file without a manifest, too.
+    Path("safe.csv.manifest.json").unlink()
+    assert cli.main(["estimate", "plan.toml", "safe.csv", "--column", "race", "--where", "sex=Female"]) == 0
+    assert f"rropt: note: {told}" in capfd.readouterr().err
+    # Of all records together, and where each has its value, there is nothing to say.
+    for where in ({}, {"sex": "Male"}):
+        plan = rr.release.load_release("plan.toml").release.columns[0]
+        assert "mechanism of" not in str(rr.release.estimate_file("safe.csv", {"race": plan}, where=where).notes)
+
+
 def test_strata_that_are_not_in_the_release_are_refused(capfd: pytest.CaptureFixture[str]) -> None:
     release('drop = ["sex"]')
     for name in ("plan.toml", "male.json"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,8 +17,12 @@ import rropt as rr
 pytest.importorskip("matplotlib", reason="needs the extra plot: pip install 'rropt[plot]'")
 
 from matplotlib.colors import to_rgb
+from rich.console import Console
 
+from rropt.release.picture import estimate_svg
 from rropt.studies import plots
+from rropt.studies.reports.report_page import heat_svg
+from rropt.studies.reports.terminal import heat_map
 
 PRIOR = rr.Prior.from_counts({"red": 40, "green $x$": 30, "blue": 20, "black": 10})
 
@@ -252,3 +258,24 @@ def test_without_matplotlib_one_line_says_what_to_install(
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(rr.InputError, match=r"rropt\[plot\]"):
         plots.heat_map(solution.mechanism)
+
+
+def test_labels_that_differ_are_drawn_differently() -> None:
+    """The labels have the same beginning, the last two also the same end."""
+    labels = [f"Employed in the private sector, {time} time" for time in ("full", "part")]
+    labels += [f"{'x' * 60}{middle}{'y' * 60}" for middle in "ab"]
+    mechanism = rr.RandomizedResponse(labels, epsilon=1).to_mechanism()
+    estimated = mechanism.estimate([10, 20, 30, 40])
+    terminal = heat_map(mechanism, Console(width=40, file=io.StringIO())).plain.splitlines()[1:5]
+    figure = plots.heat_map(mechanism).axes[0]
+    drawn = {
+        "terminal": [line[:13] for line in terminal],
+        "report": re.findall(r'text-anchor="end">([^<]*)<', heat_svg(mechanism)),
+        "outputs of the report": re.findall(r"rotate\(-90\)\">([^<]*)<", heat_svg(mechanism)),
+        "estimate": re.findall(r'dominant-baseline="middle">([Ex][^<%]*)<', estimate_svg(estimated, 0.95)),
+        "figure": [tick.get_text() for tick in figure.get_yticklabels()],
+        "frequencies": [one.get_text() for one in plots.frequencies(estimated, [0.1, 0.2, 0.3, 0.4]).axes[0].texts],
+    }
+    for place, names in drawn.items():
+        assert len(names) == len(set(names)) == 4, f"{place}: {names}"
+        assert all(len(name) <= 34 for name in names), f"{place}: {names}"

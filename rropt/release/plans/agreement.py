@@ -3,7 +3,7 @@ its own mechanism, stratum by stratum."""
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from rropt.release.plans.cross import joined
 from rropt.release.plans.manifest import QUOTED, file_sha256, manifest_path, read_manifest
 from rropt.release.plans.plan import Design, ProtectedColumn, stratum_parts
 from rropt.release.plans.provenance import digest, kept_folder
-from rropt.release.plans.stack import NULL, UNKNOWN, Part
+from rropt.release.plans.stack import Part
 
 Columns = tuple[str, ...]
 Strata = tuple[tuple[str, str], ...]
@@ -25,10 +25,13 @@ Strata = tuple[tuple[str, str], ...]
 @dataclass(frozen=True)
 class Cell:
     """Records that are counted together: `axes` maps released columns to their mechanism, `strata` are the values of
-    the columns by which it was chosen, as a part that reads the column and the code of the value."""
+    the columns by which it was chosen, as a part that reads the column and the code of the value. `null` and `other`
+    are the labels that missing and unknown values of a column count as, in data before their release."""
 
     axes: Mapping[Columns, Mechanism]
     strata: tuple[tuple[Part, int], ...] = ()
+    null: Mapping[str, str] = field(default_factory=dict)
+    other: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def key(self) -> Strata:
@@ -93,6 +96,26 @@ def agreed(path: Path, axes: Mapping[Columns, Any], where: Mapping[str, str]) ->
     rest = {name: str(value) for name, value in where.items() if name not in taken}
     quoted = content is None or content["output"].get("formulas") == QUOTED
     return Agreement(tuple(cells), rest, content is not None, tuple(notes), quoted)
+
+
+def before_release(
+    path: Path, columns: Columns, given: Any, where: Mapping[str, str]
+) -> tuple[Columns, Mapping[str, str], Mapping[str, str]]:
+    """What the released `columns` were called in the data, and `null` and `other` of their release: as the manifest
+    says, or else what is `given`. Raises InputError where the data do not have the records `where`."""
+    entries = (read_manifest(path) or {"columns": ()})["columns"]
+    for name in (name for one in entries for name in one["released_as"] if name in where):
+        raise InputError(
+            f"{name!r} was randomised: the data before do not tell who was released as {name}={where[name]}",
+            str(path),
+            "leave out --where or --truth",
+        )
+    for one in entries:
+        if tuple(one["released_as"]) == columns:
+            return tuple(one["columns"]), one.get("null", {}), one.get("other", {})
+    if isinstance(given, ProtectedColumn):
+        return given.columns, dict(given.null), dict(given.other)
+    return columns, {}, {}
 
 
 def _choices(
@@ -200,14 +223,8 @@ def _pick(
 
 def _parts(by: Columns, strata: Sequence[Columns], null: Mapping[str, str], other: Mapping[str, str]) -> list[Part]:
     """How the columns of the strata are read, as the release read them."""
-    found = []
-    for at, name in enumerate(by):
-        labels = tuple(dict.fromkeys(one[at] for one in strata))
-        marks = [
-            labels.index(marks[name]) if name in marks else code for marks, code in ((null, NULL), (other, UNKNOWN))
-        ]
-        found.append(Part(name, labels, *marks))
-    return found
+    labels = (tuple(dict.fromkeys(one[at] for one in strata)) for at in range(len(by)))
+    return [Part.declared(name, own, null, other) for name, own in zip(by, labels, strict=True)]
 
 
 def _map(given: Mapping[Any, Any], by: Columns) -> dict[Columns, Mechanism]:

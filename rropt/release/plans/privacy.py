@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from flint import fmpz
 
@@ -57,18 +58,25 @@ class Level:
 
     `strata`: the columns that choose the mechanism and are public, within whose values alone the parity holds.
     `approximate`: an epsilon in nats and the exact delta of approximate LDP, where the design promises it and its
-    epsilon is below that of the parity.
+    epsilon is below that of the parity. `hidden`: the columns that choose the mechanism, where there is no bound only
+    because they are not public.
     """
 
     columns: tuple[str, ...]
     parity: Fraction | float
     strata: tuple[str, ...] = ()
     approximate: tuple[Fraction, Fraction] | None = None
+    hidden: tuple[str, ...] = ()
 
     @property
     def epsilon(self) -> float:
         """log of the parity in nats, rounded up."""
         return epsilon_above(self.parity)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Its keys in the ledger."""
+        found = {"columns": list(self.columns), "parity": parity_text(self.parity)}
+        return found | ({"hidden": list(self.hidden)} if self.hidden else {})
 
 
 @dataclass(frozen=True)
@@ -109,7 +117,9 @@ def privacy_of_stacks(release: Release, stacks: list[Stack]) -> Privacy:
         public = release.public(stack.column)
         strata = stack.column.by if public else ()
         parity = stack.parity(public)
-        levels.append(Level(stack.column.columns, parity, strata, _approximate(stack.column, parity, public)))
+        approximate = _approximate(stack.column, parity, public)
+        hides = parity == math.inf and stack.parity(True) < math.inf
+        levels.append(Level(stack.column.columns, parity, strata, approximate, stack.column.by if hides else ()))
     return Privacy(tuple(levels))
 
 

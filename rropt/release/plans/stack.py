@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -35,6 +35,12 @@ class Part:
     labels: tuple[str, ...]
     null: int = NULL
     other: int = UNKNOWN
+
+    @classmethod
+    def declared(cls, name: str, labels: tuple[str, ...], null: Mapping[str, str], other: Mapping[str, str]) -> Part:
+        """A column whose missing and unknown values count as the labels that `null` and `other` have for its name."""
+        marks = ((null.get(name), NULL), (other.get(name), UNKNOWN))
+        return cls(name, labels, *(labels.index(label) if label in labels else code for label, code in marks))
 
 
 class Stack:
@@ -86,18 +92,12 @@ class Stack:
         return parts
 
     def _part(self, name: str, labels: tuple[str, ...]) -> Part:
-        found = {"null": NULL, "other": UNKNOWN}
-        for kind, marks in (("null", self.column.null), ("other", self.column.other)):
-            label = dict(marks).get(name)
-            if label is not None:
-                if label not in labels:
-                    raise InputError(
-                        f"{kind} {label!r} is not a label of column {name!r}",
-                        self.where,
-                        f"use one of {_list(labels)}",
-                    )
-                found[kind] = labels.index(label)
-        return Part(name, labels, found["null"], found["other"])
+        null, other = dict(self.column.null), dict(self.column.other)
+        for kind, marks in (("null", null), ("other", other)):
+            if marks.get(name, labels[0]) not in labels:
+                what = f"{kind} {marks[name]!r} is not a label of column {name!r}"
+                raise InputError(what, self.where, f"use one of {_list(labels)}")
+        return Part.declared(name, labels, null, other)
 
     @property
     def drawing(self) -> tuple[str, ...]:

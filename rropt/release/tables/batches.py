@@ -93,9 +93,10 @@ class Protector:
         parts_read = dict.fromkeys(part for stack in self.stacks for part in stack.parts)
         known = {part: codes(columns[part.name], part, self.replaced) for part in parts_read}
         wrong = {part for part, one in known.items() if (one < 0).any()}
+        strata = {part for stack in self.stacks for part in stack.parts[len(stack.column.columns) :]}
         for part in known:
             if part in wrong:
-                self.faults.values(part, known[part], columns[part.name])
+                self.faults.values(part, known[part], columns[part.name], part in strata)
         found = []
         for stack in self.stacks:
             if wrong.intersection(stack.parts):
@@ -103,7 +104,7 @@ class Protector:
             parts = [known[part] for part in stack.parts]
             rows = stack.row_of(parts)
             if len(parts) > 1:
-                self.faults.combinations(stack.parts, rows, parts)
+                self.faults.combinations(stack.parts, rows, parts, stack.column)
             found.append(rows)
         return None if self.faults else found
 

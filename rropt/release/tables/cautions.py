@@ -12,8 +12,9 @@ import pyarrow as pa
 from rropt.errors import counted
 from rropt.exact import shown
 from rropt.mechanisms.estimators.linear import float_rank
-from rropt.release.plans.plan import Release
-from rropt.release.plans.privacy import Privacy, epsilon_above
+from rropt.release.plans.plan import ProtectedColumn, Release
+from rropt.release.plans.privacy import Level, Privacy, epsilon_above
+from rropt.release.plans.provenance import digest
 from rropt.release.tables.coding import is_text, settled
 
 MOST_VALUES = 1000
@@ -28,7 +29,8 @@ TELLING = 0.5
 
 def cautions_of_designs(release: Release, privacy: Privacy, earlier: int, total: Fraction | float) -> Iterator[str]:
     """Cautions that do not need the data. So many draws were made from them before, and all have the parity `total`."""
-    for column in release.columns:
+    for column, level in zip(release.columns, privacy.levels, strict=True):
+        yield from _cautions_of_strata(column, level, release.public(column))
         for stratum, mechanism in column.strata:
             k = len(mechanism.inputs)
             if math.prod(mechanism.shape) > LARGEST_MATRIX or (rank := float_rank(mechanism.matrix)) == k:
@@ -45,6 +47,22 @@ def cautions_of_designs(release: Release, privacy: Privacy, earlier: int, total:
         draws = counted(len(privacy.levels) + earlier, "draws")
         before = f" ({earlier} made before)" if earlier else ""
         yield (f"{draws}{before} add up to epsilon {_text(total)} for a person, more than the {_text(most)} of any one")
+
+
+def _cautions_of_strata(column: ProtectedColumn, level: Level, public: bool) -> Iterator[str]:
+    """What is lost where the values that choose the mechanism are not in the release."""
+    names, by = (", ".join(map(repr, one)) for one in (column.released, column.by))
+    remedy = f"release {by} unchanged"
+    if level.hidden:
+        yield (
+            f"answers in {names} are possible in some strata of {by} only, and {by} is not released unchanged: "
+            f"epsilon is infinite; {remedy}, or use mechanisms with the same outputs"
+        )
+    if not public and len({digest(one) for _, one in column.strata}) > 1:
+        yield (
+            f"from {names} frequencies cannot be estimated: it has a mechanism for each {by}, whose true values are "
+            f"not in the release; {remedy}, or use one mechanism"
+        )
 
 
 def _text(parity: Fraction | float) -> str:

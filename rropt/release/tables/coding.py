@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 
 from rropt.errors import InputError, other_form
 from rropt.io.count_records import look_of
+from rropt.release.plans.plan import ProtectedColumn
 from rropt.release.plans.stack import NULL, UNKNOWN, Part
 
 MOST_EXAMPLES = 1000
@@ -17,6 +18,12 @@ SHOWN, KNOWN = 5, 6
 """Wrong values, and labels, that the error names."""
 MISSING, STRANGE = "missing", "unknown"
 """What is replaced by a label where the release says so."""
+NO_MECHANISM = "in a stratum without a mechanism"
+ADD = "add the stratum under mechanisms, or name the one that it counts as: null and other in a release file"
+RECODE = (
+    "recode them, or name the input that they count as: --null LABEL for missing values, --other LABEL for all"
+    " others (null and other in a release file)"
+)
 
 
 def check_type(type_: pa.DataType, where: str) -> None:
@@ -108,6 +115,7 @@ class Faults:
         self._counts: dict[tuple[str, str], int] = {}
         self._examples: dict[tuple[str, str], Counter[str]] = {}
         self._known: dict[tuple[str, str], tuple[str, ...]] = {}
+        self._remedies: dict[tuple[str, str], str] = {}
         self._looks: dict[Part, frozenset[str]] = {}
         self._alike: set[str] = set()
         self._forms: dict[tuple[str, str], str] = {}
@@ -115,9 +123,9 @@ class Faults:
     def __bool__(self) -> bool:
         return bool(self._counts)
 
-    def values(self, part: Part, found: np.ndarray, array: pa.Array) -> None:
-        """Count the missing and unknown values of one column, of its codes. Those that look like a label are shown, as
-        the label, with the escapes of Python."""
+    def values(self, part: Part, found: np.ndarray, array: pa.Array, stratum: bool = False) -> None:
+        """Count the missing and unknown values of one column, of its codes, which choose a `stratum` or not. Those that
+        look like a label are shown, as the label, with the escapes of Python."""
         mask = found < 0
         if not mask.any():
             return
@@ -134,25 +142,39 @@ class Faults:
             if alike and len(self._alike) < MOST_EXAMPLES:
                 self._alike.add(look_of(value))
             values[_show(value, ascii if alike else repr)] = entry["counts"].as_py()
-        key = f"column {part.name!r}", "unknown"
-        self._add(key, int(mask.sum()), values, part.labels)
+        key = f"column {part.name!r}", NO_MECHANISM if stratum else "unknown"
+        self._add(key, int(mask.sum()), values, ADD if stratum else RECODE, part.labels)
         self._forms[key] = self._forms.get(key) or other_form(counted.field("values").to_pylist(), part.labels)
 
-    def combinations(self, parts: Sequence[Part], rows: np.ndarray, found: list[np.ndarray]) -> None:
-        """Count the records whose values are labels of `parts`, but whose combination has no row (-1)."""
+    def combinations(
+        self, parts: Sequence[Part], rows: np.ndarray, found: list[np.ndarray], release: ProtectedColumn | None = None
+    ) -> None:
+        """Count the records whose values are labels of `parts`, but whose combination has no row (-1): no input of the
+        mechanism of their stratum in the `release`, or no stratum of it."""
         mask = rows < 0
         if not mask.any():
             return
         seen, times = np.unique(np.stack([one[mask] for one in found]), axis=1, return_counts=True)
-        values = {
-            " with ".join(repr(part.labels[code]) for part, code in zip(parts, column, strict=True)): int(count)
-            for column, count in zip(seen.T[:MOST_EXAMPLES].tolist(), times[:MOST_EXAMPLES], strict=True)
-        }
-        names = " with ".join(repr(part.name) for part in parts)
-        self._add((f"columns {names}", "impossible"), int(mask.sum()), values, ())
+        strata = {} if release is None or not release.by else dict(release.strata)
+        names = tuple(part.name for part in parts)
+        for column, count in zip(seen.T.tolist(), times.tolist(), strict=True):
+            labels = tuple(part.labels[code] for part, code in zip(parts, column, strict=True))
+            stratum = labels[-len(release.by) :] if release is not None and strata else ()
+            if strata and stratum not in strata:
+                key, labels, remedy = (f"columns {_with(names[-len(stratum) :])}", NO_MECHANISM), stratum, ADD
+            elif strata:
+                key = f"columns {_with(names)}", "no input of the mechanism of the stratum"
+                has = f"that of {_with(stratum)} has the inputs {_list(strata[stratum].inputs)}"
+                remedy = f"give each stratum a mechanism of this column: {has}"
+            else:
+                key, remedy = (f"columns {_with(names)}", "impossible"), "recode them, or use a design that has them"
+            self._add(key, count, {_with(labels): count}, remedy)
 
-    def _add(self, key: tuple[str, str], count: int, values: dict[str, int], known: tuple[str, ...]) -> None:
+    def _add(
+        self, key: tuple[str, str], count: int, values: dict[str, int], remedy: str, known: tuple[str, ...] = ()
+    ) -> None:
         self._counts[key] = self._counts.get(key, 0) + count
+        self._remedies.setdefault(key, remedy)
         examples = self._examples.setdefault(key, Counter())
         for value, times in values.items():
             if value in examples or len(examples) < MOST_EXAMPLES:
@@ -172,12 +194,19 @@ class Faults:
             known = f" (known: {', '.join(labels)}{more})" if labels else ""
             lines.append(f"{column}: {count:,} of {self.rows:,} {'is' if count == 1 else 'are'} {what}: {shown}{known}")
             lines[-1] += self._forms.get(key, "")
-        return InputError(
-            "; ".join(lines),
-            where,
-            "recode them, or name the input that they count as: --null LABEL for missing values, --other LABEL for all"
-            " others (null and other in a release file)",
-        )
+        cures: dict[str, list[str]] = {}
+        for (column, _), remedy in self._remedies.items():
+            cures.setdefault(remedy, []).append(column)
+        told = cures if len(cures) == 1 else (f"{', '.join(names)}: {remedy}" for remedy, names in cures.items())
+        return InputError("; ".join(lines), where, "; ".join(told))
+
+
+def _with(labels: Sequence[str]) -> str:
+    return " with ".join(map(repr, labels))
+
+
+def _list(labels: Sequence[str]) -> str:
+    return ", ".join(map(repr, labels[:KNOWN])) + (", ..." if len(labels) > KNOWN else "")
 
 
 def _show(value: object, quoted: Callable[[object], str]) -> str:

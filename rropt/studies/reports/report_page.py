@@ -6,7 +6,7 @@ from html import escape
 
 import numpy as np
 
-from rropt.errors import counted
+from rropt.errors import counted, plain, short_labels
 from rropt.exact import Interval, shown
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.promises import NO_PRIVACY
@@ -14,7 +14,7 @@ from rropt.prove.assumptions import MEANINGS
 from rropt.prove.gaps import share
 from rropt.studies.reports.descriptions import goal_sentence, prior_sentence, rule_sentences
 from rropt.studies.reports.reported import Report
-from rropt.studies.reports.terminal import LARGEST_MAP, plain
+from rropt.studies.reports.terminal import LARGEST_MAP
 
 __all__ = ["heat_svg", "page"]
 
@@ -241,7 +241,7 @@ def heat_svg(mechanism: Mechanism) -> str:
     inputs and outputs."""
     rows, columns = (min(side, LARGEST_MAP) for side in mechanism.matrix.shape)
     matrix = mechanism.matrix[:rows, :columns]
-    names = [[_short(label) for label in labels] for labels in (mechanism.inputs[:rows], mechanism.outputs[:columns])]
+    names = [short_labels(part, LONGEST_LABEL) for part in (mechanism.inputs[:rows], mechanism.outputs[:columns])]
     left, top = (12 + LETTER * max(map(len, side)) for side in names)
     side = CELL if columns <= IN_CELLS else 18
     width, height = left + side * columns + 10, top + side * rows + 10
@@ -269,10 +269,6 @@ def heat_svg(mechanism: Mechanism) -> str:
             ink = ' class="on"' if strength > 0.55 else ""
             lines.append(f"<text {where}{ink}>{_cell(float(value))}</text>")
     return "\n".join([*lines, "</svg>"])
-
-
-def _short(label: str) -> str:
-    return plain(label, LONGEST_LABEL)
 
 
 def _cell(value: float) -> str:

@@ -13,9 +13,8 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
-from rropt import errors
 from rropt.declare.constraint import described
-from rropt.errors import counted
+from rropt.errors import counted, plain, short_labels
 from rropt.exact import shown
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.privacy import Level
@@ -43,12 +42,6 @@ def console() -> Console:
     """The console of the standard output; one that claims to be narrower than a word is taken to be 80 wide."""
     made = Console()
     return made if made.width >= NARROWEST else Console(width=80)
-
-
-def plain(label: str, width: int | None = None) -> str:
-    """A label that may be printed: control characters escaped, cut to `width`."""
-    text = errors.plain(label)
-    return text if width is None or len(text) <= width else text[: width - 1] + "~"
 
 
 def number(value: float | None) -> str:
@@ -139,15 +132,16 @@ def heat_map(mechanism: Mechanism, console: Console) -> Text:
     matrix = mechanism.matrix
     largest = float(matrix.max())
     rows = min(matrix.shape[0], LARGEST_MAP)
-    width = min(max(len(plain(label)) for label in mechanism.inputs[:rows]), max(8, console.width // 3))
+    names = short_labels(mechanism.inputs[:rows], max(8, console.width // 3))
+    width = max(map(len, names))
     columns = max(1, min(matrix.shape[1], LARGEST_MAP, (console.width - width - 1) // 2))
     # Seven strengths need more than the sixteen colours of old terminals.
     coloured = console.is_terminal and console.color_system in ("256", "truecolor") and not console.no_color
     shades = SHADES if console.encoding.lower().startswith("utf") else ASCII_SHADES
     text = Text(f"Q[input, output], {matrix.shape[0]} x {matrix.shape[1]}; darkest = {largest:.4f}", style="bold")
-    for x in range(rows):
+    for x, name in enumerate(names):
         # Line ends go before each line: a line that ends in blank cells must not be stripped.
-        text.append(f"\n{plain(mechanism.inputs[x], width):<{width}} ", style="default")
+        text.append(f"\n{name:<{width}} ", style="default")
         for y in range(columns):
             # The square root keeps unlikely outputs apart from impossible ones.
             strength = math.sqrt(max(float(matrix[x, y]), 0.0) / largest)
@@ -227,9 +221,11 @@ def show_draws(draws: Sequence[Mapping[str, Any]], console: Console) -> None:
         table.add_column(name)
     for one in draws:
         names = ", ".join(name for column in one["columns"] for name in column["columns"])
-        promised = "; ".join(dict.fromkeys(column.get("promised", "") for column in one["columns"]))
-        cells = (one["time"], one["data"], names, one["population"], one["epsilon"], one["state"], promised)
-        table.add_row(*(plain(cell) for cell in cells))
+        promised = [column.get("promised", "") for column in one["columns"]]
+        if len(set(promised)) > 1:
+            promised = [f"{', '.join(column['columns'])}: {column.get('promised', '')}" for column in one["columns"]]
+        cells = (one["time"], one["data"], names, one["population"], one["epsilon"], one["state"])
+        table.add_row(*(Text(plain(cell)) for cell in cells), Text("\n".join(map(plain, dict.fromkeys(promised)))))
     if draws:
         console.print(table)
 
@@ -237,7 +233,7 @@ def show_draws(draws: Sequence[Mapping[str, Any]], console: Console) -> None:
 def show_estimate(found: Estimate, level: float, console: Console) -> None:
     """Print frequencies with their standard errors and intervals, one category a line."""
     table = Table(title=f"Frequencies by {found.method}, {counted(found.n, 'answers')}", title_justify="left", box=None)
-    table.add_column("category")
+    table.add_column("category", overflow="fold")
     for name in ("estimate", "standard error", f"{100 * level:g} % from", "to"):
         table.add_column(name, justify="right")
     ends = found.intervals(level)
