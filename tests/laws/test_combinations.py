@@ -101,7 +101,7 @@ def test_more_than_the_most_is_infeasible_with_both_names(objective: type[rr.Mut
     goal = rr.Maximize(objective(prior))
     solution = rr.Problem(goal, [rr.LDP(1), rr.AtLeast(rr.Trace(prior), "0.99")]).solve()
     assert solution.status == "infeasible"
-    assert solution.conflict == ("LDP at epsilon 1", "trace at least 0.99")
+    assert solution.conflict == ("LDP at epsilon 1", "weighted trace at least 0.99")
     assert solution.certificate is not None
     assert solution.certificate.document["proof"]["kind"] == "farkas"
 
