@@ -41,7 +41,7 @@ def clean_labels(labels: object, what: str, at_least: int = 1) -> tuple[str, ...
         text = label if type(label) is str else _label_text(label)
         if not text:
             told = shown(label)
-            wrong = "missing" if told in MISSING else "no label"
+            wrong = "missing" if told in MISSING else "not a label"
             raise InputError(f"label {position + 1} is {wrong} ({told})", what, "name it")
         if text in seen:
             raise InputError(f"label {shown(text)} appears twice", what, "make the labels distinct")

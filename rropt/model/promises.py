@@ -154,8 +154,8 @@ def _columns(rows: Sequence[Sequence[str]], inputs: Sequence[str]) -> Sequence[P
     told, found = columns_of(rows), []
     if told.pointwise is not None:
         ratio, prior = told.pointwise
-        place = "at the frequencies", _listed(inputs, prior)
-        found.append(Promise("pointwise maximal leakage", level_of_ratio(ratio), " ".join(place), place[1]))
+        at, place = _listed(inputs, prior), "at the frequencies"
+        found.append(Promise("pointwise maximal leakage", level_of_ratio(ratio), f"{place} {at}", at))
     for ratio, sides in told.means:
         named = [" against ".join(_group(inputs, side) for side in pair) for pair in sides[:NAMED]]
         named += [f"{counted(len(sides) - NAMED, 'more pairs')} of groups"] if len(sides) > NAMED else []
@@ -233,7 +233,7 @@ def _graph(cone: Mapping[str, Any], inputs: Sequence[str]) -> Sequence[Promise]:
     if not numbers:
         return []
     if not set(range(size)).issuperset(chain.from_iterable(edges)):
-        raise ValueError("an edge of an input that there is not")
+        raise ValueError("an edge names an input that does not exist")
     joined = _joins_all(edges, size)
     if numbers == [unit == "gamma"] and joined:
         return [Promise(PLAIN, _level({"epsilon": "0"}))]

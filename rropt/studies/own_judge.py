@@ -79,9 +79,14 @@ class Stated:
         return f"no mechanism is better than {self.said}"
 
     @property
+    def exact(self) -> Fraction | None:
+        """The value where it is an integer or a ratio ("2/1", "3/2"); None where it is a decimal, or missing."""
+        return Fraction(self.value) if self.value and "/" in self.value else None
+
+    @property
     def said(self) -> str:
-        """The value in words: "2" for an exact integer, which `value` has as "2/1"."""
-        return declared_text(Fraction(self.value)) if self.value and "/" in self.value else str(self.value)
+        """The value in words: "2" for an exact integer."""
+        return str(self.value) if self.exact is None else declared_text(self.exact)
 
     def sentence(self) -> str:
         """The claim in words."""
@@ -98,8 +103,7 @@ class Stated:
         if self.claimed == "optimal":
             published |= {} if self.matrix is None else {OPTIMAL: True}
             # An exact number is to be in the enclosure of the optimum, a decimal is to be what it rounds to.
-            exact = self.value is not None and "/" in self.value
-            published |= {} if self.value is None else {OPTIMUM: Fraction(self.value) if exact else self.value}
+            published |= {} if self.value is None else {OPTIMUM: self.value if self.exact is None else self.exact}
         return Claim(name, where, statement, published, lambda full: _Judge(self).evidence())
 
 
@@ -312,7 +316,7 @@ class _Judge:
         digits = max(DIGITS, len(self.stated.value))
         said = f"{name}: {_shown(true, digits)} is proved, and {self.stated.said} is claimed"
         near = true.upper - true.lower <= GAP * abs(centre)
-        inside = name == OPTIMUM and "/" in self.stated.value and near and matches(centre, true)
+        inside = name == OPTIMUM and self.stated.exact is not None and near and matches(centre, true)
         if apart or inside or matches(self.stated.value, true):
             self.truth[name] = true
             if apart:

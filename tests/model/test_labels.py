@@ -561,7 +561,7 @@ def test_what_has_neither_labels_nor_an_order_is_refused(given: object) -> None:
         (None, "is missing (None)"),
         ("", "is missing ('')"),
         (math.nan, "is missing (nan)"),
-        (True, "is no label (True)"),
+        (True, "is not a label (True)"),
     ],
 )
 def test_a_label_that_is_missing_is_told_apart_from_what_is_no_label(label: object, said: str) -> None:

@@ -58,8 +58,8 @@ class Level:
 
     `strata`: the columns that choose the mechanism and are public, within whose values alone the parity holds.
     `approximate`: an epsilon in nats and the exact delta of approximate LDP, where the design promises it and its
-    epsilon is below that of the parity. `hidden`: the columns that choose the mechanism, where there is no bound only
-    because they are not public.
+    epsilon is below that of the parity. `hidden`: the columns that choose the mechanism, if the parity is infinite and
+    would be finite if they were public.
     """
 
     columns: tuple[str, ...]

@@ -114,10 +114,10 @@ class Model:
         k, m, n, program = self.k, self.m, self.n, self.program
         entries = [(x, y * n + x, 1.0) for x in range(k) for y in range(m)]
         # Rows in counts of people would have residuals of thousands beside sums of one.
-        largest = [max((abs(float(value)) for *_, value in row.terms), default=0.0) or 1.0 for row in program.rows]
-        self.sizes = np.array(largest)
+        largest = [max((abs(float(value)) for *_, value in row.terms), default=0.0) for row in program.rows]
+        self.sizes = np.array([size or 1.0 for size in largest])
         for number, row in enumerate(program.rows):
-            entries += [(k + number, y * n + x, float(value) / largest[number]) for x, y, value in row.terms]
+            entries += [(k + number, y * n + x, float(value) / self.sizes[number]) for x, y, value in row.terms]
         for number, (place, _) in enumerate(self.gains):
             if place > 0:
                 at = k + self.complete + number
@@ -128,7 +128,7 @@ class Model:
         table = sparse.csr_matrix(table.multiply(self.free.ravel()[None, :].astype(float)))
         table.eliminate_zeros()
         equal = [True] * k + [row.sense == "=" for row in program.rows] + [False] * len(self.limits)
-        right = [1.0] * k + [float(row.rhs) / size for row, size in zip(program.rows, largest, strict=True)]
+        right = [1.0] * k + [float(row.rhs) / size for row, size in zip(program.rows, self.sizes, strict=True)]
         right += [most for _, most in self.limits]
         return table, np.array(right), np.array(equal, dtype=bool)
 
