@@ -8,7 +8,6 @@ price d give the bound sum(a) + d, so the loop may stop at any time.
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import product
 
 import numpy as np
 from scipy import sparse
@@ -91,17 +90,22 @@ def generate(
         prices = _average(master.prices, ties)
         if ceiling - master.value <= effort.allowed / 2:
             break
-        # Prices half way to the best ones so far vary less; where they give no new column, the master's own are used.
-        trials = [prices] if best_prices is None or not halfway else [(prices + best_prices) / 2, prices]
+        trials = [prices]
+        if best_prices is not None and halfway:
+            # Prices half way to the best ones so far vary less.
+            trials.append((prices + best_prices) / 2)
         if not np.array_equal(prices, master.prices):
             # A column that gains at averaged prices need not gain at those of the master: its own are asked last.
             trials.append(master.prices)
-        fresh = np.zeros((len(anchor), 0))
-        for level, trial in product(range(levels), trials):
-            priced = pricer(trial, level)
-            if (reached := float(trial.sum()) + priced.excess) < best:
-                best, best_prices = reached, trial
-            fresh = master.improving(priced.columns)
+        # Columns are looked for at all of them; long searches, for a proof, at one after the other.
+        for level, asked in [(0, trials), *((level, [trial]) for level in range(1, levels) for trial in trials)]:
+            columns = [np.zeros((len(anchor), 0))]
+            for trial in asked:
+                priced = pricer(trial, level)
+                columns.append(priced.columns)
+                if (reached := float(trial.sum()) + priced.excess) < best:
+                    best, best_prices = reached, trial
+            fresh = master.improving(np.hstack(columns))
             if fresh.shape[1] or min(best, ceiling) - master.value <= CLOSE * effort.allowed or effort.stopped():
                 break
         effort.monitor(master.value, min(best, ceiling))
@@ -183,6 +187,9 @@ class Master:
         self.seconds += time.monotonic() - begun
         if theta is None or not np.isfinite(found.prices).all():
             return False
+        # A path that the time limit cuts short may end below the optimum of the columns before.
+        if self.theta is not None and self.worth @ theta < self.worth @ self.theta:
+            theta = self.theta
         self.status, self.theta, self.prices, self._lp = "optimal", theta, found.prices, None
         self.value = float(self.worth @ theta)
         effort.found(self.value)
@@ -197,7 +204,8 @@ class Master:
         least = GAIN * min(float(np.abs(self.worth).max()), 1.0)
         order = np.argsort(-gain)
         order = order[gain[order] > least]
-        return scaled[:, [y for y, key in zip(order, _keys(scaled[:, order]), strict=True) if key not in self._seen]]
+        named = {key: y for y, key in zip(order.tolist(), _keys(scaled[:, order]), strict=True)}
+        return scaled[:, [y for key, y in named.items() if key not in self._seen]]
 
     def unseen(self, columns: FloatArray) -> FloatArray:
         """Those of some columns, scaled, that the master does not have, each once."""

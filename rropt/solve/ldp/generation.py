@@ -15,9 +15,9 @@ from rropt.solve.kernel.budget import ENUMERATED
 from rropt.solve.kernel.curves import Curve, curve_of, shares_of
 from rropt.solve.kernel.master import Priced, generate, of_groups, tie_groups
 from rropt.solve.kernel.route import Answer, Effort, MatrixDraft
-from rropt.solve.ldp.budget import ADDED, BALANCED, GROUPED, GROUPS, IN_A_SET, LARGEST, MERGED, NEAR, NODES, PRECISE
+from rropt.solve.ldp.budget import ADDED, BALANCED, GROUPED, GROUPS, IN_A_SET, LARGEST, MERGED, NEAR, PRECISE, SEARCHES
+from rropt.solve.ldp.by_mass import best_sets
 from rropt.solve.ldp.enumeration import Staircases
-from rropt.solve.ldp.neighbourhood import exchanged
 from rropt.solve.ldp.pricing import LdpPricer
 from rropt.solve.ldp.starts import balanced_sets, cyclic_sets, rotations, uneven_groups
 from rropt.solve.ldp.universal import attained_price, divided_price
@@ -93,16 +93,18 @@ def _generate(program: Program, effort: Effort, search: bool) -> Answer:
         if every is not None:
             return every.price(a)
         pricer = LdpPricer(program.weights, curve, a)
-        found = pricer.search(effort.allowed / 8, NODES[level], lambda: bool(effort.stopped()))
+        share, nodes = SEARCHES[level]
+        found = pricer.search(share * effort.allowed, nodes, lambda: bool(effort.stopped()))
         good = sorted(((price, key) for key, price in found.corners.items() if price > 0), reverse=True)
         best = [np.frombuffer(key, dtype=np.uint8) for _, key in good[: ADDED * k]]
         columns = list(np.unpackbits(np.array(best), axis=1, count=k).astype(bool)) if best else []
-        if columns:
-            columns += list(exchanged(pricer.knapsack, np.array(columns)))
+        if level == 0:
+            # Rotations make up to k columns of each.
+            columns += list(best_sets(pricer.knapsack, ADDED if ties else ADDED * k))
         if ties:
             columns = [turned for members in columns for turned in rotations(members, ties, k).T]
         table = np.array(columns).T if columns else np.zeros((k, 0), dtype=bool)
         return Priced(found.bound, np.where(table, gamma, 1.0))
 
-    levels = 1 if every is not None or not search else len(NODES)
+    levels = 1 if every is not None or not search else len(SEARCHES)
     return generate(program.utility, np.where(sets, gamma, 1.0), p, price, effort, ties, ceiling, levels)

@@ -97,8 +97,17 @@ class RobustSolve:
         master, most = self.master, budget.MIDDLING * len(self.prior)
         near = np.argsort(self.center @ master.columns - master.worth, kind="stable")[:most]
         half = self.width * self.scale
-        found = boxed_prices(master.worth[near], master.columns[:, near], self.center, half, gap)
-        return found.prices if np.isfinite(found.gap) else None
+        while True:
+            found = boxed_prices(master.worth[near], master.columns[:, near], self.center, half, gap)
+            if not np.isfinite(found.gap):
+                return None
+            # Columns that were left out may be worth more than these prices say: without them prices go in circles.
+            above = master.worth - found.prices @ master.columns
+            above[near] = 0.0
+            missed = np.flatnonzero(above > gap)
+            if not len(missed):
+                return found.prices
+            near = np.concatenate([near, missed[np.argsort(-above[missed], kind="stable")[:most]]])
 
     def _try(self, prices: FloatArray, width: float | None, complete: bool = False) -> bool:
         """Search at some prices for columns, which are added, and for a better bound; whether there was either."""
