@@ -7,8 +7,8 @@ TARGETS = 6
 """Masses of which the best sets with each input, and without it, are looked for. Chosen: measured in 5 cases of 177 to
 269 inputs: the same from 6 to 24."""
 WEIGHTS = 0.7, 1.0, 1.4
-"""Weights less 1 of the sets that the scores of a table suit, relative to those of the universal bound. Chosen: measured
-in 5 cases of 177 to 269 inputs: with the second alone 1.3 times the seconds, with five of them 1.1 times."""
+"""Weights less 1 of the sets that the scores of a table suit, relative to those of the universal bound. Chosen:
+measured in 5 cases of 177 to 269 inputs: with the second alone 1.3 times the seconds, with five of them 1.1 times."""
 
 # column_dual.py
 PROVING = 200_000

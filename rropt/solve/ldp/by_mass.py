@@ -6,8 +6,6 @@ holds a best set for each, and where the slope of the scores suits the mass, ste
 tables, one from each end, tell which sets are best with or without each input.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -99,8 +97,8 @@ class MassTable:
         return self.members(np.full(len(ends), count), ends)
 
     def best_with_each(self, other: FloatArray) -> np.ndarray:
-        """For each input the best set with it, and the best without (m x n booleans), among those of the `TARGETS` masses
-        that promise most, where it is worth more than nothing."""
+        """For each input the best set with it, and the best without (m x n booleans), where it is worth more than
+        nothing, among the sets of the `TARGETS` masses that promise most."""
         turned = MassTable(self.gains[::-1], self.steps[::-1])
         count = len(self.steps)
         targets = np.argsort(-(self.largest[count] + other), kind="stable")[:TARGETS].tolist()

@@ -23,6 +23,7 @@ from rropt.solve.kernel.interior import central_prices
 from rropt.solve.kernel.lp import LpModel
 from rropt.solve.kernel.rays import cdd_rays
 from rropt.solve.kernel.route import Dual
+from rropt.solve.robust import budget
 from rropt.solve.robust.block_vertices import ShapePricer
 from rropt.solve.robust.block_vertices_proof import prove_shapes
 from rropt.solve.robust.blocks import BlockShapes, BlockVertices
@@ -253,6 +254,25 @@ def test_reference_rows_are_certified(name: str) -> None:
     assert solution.value == pytest.approx(value, abs=1e-8)
     assert solution.verdict is not None
     assert solution.verdict.proved
+
+
+def test_prices_from_few_columns_do_not_go_in_circles(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Prices that only the nearest columns give are raised by the others, and a search at them brings no new one."""
+    monkeypatch.setattr(budget, "MIDDLING", 1)
+    rng = np.random.default_rng(0)
+    counts = rng.multinomial(1000, rng.dirichlet(np.full(16, 0.5))).reshape(4, 4)
+    solution = solved(counts, "1", 1e-6)
+    assert solution.status == "certified"
+    assert solution.value == pytest.approx(0.814369, abs=1e-6)
+
+
+@pytest.mark.long
+def test_seven_by_seven_values_are_certified() -> None:
+    rng = np.random.default_rng(0)
+    counts = rng.multinomial(1000, rng.dirichlet(np.full(49, 0.5))).reshape(7, 7)
+    solution = solved(counts, "1", 1e-6)
+    assert solution.status == "certified"
+    assert solution.value == pytest.approx(0.352051, abs=2e-6)
 
 
 def test_one_distribution_and_all_distributions_are_certified() -> None:
