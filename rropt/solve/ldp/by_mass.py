@@ -49,7 +49,7 @@ def _near(knapsack: Knapsack, weight: float) -> np.ndarray:
     fixed = inside.copy()
     fixed[free] = False
     low = 1.0 + float(knapsack.q[fixed].sum())
-    possible = np.linspace(low, curve.gamma, 4 * MASSES)
+    possible = np.geomspace(low, curve.gamma, 4 * MASSES)
     possible = possible[room(possible) > 0]
     if not len(free) or not len(possible) or possible[-1] <= low:
         return np.zeros((0, len(score)), dtype=bool)
