@@ -126,7 +126,8 @@ def _asked(
     except NoRoute as error:
         raise error if route != "auto" else explained(problem, effort.solver, error) from None
     progress.note(f"route {taken.name}: {why}")
-    found = effort.clock.within(LATE, lambda: taken.solve(program, effort)) or unanswered(taken.name, effort)
+    found = effort.clock.within(LATE, lambda: taken.solve(program, effort))
+    found = found or unanswered(taken.name, effort, program.size)
     return f"{taken.name}: {why}", found
 
 

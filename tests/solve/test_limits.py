@@ -98,6 +98,24 @@ def test_a_route_that_looks_at_no_clock_is_ended() -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="os.kill with SIGINT ends the process there")
+def test_a_route_that_is_ended_does_not_lose_its_mechanism(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the master found before the search that did not end, and not one of the simple mechanisms."""
+
+    def search(*given: Any) -> None:
+        while True:
+            pass
+
+    counts = [1 + number**3 for number in range(40)]
+    problem = rr.Problem(rr.Maximize(rr.MutualInformation(rr.Prior.from_counts(counts))), [rr.LDP(5)])
+    best = problem.solve()
+    monkeypatch.setattr("rropt.solve.ldp.pricing.LdpPricer.search", search)
+    ended = problem.solve(time_limit=1, gap=1e-12)
+    assert ended.status == "bounded"
+    assert best.value is not None
+    assert ended.value is not None
+    assert ended.value > 0.99 * best.value
+
+
 def test_control_c_ends_it_too() -> None:
     solution = small().solve(route=Pressed())
     assert solution.mechanism is not None

@@ -171,7 +171,7 @@ class Master:
         if found.status != "optimal" or found.x is None or found.row_dual is None:
             return False
         self.theta, self.value, self.prices = found.x, found.objective, found.row_dual
-        effort.found(self.value)
+        effort.found(self.value, (self.columns, found.x))
         return True
 
     def _solve_dense(self, effort: Effort) -> bool:
@@ -192,7 +192,7 @@ class Master:
             theta = self.theta
         self.status, self.theta, self.prices, self._lp = "optimal", theta, found.prices, None
         self.value = float(self.worth @ theta)
-        effort.found(self.value)
+        effort.found(self.value, (self.columns, theta))
         return True
 
     def improving(self, columns: FloatArray) -> FloatArray:

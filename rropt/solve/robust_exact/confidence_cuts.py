@@ -244,8 +244,8 @@ class _Generation:
 
     def _closing(self, nodes: Callable[[], int]) -> Callable[[], bool]:
         """Whether the remaining time is needed to write and check a tree of `nodes()`. A search that has just
-        begun may go on for GRACE seconds beyond the limit: stopped at once, its bound would be poor."""
-        least = time.monotonic() + GRACE
+        begun may go on a little beyond the limit: stopped at once, its bound would be poor."""
+        least = self.effort.grace()
 
         def stop() -> bool:
             if time.monotonic() <= least:
@@ -266,4 +266,4 @@ class _Generation:
         left = self.effort.remaining()
         if left is None or self.master.theta is not None or left > GRACE:
             return self.effort
-        return replace(self.effort, time_limit=time.monotonic() - self.effort.begun + GRACE, interrupted=never)
+        return replace(self.effort, time_limit=self.effort.grace() - self.effort.begun, interrupted=never)
