@@ -25,7 +25,7 @@ from rropt.solve.entropy.solvers import insist_on
 from rropt.solve.export.convex import convex_problem
 from rropt.solve.export.programme import programme
 from rropt.solve.kernel.highs_run import given_options
-from rropt.solve.kernel.route import unanswered
+from rropt.solve.kernel.route import MatrixDraft, unanswered
 from rropt.solve.options import SolveOptions
 from rropt.solve.proving import prove_infeasible
 from rropt.solve.registry import Answer, Effort, Route, choose, route_named
@@ -127,7 +127,11 @@ def _asked(
         raise error if route != "auto" else explained(problem, effort.solver, error) from None
     progress.note(f"route {taken.name}: {why}")
     found = effort.clock.within(LATE, lambda: taken.solve(program, effort))
-    found = found or unanswered(taken.name, effort, program.size)
+    if found is None:
+        # Rounding verifies the mechanism that it found last, as any other.
+        matrix = effort.size.matrix
+        draft = None if matrix is None or len(matrix) != program.size else MatrixDraft(matrix)
+        found = replace(unanswered(taken.name, effort), draft=draft)
     return f"{taken.name}: {why}", found
 
 

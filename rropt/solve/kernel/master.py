@@ -171,7 +171,7 @@ class Master:
         if found.status != "optimal" or found.x is None or found.row_dual is None:
             return False
         self.theta, self.value, self.prices = found.x, found.objective, found.row_dual
-        effort.found(self.value, (self.columns, found.x))
+        effort.found(self.value, _mixture(self.columns, found.x))
         return True
 
     def _solve_dense(self, effort: Effort) -> bool:
@@ -192,7 +192,7 @@ class Master:
             theta = self.theta
         self.status, self.theta, self.prices, self._lp = "optimal", theta, found.prices, None
         self.value = float(self.worth @ theta)
-        effort.found(self.value, (self.columns, theta))
+        effort.found(self.value, _mixture(self.columns, theta))
         return True
 
     def improving(self, columns: FloatArray) -> FloatArray:
@@ -248,8 +248,12 @@ class Master:
         """The k x m matrix of the last optimum, or None."""
         if self.theta is None:
             return None
-        weight = polished(self.columns, self.theta)
-        return np.asarray(self.columns[:, weight > 0] * weight[weight > 0])
+        return _mixture(self.columns, polished(self.columns, self.theta))
+
+
+def _mixture(columns: FloatArray, weights: FloatArray) -> FloatArray:
+    """The matrix of columns (k x n) with weights (n), those above 0."""
+    return np.asarray(columns[:, weights > 0] * weights[weights > 0])
 
 
 def _average(prices: FloatArray, ties: list[np.ndarray]) -> FloatArray:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from rropt.errors import Refusal
-from rropt.io.clock import LATE, Clock
+from rropt.io.clock import Clock
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.program.assignments import Places
 from rropt.program.block_cones import RobustCone
@@ -47,21 +47,19 @@ CONVEX = Refusal("this convex objective can be maximised only", "maximise it, or
 
 @dataclass
 class Size:
-    """The scale of the values: |value| of the last mechanism that was found, in the utility's own unit; and that
-    mechanism as columns (k x n) with their weights (n), where a master found it."""
+    """|value| of the last mechanism that was found, in the utility's own unit, and its matrix (k x m), if known."""
 
     value: float = 0.0
-    mixture: tuple[FloatArray, FloatArray] | None = None
+    matrix: FloatArray | None = None
 
 
 @dataclass(frozen=True)
 class Effort:
     """The effort of a solve: a `gap` relative to the bound, an `absolute_gap` in the utility's own unit (to reach
-    either is enough), an optional time limit in seconds counted from `begun`, a named solver, worker processes, and
-    a `monitor(value, bound)` called with progress. A route reports values by `found`; `allowed`
-    is then the gap that is allowed. `clock` is that of the whole solve; a part of it may have
-    a limit of its own. `route(name)` gives the route of that name for a part of
-    the problem."""
+    either is enough), an optional time limit in seconds counted from `begun`, a named solver, worker processes, and a
+    `monitor(value, bound)` called with progress. A route reports values by `found`; `allowed` is then the gap that is
+    allowed. `clock` is that of the whole solve; a part of it may have a limit of its own. `route(name)` gives the route
+    of that name for a part of the problem."""
 
     gap: float = 1e-6
     absolute_gap: float = 0.0
@@ -82,11 +80,10 @@ class Effort:
         """The gap that is allowed, in the utility's own unit, for the values found so far."""
         return max(self.gap * self.size.value, self.absolute_gap)
 
-    def found(self, value: float, mixture: tuple[FloatArray, FloatArray] | None = None) -> None:
-        """Note the value of a mechanism, the best one so far, and its columns with their weights."""
+    def found(self, value: float, matrix: FloatArray | None = None) -> None:
+        """Note the value of a mechanism, the best one so far, and its matrix."""
         if math.isfinite(value):
-            self.size.value = abs(value)
-            self.size.mixture = mixture or self.size.mixture
+            self.size.value, self.size.matrix = abs(value), self.size.matrix if matrix is None else matrix
 
     def within(self, gap: float) -> Effort:
         """The same for a problem inside another one, to an absolute gap."""
@@ -111,11 +108,6 @@ class Effort:
         left = self.remaining()
         late = left is not None and self.time_limit is not None and left < (1 - share) * self.time_limit
         return late or bool(self.stopped())
-
-    def grace(self) -> float:
-        """The moment of time.monotonic until which work that begins now may go on, whatever the time limit: before the
-        route is ended as late."""
-        return min(time.monotonic() + GRACE, self.clock.end + LATE / 2)
 
     def closing(self) -> Callable[[], bool]:
         """A stop signal for the proof of an answer: it is set GRACE seconds from now, even
@@ -383,14 +375,9 @@ def solve_part(route: Route, program: Program, effort: Effort, seconds: float | 
     return answer, reached
 
 
-def unanswered(solver: str, effort: Effort, size: int | None = None) -> Answer:
-    """The answer of work that did not stop in time, and was ended: the mechanism that it found last for `size` inputs.
-    Rounding verifies it, as any other."""
-    draft, mixture = None, effort.size.mixture
-    if mixture is not None and len(mixture[0]) == size:
-        columns, weights = mixture
-        draft = MatrixDraft(columns[:, weights > 0] * weights[weights > 0])
-    return Answer(SolverClaim(solver, "ended: it did not stop in time", None, effort.clock.seconds), draft)
+def unanswered(solver: str, effort: Effort) -> Answer:
+    """The answer of work that did not stop in time, and was ended."""
+    return Answer(SolverClaim(solver, "ended: it did not stop in time", None, effort.clock.seconds))
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from rropt.errors import NoRoute, Refusal
+from rropt.io.clock import LATE
 from rropt.program.block_cones import LARGEST_BLOCK, RobustCone
 from rropt.program.cones import FloatArray
 from rropt.program.confidence_cones import ConfidenceCone
@@ -245,7 +246,7 @@ class _Generation:
     def _closing(self, nodes: Callable[[], int]) -> Callable[[], bool]:
         """Whether the remaining time is needed to write and check a tree of `nodes()`. A search that has just
         begun may go on a little beyond the limit: stopped at once, its bound would be poor."""
-        least = self.effort.grace()
+        least = self._grace()
 
         def stop() -> bool:
             if time.monotonic() <= least:
@@ -255,6 +256,11 @@ class _Generation:
             return late or bool(self.effort.stopped())
 
         return stop
+
+    def _grace(self) -> float:
+        """The moment of time.monotonic until which work that begins now may go on, whatever the time limit: before the
+        route is ended as late."""
+        return min(time.monotonic() + GRACE, self.effort.clock.end + LATE / 2)
 
     def _used(self) -> FloatArray:
         """The columns of the master's optimum."""
@@ -266,4 +272,4 @@ class _Generation:
         left = self.effort.remaining()
         if left is None or self.master.theta is not None or left > GRACE:
             return self.effort
-        return replace(self.effort, time_limit=self.effort.grace() - self.effort.begun, interrupted=never)
+        return replace(self.effort, time_limit=self._grace() - self.effort.begun, interrupted=never)
