@@ -97,7 +97,6 @@ def test_a_route_that_looks_at_no_clock_is_ended() -> None:
     assert 0 < solution.value <= (solution.bound or 0)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="os.kill with SIGINT ends the process there")
 def test_a_route_that_is_ended_does_not_lose_its_mechanism(monkeypatch: pytest.MonkeyPatch) -> None:
     """What the master found before the search that did not end, and not one of the simple mechanisms."""
 
@@ -116,6 +115,7 @@ def test_a_route_that_is_ended_does_not_lose_its_mechanism(monkeypatch: pytest.M
     assert ended.value > 0.99 * best.value
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="os.kill with SIGINT ends the process there")
 def test_control_c_ends_it_too() -> None:
     solution = small().solve(route=Pressed())
     assert solution.mechanism is not None

@@ -1,9 +1,9 @@
-"""Columns by dynamic programming: for every mass the best set of inputs that has it, nearly.
+"""Columns by dynamic programming: a best set of inputs for each mass, where masses are rounded to steps.
 
-A search that splits the worst nodes first proves a bound, but finds few columns a round. The numerator of a set's
-reduced price is a sum of scores of its inputs plus a concave function of its mass. So a table over masses in steps
-holds a best set for each, and where the slope of the scores suits the mass, steps cost only their square. Two such
-tables, one from each end, tell which sets are best with or without each input.
+The searches of `pricing.py` prove bounds, but find few columns a round. The numerator of a set's reduced price is a sum
+of scores of its inputs plus a concave function of its mass. A table over the rounded masses holds the set with the
+largest sum for each. Where the slope of the scores suits the mass, the error is of second order in a step. Two tables,
+from the first input on and from the last one back, give the best sets with one input, and without it.
 """
 
 from dataclasses import dataclass
