@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import numbers
 from decimal import Decimal
@@ -371,3 +372,18 @@ def test_a_table_is_read_entry_by_entry_and_equal_numbers_once() -> None:
     assert [entry for entry, _ in asked] == [0.5, 1, "1/3", F(2, 7), 1.0, 2]
     with pytest.raises(InputError, match=r"t\[1\]\[0\]"):
         rational_table([[1, 2], ["x", 1]], "t", read)
+
+
+@pytest.mark.parametrize("collected", [True, False])
+def test_reading_a_table_leaves_the_collection_of_garbage_as_it_was(collected: bool) -> None:
+    before = gc.isenabled()
+    (gc.enable if collected else gc.disable)()
+    try:
+        rational_table([[1, 2]], "t", rational)
+        after = [gc.isenabled()]
+        with pytest.raises(InputError):
+            rational_table([["x"]], "t", rational)
+        after.append(gc.isenabled())
+    finally:
+        (gc.enable if before else gc.disable)()
+    assert after == [collected, collected]
