@@ -129,7 +129,7 @@ def _asked(
     found = effort.clock.within(LATE, lambda: taken.solve(program, effort))
     if found is None:
         # Rounding verifies the mechanism that it found last, as any other.
-        matrix = effort.size.matrix
+        matrix = effort.incumbent.matrix
         draft = None if matrix is None or len(matrix) != program.size else MatrixDraft(matrix)
         found = replace(unanswered(taken.name, effort), draft=draft)
     return f"{taken.name}: {why}", found

@@ -32,7 +32,7 @@ ROUTES: tuple[Route, ...] = (
     LinearRoute(),
     TangentRoute(),
     TruthRoute(),
-    BranchRoute(),
+    BranchRoute(lambda program: choose(program, "auto", None)[0]),
     VerticesRoute(),
     ColumnsRoute(),
     CutsRoute(lambda program: choose(program, "auto", None)[0], mixed_design),

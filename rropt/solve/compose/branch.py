@@ -4,28 +4,33 @@ Rows tie the columns together, so that single columns cannot be priced; their po
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
-from rropt.errors import Refusal
+import numpy as np
+
+from rropt.errors import NoRoute, Refusal
+from rropt.io.clock import LATE
 from rropt.program.events import unlisted
 from rropt.program.extras import OffDiagonalForm
 from rropt.program.limits import Sum
 from rropt.program.programs import Divergence, Program
+from rropt.prove.steps import drop, relax
 from rropt.solve.compose.budget import CLIMBING
 from rropt.solve.compose.local import LocalSearch
 from rropt.solve.events.budget import LARGEST
 from rropt.solve.kernel.budget import CELLS
 from rropt.solve.kernel.curves import curve_class
-from rropt.solve.kernel.route import Answer, Effort, Route
-from rropt.solve.matrix.branch import by_corners, solve_matrices
+from rropt.solve.kernel.route import Answer, Effort, MatrixDraft, Route, solve_part, unanswered
+from rropt.solve.matrix.branch import by_columns, by_corners, solve_matrices
 from rropt.solve.matrix.design_cells import by_forms
 from rropt.solve.matrix.designs import solve_risks
 from rropt.solve.offdiagonal.branch import solve_off_diagonals
 
 
 class BranchRoute(Route):
-    """Branch and bound over the columns of the matrix."""
+    """Branch and bound over the columns of the matrix; `choose` gives the route for the problem without its rows."""
 
     name = "branch"
     because = "constraints on the whole matrix tie the columns: all are branched on together"
@@ -35,6 +40,9 @@ class BranchRoute(Route):
         "risks of estimation of few inputs under LDP only"
     )
     solvers = ("highs", "clarabel")
+
+    def __init__(self, choose: Callable[[Program], Route]) -> None:
+        self._choose = choose
 
     def takes_goal(self, program: Program) -> bool:
         known = program.sense == "maximize" and curve_class(program.utility) is not None
@@ -64,12 +72,33 @@ class BranchRoute(Route):
             search.run([])
             return solve_risks(program, effort, search.best)
         if program.sense == "maximize":
-            return solve_matrices(program, effort)
+            return self._solve_tied(program, effort)
         assert isinstance(program.utility, Sum)
         negated = replace(program, sense="maximize", utility=program.utility.negated())
-        answer = solve_matrices(negated, replace(effort, monitor=partial(_negated, effort.monitor)))
+        answer, _ = solve_matrices(negated, replace(effort, monitor=partial(_negated, effort.monitor)))
         value = answer.claim.objective
         return replace(answer, claim=replace(answer.claim, objective=None if value is None else -value))
+
+    def _solve_tied(self, program: Program, effort: Effort) -> Answer:
+        """The search over matrices; where it is better, the bound of the problem whose columns are not tied."""
+        steps, left = drop(program, ("rows", "outputs")), effort.remaining()
+        loose, reached, part = None, np.inf, relax(program, steps)
+        if not by_columns(program):
+            with suppress(NoRoute):
+                loose, reached = solve_part(self._choose(part), part, effort, None if left is None else left / 2)
+        if loose is not None and (loose.stated is not None or loose.farkas is not None):
+            loose, reached = None, np.inf
+        # Where a programme takes longer than what is left, the bound and the best matrix are kept.
+        found = effort.clock.within(LATE / 2, lambda: solve_matrices(program, effort, reached))
+        if found is None:
+            found = (
+                replace(unanswered("highs", effort), draft=MatrixDraft.of(effort.incumbent.matrix, program.outputs)),
+                np.inf,
+            )
+        answer, bound = found
+        if loose is None or answer.farkas is not None or bound < reached:
+            return answer
+        return replace(answer, dual=loose.dual, relaxed=(*steps, *loose.steps))
 
 
 def _negated(monitor: Callable[..., None], value: float | None, bound: float | None) -> None:

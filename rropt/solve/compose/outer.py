@@ -35,7 +35,7 @@ from rropt.solve.compose.local import LocalSearch
 from rropt.solve.kernel.anchor import Anchor, find_anchor
 from rropt.solve.kernel.climb import worth_and_slope
 from rropt.solve.kernel.polyhedral import edge_table
-from rropt.solve.kernel.route import Answer, ColumnMultipliers, Draft, Dual, Effort, MatrixDraft, Route, Size
+from rropt.solve.kernel.route import Answer, ColumnMultipliers, Draft, Dual, Effort, Incumbent, MatrixDraft, Route
 
 QUICK = ("tangent", "linear", "capacity")
 """Routes that solve a convex problem, and do not search."""
@@ -84,7 +84,7 @@ class OuterRoute(ComposedRoute):
         if plain.rows:
             weights = (1,) * program.size
             goal = replace(plain, utility=Information(weights), weights=weights, sense="minimize")
-            answer = self._choose(goal).solve(goal, replace(effort, size=Size(), solver=None))
+            answer = self._choose(goal).solve(goal, replace(effort, incumbent=Incumbent(), solver=None))
             least = even if answer.matrix is None else answer.matrix
         goal_slack, share = notions.missed(least) / 2, 1.0
         while share > budget.SMALLEST and notions.missed((1 - share) * least + share * found.matrix) > goal_slack:
@@ -145,7 +145,8 @@ class _Rounds:
         def note(value: float | None, bound: float | None) -> None:
             self.bound = self.bound if bound is None else sign * bound
 
-        within = replace(effort, time_limit=limit, begun=time.monotonic(), size=Size(), solver=None, monitor=note)
+        within = replace(effort, time_limit=limit, begun=time.monotonic(), solver=None, monitor=note)
+        within = replace(within, incumbent=Incumbent())
         answer = route.solve(inner, within)
         if answer.claim.objective is not None and route.name in QUICK:
             self.bound = sign * answer.claim.objective
@@ -180,7 +181,7 @@ class _Rounds:
                 if time.monotonic() > end or effort.stopped():
                     return inner
                 goal = replace(inner, utility=Linear(terms), sense="maximize")
-                matrix = self._choose(goal).solve(goal, replace(effort, size=Size(), solver=None)).matrix
+                matrix = self._choose(goal).solve(goal, replace(effort, incumbent=Incumbent(), solver=None)).matrix
                 if matrix is None or notions.missed(matrix) <= budget.ROUGH:
                     break
                 inner = _with_rows(inner, notions, notions.rows(matrix))

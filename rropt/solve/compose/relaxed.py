@@ -84,7 +84,8 @@ def _bounded(program: Program, effort: Effort, search: LocalSearch, found: Float
         inner = replace(effort.within(wanted), time_limit=max(left, 1.0), begun=time.monotonic())
         tried = effort.route("branch").solve(relax(program, steps), inner)
         root = None if tried.dual is None else tried.dual.evidence_of(Cell)
-        if root is None or tried.matrix is None:
+        if root is None or tried.matrix is None or tried.relaxed:
+            # Without a tree, or with that of the problem without any rows, these rows bound nothing.
             break
         reached = max(leaf.bound for leaf in root.leaves())
         # A Bayes gain has a convex problem for each choice of actions, and the rows of all of them must be found.

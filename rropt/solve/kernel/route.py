@@ -46,7 +46,7 @@ CONVEX = Refusal("this convex objective can be maximised only", "maximise it, or
 
 
 @dataclass
-class Size:
+class Incumbent:
     """|value| of the last mechanism that was found, in the utility's own unit, and its matrix (k x m), if known."""
 
     value: float = 0.0
@@ -71,23 +71,24 @@ class Effort:
     begun: float = field(default_factory=time.monotonic)
     route: Callable[[str], Route] = without_routes
     clock: Clock = field(default_factory=Clock)
-    size: Size = field(default_factory=Size)
+    incumbent: Incumbent = field(default_factory=Incumbent)
     solver_options: Mapping[str, Any] = field(default_factory=dict)
     threads: int | None = None
 
     @property
     def allowed(self) -> float:
         """The gap that is allowed, in the utility's own unit, for the values found so far."""
-        return max(self.gap * self.size.value, self.absolute_gap)
+        return max(self.gap * self.incumbent.value, self.absolute_gap)
 
     def found(self, value: float, matrix: FloatArray | None = None) -> None:
         """Note the value of a mechanism, the best one so far, and its matrix."""
         if math.isfinite(value):
-            self.size.value, self.size.matrix = abs(value), self.size.matrix if matrix is None else matrix
+            self.incumbent.value, own = abs(value), self.incumbent.matrix
+            self.incumbent.matrix = own if matrix is None else matrix
 
     def within(self, gap: float) -> Effort:
         """The same for a problem inside another one, to an absolute gap."""
-        return replace(self, gap=0.0, absolute_gap=gap, size=Size())
+        return replace(self, gap=0.0, absolute_gap=gap, incumbent=Incumbent())
 
     def remaining(self) -> float | None:
         """Seconds left, never negative, and none after Ctrl-C; None without a limit."""
@@ -110,8 +111,7 @@ class Effort:
         return late or bool(self.stopped())
 
     def closing(self) -> Callable[[], bool]:
-        """A stop signal for the proof of an answer: it is set GRACE seconds from now, even
-        after an interrupt, and earlier where the whole solve would be late."""
+        """A stop signal for a proof: GRACE seconds from now, even after an interrupt, or when a solve would be late."""
         least = min(time.monotonic() + GRACE, self.clock.end + PROVING)
         return lambda: time.monotonic() > least and bool(self.stopped())
 
@@ -359,15 +359,15 @@ class Route(ABC):
 
 
 def solve_part(route: Route, program: Program, effort: Effort, seconds: float | None) -> tuple[Answer, float]:
-    """(the answer of a route for a part of a problem, which begins now and may take so long, the bound that it reached
-    in floats, in the sense of a maximisation): infinite where it stopped without one."""
+    """(the answer of a route for a part of a problem that begins now and may take so long, its bound in floats, in the
+    sense of a maximisation: infinite where it stopped without one)."""
     sign, reached = program.sign, math.inf
 
     def note(value: float | None, bound: float | None) -> None:
         nonlocal reached
         reached = reached if bound is None else min(reached, sign * bound)
 
-    own = replace(effort, time_limit=seconds, begun=time.monotonic(), monitor=note, size=Size(), solver=None)
+    own = replace(effort, time_limit=seconds, begun=time.monotonic(), monitor=note, incumbent=Incumbent(), solver=None)
     answer = route.solve(program, own)
     if (value := answer.claim.objective) is not None:
         stopped = math.inf if answer.claim.stopped else sign * value

@@ -14,9 +14,9 @@ from rropt.program.limits import Sum, bent
 from rropt.program.programs import ColumnSum, Information, Linear, Program
 from rropt.solve.kernel.budget import CLIMB_STEPS, RISE
 from rropt.solve.kernel.climb import Vertices, climb_matrix
-from rropt.solve.kernel.curves import curve_of, has_curve
+from rropt.solve.kernel.curves import has_curve
 from rropt.solve.kernel.polyhedral import EntryModel, entry_model, farkas_candidate
-from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, Size, SolverClaim
+from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, SolverClaim
 from rropt.solve.kernel.search import Budget, Search
 from rropt.solve.matrix.budget import (
     BOXES,
@@ -27,7 +27,6 @@ from rropt.solve.matrix.budget import (
     KICKED,
     KICKING,
     LATER,
-    LOOSE,
     NEARLY_EQUAL,
     PATIENCE,
     PIECE,
@@ -35,7 +34,7 @@ from rropt.solve.matrix.budget import (
     TANGENTS,
     WORK,
 )
-from rropt.solve.matrix.cells import ColumnCells, root_cell
+from rropt.solve.matrix.cells import ColumnCells
 from rropt.solve.matrix.corners import listable
 from rropt.solve.matrix.counts import CountCells, countable
 from rropt.solve.matrix.search import MatrixRelaxation
@@ -57,36 +56,54 @@ def weighed(program: Program) -> int:
     return len(found)
 
 
-def solve_matrices(program: Program, effort: Effort) -> Answer:
-    """The best matrix whose columns are tied by rows."""
-    begun = time.monotonic()
-    climber = Climber(entry_model(replace(program, utility=Linear(()))), program)
-    if not climber.feasible:
-        claim = SolverClaim("highs", climber.status, None, time.monotonic() - begun)
-        return Answer(claim, farkas_candidate(program, effort))
+def by_columns(program: Program) -> bool:
+    """Whether cells limit single columns: then the first one is bounded as the problem without its rows is."""
     plain = isinstance(program.utility, Information) and program.utility.plain
     nearly_equal = isinstance(program.cone, CompleteCone) and program.cone.level.ratio.upper < NEARLY_EQUAL
-    columnwise = by_corners(program) and not (plain and nearly_equal)
-    if has_curve(program) and not by_corners(program):
-        return _by_first_cell(program, effort, climber, begun)
-    climber.start(effort)
+    return by_corners(program) and not (plain and nearly_equal)
+
+
+def solve_matrices(program: Program, effort: Effort, ceiling: float = np.inf) -> tuple[Answer, float]:
+    """(the best matrix whose columns are tied by rows, the bound of its search). `ceiling` is a bound from elsewhere:
+    where the search has no better one, or none was needed, the answer has no multipliers."""
+    begun = time.monotonic()
+    climber = Climber(entry_model(replace(program, utility=Linear(()))), program, effort)
+    if not climber.feasible:
+        claim = SolverClaim("highs", climber.status, None, time.monotonic() - begun)
+        return Answer(claim, farkas_candidate(program, effort)), np.inf
+    climber.start()
+    effort.monitor(climber.value, ceiling if np.isfinite(ceiling) else None)
     search: Search[Any] | None = None
-    over = False
+    if has_curve(program) and not by_corners(program):
+        # More inputs than have their corners listed, and entries are too many to branch on.
+        climber.kick(FIRST, lambda: effort.spent(KICKING))
+    elif ceiling > climber.value + effort.allowed / 2:
+        search = _searches(program, climber, effort, ceiling)
+    bound, status = np.inf if search is None else search.bound, str(effort.stopped())
+    status = status or ("the bound without the rows" if search is None else f"{search.nodes} boxes")
+    claim = SolverClaim("rropt", status, climber.value, time.monotonic() - begun)
+    dual = None
+    if search is not None and bound < ceiling:
+        dual = Dual(np.zeros(program.size), np.zeros(len(program.rows)), search.roots[0])
+    return Answer(claim, MatrixDraft.of(climber.best, program.outputs), dual), bound
+
+
+def _searches(program: Program, climber: Climber, effort: Effort, ceiling: float) -> Search[Any]:
+    """The better one of the searches that bound all matrices of a program."""
+    search: Search[Any] | None = None
+    over, columnwise = False, by_columns(program)
     if columnwise and countable(program):
-        search, over = _searched(CountCells(program, lambda: bool(effort.stopped())), climber, effort)
+        search, over = _searched(CountCells(program, lambda: bool(effort.stopped())), climber, effort, ceiling)
     # Where time is over, what is left is for the proof.
     if search is None or (search.bound > climber.value + effort.allowed and not over):
         entries = ColumnCells(program, lambda: bool(effort.stopped())) if columnwise else MatrixRelaxation(program)
-        other, _ = _searched(entries, climber, effort)
+        other, _ = _searched(entries, climber, effort, ceiling)
         search = other if search is None or other.bound < search.bound else search
-    status = str(effort.stopped()) or f"{search.nodes} boxes"
-    claim = SolverClaim("rropt", status, climber.value, time.monotonic() - begun)
-    dual = Dual(np.zeros(program.size), np.zeros(len(program.rows)), search.roots[0])
-    return Answer(claim, MatrixDraft.of(climber.best, program.outputs), dual)
+    return search
 
 
 def _searched(
-    relaxation: MatrixRelaxation | ColumnCells | CountCells, climber: Climber, effort: Effort
+    relaxation: MatrixRelaxation | ColumnCells | CountCells, climber: Climber, effort: Effort, ceiling: float
 ) -> tuple[Search[Any], bool]:
     """The search of a relaxation, until its bound is near the best matrix, or it cannot go on; whether time is over."""
     program = climber.program
@@ -107,53 +124,26 @@ def _searched(
         return effort.stopped() or ("time limit" if left is not None and left < PROVING * cells else "")
 
     while not stopped():
-        effort.found(climber.value)
         if not isinstance(relaxation, MatrixRelaxation) and search.bound > climber.value + effort.allowed / 2:
             climber.kick(kicks, stopped if kicks == LATER else lambda: effort.spent(KICKING))
-            effort.found(climber.value)
             kicks, piece = LATER, PIECE
         # What is within half of the gap of the best matrix is good enough.
         accept, before = climber.value + effort.allowed / 2, search.nodes
         relaxation.aim(climber.best)
         search.run(accept, Budget(search.nodes + piece, lambda: bool(stopped())))
-        effort.monitor(climber.value, search.bound)
-        if search.bound <= accept or search.nodes == before:
+        bound = min(search.bound, ceiling)
+        effort.monitor(climber.value, bound)
+        if bound <= accept or search.nodes == before:
             break
     return search, bool(stopped())
 
 
-def _by_first_cell(program: Program, effort: Effort, climber: Climber, begun: float) -> Answer:
-    """More inputs than have their corners listed: the bound without the rows, which is that of the first cell where
-    the rows are about the masses of columns; and a local maximum."""
-    left = effort.remaining()
-    loose = replace(effort, gap=max(effort.gap, LOOSE), size=Size(), time_limit=None if left is None else left / 2)
-    loose = replace(loose, begun=time.monotonic())
-    found = effort.route("columns").solve(replace(program, rows=(), outputs=None), loose)
-    root = None
-    if found.matrix is not None and found.claim.objective is not None:
-        prior = np.array([float(p) for p in program.prior])
-        # Where the universal bound is attained there are no prices but those that prove it.
-        prices = curve_of(program).ceiling()[0] * prior if found.dual is None else found.dual.prices
-        root = root_cell(program)
-        root.dual[: program.size] = prices
-        # The prover finds what the prices miss: at most what was asked for.
-        root.bound = max(found.claim.objective + loose.allowed, float(prices.sum()))
-    climber.start(effort)
-    climber.kick(FIRST, lambda: effort.spent(KICKING))
-    effort.found(climber.value)
-    effort.monitor(climber.value, None if root is None else root.bound)
-    status = effort.stopped() or "the bound without the rows"
-    claim = SolverClaim("rropt", status, climber.value, time.monotonic() - begun)
-    dual = Dual(np.zeros(program.size), np.zeros(len(program.rows)), root)
-    return Answer(claim, MatrixDraft.of(climber.best, program.outputs), None if root is None else dual)
-
-
 class Climber:
-    """Local maxima: linearise, go to the best vertex, repeat. Keeps the best matrix (k x m) that it found."""
+    """Local maxima: linearise, go to the best vertex, repeat. Keeps the best matrix (k x m), which `effort` notes."""
 
-    def __init__(self, model: EntryModel, program: Program) -> None:
+    def __init__(self, model: EntryModel, program: Program, effort: Effort) -> None:
         assert isinstance(program.utility, ColumnSum | Sum)
-        self.program = program
+        self.program, self._effort = program, effort
         self._utility, self._vertex, self._cone = program.utility, Vertices(model), program.cone
         self._random = np.random.default_rng(0)
         self._noted = 0
@@ -161,15 +151,17 @@ class Climber:
         found = self._vertex(nothing)
         self.feasible, self.status = found is not None, self._vertex.status
         self.best: FloatArray = nothing if found is None else found
-        self.value = float(self._utility.mu(self.best).sum()) if self.feasible else -np.inf
+        self.value = -np.inf
+        if self.feasible:
+            self._take(self.best, float(self._utility.mu(self.best).sum()))
 
-    def start(self, effort: Effort) -> None:
+    def start(self) -> None:
         """Climb from random vertices."""
         for _ in range(CLIMBS):
             matrix = self._vertex(np.asarray(self._random.standard_normal(self.best.shape)))
             if matrix is not None:
                 self.climb(matrix)
-            if effort.stopped():
+            if self._effort.stopped():
                 return
 
     def kick(self, most: int, over: Callable[[], object]) -> None:
@@ -211,4 +203,8 @@ class Climber:
         """Climb from a matrix as long as the value grows."""
         matrix, value = climb_matrix(self._utility, matrix, self._vertex, CLIMB_STEPS)
         if value > self.value:
-            self.best, self.value = matrix, value
+            self._take(matrix, value)
+
+    def _take(self, matrix: FloatArray, value: float) -> None:
+        self.best, self.value = matrix, value
+        self._effort.found(value, matrix)

@@ -22,9 +22,6 @@ other half."""
 KICKED = 3
 """A kick changes about one output in so many, at most. Chosen: measured in 2 cases: at 1 corner-tree-numbers:
 ValueError, corner-tree: ValueError; at 6 the same."""
-LOOSE = 1e-4
-"""The relative gap of a bound without the rows, which they leave open by more. Chosen: by reason, as no case reads it:
-the rows leave open more than this, so a finer bound without them helps nothing."""
 NEARLY_EQUAL = 1.021
 """Below this ratio the gains of corners are lost in the tolerances of a solver; entries are branched on instead.
 Chosen: measured in 2 cases: the same from 0.5105 to 2.042."""

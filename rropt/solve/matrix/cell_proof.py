@@ -45,23 +45,30 @@ def prove_cells(program: Program, root: ColumnCell | CountCell, wanted: Wanted, 
         return None
     target = -math.inf if wanted.target is None else wanted.target
     size = max(abs(reached), 2.0**-40)
-    # Where the search did not come to the end, little of what is open makes the trees much shorter.
-    spare = 0.0 if wanted.attained is None else SPARE * max(reached - wanted.attained, 0.0)
     stop = wanted.effort.closing()
-    with ctx.workprec(PRECISION):
-        first = None
-        if reached > target:
-            # The first cell alone has a short proof: what there is where the time for all of them is too short.
-            slack = max(MARGINS[-1] * size, SPARE * (root.bound - reached), spare)
-            bound = dyadic_up(Fraction(root.bound + slack), PRICE_BITS)
-            first = _proof(_writer(program, root, bound, slack, whole, never))
+
+    def proof(spare: float, stop: Callable[[], bool], least: float) -> Proof | None:
+        """That of the first margin that is enough for the exact tests, with `spare` at least."""
+        found = None
         for margin in MARGINS:
-            slack = margin * size if reached <= target else max(margin * size, spare)
-            bound = dyadic_up(Fraction(max(target, reached + slack)), PRICE_BITS)
-            proof = _proof(_writer(program, root, bound, slack, whole, stop))
-            if proof is not None or stop():
-                return proof or first
-    return first
+            slack = max(margin * size, spare)
+            bound = dyadic_up(Fraction(max(target, least + slack)), PRICE_BITS)
+            found = _proof(_writer(program, root, bound, slack, whole, stop))
+            if found is not None or stop():
+                break
+        return found
+
+    with ctx.workprec(PRECISION):
+        if reached <= target:
+            return proof(0.0, stop, reached)
+        # The first cell alone has a short proof: what there is where the time for all of them is too short.
+        first = proof(0.0, never, root.bound)
+        # Where the search did not come to the end, little of what is open makes the trees much shorter. The bound of
+        # the first cell, which holds without the rows, is never lost.
+        spare = 0.0 if wanted.attained is None else SPARE * max(reached - wanted.attained, 0.0)
+        if reached + spare >= root.bound:
+            return first or proof(spare, stop, reached)
+        return proof(spare, stop, reached) or first
 
 
 def _writer(

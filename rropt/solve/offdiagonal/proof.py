@@ -38,7 +38,7 @@ def prove_off_diagonals(program: Program, dual: Dual | None, effort: Effort) -> 
     if found is None:
         search = OffDiagonalSearch(program.weights, float(program.cone.level.ratio))
         found = search.search(effort.allowed / 2, OWN_NODES, effort.closing())
-    unit = 1 << unit_bits(effort.size.value)
+    unit = 1 << unit_bits(effort.incumbent.value)
     largest = max(abs(part.nu) for part in found.root.leaves())
     if not math.isfinite(largest):
         return None

@@ -161,8 +161,8 @@ def test_kicks_lead_near_the_bound_of_the_first_cell() -> None:
     program = problem.compile()
     search = Search(ColumnCells(program, lambda: False))
     search.run(-np.inf, Budget(1))
-    climber = Climber(entry_model(replace(program, utility=Linear(()))), program)
-    climber.start(Effort())
+    climber = Climber(entry_model(replace(program, utility=Linear(()))), program, Effort())
+    climber.start()
     assert climber.value < 0.95 * search.roots[0].bound
     climber.kick(1000, lambda: False)
     assert climber.value > 0.98 * search.roots[0].bound
