@@ -71,7 +71,9 @@ from 1e-11 to 1e-09."""
 CURVED = 1 << 10
 """Cells up to which an entropy floor is part of every step: a conic programme each. Chosen: measured in 2 cases: the
 same from 512 to 2,048."""
-
+ENTERED = 1 << 12
+"""Entries of a matrix up to which each is a variable of the linear programme. Chosen: by reason, as no case is so
+large: at 10,000 entries under LDP one programme takes more than a minute."""
 ENCLOSED = 16
 """Inputs up to which divergences are enclosed at every point. Chosen: by reason, as no case has a clock: beyond, a
 point takes seconds, and the rounding moves a mechanism into the constraint all the same."""

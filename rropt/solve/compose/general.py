@@ -40,6 +40,7 @@ from rropt.solve.compose.composed import ComposedRoute, left_from_now
 from rropt.solve.compose.local import LocalSearch
 from rropt.solve.entropy.conic import no_mechanism
 from rropt.solve.kernel.budget import RISE
+from rropt.solve.kernel.curves import has_curve
 from rropt.solve.kernel.polyhedral import farkas_candidate
 from rropt.solve.kernel.route import AUTO, Answer, Dual, Effort, Route, SolverClaim, solve_part
 from rropt.solve.risk.blocks import answer_blocks
@@ -105,8 +106,7 @@ class GeneralRoute(ComposedRoute):
         begun, left = time.monotonic(), left_from_now(effort, LONGEST / BOUNDING)
         bound, answer, offered = np.inf, None, []
         dropped: frozenset[str] = frozenset()
-        known = self._relaxed_bound(program)
-        plain = np.inf if known is None else program.sign * float(known[0])
+        loose = program
         relaxations = self._relaxations(program)
         for number, one in enumerate(relaxations):
             if number and left(BOUNDING) <= 0:
@@ -115,8 +115,13 @@ class GeneralRoute(ComposedRoute):
             if tried.farkas is not None:
                 return tried
             offered += [] if tried.matrix is None else [tried.matrix]
-            if tried.dual is not None and _is_below(reached, bound):
-                bound, answer, dropped = reached, tried, one.dropped
+            # The universal bound of LDP is proved without multipliers.
+            if (tried.dual is not None or has_curve(one.program)) and _is_below(reached, bound):
+                bound, answer, dropped, loose = reached, tried, one.dropped, one.program
+        # Beside rows alone no known bound is below that of the columns under LDP, and it may take as long.
+        settled = answer is not None and not program.extras and dropped == {"rows"} and has_curve(loose)
+        known = None if settled else self._relaxed_bound(program)
+        plain = np.inf if known is None else program.sign * float(known[0])
         if _is_below(plain, bound):
             bound, answer = plain, None
         effort.monitor(None, program.sign * bound if np.isfinite(bound) else None)

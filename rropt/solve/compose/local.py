@@ -21,11 +21,12 @@ from rropt.program.events import ApproximateBound
 from rropt.program.limits import Notions, PosteriorRisk
 from rropt.program.permutation_mixtures import Mixture
 from rropt.program.programs import Linear, Program
-from rropt.solve.compose.budget import CURVED, ENCLOSED, HALVINGS, MISSED, SHARES, STARTS, STEPS
+from rropt.solve.compose.budget import CURVED, ENCLOSED, ENTERED, HALVINGS, MISSED, SHARES, STARTS, STEPS
 from rropt.solve.designs.circulants import circulant_designs
 from rropt.solve.entropy.conic import most_entropy, solve_conic
+from rropt.solve.kernel.anchor import equal_rows
 from rropt.solve.kernel.budget import RISE
-from rropt.solve.kernel.climb import Oracle, Vertices, worth_and_slope
+from rropt.solve.kernel.climb import ColumnMixtures, Oracle, Vertices, worth_and_slope
 from rropt.solve.kernel.polyhedral import entry_model
 from rropt.solve.kernel.route import Draft, Effort, MatrixDraft, MixedWeights
 from rropt.solve.risk.climb import RiskClimber
@@ -67,7 +68,7 @@ class LocalSearch:
         if self.program.extra(PosteriorRisk) is not None:
             self._under_risk(offered)
             return
-        self.linear = self.linear or _oracle(self.whole, self.effort)
+        self.linear = self.linear or self._over_columns(offered) or _oracle(self.whole, self.effort)
         self.middle = self._middle()
         if self.middle is None:
             return
@@ -79,6 +80,20 @@ class LocalSearch:
                 break
             if (matrix := self.linear(cost)) is not None:
                 self.offer(matrix)
+
+    def _over_columns(self, offered: list[FloatArray]) -> Oracle | None:
+        """The mixtures of the columns of some matrices, where there are too many entries for a linear programme over
+        them, and where the rows allow such a mixture."""
+        size = self.program.size
+        if not offered or not self.program.rows or size * self.width <= ENTERED:
+            return None
+        columns = [column for matrix in offered for column in matrix.T if self._is_within_cone(column)]
+        mixtures = ColumnMixtures(self.whole, np.column_stack([*columns, np.ones(size)]))
+        return None if mixtures(np.zeros((size, self.width))) is None else mixtures
+
+    def _is_within_cone(self, column: FloatArray) -> bool:
+        most = float(column.max())
+        return most > 0 and float(self.program.cone.excess([Fraction(float(v) / most) for v in column])) <= MISSED
 
     def _of_all_variances(self, offered: list[FloatArray]) -> list[FloatArray]:
         """Where the largest variance is minimised, the matrix that a search for the least sum of all finds: steps that
@@ -160,6 +175,8 @@ class LocalSearch:
         even = np.full(shape, 1.0 / self.width)
         if self.keeps(even):
             return even
+        if (alike := equal_rows(self.whole)) is not None and self.keeps(alike.matrix):
+            return alike.matrix
         found = [self.linear(np.zeros(shape))]
         if found[0] is None:
             return None

@@ -59,18 +59,19 @@ def find_anchor(program: Program, near: FloatArray) -> Anchor | Refusal:
     met: frozenset[tuple[int, int]] = frozenset()
     if (means := block_means(seen)) is not None and (quick := _among_means(seen, means)) is not None:
         return quick
+    # Equal rows keep every ratio. Their programme is small, and has slack where ratios of e^15 and more leave a solver
+    # none that it can tell from zero.
+    if (alike := equal_rows(seen)) is not None:
+        return alike
     while True:
         # Each round turns at least one inequality into an equality, so the rounds end.
         found = _most_slack(seen, met)
-        if isinstance(found, Refusal):
-            # With ratios of e^15 and more the slack is below a solver's tolerance; equal rows keep every ratio.
-            return _alike(seen) or found
         if not isinstance(found, tuple):
             return found
         seen, met = found
 
 
-def _alike(program: Program) -> Anchor | None:
+def equal_rows(program: Program) -> Anchor | None:
     """A point with slack whose rows are all alike; None where there is none, or where rows bound the columns too."""
     twice = None if cone_rows(program.cone) or program.empty_cells else in_two_rows(program, {})
     if twice is None or program.outputs is None:

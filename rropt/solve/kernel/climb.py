@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+from scipy import sparse
 
 from rropt.model.convex_terms import xlogx
 from rropt.program.cones import FloatArray
@@ -12,6 +13,7 @@ from rropt.program.limits import Sum
 from rropt.program.programs import ColumnSum, Information, Linear, Program, RowEntropy, Utility
 from rropt.program.worst_case import LeastInformation
 from rropt.solve.kernel.budget import DOUBTFUL, LEAST, RISE, SINGULAR
+from rropt.solve.kernel.lp import LpModel
 from rropt.solve.kernel.polyhedral import EntryModel
 
 Oracle = Callable[[FloatArray], FloatArray | None]
@@ -65,6 +67,35 @@ class Vertices:
         found = self.lp.rerun(costs, *self._limits)
         self.status = found.status
         return None if found.x is None else np.maximum(self.model.entries(found.x), 0.0)
+
+
+class ColumnMixtures:
+    """An oracle over the k x m matrices whose columns are mixtures of some columns (k x n): the best one under the rows
+    of a program. A programme over all entries needs a condition on each of them; this one has k rows and those of the
+    program."""
+
+    def __init__(self, program: Program, columns: FloatArray) -> None:
+        assert program.outputs is not None
+        self._columns = columns[:, columns.max(axis=0) > LEAST]
+        self._columns = self._columns / self._columns.max(axis=0)
+        m, n = len(program.outputs), self._columns.shape[1]
+        sums = sparse.kron(self._columns, np.ones((1, m)))
+        rows = program.row_matrix(m) @ sparse.kron(self._columns, sparse.eye(m))
+        right = np.array([float(row.rhs) for row in program.rows])
+        least = np.where([row.sense == "=" for row in program.rows], right, -np.inf)
+        ones = np.ones(program.size)
+        self._lp = LpModel(
+            np.zeros(n * m),
+            sparse.vstack([sums, rows]).tocsc(),
+            np.concatenate([ones, least]),
+            np.concatenate([ones, right]),
+            method="simplex",
+        )
+        self._limits = np.zeros(n * m), np.full(n * m, np.inf)
+
+    def __call__(self, cost: FloatArray) -> FloatArray | None:
+        found = self._lp.rerun((self._columns.T @ cost).ravel(), *self._limits)
+        return None if found.x is None else self._columns @ np.maximum(found.x, 0.0).reshape(self._columns.shape[1], -1)
 
 
 def worth_and_slope(program: Program, matrix: FloatArray) -> tuple[float, FloatArray | None]:
