@@ -30,6 +30,8 @@ STEPS = 120
 NEWTON = 12
 """Steps after which every other one goes to the middle of what is left: across a kink, where an unobserved cell becomes
 extreme, Newton's method may go back and forth without end."""
+BEYOND = 1e-12
+"""How far beyond a kink a step that crosses it ends, in the logarithm."""
 STEP = 2.0
 """The longest step, in the logarithm of nu - max v."""
 CLOSE = 1e-6
@@ -273,6 +275,7 @@ class Adversary:
             step = -np.clip(error * price / np.minimum(slope, -1e-300), -STEP, STEP)
             low[active] = np.where(error > 0, here, low[active])
             high[active] = np.where(error < 0, here, high[active])
+            step = _to_kink(here, step, side.free[active])
             u[active] = np.where(going, _inside(here + step, low[active], high[active], number), here + step)
             if not going.any():
                 break
@@ -302,8 +305,9 @@ class Adversary:
             determinant = np.minimum(slope_u * loss_w + slope_w * loss_u, -1e-300)
             du = np.clip(-(apart * loss_w + over * slope_w) / determinant, -STEP, STEP)
             dw = np.clip(-(over * slope_u - apart * loss_u) / determinant, -STEP, STEP)
-            # lambda grows and the price falls in both variables, so each point bounds one of them.
             here, there = u[active], w[active]
+            du, dw = _to_kink(here, du, one.free[active]), _to_kink(there, dw, two.free[active])
+            # lambda grows and the price falls in both variables, so each point bounds one of them.
             own = limits[:, active]
             own[0] = np.where((apart <= 0) & (over > 0), here, own[0])
             own[1] = np.where((apart >= 0) & (over < 0), here, own[1])
@@ -318,6 +322,12 @@ class Adversary:
         # Two constant blocks spend nothing.
         both = one.flat & two.flat
         return np.where(both, LEAST, u), np.where(both, LEAST, w)
+
+
+def _to_kink(here: FloatArray, step: FloatArray, free: FloatArray) -> FloatArray:
+    """Steps that cross the kink of a block whose extreme cell is free end just beyond it: the slopes differ there."""
+    crossing = (free > 0) & ((here < 0) != (here + step < 0))
+    return np.where(crossing, np.where(here < 0, 0.0, -BEYOND) - here, step)
 
 
 def _inside(at: FloatArray, low: FloatArray, high: FloatArray, number: int) -> FloatArray:

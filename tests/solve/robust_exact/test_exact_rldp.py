@@ -124,6 +124,21 @@ def test_the_worst_pair_is_found_where_cells_were_not_observed(form: str, seed: 
             assert ((found.bound - found.value).max(axis=1) <= 1e-9 * gamma * columns.max(axis=1)).all()
 
 
+def test_kinks_take_a_few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A step that crosses the kink of an unobserved extreme cell ends there. Without that, a fifth of the columns took
+    up to fifty steps of halving, a third of the time of a solve."""
+    monkeypatch.setattr("rropt.model.distributions.worst_ratio.STEPS", 24)
+    counts = np.array([[120, 0, 40, 45], [0, 90, 60, 83], [100, 79, 0, 0], [0, 150, 183, 50]])
+    masses = counts.sum(axis=1)
+    blocks = np.arange(counts.size).reshape(counts.shape).tolist()
+    adversary = Adversary(blocks, (counts / masses[:, None]).ravel(), masses / 1000, 0.004, False)
+    rng = np.random.default_rng(0)
+    columns = rng.uniform(1.0, np.e, (2000, counts.size))
+    found = adversary.worst(columns, np.e)
+    missed = (found.bound - found.value).max(axis=1) > 1e-9 * np.e * columns.max(axis=1)
+    assert missed.mean() < 0.01
+
+
 @pytest.mark.parametrize("form", ["exact", "product"])
 @pytest.mark.parametrize("name", TABLES)
 def test_membership_numbers_prove_the_excess(name: str, form: str) -> None:
