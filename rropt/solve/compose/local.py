@@ -175,8 +175,11 @@ class LocalSearch:
         even = np.full(shape, 1.0 / self.width)
         if self.keeps(even):
             return even
-        if (alike := equal_rows(self.whole)) is not None and self.keeps(alike.matrix):
-            return alike.matrix
+        if isinstance(self.linear, ColumnMixtures):
+            # Many matrices would have to be tried for one with slack. A risk of estimation is infinite at equal rows.
+            alike = equal_rows(self.whole)
+            if alike is not None and self.keeps(alike.matrix):
+                return alike.matrix
         found = [self.linear(np.zeros(shape))]
         if found[0] is None:
             return None
