@@ -25,7 +25,7 @@ from rropt.solve.entropy.solvers import insist_on
 from rropt.solve.export.convex import convex_problem
 from rropt.solve.export.programme import programme
 from rropt.solve.kernel.highs_run import given_options
-from rropt.solve.kernel.route import MatrixDraft, unanswered
+from rropt.solve.kernel.route import unanswered
 from rropt.solve.options import SolveOptions
 from rropt.solve.proving import prove_infeasible
 from rropt.solve.registry import Answer, Effort, Route, choose, route_named
@@ -63,7 +63,8 @@ def solved(problem: Problem, options: SolveOptions, route: str | Route, progress
         program, fits = clock.within(LATE, problem.compile), None
         if program is None:
             program, fits = with_rules(problem, ()).compile(), lambda mechanism: _keeps(problem, mechanism)
-            chosen, answer = "none: time ended before the constraints were compiled", unanswered("rropt", effort)
+            chosen = "none: time ended before the constraints were compiled"
+            answer = unanswered("rropt", program, effort)
         else:
             effort = replace(effort, absolute_gap=max(effort.absolute_gap, float(grain(program, effort.gap))))
             with _options_of_highs(options):
@@ -126,12 +127,7 @@ def _asked(
     except NoRoute as error:
         raise error if route != "auto" else explained(problem, effort.solver, error) from None
     progress.note(f"route {taken.name}: {why}")
-    found = effort.clock.within(LATE, lambda: taken.solve(program, effort))
-    if found is None:
-        # Rounding verifies the mechanism that it found last, as any other.
-        matrix = effort.incumbent.matrix
-        draft = None if matrix is None or len(matrix) != program.size else MatrixDraft(matrix)
-        found = replace(unanswered(taken.name, effort), draft=draft)
+    found = effort.clock.within(LATE, lambda: taken.solve(program, effort)) or unanswered(taken.name, program, effort)
     return f"{taken.name}: {why}", found
 
 

@@ -22,7 +22,7 @@ from rropt.solve.compose.local import LocalSearch
 from rropt.solve.events.budget import LARGEST
 from rropt.solve.kernel.budget import CELLS
 from rropt.solve.kernel.curves import curve_class
-from rropt.solve.kernel.route import Answer, Effort, MatrixDraft, Route, solve_part, unanswered
+from rropt.solve.kernel.route import Answer, Effort, Route, solve_part, unanswered
 from rropt.solve.matrix.branch import by_columns, by_corners, solve_matrices
 from rropt.solve.matrix.design_cells import by_forms
 from rropt.solve.matrix.designs import solve_risks
@@ -90,12 +90,7 @@ class BranchRoute(Route):
             loose, reached = None, np.inf
         # Where a programme takes longer than what is left, the bound and the best matrix are kept.
         found = effort.clock.within(LATE / 2, lambda: solve_matrices(program, effort, reached))
-        if found is None:
-            found = (
-                replace(unanswered("highs", effort), draft=MatrixDraft.of(effort.incumbent.matrix, program.outputs)),
-                np.inf,
-            )
-        answer, bound = found
+        answer, bound = (unanswered("highs", program, effort), np.inf) if found is None else found
         if loose is None or answer.farkas is not None or bound < reached:
             return answer
         return replace(answer, dual=loose.dual, relaxed=(*steps, *loose.steps))

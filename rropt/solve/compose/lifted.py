@@ -105,7 +105,7 @@ class LiftedRoute(ComposedRoute):
     def _rounds(self, plain: Program, effort: Effort, left: Callable[[float], float]) -> _Found:
         """The best bound for a program with free outputs: without limits, then with forms at what exceeds them."""
         lifts: tuple[Step, ...] = drop(plain, ("limits", "divergences"))
-        best = _Found(np.inf, unanswered("rropt", effort), lifts, lifts, [])
+        best = _Found(np.inf, unanswered("rropt", plain, effort), lifts, lifts, [])
         for number in range(LISTED):
             inner = relax(plain, lifts)
             # Each pair that diverges is an input more, which multiplies the rays, but does not make boxes smaller.

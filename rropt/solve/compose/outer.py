@@ -145,8 +145,8 @@ class _Rounds:
         def note(value: float | None, bound: float | None) -> None:
             self.bound = self.bound if bound is None else sign * bound
 
-        within = replace(effort, time_limit=limit, begun=time.monotonic(), solver=None, monitor=note)
-        within = replace(within, incumbent=Incumbent())
+        begun, fresh = time.monotonic(), Incumbent()
+        within = replace(effort, time_limit=limit, begun=begun, incumbent=fresh, solver=None, monitor=note)
         answer = route.solve(inner, within)
         if answer.claim.objective is not None and route.name in QUICK:
             self.bound = sign * answer.claim.objective

@@ -83,8 +83,8 @@ class Effort:
     def found(self, value: float, matrix: FloatArray | None = None) -> None:
         """Note the value of a mechanism, the best one so far, and its matrix."""
         if math.isfinite(value):
-            self.incumbent.value, own = abs(value), self.incumbent.matrix
-            self.incumbent.matrix = own if matrix is None else matrix
+            self.incumbent.value = abs(value)
+            self.incumbent.matrix = self.incumbent.matrix if matrix is None else matrix
 
     def within(self, gap: float) -> Effort:
         """The same for a problem inside another one, to an absolute gap."""
@@ -100,9 +100,7 @@ class Effort:
 
     def stopped(self) -> str:
         """Why work should stop now: "interrupted", "time limit", or "" when it should not."""
-        if self.interrupted():
-            return "interrupted"
-        return "time limit" if self.remaining() == 0.0 else ""
+        return "interrupted" if self.interrupted() else "time limit" if self.remaining() == 0.0 else ""
 
     def spent(self, share: float) -> bool:
         """Whether that share of the time limit has passed, or work should stop anyway."""
@@ -375,9 +373,11 @@ def solve_part(route: Route, program: Program, effort: Effort, seconds: float | 
     return answer, reached
 
 
-def unanswered(solver: str, effort: Effort) -> Answer:
-    """The answer of work that did not stop in time, and was ended."""
-    return Answer(SolverClaim(solver, "ended: it did not stop in time", None, effort.clock.seconds))
+def unanswered(solver: str, program: Program, effort: Effort) -> Answer:
+    """The answer of work that did not stop in time, and was ended: the last mechanism that it found for the program."""
+    matrix = effort.incumbent.matrix
+    draft = None if matrix is None or len(matrix) != program.size else MatrixDraft(matrix, program.outputs)
+    return Answer(SolverClaim(solver, "ended: it did not stop in time", None, effort.clock.seconds), draft)
 
 
 @dataclass(frozen=True)
