@@ -29,7 +29,7 @@ WIDEST = 60
 
 def audit_matrix(
     matrix: Annotated[
-        str, typer.Argument(metavar="MATRIX", help="A matrix (.csv, .npy, text), or a mechanism of rropt.")
+        str, typer.Argument(metavar="MATRIX", help="A matrix (.csv, .npy, .json, text), or a mechanism of rropt.")
     ],
     epsilon: Annotated[str | None, typer.Option("--epsilon", help="The declared level of LDP.")] = None,
     problem: Annotated[
@@ -123,8 +123,11 @@ def _say_draws(found: SamplerAudit, name: str, epsilon: str, delta: str) -> None
     things = "outputs" if one.outputs[1:] else "output"
     more = f"{one.counts[0]:,} of {counted(one.trials[0], 'draws')} at input {one.more}"
     say(plain(f"{things} {outputs}: {more}, {one.counts[1]:,} of {one.trials[1]:,} at input {one.less}"))
-    least = "none" if math.isinf(found.detectable) else shown(found.detectable, 6, up=True)
-    say(f"so many draws detect an epsilon from {least} on with probability 0.9")
+    if math.isinf(found.detectable):
+        say("so few draws cannot detect any epsilon with probability 0.9: draw more")
+    else:
+        least = shown(found.detectable, 6, up=True)
+        say(f"this number of draws detects an epsilon of {least} or more with probability 0.9")
 
 
 def _show(found: Audit, name: str) -> None:
@@ -140,11 +143,11 @@ def _show(found: Audit, name: str) -> None:
     table.add_column(overflow="fold")
     size, width = found.mechanism.shape
     inputs = "rows" if found.orientation.startswith("row") else "columns"
-    lines = [("matrix", f"{size} inputs ({inputs}: {found.orientation}), {width} outputs")]
+    lines = [("matrix", f"{counted(size, 'inputs')} ({inputs}: {found.orientation}), {counted(width, 'outputs')}")]
     lines.append(("epsilon", _between(found.epsilon)))
     parity = str(found.parity) if found.parity != float("inf") else "infinite: an output excludes an input"
     if len(parity) > WIDEST:
-        parity = f"{float(found.parity):.15g} (exactly p/q, see --json)"
+        parity = f"{float(found.parity):.15g} (rounded; --json has the exact ratio)"
     lines.append(("parity", parity))
     rules = () if found.problem is None else described(found.problem.constraints)
     words = {True: "yes", False: "NO", None: "nothing is declared"}

@@ -29,7 +29,7 @@ def check(
     ] = None,
     data: Annotated[
         str | None,
-        typer.Option("--data", metavar="CSV", help="Count the problem's inputs in this file, as rropt solve does."),
+        typer.Option("--data", metavar="FILE", help="Count the problem's inputs in this file, as rropt solve does."),
     ] = None,
     column: Annotated[str | None, typer.Option("--column", help="The column of --data.")] = None,
     delimiter: Delimiter = None,
@@ -118,7 +118,7 @@ def compare_files(certificate: Path, named: bool) -> int:
     found = other_mechanisms(certificate)
     before = f"{certificate}: " if named else ""
     if found:
-        say(f"{before}OTHER MECHANISM: the proof is of the certificate's mechanism, and not of another one beside it")
+        say(f"{before}OTHER MECHANISM: a file beside the certificate has another mechanism than the one that is proved")
     for line in found:
         say(f"{before}  {line}")
     return 1 if found else 0
@@ -155,7 +155,8 @@ def compare_problem(declared: Problem, name: str, verdict: Verdict) -> int:
     weights = load_mixture(beside) if beside.is_file() else None
     broken = () if mechanism is None else breaches(declared, mechanism, weights)
     if broken:
-        print("NOT SHOWN: the bound holds for the declared problem, but that the mechanism keeps it is not shown")
+        bound = "the bound holds for the declared problem"
+        print(f"NOT SHOWN: {bound}, but it is not shown that the mechanism satisfies its constraints")
     else:
         print("OF THIS PROBLEM: the certificate states a larger one, whose bound holds for the declared problem")
     for title, lines in (("not shown", broken), ("derived", found.derived), ("checked here", found.left_out)):

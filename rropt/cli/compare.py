@@ -29,10 +29,13 @@ def compare_routes(
     problems: Annotated[list[str], typer.Argument(metavar="FILE|MODEL...", help="Problem files, or shipped models.")],
     routes: Annotated[str | None, typer.Option("--routes", metavar="R,R", help="Only these routes.")] = None,
     solvers: Annotated[
-        str | None, typer.Option("--solvers", metavar="S,S", help="clarabel, scs, highs (default), or any installed.")
+        str | None,
+        typer.Option("--solvers", metavar="S,S", help="Any that are installed (default: clarabel, scs and highs)."),
     ] = None,
     gap: Annotated[float | None, typer.Option("--gap", help="Gap to reach, as a share of |bound|.")] = None,
-    time_limit: Annotated[float | None, typer.Option("--time-limit", help="Seconds for each run; default 60.")] = None,
+    time_limit: Annotated[
+        float | None, typer.Option("--time-limit", help="Seconds for each run (default: that of the problem, else 60).")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print a list of objects and nothing else.")] = False,
     repeats: Annotated[int, typer.Option("--repeats", help="Runs of each; the table has the median seconds.")] = 1,
     out: Annotated[
@@ -80,7 +83,7 @@ def compare_routes(
         say(f"rropt: {row.label} failed: {row.note}", error=True)
     for name, one in each.items():
         if not one.taken:
-            raise NoRoute("no route that was asked takes this problem", name, "see the reasons above")
+            raise NoRoute("none of these routes takes this problem", name, "each says why, with --json under note")
     if found.disagreements or broken:
         raise typer.Exit(1)
 

@@ -166,9 +166,16 @@ def noisy_problem(
     from rropt.release.storage.places import known_place
 
     prior = exact.problem.objective.prior
-    if epsilon is None or step is not None or data is None or prior is None:
-        what = "--public-epsilon is for counts of --data without --public-counts; --ledger and --population are for it"
-        raise InputError(what, "solve", "as --data people.csv --column education --public-epsilon 0.5 --ledger PATH")
+    if epsilon is None:
+        raise InputError("--ledger and --population need --public-epsilon", "solve", "give it, or leave these out")
+    if step is not None:
+        raise InputError("--public-epsilon and --public-counts are both given", "solve", "give one of them")
+    if data is None:
+        remedy = "as --data people.csv --column education --public-epsilon 0.5 --ledger PATH"
+        raise InputError("--public-epsilon needs the counts of --data", "solve", remedy)
+    if prior is None:
+        remedy = "leave out --public-epsilon"
+        raise InputError("the objective does not use frequencies, so they need no noise", str(source), remedy)
     if not exact.named:
         raise InputError("[input] names no categories", str(source), "name all of them there: they are public")
     found = noisy_prior(prior, epsilon, Path(data), folder, known_place(ledger), population)

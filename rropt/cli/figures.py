@@ -27,9 +27,9 @@ everywhere, and `table`."""
 def draw_figure(
     name: Annotated[str, typer.Argument(metavar="NAME", help=f"A paper: {', '.join(PAPERS)}.")],
     number: Annotated[int, typer.Argument(metavar="NUMBER", help="The number of the figure.")],
-    draws: Annotated[int | None, typer.Option("--draws", help="Draws (default: a few; in the paper 200).")] = None,
+    draws: Annotated[int | None, typer.Option("--draws", help="Random draws, where a figure has them.")] = None,
     seed: Annotated[int, typer.Option("--seed", help="Seed of the draws.")] = 1,
-    points: Annotated[int, typer.Option("--points", help="How many epsilons from 0.2 to 8.")] = 40,
+    points: Annotated[int, typer.Option("--points", help="Points of each curve.")] = 40,
     calibration: Annotated[
         str, typer.Option("--calibration", help="paper, or exact (without the paper's slack).")
     ] = "paper",
@@ -80,7 +80,7 @@ def check_swept(name: str, number: int) -> None:
         raise InputError(
             f"figure {number} of {name} is not made draw by draw",
             "models figure",
-            f"swept are {SWEPT} {known}; leave it out",
+            f"leave out --keep, --workers and --scheduler: they are for figures {known} of {SWEPT}",
         )
 
 

@@ -199,7 +199,7 @@ def new_key(
     from rropt.release.memo import new_key as write_key
 
     write_key(path)
-    say(f"wrote {path}: keep it secret, and {path.name}.records with it: it undoes every release under it")
+    say(f"wrote {path}: keep it and {path.name}.records secret: who has the key can undo every release made with it")
 
 
 ledger_app = typer.Typer(no_args_is_help=True, help="Keep one privacy account for a population.")
@@ -290,9 +290,9 @@ def verify(
     signed = None if receipt is None or public is None else read_receipt(receipt, public)
     account = Account.load(ledger_place(path), signed)
     lines, draws = counted(account.lines, "lines"), counted(len(account.entries), "draws")
-    say(f"{path}: {lines} agree with their hashes, {draws}, spent epsilon {epsilon(account.most.level)}")
+    say(f"{path}: every hash agrees; {lines}, {draws}, spent epsilon {epsilon(account.most.level)}")
     if signed is not None:
-        say(f"{receipt}: {counted(signed[0], 'lines')} are as they were when it was signed")
+        say(f"{receipt}: unchanged since it was signed: {counted(signed[0], 'lines')}")
 
 
 @ledger_app.command()

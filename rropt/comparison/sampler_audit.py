@@ -311,7 +311,9 @@ def _split(pairs: Iterable[Any]) -> Tables:
         if len(turn) > MOST_INPUTS:
             raise InputError(f"they have more than {MOST_INPUTS:,} inputs", "sampler", "audit some of the inputs")
     if len(turn) < 2 or min(turn.values()) < 4:
-        raise InputError("they have fewer than two inputs, or fewer than four trials of one", "sampler", "draw more")
+        raise InputError(
+            "there are fewer than two inputs, or an input with fewer than four draws", "sampler", "draw more"
+        )
     return tables
 
 

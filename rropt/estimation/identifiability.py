@@ -2,8 +2,8 @@
 
 The optimum of an information is often a few columns only, fewer than there are inputs: no estimator recovers the
 frequencies from them. Using another mechanism P instead of Q with probability s, and saying which was used, gives the
-columns (1 - s) q and s p: each in the cone that it was in, so local and metric privacy and all other conditions on
-columns hold as before, and the parity is exactly the larger of the two. Every utility that is a sum over columns is
+columns (1 - s) q and s p: each in the cone of its design. So a condition on columns holds if it holds for both designs,
+and the parity is exactly the larger of the two. Every utility that is a sum over columns is
 (1 - s) times Q's plus s times P's: the information lost is s (I(Q) - I(P)). So is the matrix M of the estimator,
 whose risk is tr M^-1 - |p|^2: with P of full rank it is finite, at most tr M_P^-1 / s - |p|^2, and convex in s.
 """

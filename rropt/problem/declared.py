@@ -52,8 +52,9 @@ class Problem:
     """An objective and constraints.
 
     `goal` is `Maximize(objective)` or `Minimize(objective)`. Inputs come from the objective's prior or from
-    `inputs`; `outputs` labels the outputs where neither the objective nor a structure fixes them. `name` and
-    `options` are what a problem file adds. Raises InputError for what does not fit together.
+    `inputs`; `outputs` labels the outputs where neither the objective nor a structure fixes them. `name` names
+    the folder of the results, and `options` say how to solve, as `[solve]` of a problem file does. Raises InputError
+    for what does not fit together.
     """
 
     goal: Goal

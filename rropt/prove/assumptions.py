@@ -1,4 +1,4 @@
-"""The assumptions of a claim: the names of the table "Assumptions" in section 6 of docs/certificate-format.md."""
+"""The assumptions of a claim: the names of the table "Assumptions" in section 3 of docs/certificate-format.md."""
 
 from collections.abc import Mapping, Sequence
 

@@ -136,7 +136,7 @@ def count_released(path: Path, axes: Mapping[Columns, Any], where: Mapping[str, 
     bare = [file for file, one in zip(files, agreements, strict=True) if not one.vouches]
     if bare and len(bare) < len(files):
         raise InputError(
-            f"{len(bare)} of its {counted(len(files), 'files')} lack a manifest, as {bare[0].name}",
+            f"files without a manifest: {len(bare)} of {len(files)}, as {bare[0].name}",
             str(path),
             "give the folder as it was released",
         )
@@ -192,7 +192,11 @@ def count_true(
     counts = np.sum(found, axis=(0, 1))
     if not counts.any():
         asked = ", ".join(f"{name}={value}" for name, value in where.items())
-        raise InputError(f"none of its records has {asked}" if asked else "it has no records", str(path))
+        raise InputError(
+            f"none of its records has {asked}" if asked else "it has no records",
+            str(path),
+            "ask for values that occur in it" if asked else "give the data before they were released",
+        )
     return np.asarray(counts)
 
 

@@ -72,7 +72,8 @@ def release_file(
     identity: str | None = None,
     key: str | os.PathLike[str] | None = None,
 ) -> Released:
-    """Protect a file (.csv, .tsv, .parquet, .arrow) in constant memory, and write a manifest beside the result.
+    """Protect a file (.csv, .tsv, .parquet, .arrow, .feather), and write a manifest beside the result. Memory does not
+    grow with the number of records, except with a `key`.
 
     `output` is of the same format; by default it is DATA.protected.SUFFIX beside the data. It is written whole
     or not at all. A ledger beside the data records every draw: what was released before, or was interrupted
@@ -123,7 +124,7 @@ def release_folder(
 
     Results go to the same names below `output`, by default DATA.protected beside the folder. All files are examined
     before the first draw. `workers` processes work, or the Dask cluster at `scheduler` (extra `cluster`), whose workers
-    must see the same folders; only paths and the mechanisms go over the network. A file whose very release stands there
+    must see the same folders; only paths and the mechanisms go over the network. A file that has this same release
     already is left as it is, so that the same call can be made again; one whose draw was interrupted is refused and the
     others go on, because no second run, of a scheduler either, may draw again. `population` and `ledger` are as in
     `release_file`. A `ledger` that is a file, or a URL, is one for all files: where no person is in two of them, write
@@ -162,7 +163,11 @@ def _beside(folder: Path) -> Path:
     """The default place for the releases of a folder."""
     whole = folder.resolve()
     if not whole.name:
-        raise InputError("a folder beside it cannot be made", str(folder), "give --output")
+        raise InputError(
+            "a folder beside it cannot be made",
+            str(folder),
+            "name the folder of the releases: --out FOLDER (output in Python)",
+        )
     # "." and ".." have no name of their own.
     return (folder if folder.name not in ("", "..") else whole).with_name(f"{whole.name}.protected")
 

@@ -59,7 +59,11 @@ def read_key(path: Path) -> bytes:
         with open_file(path) as stream:
             text, mode = stream.read(1000).decode("ascii", "replace"), os.fstat(stream.fileno()).st_mode
     except OSError as error:
-        raise InputError(f"this key cannot be read ({error.strerror})", str(path), "rropt key new FILE") from None
+        raise InputError(
+            f"this key cannot be read ({error.strerror})",
+            str(path),
+            "check the path; for a first release: rropt key new FILE",
+        ) from None
     if re.fullmatch(rf"{_HEAD}[0-9a-f]{{{2 * KEY_BYTES}}}\n", text) is None:
         raise InputError("this is not a key", str(path), "make one: rropt key new FILE")
     if os.name == "posix" and stat.S_IMODE(mode) & 0o077:
@@ -229,7 +233,8 @@ class Memo:
 
     def _changed(self, count: int) -> InputError:
         return InputError(
-            f"{count:,} of the identities in column {self.identity!r} have another value than before, or several: "
+            f"{count:,} of the identities in column {self.identity!r} {'has' if count == 1 else 'have'} another value "
+            "than before, or several: "
             "their answers would reveal that it changed, which no epsilon bounds",
             self.where,
             "use --force to release all the same, which counts an infinite epsilon",

@@ -107,7 +107,11 @@ class FileRelease:
                     return found
             crossed, earlier, total = self._count(ledger)
             if manifest_path(self.output).is_dir():
-                raise InputError("cannot write (a folder has this name)", str(manifest_path(self.output)))
+                raise InputError(
+                    "cannot write (a folder has this name)",
+                    str(manifest_path(self.output)),
+                    "choose another name for the output",
+                )
             rows = self._look(crossed, earlier, total)
             if _state(self.data) != self.before:
                 remedy = "release it when no program writes to it"
@@ -205,7 +209,7 @@ class FileRelease:
         others = len(ledger.earlier) - len(ledger.counted(self.population))
         if others:
             releases = "1 release" if others == 1 else f"{others} releases"
-            self.notes.append(f"{releases} of other populations are not counted: no person may be in two of them")
+            self.notes.append(f"not counted: {releases} of other populations; no person may be in two of them")
         if not ledger.beside:
             self.notes.append(
                 f"the folder of {self.data.name} cannot be written, so its ledger is {ledger.path}: keep it with the "

@@ -30,9 +30,9 @@ HEAD = """# The ledger of claims
 
 What papers on the design of randomised response say, derived again. Published optima come from local optimisers, hand
 algebra and typesetting, and some are wrong. Each entry computes from definitions what should have been printed and
-compares; no verdict is written down. `rropt claims` runs all of it, `rropt claims PAPER` or `rropt claims ID` a part,
-`--json` gives the numbers, `--out DIR` writes the certificates, `--full` takes the papers' numbers of draws. This page
-is made by `rropt claims --markdown`.
+compares; every verdict is computed, none is stored. `rropt claims` runs all of it, `rropt claims PAPER` or `rropt
+claims ID` a part, `--json` gives the numbers, `--out DIR` writes the certificates, `--full` takes the papers' numbers
+of draws. This page is made by `rropt claims --markdown`.
 
 *Confirmed with an erratum* means: true after the correction that the entry states and verified. A theorem about all
 cases is confirmed by a proof that the entry names, or on a finite family, and then it says so. Optimality is judged by
@@ -40,8 +40,8 @@ certificates that the independent checker accepted.
 """
 OWN = """# A ledger of claims
 
-Each entry is computed and compared with what is claimed; no verdict is written down. `rropt claims --markdown` makes
-this page, `--out DIR` writes the certificates.
+Each entry is computed and compared with what is claimed: no verdict is stored. `rropt claims --markdown` makes this
+page, `--out DIR` writes the certificates.
 """
 
 

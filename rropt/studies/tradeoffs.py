@@ -1,4 +1,4 @@
-"""Two wishes at once: the least privacy level that a wish needs, and the curve of what two objectives allow."""
+"""Two demands at once: the least privacy level that a demand needs, and the curve of what two objectives allow."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -23,10 +23,10 @@ MOST_POINTS = 1000
 
 @dataclass(frozen=True)
 class LeastEpsilon:
-    """The least level at which a wish can be had lies between `below` (nats, exclusive; 0 where no level was too small)
-    and `epsilon`.
+    """The least level at which the demand can be met lies between `below` (nats, exclusive; 0 where no level was too
+    small) and `epsilon`.
 
-    `solution` is a mechanism at `epsilon` that has what was wished for. `refutation` is that of `below`: its bound is
+    `solution` is a mechanism at `epsilon` that meets the demand. `refutation` is that of `below`: its bound is
     on the other side of the number, or it is infeasible, each with its certificate where its status says so; None where
     `below` is 0. As the mechanisms of a smaller level are among those of a larger one, it holds for every level below.
     """

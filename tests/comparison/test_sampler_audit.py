@@ -207,7 +207,7 @@ BAD: dict[str, tuple[Any, dict[str, Any], str]] = {
     "too few outputs": (lambda codes: codes[1:], {"inputs": [1, 2], "trials": 10}, "9 outputs for 10 inputs"),
     "few trials": (lambda codes: codes, {"inputs": [1, 2], "trials": 3}, "too few trials"),
     "no pairs": ([1, 2, 3], {}, "not an \\(input, output\\) pair"),
-    "few pairs": ([(1, 2), (2, 3)], {}, "fewer than four trials"),
+    "few pairs": ([(1, 2), (2, 3)], {}, "fewer than four draws"),
     "a confidence": ([(1, 2), (2, 3)], {"confidence": 1.0}, "not a confidence"),
     "a delta": ([(1, 2), (2, 3)], {"delta": 1}, "not a delta"),
 }

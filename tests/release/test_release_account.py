@@ -210,7 +210,7 @@ def test_show_tells_every_draw_and_the_odds(capsys: pytest.CaptureFixture[str]) 
     assert "epsilon 1 of 4 has been spent on each person\n" in told
     assert "by a factor of 2.71829 at most\n" in told  # e is 2.71828..., rounded up
     assert cli.main(["ledger", "verify", str(ALL)]) == 0
-    assert "3 lines agree with their hashes, 1 draw, spent epsilon 1" in capsys.readouterr().out
+    assert "every hash agrees; 3 lines, 1 draw, spent epsilon 1" in capsys.readouterr().out
     change(ALL, "UPDATE ledger SET line = replace(line, '\"x\"', '\"y\"') WHERE number = 2")
     for command in ("show", "verify"):
         assert cli.main(["ledger", command, str(ALL)]) == 2
@@ -305,7 +305,7 @@ def test_a_receipt_shows_what_was_changed_or_taken_away(capsys: pytest.CaptureFi
     assert cli.main(check) == 0
     release_file(people("z"), column("z"), ledger=ALL)
     assert cli.main(check) == 0
-    assert "5 lines are as they were when it was signed" in capsys.readouterr().out
+    assert "unchanged since it was signed: 5 lines" in capsys.readouterr().out
     earlier()
     for name in ("", "w"):  # as many lines as before, and others
         if name:

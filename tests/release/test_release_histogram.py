@@ -148,7 +148,12 @@ def test_what_is_wrong_is_said_before_anything_is_drawn(data: str, capsys: pytes
         Path("p.toml").write_text(re.sub(r"\[input\]\n.*\n", own, PROBLEM), encoding="utf-8")
         assert solve("--public-epsilon", "0.5") == 2
         assert "p.toml: [input] names no categories; name all of them there" in capsys.readouterr().err
-    for more in (["--public-epsilon", "1", "--public-counts", "10"], ["--ledger", "all"], ["--population", "p"]):
+    both, account = "--public-epsilon and --public-counts are both given", "--population need --public-epsilon"
+    told = {("--public-epsilon", "1", "--public-counts", "10"): both, ("--ledger", "all"): account}
+    for more, message in {**told, ("--population", "p"): account}.items():
         assert solve(*more) == 2
-        assert "--public-epsilon is for counts of --data" in capsys.readouterr().err
+        assert message in capsys.readouterr().err
+    Path("p.toml").write_text(PROBLEM, encoding="utf-8")
+    assert cli.main(["solve", "p.toml", "--public-epsilon", "1"]) == 2
+    assert "--public-epsilon needs the counts of --data" in capsys.readouterr().err
     assert sorted(path.name for path in Path().iterdir() if path.is_file()) == ["p.toml", "people.csv"]

@@ -70,7 +70,7 @@ def test_one_ceiling_for_all_data(url: str, capsys: pytest.CaptureFixture[str]) 
     told = json.loads(capsys.readouterr().out)
     assert (told["spent"], told["ceiling"], len(told["draws"])) == ("2.5", "2.5", 3)
     assert cli.main(["ledger", "verify", url]) == 0
-    assert "7 lines agree with their hashes, 3 draws, spent epsilon 2.5" in capsys.readouterr().out
+    assert "every hash agrees; 7 lines, 3 draws, spent epsilon 2.5" in capsys.readouterr().out
     # The ledger beside the data has the draw too.
     assert states(Path("z.csv.ledger")) == states(url)[:1] == ["released"]
 

@@ -253,7 +253,7 @@ def test_a_folder_that_was_released_is_read_as_one_file(capfd: pytest.CaptureFix
     assert "released by another mechanism" in capfd.readouterr().err
     Path("safe/1.parquet.manifest.json").unlink()
     assert cli.main(["estimate", "male.json", "safe", "--column", "race"]) == 2
-    assert "1 of its 3 files lack a manifest, as 1.parquet" in capfd.readouterr().err
+    assert "files without a manifest: 1 of 3, as 1.parquet" in capfd.readouterr().err
     Path("empty").mkdir()
     assert cli.main(["estimate", "male.json", "empty", "--column", "race"]) == 2
 

@@ -70,9 +70,9 @@ class MetricDP(Constraint):
     `graph` says how far inputs are apart: a networkx graph over the input labels (edge attribute "weight", default 1;
     d is the length of a shortest path, directed in a directed graph), a k x k matrix of distances in the order of the
     inputs (infinity where a pair is not protected; the shortest paths count), or a list of edges (a, b) or
-    (a, b, weight). An unweighted graph is a policy graph: neighbours are protected at epsilon. `epsilon` in nats per
-    unit of distance; 0 makes inputs that a path connects alike. Inputs that no path connects are refused unless
-    `connected` is False.
+    (a, b, weight). An unweighted graph is a policy graph: neighbours are protected at epsilon. `epsilon` is in nats per
+    unit of distance; with 0, inputs that a path connects get equal rows. Inputs that no path connects are refused
+    unless `connected` is False.
 
     Source: Chatzikokolakis et al. 2013; He, Machanavajjhala, Ding 2014 (policy graphs). Raises InputError.
     """

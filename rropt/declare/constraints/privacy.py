@@ -27,13 +27,13 @@ class LDP(AtLevel):
     or the table that a problem file writes for one), which demands one gamma. Epsilon 0, or gamma 1, is perfect
     secrecy: what is released does not depend on the input.
 
-    `properties` are sets of inputs, by label: then only these matter, each together with its opposite, and the bound
-    holds between the inputs of a set and those outside it. Inputs that no set parts are bounded by gamma squared at
-    most, through a third one. No output may exclude an input altogether, however few the properties: an intruder who
-    hesitates between one input of a set and one outside learns which. What makes that possible (merging inputs, say) is
-    to leave such intruders out: with `population` (a Prior, or weights by label), the intruder knows how the inputs are
-    distributed inside each set and outside it, and not which of the two it is, and the bound holds between the
-    population's means of Q[x, y] over both. Single inputs are not protected then, and one of weight zero not at all.
+    `properties` are sets of inputs, by label. With them the bound holds only between an input of a set and an input
+    outside of it, for each set. Two inputs that no set separates are bounded by gamma squared, through a third input.
+    No output may exclude an input altogether, even with few properties: an intruder who is unsure between one input of
+    a set and one outside of it would learn which of the two it is. With `population` (a Prior, or weights by label) the
+    intruder knows the distribution of the inputs inside each set and outside of it, and is only unsure of the property.
+    The bound then holds between the population's means of Q[x, y] inside and outside, and outputs may exclude inputs
+    (so inputs can be merged). Single inputs are not protected then, and an input of weight zero not at all.
 
     Raises InputError. Source: Kasiviswanathan et al. 2011; Chai and Nayak, Theorem 4.1 (parity), chapter 8 (sets).
     """

@@ -33,10 +33,10 @@ class RLDP(AtLevel):
 
     `confidence` is F: a `ChiSquareSet` of counts, a `KnownDistribution`, an `EveryDistribution`, or a `Polytope` of
     conditionals; or a `Joint` of one of them, where the inputs are correlated with S instead of containing it. Declare
-    `epsilon` (nats, at most 20; 0 in form "polytope") or the ratio `gamma`. With `form` "polytope" F is replaced by all
-    P whose conditionals obey P(u | s) >= r_s(u), the smallest value over F (Lemma 9); with "product" by all P each of
-    whose conditionals U given s some P of F has; with "exact" nothing is replaced. Each form allows for more mechanisms
-    than the one before.
+    `epsilon` (nats, at most 20; 0 is allowed in form "polytope" only) or the ratio `gamma`. With `form` "polytope" F is
+    replaced by all P whose conditionals obey P(u | s) >= r_s(u), the smallest value over F (Lemma 9); with "product" by
+    all P for which, at each s, the distribution of U given s is that of some distribution in F; with "exact" nothing is
+    replaced. Each form allows for more mechanisms than the one before.
 
     What is guaranteed: a mechanism that satisfies this constraint is (epsilon, F)-RLDP in exact arithmetic, since B is
     rounded up, the r_s(u) and exp(epsilon) down, and the set is no smaller than F in every other respect. The converse
@@ -64,7 +64,9 @@ class RLDP(AtLevel):
         level = (Level.or_secrecy if form == "polytope" else Level)(**level_numbers(epsilon, gamma, "RLDP"))
         if not isinstance(confidence, Confidence | Joint):
             raise InputError(
-                f"confidence is {confidence!r}", "RLDP", "give ChiSquareSet(counts, alpha), or one of its ends"
+                f"confidence is {confidence!r}",
+                "RLDP",
+                "give ChiSquareSet(counts, alpha=0.05), KnownDistribution, EveryDistribution or Polytope",
             )
         if form not in FORMS:
             raise InputError(f"form is {form!r}", "RLDP", f"known forms: {', '.join(FORMS)}")

@@ -64,9 +64,10 @@ def agreed(path: Path, axes: Mapping[Columns, Any], where: Mapping[str, str]) ->
     notes = []
     if content is not None and file_sha256(path) != content["output"]["sha256"]:
         raise InputError(
-            f"its SHA-256 differs from that in {manifest_path(path).name}",
+            f"its SHA-256 differs from that in {manifest_path(path).name}: it was changed after its release, or the "
+            "manifest is of another file",
             str(path),
-            "it was changed after its release, or the manifest is of another file",
+            "restore the released file from a copy, or put its own manifest beside it",
         )
     if content is not None:
         randomised = {name for one in content["columns"] for name in one["released_as"]}

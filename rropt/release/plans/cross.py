@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rropt.errors import InputError, shown
+from rropt.errors import InputError, counted, shown
 from rropt.exact import rational
 from rropt.io.arguments import checked
 from rropt.io.counts import Numbers, Table, clean_labels, has_axes, has_labels
@@ -70,7 +70,7 @@ class CrossClassification:
             possible[np.ix_(*chosen)] = False
         kept = tuple(compress(product(*parts), possible.ravel()))
         if len(kept) < 2:
-            raise InputError(f"{len(kept)} of its combinations are possible", where, "at least two are needed")
+            raise InputError(f"it has {counted(len(kept), 'possible combinations')}", where, "at least two are needed")
         object.__setattr__(self, "names", names)
         object.__setattr__(self, "parts", parts)
         object.__setattr__(self, "combinations", kept)

@@ -98,7 +98,7 @@ class ProtectedColumn:
         object.__setattr__(self, "null", _marks(null, protected, strata_columns, f"{where}: null"))
         object.__setattr__(self, "other", _marks(other, protected, strata_columns, f"{where}: other"))
         if name is not None and (not isinstance(name, str) or not name):
-            raise InputError(f"{name!r} is not a name of a column", where)
+            raise InputError(f"{name!r} is not a name of a column", where, "give a text")
         object.__setattr__(self, "name", name)
 
     @property

@@ -54,7 +54,9 @@ def load_design(path: str | os.PathLike[str], sha256: str | None = None, check: 
         design = Design(mechanism, str(path), problem, "checked" if check else "unchecked")
     if sha256 is not None and digest(design.mechanism) != sha256.lower():
         raise InputError(
-            f"its SHA-256 is {digest(design.mechanism)}, not {sha256.lower()}", str(path), "the mechanism was changed"
+            f"its SHA-256 is {digest(design.mechanism)}, not {sha256.lower()}: the mechanism was changed",
+            str(path),
+            "give the mechanism with that SHA-256, or correct sha256 in the release file",
         )
     return design
 

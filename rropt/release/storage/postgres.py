@@ -73,7 +73,9 @@ class LedgerTable(Chain):
         self._connect()
         if made and not self.exists():
             self.close()
-            raise InputError("there is no ledger in this database", str(server), "rropt ledger init --ceiling 4 URL")
+            raise InputError(
+                "there is no ledger in this database", str(server), "make one: rropt ledger init --ceiling 4 URL"
+            )
 
     def _connect(self) -> None:
         with self._plain_errors():

@@ -135,7 +135,8 @@ def _replaced(protector: Protector, rows: int, data: str, force: str) -> tuple[l
             (protector.replaced[part, kind], kind, at) for kind, at in ((STRANGE, part.other), (MISSING, part.null))
         ]
         told = [
-            f"{count:,} of {whole} of column {part.name!r} are {kind} and count as {part.labels[at]!r}"
+            f"{count:,} of {whole} of column {part.name!r} {'is' if count == 1 else 'are'} {kind} and "
+            f"{'counts' if count == 1 else 'count'} as {part.labels[at]!r}"
             for count, kind, at in found
             if count
         ]

@@ -10,4 +10,4 @@ as no case reads it: ten thousand times the tolerance of the programmes, so that
 
 # moments.py
 LARGEST = 6
-"""Inputs at most: they have 9,366 rays. Chosen: measured in 2 cases: the same from 3 to 12."""
+"""Inputs at most: they have 9,365 rays. Chosen: measured in 2 cases: the same from 3 to 12."""

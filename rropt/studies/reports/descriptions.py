@@ -119,7 +119,7 @@ def _mixture(rule: Any, problem: Problem) -> str:
         f"{label(name)} has a probability from {declared_text(low)} to {declared_text(high)}"
         for name, low, high in rule.weights[:FEW]
     ]
-    told += [f"{counted(len(rule.weights) - FEW, 'more')} are bounded"] if len(rule.weights) > FEW else []
+    told += [f"bounded besides: {len(rule.weights) - FEW}"] if len(rule.weights) > FEW else []
     bounds = f" Of these {'; '.join(told)}." if told else ""
     return f"The release is a random relabelling of the categories, drawn from {drawn}{most}.{bounds}"
 
