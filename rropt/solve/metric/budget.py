@@ -28,6 +28,10 @@ NEAR = 0.01
 """The share of the value within which these cells need not be bounded better. Chosen: by reason: they allow some 5 %
 more than the value."""
 
+ENOUGH = 0.05
+"""The share of the value above which a search that has not ended is bounded by these cells as well. Chosen: by reason:
+they allow some 5 %, and the proof of the tree needs the time that they would take: it has thousands of flows."""
+
 # labels.py
 BOXED = 8
 """Inputs up to which boxes are used, since the verified core checks their proofs: they take less than a second there.

@@ -9,7 +9,7 @@ from rropt.program.programs import ColumnSum, Program
 from rropt.solve.kernel.master import Priced, generate
 from rropt.solve.kernel.route import Answer, Dual, Effort
 from rropt.solve.metric.balance import balance
-from rropt.solve.metric.budget import FOR_BOUND, FOR_PROOF, NEAR
+from rropt.solve.metric.budget import ENOUGH, FOR_BOUND, FOR_PROOF, NEAR
 from rropt.solve.metric.climb import climb
 from rropt.solve.metric.labels import IntArray, Labels
 from rropt.solve.metric.search import LabelPricer, LabelRelaxation
@@ -48,7 +48,8 @@ def solve_labels(program: Program, utility: ColumnSum, labels: Labels, effort: E
 
     answer = generate(utility, start, p, price, effort, [], levels=2, halfway=False)
     value, found = answer.claim.objective, pricer.found
-    if value is not None and (found is None or found.total - value > effort.allowed):
+    # A tree that is nearly closed bounds more than these cells can, and its proof needs the time that is left.
+    if value is not None and (found is None or found.total - value > max(effort.allowed, ENOUGH * value)):
         around.price(last)
         balanced = balance(around, known, last, NEAR * value, lambda: late(FOR_PROOF))
         if balanced is not None and (found is None or balanced.total < found.total):

@@ -121,35 +121,35 @@ class _Leaves:
         return sent
 
     def _bound(self) -> None:
+        """Fill the flows of the leaves that wait, and raise `_worst` to what bounds them."""
         if not self._waiting:
             return
-        relaxation = self._relaxation
+        relaxation, forest = self._relaxation, self._relaxation.forest
         lower, upper = (np.array([getattr(cell, end) for cell, *_ in self._waiting]) for end in ("lower", "upper"))
-        lists = [element["f"] for *_, element in self._waiting]
         at = np.array([at for _, at, _ in self._waiting])
-        for own in [slice(None)] if relaxation.forest.whole else together(lower, upper):
-            self._bound_some(lower[own], upper[own], at[own], lists[own])
+        lists = [element["f"] for *_, element in self._waiting]
         self._waiting = []
-
-    def _bound_some(self, lower: IntArray, upper: IntArray, at: FloatArray, lists: Sequence[list[list[int]]]) -> None:
-        """Fill the flows of some leaves, and raise `_worst` to what bounds them."""
-        relaxation, flow = self._relaxation, None
-        for _ in range(1 if relaxation.forest.whole else FLOWS):
-            rows = relaxation.rows(lower, upper, at)
-            if not relaxation.forest.whole:
-                closures = relaxation.closures(lower, upper, at, flow)[-1]
-                flow = closures.flow()
-                rows += self._fill(closures.graph, flow, lists, lower, rows.shape).cumsum(axis=2)
-            values, _ = relaxation.forest.best(lower, rows)
+        linked = relaxation.rows(lower, upper, at)
+        rows = linked.copy()
+        flows = dict[int, FloatArray]()
+        parts = [] if forest.whole else together(lower, upper)
+        for _ in range(FLOWS):
+            for own in parts:
+                closures = relaxation.closures(lower[own], upper[own], at[own], flows.get(own.start))[-1]
+                flow = flows[own.start] = closures.flow()
+                sent = self._fill(closures.graph, flow, lists[own], lower[own], rows[own].shape)
+                rows[own] = linked[own] + sent.cumsum(axis=2)
+            values, _ = forest.best(lower, rows)
             sizes = np.where(np.isfinite(rows), np.abs(rows), 0.0).max(axis=2).sum(axis=1) + np.exp(at)
-            constant = np.exp(at) + ROUNDED * sizes
-            worst = float(((values + constant) / (relaxation.entries[upper] @ relaxation.p)).max())
-            if worst <= 0:
+            constants = np.exp(at) + ROUNDED * sizes
+            excess = (values + constants) / (relaxation.entries[upper] @ relaxation.p)
+            parts = [own for own in parts if excess[own].max() > 0]
+            if not parts:
                 break
-        masses = relaxation.tables(lower, upper)[1]
+        masses, worst = relaxation.tables(lower, upper)[1], float(excess.max())
         tried = max(self._worst, worst * LEAST_RAISE)
         # `worst` is enough where the worst column has the least mass of its leaf, and far less nearly always.
-        while tried < worst and (relaxation.forest.best(lower, rows - tried * masses)[0] + constant).max() > 0:
+        while tried < worst and (forest.best(lower, rows - tried * masses)[0] + constants).max() > 0:
             tried *= RAISES
         self._worst = max(self._worst, min(tried, worst))
 
