@@ -206,7 +206,8 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "no confidence": (
         lambda: rr.RLDP(1),
-        "RLDP: confidence is None; give ChiSquareSet(counts, alpha), or one of its ends",
+        "RLDP: confidence is None; give ChiSquareSet(counts, alpha=0.05), KnownDistribution, EveryDistribution or "
+        "Polytope",
     ),
     "level": (lambda: rr.RLDP(-1, SETS["all"]), "epsilon: it is -1, below 0; try 1.0"),
     "both levels": (

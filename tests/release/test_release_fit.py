@@ -226,7 +226,7 @@ def test_a_folder_has_its_cautions_by_text() -> None:
     plan = rr.release.ProtectedColumn("income", INCOME, other="low")
     made = rr.release.release_folder("d", plan)
     assert made.cautions == {
-        "1 of 3 values of column 'income' are unknown and count as 'low'": tuple(
+        "1 of 3 values of column 'income' is unknown and counts as 'low'": tuple(
             f"{one}.parquet" for one in names[1::2]
         )
     }

@@ -269,7 +269,7 @@ def test_a_value_that_changed_between_the_files_of_a_folder_is_refused() -> None
     changed = [(name, "b" if name == "p3" else value, note) for name, value, note in ROWS]
     found = release_folder(folder("months", {"a": ROWS, "b": changed}), COLUMN, **WITH)
     assert [one.state for one in found.files] == ["released", "refused"]
-    assert "1 of the identities in column 'id' have another value than before" in found.files[1].note
+    assert "1 of the identities in column 'id' has another value than before" in found.files[1].note
     assert not Path("months.protected/b.parquet").exists()
 
 
@@ -316,10 +316,10 @@ def test_a_changed_value_is_refused_or_infinite() -> None:
     release_file(write("t.csv", ROWS), COLUMN, **WITH)
     write("t.csv", [(name, "b" if name == "p3" else value, note) for name, value, note in ROWS])
     before = sorted(os.listdir())
-    with pytest.raises(InputError, match="1 of the identities in column 'id' have another value than before"):
+    with pytest.raises(InputError, match="1 of the identities in column 'id' has another value than before"):
         release_file("t.csv", COLUMN, "o.csv", **WITH)
     assert sorted(os.listdir()) == before
-    with pytest.warns(UserWarning, match="have another value"):
+    with pytest.warns(UserWarning, match="has another value"):
         forced = release_file("t.csv", COLUMN, "o.csv", force=True, **WITH)
     assert forced.manifest["epsilon_with_earlier"] is None
     (why,) = Account.load(Path("t.csv.ledger").resolve()).to_dict()["infinite"]

@@ -404,7 +404,7 @@ def test_disagreement_is_an_exit_status_and_a_line(
         (["--solvers", "ibm"], 2, "'ibm' is not one of the solvers"),
         (["--repeats", "0"], 2, "repeats: it is 0"),
         (["--out", "found.doc"], 2, "'.doc' is not a format of comparisons"),
-        (["--routes", "columns"], 5, "no route that was asked takes this problem"),
+        (["--routes", "columns"], 5, "none of these routes takes this problem"),
         (["--time-limit", "-1"], 2, "time_limit"),
     ],
 )
