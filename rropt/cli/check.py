@@ -155,8 +155,10 @@ def compare_problem(declared: Problem, name: str, verdict: Verdict) -> int:
     weights = load_mixture(beside) if beside.is_file() else None
     broken = () if mechanism is None else breaches(declared, mechanism, weights)
     if broken:
-        bound = "the bound holds for the declared problem"
-        print(f"NOT SHOWN: {bound}, but it is not shown that the mechanism satisfies its constraints")
+        print(
+            "NOT SHOWN: the bound holds for the declared problem, but it is not shown that the mechanism satisfies its "
+            "constraints"
+        )
     else:
         print("OF THIS PROBLEM: the certificate states a larger one, whose bound holds for the declared problem")
     for title, lines in (("not shown", broken), ("derived", found.derived), ("checked here", found.left_out)):

@@ -83,7 +83,9 @@ def compare_routes(
         say(f"rropt: {row.label} failed: {row.note}", error=True)
     for name, one in each.items():
         if not one.taken:
-            raise NoRoute("none of these routes takes this problem", name, "each says why, with --json under note")
+            raise NoRoute(
+                "none of these routes takes this problem", name, "the note of each says why (--json shows it)"
+            )
     if found.disagreements or broken:
         raise typer.Exit(1)
 

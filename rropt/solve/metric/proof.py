@@ -146,8 +146,10 @@ class _Leaves:
             parts = [own for own in parts if excess[own].max() > 0]
             if not parts:
                 break
-        masses, worst = relaxation.tables(lower, upper)[1], float(excess.max())
-        tried = max(self._worst, worst * LEAST_RAISE)
+        worst = float(excess.max())
+        if worst <= self._worst:
+            return
+        masses, tried = relaxation.tables(lower, upper)[1], max(self._worst, worst * LEAST_RAISE)
         # `worst` is enough where the worst column has the least mass of its leaf, and far less nearly always.
         while tried < worst and (forest.best(lower, rows - tried * masses)[0] + constants).max() > 0:
             tried *= RAISES
