@@ -17,8 +17,9 @@ from rropt.solve.kernel.interior import central_prices
 from rropt.solve.kernel.lp import LpModel
 from rropt.solve.kernel.master import as_sparse
 from rropt.solve.metric.budget import BALANCED, PART, SMALL
+from rropt.solve.metric.cells import LabelCell, lowest
 from rropt.solve.metric.labels import IntArray
-from rropt.solve.metric.search import LabelCell, LabelRelaxation, LabelSearch, lowest
+from rropt.solve.metric.search import LabelRelaxation, LabelSearch
 
 
 def balance(

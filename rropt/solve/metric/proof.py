@@ -24,8 +24,9 @@ from rropt.solve.kernel.budget import ROUNDED
 from rropt.solve.kernel.curves import short
 from rropt.solve.kernel.route import Dual, Wanted
 from rropt.solve.metric.budget import BATCH, BOXED, FINER, FLOWS, LEAST_RAISE, RAISES, TANGENT_BITS, UNIT
+from rropt.solve.metric.cells import LabelCell
 from rropt.solve.metric.labels import ClosureGraph, IntArray, Labels, together
-from rropt.solve.metric.search import LabelCell, LabelPricer, LabelRelaxation, LabelSearch
+from rropt.solve.metric.search import LabelPricer, LabelRelaxation, LabelSearch
 
 VERSION = 6
 """The version of the format that has labels."""

@@ -20,7 +20,7 @@ from rropt.program.cones import FloatArray
 from rropt.program.programs import Information, Program
 from rropt.solve.kernel.budget import GAIN
 from rropt.solve.kernel.route import never
-from rropt.solve.kernel.search import Budget, Cell, MaximumSearch, OneByOne, Serial
+from rropt.solve.kernel.search import Budget, MaximumSearch, OneByOne, Serial
 from rropt.solve.metric.budget import (
     BATCH,
     EXACT,
@@ -32,25 +32,9 @@ from rropt.solve.metric.budget import (
     TANGENTS,
     TOLERATED,
 )
+from rropt.solve.metric.cells import LabelCell, lowest
 from rropt.solve.metric.forest import Forest
 from rropt.solve.metric.labels import Closures, IntArray, Labels, together
-
-
-class LabelCell(Cell):
-    """Labellings from `lower` to `upper`. `tangent` is log t of the best bound so far, `cut` the input and the label at
-    which it is split. `met` are the best labellings by tangents on both sides, (log t, labels), of it or of the cell
-    that it is a part of, at the prices of the number `priced`."""
-
-    __slots__ = ("bound", "cut", "lower", "met", "parts", "priced", "tangent", "upper")
-
-    def __init__(self, lower: IntArray, upper: IntArray, parent: LabelCell | None = None) -> None:
-        self.lower, self.upper = lower, upper
-        self.tangent = None if parent is None else parent.tangent
-        self.bound = math.inf if parent is None else parent.bound
-        self.met: list[tuple[float, IntArray]] = [] if parent is None else parent.met
-        self.priced = -1 if parent is None else parent.priced
-        self.parts = None
-        self.cut = 0, 0
 
 
 @dataclass(frozen=True)
@@ -95,10 +79,12 @@ class LabelRelaxation(OneByOne[LabelCell]):
         np.add.at(self._spans, x, bits / 8)
         np.add.at(self._spans, z, bits / 4)
         self.operations = self.priced = 0
+        self.prices = prices
         self.price(prices, stop)
 
     def price(self, prices: FloatArray, stop: Callable[[], bool] = never) -> None:
         """From now on at other prices."""
+        self._fallen = self.prices - prices
         self.prices, self._stop = prices, stop
         self.priced += 1
         self.bounded = 0
@@ -132,7 +118,7 @@ class LabelRelaxation(OneByOne[LabelCell]):
         for node in nodes:
             if (node.lower > node.upper).any():
                 node.bound = -math.inf
-        nodes = [node for node in nodes if node.bound > -math.inf]
+        nodes = self._not_closed([node for node in nodes if node.bound > -math.inf])
         if not nodes or self._stop():
             return
         self.bounded += len(nodes)
@@ -141,6 +127,18 @@ class LabelRelaxation(OneByOne[LabelCell]):
             if not cells.step() or self._stop():
                 break
         cells.file()
+
+    def _not_closed(self, nodes: Sequence[LabelCell]) -> list[LabelCell]:
+        """Without those that their excess over the last prices closes at these ones too, which have moved little."""
+        known = [node for node in nodes if node.told == self.priced - 1 and node.excess <= 0]
+        if known:
+            largest, smallest = (self.entries[[getattr(one, end) for one in known]] for end in ("lower", "upper"))
+            most = np.maximum(self._fallen * largest, self._fallen * smallest).sum(axis=1)
+            for node, more, mass in zip(known, most.tolist(), (largest @ self.p).tolist(), strict=True):
+                if node.excess + more <= 0:
+                    node.excess, node.told = node.excess + more, self.priced
+                    node.bound = node.excess / mass
+        return [node for node in nodes if node.told != self.priced]
 
     def split_one(self, node: LabelCell) -> Sequence[LabelCell]:
         """By the label in which the labellings on both sides differ most, or by the widest one."""
@@ -330,15 +328,7 @@ class _Cells:
             bound = float(self.least[n] / (self.smallest[n] if self.least[n] > 0 else self.largest[n]))
             if bound < node.bound:
                 node.bound, node.tangent = bound, float(self.tangent[n])
-
-
-def lowest(below: FloatArray, above: FloatArray, left: float, right: float) -> tuple[float, float]:
-    """(s, value) where the larger of both c + e^s - (1 + s) w is least between two numbers."""
-    (c, w), (d, u) = below.tolist(), above.tolist()
-    trials = [math.log(w), math.log(u)] + ([(c - d) / (w - u) - 1] if w != u else [])
-    inside = [min(max(s, left), right) for s in trials]
-    values = [max(c + math.exp(s) - (1 + s) * w, d + math.exp(s) - (1 + s) * u) for s in inside]
-    return min(zip(inside, values, strict=True), key=lambda pair: pair[1])
+                node.excess, node.told = float(self.least[n]), self._of.priced
 
 
 class LabelPricer:

@@ -138,6 +138,34 @@ def test_a_pricer_finds_columns_of_the_cone_or_says_that_there_are_none() -> Non
     assert columns.shape == (program.size, 0)
 
 
+@pytest.mark.parametrize("name", GRAPHS)
+def test_leaves_that_a_small_move_of_the_prices_leaves_closed_are_not_bounded_again(name: str) -> None:
+    program = compiled(GRAPHS[name], "1", 3)
+    labels = labels_of(program)
+    columns = listed(program, labels.unit)
+    utility = program.utility
+    assert isinstance(utility, Information)
+    mass, values = utility.prior @ columns, utility.mu(columns)
+    prices = prices_near(program, columns, 1)
+    prices += (float(((values - prices @ columns) / mass).max()) + 1e-3) * utility.prior
+    pricer = LabelPricer(program, labels)
+    assert pricer(prices, 0.0)[0] == 0.0
+    assert pricer.found is not None
+    relaxation = pricer.found.relaxation
+    first = relaxation.bounded
+    assert first > 0
+    rng = np.random.default_rng(5)
+    again = []
+    for size in np.geomspace(1e-7, 1e-2, 30):
+        prices = prices + size * rng.normal(size=program.size) * utility.prior
+        bound, _ = pricer(prices, 0.0)
+        again.append(relaxation.bounded)
+        # No column is above the bound, whether the leaf that it is in was bounded again or not.
+        assert bound >= ((values - prices @ columns) / mass).max() - 1e-12
+    assert sum(again[:5]) <= first
+    assert max(again) > 0
+
+
 def test_a_search_that_is_stopped_bounds_nothing() -> None:
     program = compiled(GRAPHS["grid"], "1", 5)
     pricer = LabelPricer(program, labels_of(program))
