@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 import rropt as rr
-from benchmarks.table import Row
+from benchmarks.table import Row, checking
 from rropt.checker import check_bytes
 from rropt.io.memory import peak_memory
 
@@ -69,9 +69,9 @@ class Solved:
             "value": self.solution.value,
             "gap": self.solution.gap or 0.0,
             "seconds": self.seconds,
-            "check": self.check_seconds,
             "size": self.size,
             "nodes": self.nodes,
+            **checking(self.check_seconds, self.check_seconds / self.seconds),
         }
 
     def within(self, gap: float, seconds: float, stopped: bool = False) -> bool:

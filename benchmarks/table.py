@@ -52,6 +52,21 @@ class Column:
     show: Callable[[Value], str] = str
 
 
+TENTH = 0.1
+"""What checking is to take, as a share of solving."""
+
+CHECKING = (
+    Column("check, s", "check", as_seconds),
+    Column("check / solve", "share", as_number(2)),
+    Column("a tenth", "target met check"),
+)
+
+
+def checking(check: float, share: float) -> Row:
+    """The cells of `CHECKING`: the seconds of the checker, and their share of those of the solve."""
+    return {"check": check, "share": share, "target met check": mark(share <= TENTH)}
+
+
 @dataclass(frozen=True)
 class Result:
     """The measured rows, and what is to be said of them (one paragraph each); `pictures` are SVG by file name."""

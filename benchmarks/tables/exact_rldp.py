@@ -11,7 +11,20 @@ import numpy as np
 
 import rropt as rr
 from benchmarks.measure import solved
-from benchmarks.table import Column, Result, Row, Scale, Table, Value, as_number, as_seconds, as_size, as_small, mark
+from benchmarks.table import (
+    CHECKING,
+    Column,
+    Result,
+    Row,
+    Scale,
+    Table,
+    Value,
+    as_number,
+    as_seconds,
+    as_size,
+    as_small,
+    mark,
+)
 from benchmarks.tables.rldp import jeffreys
 
 REFERENCE = Path(__file__).resolve().parents[2] / "tests" / "data" / "rldp_reference.csv"
@@ -83,7 +96,7 @@ The same guarantee, (epsilon, F)-RLDP for the chi-square set F of 1000 observed 
 *gain* is the certified value of form `exact` (of form `product`) minus PolyOpt's certified optimum (form
 `polytope`, gap 1e-8), in percent of the latter. `#n` is an instance of `tests/data/rldp_reference.csv`,
 `seed n` counts drawn from Jeffreys' prior. All figures are those of mechanisms whose certificates the checker accepts;
-*check* is the checker alone."""
+*check* is the checker alone, to be a tenth of the solve."""
     columns: ClassVar[tuple[Column, ...]] = (
         Column("pairs", "pairs"),
         Column("epsilon", "epsilon"),
@@ -97,7 +110,7 @@ The same guarantee, (epsilon, F)-RLDP for the chi-square set F of 1000 observed 
         Column("solve, s", "seconds", as_seconds),
         Column("target, s", "target"),
         Column("met", "target met"),
-        Column("check, s", "check", as_seconds),
+        *CHECKING,
         Column("certificate, MB", "size", as_size),
         Column("nodes", "nodes"),
     )

@@ -10,7 +10,7 @@ import numpy as np
 
 import rropt as rr
 from benchmarks.measure import solved
-from benchmarks.table import Column, Result, Row, Scale, Table, as_number, as_seconds, as_size, as_small, mark
+from benchmarks.table import CHECKING, Column, Result, Row, Scale, Table, as_number, as_seconds, as_size, as_small, mark
 
 DATA = Path(__file__).resolve().parents[2] / "models" / "data"
 OBSERVED = 1000
@@ -83,7 +83,7 @@ class Rldp(Table):
 seed 0), and over pairs of the Adult data (32,561 people; the first name is the sensitive one). *Size* is sensitive x
 other values. Certified to the gap asked in the target's time; where the time is the limit (7 x 7 and the larger pairs
 of Adult, with `--full` only) the gap after it is reported. Blocks of more than 12 values are priced by knapsacks. The
-paper took 72 s for 3 x 4 and stopped 4 x 4 after 12 hours. *Check* is the checker alone."""
+paper took 72 s for 3 x 4 and stopped 4 x 4 after 12 hours. *Check* is the checker alone, to be a tenth of the solve."""
     columns: ClassVar[tuple[Column, ...]] = (
         Column("pairs", "pairs"),
         Column("size", "shape"),
@@ -95,7 +95,7 @@ paper took 72 s for 3 x 4 and stopped 4 x 4 after 12 hours. *Check* is the check
         Column("solve, s", "seconds", as_seconds),
         Column("target, s", "target"),
         Column("met", "target met"),
-        Column("check, s", "check", as_seconds),
+        *CHECKING,
         Column("certificate, MB", "size", as_size),
         Column("nodes", "nodes"),
     )
