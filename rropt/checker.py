@@ -814,6 +814,7 @@ def _most_operations(size: int) -> int:
 P = 160  # fixed point: an integer n stands for n / 2^P
 ONE = 1 << P
 _G = P + 40  # precision inside log; u below is 2^-G
+_H = 144  # precision inside the short log
 _W = P + 96  # precision inside exp
 
 
@@ -892,6 +893,7 @@ def _twice_atanh(a: int, b: int) -> int:
 
 _LOG_2 = _twice_atanh(1, 3)
 _ODD_INVERSES = tuple((1 << _G) // n for n in range(15, 0, -2))  # 1/15, ..., 1/3, 1
+_SHORT_INVERSES = tuple((1 << _H) // n for n in range(9, 0, -2))
 
 
 @lru_cache(maxsize=512)
@@ -936,6 +938,31 @@ def log_bounds(numerator: int, denominator: int) -> Pair:
     value = e * _LOG_2 + _log_centre(i) + (z * bracket >> (_G - 1))
     error = 2 * abs(e) + 1100
     return (value - error) >> 40, _ceil_div(value + error, 1 << 40)
+
+
+def short_log_bounds(numerator: int, denominator: int) -> Pair:
+    """As `log_bounds`, but no narrower than the format asks for: half the time, for trees with a log at each end.
+
+    With H for G, and atanh(z) = z (1 + z^2/3 + ... + z^8/9) + a rest below |z|^11 / 10 < 2^-124. In units of 2^-H: m
+    2; the rest 2^20, twice; log 2: 2 |e| < 2^19; all else, as above, below 2^6. The enclosure is narrower than 2^-120.
+    """
+    if numerator == denominator:
+        return 0, 0
+    e = numerator.bit_length() - denominator.bit_length()
+    shift = _H - e
+    m = (numerator << shift) // denominator if shift >= 0 else numerator // (denominator << -shift)
+    if m >> _H == 0:
+        m <<= 1
+        e -= 1
+    i = m >> (_H - 9)
+    c = (2 * i + 1) << (_H - 10)
+    z = ((m - c) << _H) // (m + c)
+    square = z * z >> _H
+    ninth, seventh, fifth, third, one = _SHORT_INVERSES
+    bracket = fifth + (square * (seventh + (square * ninth >> _H)) >> _H)
+    bracket = one + (square * (third + (square * bracket >> _H)) >> _H)
+    value = (e * _LOG_2 + _log_centre(i) >> (_G - _H)) + (z * bracket >> (_H - 1))
+    return (value - (1 << 22)) << (P - _H), (value + (1 << 22)) << (P - _H)
 
 
 def _add_pairs(x: Pair, y: Pair) -> Pair:
@@ -7114,19 +7141,8 @@ def _at_corners(form: list[int], ends: list[tuple[int, ...]]) -> list[int]:
 
 Interval: TypeAlias = tuple[Fraction, Fraction]
 Ends: TypeAlias = tuple[int, int]  # of an interval of o, in fixed point and as (k-1) o, which is in [0, 1]
-Kind: TypeAlias = tuple[int, int, list[Ends | None]]  # of inputs: how many, the weight of each, and I, J and K
-
-
-class _Piece(NamedTuple):
-    """What T_x(E, C) needs of the interval E, and not of x. With o an end of E, y = (k-1) o, for both ends:
-
-    omega: (k-1) (1 - k o). height: (k-1) (phi(1 - y) + (k-1) phi(o) - nu o), rounded up.
-    convex: the least value on E of (k-1)^2 - k (2k-1) y + k^2 y^2, rounded down; see _Tangents.
-    """
-
-    omega: Pair
-    height: Pair
-    convex: int
+Summand: TypeAlias = tuple[int, int]  # T_x(E, C) at C = C0 and at C = C1
+Kind: TypeAlias = tuple[int, Summand | None, Summand | None, Summand | None]  # of inputs: how many, and T_x on I, J, K
 
 
 # T_x(E, C) where there is no tangent: above every sum without one, as no RAT and no BIG has more than 2^14 bits. Where
@@ -7135,6 +7151,7 @@ NO_TANGENT = 1 << 2**17
 
 
 MOST_HEIGHTS = 2**16  # in memory
+MOST_SUMMANDS = 2**18  # in memory
 
 
 class _OffDiagonals:
@@ -7159,6 +7176,8 @@ class _OffDiagonals:
         self.whole: Interval = Fraction(0), Fraction(1, self.k1)
         self.limits: dict[int | str, Interval] = {}  # what a branch on the path is on; else `whole`
         self.count = Counter(problem.weights)
+        self.kinds = list(self.count)  # the weights, each once
+        self.summands: dict[tuple[int, int, Pair], list[Summand | None]] = {}  # _Tangents.at
         self._heights: dict[int, int] = {}
 
     def interval(self, place: int | str) -> Interval:
@@ -7197,53 +7216,55 @@ class _OffDiagonals:
         shared = (low, high), (least, min(s[1], high)), (max(m[0], low), most)
         own = {x: limits for x, limits in self.limits.items() if isinstance(x, int)}
         count = self.count - Counter(self.weights[x] for x in own)
+        tangents = _Tangents(self, leaf, c)
         common = self._kind_of(self.whole, shared)
-        table: list[Kind] = [(n, weight, common) for weight, n in count.items()]
-        table += [(1, self.weights[x], self._kind_of(limits, shared)) for x, limits in own.items()]
-        return self._pairs_hold(table, _Tangents(self, leaf, c))
+        if common[0] is None and count.total() > 2:
+            return True  # no pair has both, so that there is none
+        columns = [tangents.largest(ends, self.kinds) for ends in common]
+        table = [(count[weight], *parts) for weight, parts in zip(self.kinds, zip(*columns, strict=True), strict=True)]
+        for x, limits in own.items():
+            parts = [tangents.largest(ends, [self.weights[x]])[0] for ends in self._kind_of(limits, shared)]
+            table.append((1, *parts))
+        return self._pairs_hold([kind for kind in table if kind[0]], tangents.start)
 
     def _kind_of(self, limits: Interval, shared: Iterable[Interval]) -> list[Ends | None]:
         """I, J and K of an input with these limits."""
         return [self.ends(max(limits[0], lo), min(limits[1], hi)) for lo, hi in shared]
 
-    def _pairs_hold(self, table: list[Kind], tangents: _Tangents) -> bool:
+    def _pairs_hold(self, table: list[Kind], start: Pair) -> bool:
         """The largest left side, for all pairs i, j at once.
 
         Start from the sum of all T_x(I_x, C), 0 where I_x is empty: j adds the change to T_j(J_j, C), i that to
         T_i(K_i, C). An input whose I_x is empty is one of the two. Of all others the two with the largest changes of a
         sort are enough, since one of them is not the other input of the pair; so are two of a kind.
         """
-        total = list(tangents.start)
-        changes: tuple[list[list[Pair]], list[list[Pair]]] = ([[], []], [[], []])  # at C0 and at C1, of J and K
-        needed: set[int] = set()
-        number = 0  # of the inputs that may be one of a pair
-        for n, weight, (inside, *others) in table:
-            base = (0, 0) if inside is None else tangents.largest(inside, weight)
-            changed = [None if interval is None else tangents.largest(interval, weight) for interval in others]
-            total = [total[0] + n * base[0], total[1] + n * base[1]]
-            if inside is None:
-                needed.update(range(number, number + min(n, 3)))
-            for _ in range(min(n, 3)):
-                for part, value in enumerate(changed):
-                    if value is not None:
-                        for end in (0, 1):
-                            changes[end][part].append((value[end] - base[end], number))
-                number += 1
+        needed = {
+            (number, copy)
+            for number, (n, inside, _, _) in enumerate(table)
+            if inside is None
+            for copy in range(min(n, 3))
+        }
         if len(needed) > 2:
             return True  # no such pair
-        for end in (0, 1):
-            of_s, of_m = (self._candidates(values, needed) for values in changes[end])
-            for first, j in of_s:
-                for second, i in of_m:
-                    if i != j and needed <= {i, j} and total[end] + first + second > self.most:
+        for end, total in enumerate(start):
+            base = [inside[end] if inside else 0 for _, inside, _, _ in table]
+            total += sum([n * value for (n, *_), value in zip(table, base, strict=True)])
+            to_j = [(own[end] - base[i], i) for i, (_, _, own, _) in enumerate(table) if own]
+            to_k = [(own[end] - base[i], i) for i, (_, _, _, own) in enumerate(table) if own]
+            of_k = self._candidates(to_k, table, needed)
+            for first, j in self._candidates(to_j, table, needed):
+                for second, i in of_k:
+                    if i != j and needed <= {i, j} and total + first + second > self.most:
                         return False
         return True
 
     @staticmethod
-    def _candidates(changes: list[Pair], needed: set[int]) -> list[Pair]:
-        """The two largest, and those of the inputs that must be one of the pair."""
-        free = [change for change in changes if change[1] not in needed]
-        return nlargest(2, free) + [change for change in changes if change[1] in needed]
+    def _candidates(changes: list[Pair], table: list[Kind], needed: set[Pair]) -> list[tuple[int, Pair]]:
+        """The two largest, and those of the inputs that must be one of the pair; of a kind, as many as there are."""
+        must = {number for number, _ in needed}
+        largest = nlargest(2, [change for change in changes if change[1] not in must])
+        largest += [change for change in changes if change[1] in must]
+        return [(value, (number, copy)) for value, number in largest for copy in range(min(table[number][0], 3))]
 
     def height(self, y: int) -> int:
         """(k-1) (phi(1 - y) + (k-1) phi(y / (k-1))), rounded up; phi(v) = v log v."""
@@ -7266,48 +7287,88 @@ class _Tangents:
     def __init__(self, leaves: _OffDiagonals, leaf: _OffDiagonalsLeaf, c: Interval) -> None:
         self._leaves = leaves
         self._n = leaf.n
-        self._pieces: dict[Ends, _Piece] = {}
         c0, c1 = _fixed_lo(c[0]), _fixed_hi(c[1])
         self._c = leaves.scale * c0, leaves.scale * c1
         self._centre = leaves.scale * _fixed_lo(leaf.c)
-        self.start = [_ceil_div(leaf.n * end << P, leaves.unit) for end in self._c]  # nu C
+        first, second = (_ceil_div(leaf.n * end << P, leaves.unit) for end in self._c)
+        self.start = first, second  # nu C
+        self._unit = leaves.scale << P
 
-    def _piece(self, ends: Ends) -> _Piece:
-        """h_x(o, C') is convex on E for all C' in [C0, C1] where there "(k-1) (p_x (1 - k o) + C0) >= p_x k^2 o (1 -
+    def _convex(self, ends: Ends) -> int:
+        """The least value on E of (k-1)^2 - k (2k-1) y + k^2 y^2, rounded down.
+
+        h_x(o, C') is convex on E for all C' in [C0, C1] where there "(k-1) (p_x (1 - k o) + C0) >= p_x k^2 o (1 -
         (k-1) o)". Times k-1, with y = (k-1) o, this is p_x ((k-1)^2 - k (2k-1) y + k^2 y^2) + (k-1)^2 C0 >= 0. The
         bracket falls until y = (2k-1) / 2k, where it is -(4k-3) / 4, and rises from there.
         """
         k, k1 = self._leaves.k, self._leaves.k1
         if 2 * k * ends[0] <= (2 * k - 1) * ONE <= 2 * k * ends[1]:
-            convex = -(4 * k - 3) * (ONE >> 2)
-        else:
-            y = ends[1] if 2 * k * ends[1] < (2 * k - 1) * ONE else ends[0]
-            convex = k1 * k1 * ONE - k * (2 * k - 1) * y + (k * k * y * y >> P)
-        first, second = (self._leaves.height(y) - self._n * y // self._leaves.unit for y in ends)
-        return _Piece((k1 * ONE - k * ends[0], k1 * ONE - k * ends[1]), (first, second), convex)
+            return -(4 * k - 3) * (ONE >> 2)
+        y = ends[1] if 2 * k * ends[1] < (2 * k - 1) * ONE else ends[0]
+        return k1 * k1 * ONE - k * (2 * k - 1) * y + (k * k * y * y >> P)
 
-    def largest(self, ends: Ends, weight: int) -> Pair:
-        """T_x(E, C0) and T_x(E, C1) for an input of this weight; "a leaf with such a t <= 0 does not hold"."""
-        piece = self._pieces.get(ends)
-        if piece is None:
-            piece = self._pieces[ends] = self._piece(ends)
-        scale, (c0, c1) = self._leaves.scale << P, self._c
-        masses = weight * piece.omega[0], weight * piece.omega[1]  # p_x (1 - k o)
-        t0, t1 = masses[0] + self._centre, masses[1] + self._centre
-        if t0 > 0 and t1 > 0 and weight * piece.convex + self._leaves.k1 * c0 >= 0:
-            tangents = ((t0, log_bounds(t0, scale)), (t1, log_bounds(t1, scale)))
-        else:
-            t = (t0 + t1) >> 1
-            if t <= 0:
-                return NO_TANGENT, NO_TANGENT
-            tangents = ((t, log_bounds(t, scale)),) * 2
-        at_c0: list[int] = []
-        at_c1: list[int] = []
-        for mass, height, (t, (log_lo, log_hi)) in zip(masses, piece.height, tangents, strict=True):
-            shared = (weight * height + t) << P
-            for w, values in ((mass + c0, at_c0), (mass + c1, at_c1)):
-                values.append(shared - w * (ONE + (log_lo if w > 0 else log_hi)))
-        return max(at_c0), max(at_c1)
+    def _at(self, y: int, weights: list[int]) -> list[Summand | None]:
+        """At this end, with t = w at the C of the leaf, for each weight: what of T_x has no nu, at C0 and at C1. None
+        where t <= 0.
+
+        Leaves with the same limits on C have many ends in common.
+        """
+        leaves, centre = self._leaves, self._centre
+        key = y, centre, self._c
+        if weights is leaves.kinds and key in leaves.summands:
+            return leaves.summands[key]
+        omega, height = leaves.k1 * ONE - leaves.k * y, leaves.height(y)
+        found = [
+            self._summand(weight * height, weight * omega, t, short_log_bounds(t, self._unit))
+            if (t := weight * omega + centre) > 0
+            else None
+            for weight in weights
+        ]
+        if weights is leaves.kinds:
+            if (len(leaves.summands) + 1) * len(weights) > MOST_SUMMANDS:
+                leaves.summands.clear()
+            leaves.summands[key] = found
+        return found
+
+    def _summand(self, height: int, mass: int, t: int, log_t: Pair) -> Summand:
+        """height + t - w (1 + log t) for w = mass + C, mass = p_x (1 - k o), at both ends of C; t > 0."""
+        lo, hi = log_t
+        w0, w1 = mass + self._c[0], mass + self._c[1]
+        shared = height + t << P
+        return shared - w0 * (ONE + (lo if w0 > 0 else hi)), shared - w1 * (ONE + (lo if w1 > 0 else hi))
+
+    def largest(self, ends: Ends | None, weights: list[int]) -> list[Summand | None]:
+        """T_x(E, C) for an input of each of these weights; None where E is empty."""
+        if ends is None:
+            return [None] * len(weights)
+        convex, of_c = self._convex(ends), self._leaves.k1 * self._c[0]
+        first_nu, second_nu = (self._n * y // self._leaves.unit for y in ends)
+        found: list[Summand | None] = []
+        for weight, first, second in zip(weights, self._at(ends[0], weights), self._at(ends[1], weights), strict=True):
+            if first is None or second is None or weight * convex + of_c < 0:
+                first, second = self._at_middle(ends, weight)
+            less, less_too = weight * first_nu << P, weight * second_nu << P
+            at_c0, at_c1, other_0, other_1 = (
+                first[0] - less,
+                first[1] - less,
+                second[0] - less_too,
+                second[1] - less_too,
+            )
+            found.append((max(at_c0, other_0), max(at_c1, other_1)))
+        return found
+
+    def _at_middle(self, ends: Ends, weight: int) -> tuple[Summand, Summand]:
+        """The same t at both ends; "a leaf with such a t <= 0 does not hold"."""
+        leaves = self._leaves
+        masses = [weight * (leaves.k1 * ONE - leaves.k * y) for y in ends]
+        t = self._centre + (masses[0] + masses[1] >> 1)
+        if t <= 0:
+            return (NO_TANGENT, NO_TANGENT), (NO_TANGENT, NO_TANGENT)
+        log_t = short_log_bounds(t, self._unit)
+        first, second = (
+            self._summand(weight * leaves.height(y), mass, t, log_t) for y, mass in zip(ends, masses, strict=True)
+        )
+        return first, second
 
 
 def _check_off_diagonals(problem: _Problem, proof: _Proof) -> None:
@@ -7337,7 +7398,7 @@ def _check_off_diagonals(problem: _Problem, proof: _Proof) -> None:
 # 6. proof: shapes (version 3)
 # --------------------------------------------------------------------------------------------------------
 
-Level: TypeAlias = tuple[int, int, int]  # an enclosure of an entry of a vertex, and an upper bound of phi there
+Level: TypeAlias = tuple[int, int, int]  # an enclosure of an entry of a vertex; in units of 2^-2P, phi is at most that
 Vertex: TypeAlias = tuple[int, int, int]  # an enclosure of w_s, and an upper bound of f(v_s)
 ZERO = Fraction(0)
 
@@ -7359,6 +7420,16 @@ class _Block:
         self.minus_a = _subset_sums(minus_a[x] for x in inputs)
         self.singles = [1 << j for j in range(len(inputs))]
         self.all = (1 << len(inputs)) - 1
+        # By d r(H), of all H but the whole block: those that are not empty; all with each x outside that leaves another
+        # outside, by d r_x > 0.
+        self.by_r: dict[int, tuple[list[int], dict[int, list[Pair]]]] = {}
+        for h, r in enumerate(self.r[:-1]):
+            subsets, pairs = self.by_r.setdefault(r, ([], {}))
+            if h:
+                subsets.append(h)
+            for i in self.singles:
+                if not h & i and h | i != self.all and self.r[i]:
+                    pairs.setdefault(self.r[i], []).append((h, i))
 
     def quotients(self) -> set[Fraction]:
         """q(H) of all H with r(H) > 0."""
@@ -7369,47 +7440,40 @@ class _Block:
         a, b = lo.numerator * hi.denominator, hi.numerator * lo.denominator
         e, d, rest, r = lo.denominator * hi.denominator, self.d, self.rest, self.r
         if rest == 0:
-            ends = [(end * d, e * r[i], i) for i in self.singles for end in (a, b)]
-            return list({self._vertex((i, _level(n, below))) for n, below, i in ends})
-        found = {self._vertex((self.all, _level(a, e))), self._vertex((self.all, _level(b, e)))}
-        width = _level((b - a) * d, e * rest)  # D
-        levels: dict[int, tuple[Level | None, Level | None, Level | None]] = {}
-        slopes: dict[Pair, Level] = {}
-        for h in range(self.all):
-            r_h = r[h]
+            ends = [(i, _level(end * d, e * r[i])) for i in self.singles for end in (a, b)]
+            return list({self._vertex(i, level) for i, level in ends})
+        below, wider, whole = e * rest, (b - a) * d, self.all
+        found = {self._vertex(whole, _level(a, e)), self._vertex(whole, _level(b, e))}
+        width = _level(wider, below)  # D
+        vertex, edge = self._vertex, self._edge
+        for r_h, (subsets, pairs) in self.by_r.items():
             over = a * rest - (b - a) * r_h  # lo - D r(H), times e rho_s
-            if h:
-                if r_h not in levels:
-                    low = high = only = None
-                    if over >= 0:
-                        low, high = _level(over, e * rest), _level(over + (b - a) * d, e * rest)
-                    if r_h * b >= a * (rest + r_h):
-                        only = _level(b * d, e * (rest + r_h))
-                    levels[r_h] = low, high, only
-                low, high, only = levels[r_h]
-                if low is not None and high is not None:
-                    found.add(self._vertex((self.all ^ h, low), (h, high)))
-                if only is not None:
-                    found.add(self._vertex((h, only)))
-            if over < 0:
-                continue
-            for i in self.singles:
-                r_i = r[i]
-                if not h & i and h | i != self.all and r_i and over <= (b - a) * r_i:
-                    if (r_h, r_i) not in slopes:
-                        slopes[r_h, r_i] = _level(over * d, e * rest * r_i)
-                    found.add(self._vertex((h, width), (i, slopes[r_h, r_i])))
+            if over >= 0:
+                low, high = _level(over, below), _level(over + wider, below)
+                found.update([edge(whole ^ h, low, h, high) for h in subsets])
+                for r_i, several in pairs.items():
+                    if over <= (b - a) * r_i:
+                        slope = _level(over * d, below * r_i)
+                        found.update([edge(h, width, i, slope) for h, i in several])
+            if r_h * b >= a * (rest + r_h):
+                only = _level(b * d, e * (rest + r_h))
+                found.update([vertex(h, only) for h in subsets])
         return list(found)
 
-    def _vertex(self, *parts: tuple[int, Level]) -> Vertex:
-        """The vertex with these entries on these subsets, 0 elsewhere."""
-        w_lo = w_hi = f = 0
-        for h, (lo, hi, phi) in parts:
-            weight, minus_a = self.weights[h], self.minus_a[h]
-            w_lo += weight * lo
-            w_hi += weight * hi
-            f += (weight * phi << P) + minus_a * (hi if minus_a > 0 else lo)
-        return w_lo, w_hi, f
+    def _vertex(self, h: int, level: Level) -> Vertex:
+        """The vertex with this entry on H, 0 elsewhere."""
+        lo, hi, phi = level
+        weight, minus_a = self.weights[h], self.minus_a[h]
+        return weight * lo, weight * hi, weight * phi + minus_a * (hi if minus_a > 0 else lo)
+
+    def _edge(self, g: int, first: Level, h: int, second: Level) -> Vertex:
+        """The vertex with these entries on G and on H, 0 elsewhere."""
+        lo, hi, phi = first
+        lo_h, hi_h, phi_h = second
+        weight, minus_a, weight_h, minus_a_h = self.weights[g], self.minus_a[g], self.weights[h], self.minus_a[h]
+        f = weight * phi + weight_h * phi_h + minus_a * (hi if minus_a > 0 else lo)
+        f += minus_a_h * (hi_h if minus_a_h > 0 else lo_h)
+        return weight * lo + weight_h * lo_h, weight * hi + weight_h * hi_h, f
 
 
 def _subset_sums(values: Iterable[int]) -> list[int]:
@@ -7426,8 +7490,8 @@ def _level(numerator: int, denominator: int) -> Level:
     hi = lo + 1 if rest else lo
     if hi == 0:
         return 0, 0, 0  # 0 log 0 = 0
-    log_hi = log_bounds(hi, ONE)[1]
-    return lo, hi, -(-log_hi * (hi if log_hi > 0 else lo) >> P)
+    log_hi = short_log_bounds(hi, ONE)[1]
+    return lo, hi, log_hi * (hi if log_hi > 0 else lo)
 
 
 class _ShapePath(NamedTuple):
@@ -7444,6 +7508,14 @@ class _ShapePath(NamedTuple):
 MOST_VERTICES = 2**19  # in memory
 
 
+class _Vertices(NamedTuple):
+    """The list V_s of a leaf, and the limits of w_s on it (0 for an empty list)."""
+
+    vertices: list[Vertex]
+    least: int
+    most: int
+
+
 class _Shapes:
     """F <= 0 at all vertices of one Y_i after the other.
 
@@ -7457,7 +7529,7 @@ class _Shapes:
         minus_a = [_fixed_hi(-a * problem.total) for a in proof.prices]
         self.blocks = [_Block(block, sets, problem.weights, minus_a) for block in sets.blocks]
         self.quotients = [block.quotients() for block in self.blocks]
-        self._known: dict[object, list[Vertex]] = {}
+        self._known: dict[object, _Vertices] = {}
         self._kept = 0
         self.start(0)
 
@@ -7487,19 +7559,19 @@ class _Shapes:
         s = int(token.x)
         return path._replace(blocks={**path.blocks, s: below}), path._replace(blocks={**path.blocks, s: above})
 
-    def vertices(self, s: int, path: _ShapePath) -> list[Vertex]:
+    def vertices(self, s: int, path: _ShapePath) -> _Vertices:
         """ "V_i = V_i(1, gh b1) and V_s = V_s(b0, gh) for s != i, without the vertices whose w_s is outside the
         limits of the path on it (a checker that cannot tell keeps the vertex)".
         """
         b = self.elements[path.stop - 1] if s == self.i else self.elements[path.start]
         limits = path.blocks.get(s)
-        key = (s, s == self.i, b, limits)
+        key = (s, s == self.i, b.numerator, b.denominator, limits)
         if key not in self._known:
             if limits is not None:
                 lo, hi = limits
                 least = _fixed_lo(lo * self.total) if lo else -1  # w_s > c; there is no lower limit before the first
                 most = None if hi is None else _fixed_hi(hi * self.total)
-                whole = self.vertices(s, path._replace(blocks={}))
+                whole = self.vertices(s, path._replace(blocks={})).vertices
                 found = [v for v in whole if v[1] > least and (most is None or v[0] <= most)]
             elif s == self.i:
                 found = self.blocks[s].vertices(Fraction(1), self.gh * b)
@@ -7508,17 +7580,19 @@ class _Shapes:
             if self._kept > MOST_VERTICES:
                 self._known.clear()
                 self._kept = 0
-            self._known[key] = found
+            self._known[key] = _Vertices(
+                found, min((lo for lo, _, _ in found), default=0), max((hi for _, hi, _ in found), default=0)
+            )
             self._kept += len(found)
         return self._known[key]
 
     def holds(self, path: _ShapePath, leaf: _ShapeLeaf) -> bool:
         """ "t + max(q0 (L - 1 - log t), q1 (L - 1 - log t)) + sum_s max over V_s of (f(v_s) - L w_s) <= 0"."""
         lists = [self.vertices(s, path) for s in range(len(self.blocks))]
-        if not all(lists):
+        if not all(each.vertices for each in lists):
             return True
-        q0 = max(_fixed_lo(path.w[0] * self.total), sum(min(v[0] for v in found) for found in lists))
-        q1 = sum(max(v[1] for v in found) for found in lists)
+        q0 = max(_fixed_lo(path.w[0] * self.total), sum(each.least for each in lists))
+        q1 = sum(each.most for each in lists)
         if path.w[1] is not None:
             q1 = min(q1, _fixed_hi(path.w[1] * self.total))
         if q0 > q1:
@@ -7528,11 +7602,11 @@ class _Shapes:
         rate = ONE + log_t if slope is None else _fixed_lo(slope)
         rise = rate - ONE - log_t
         result = (self.total * _ceil_div(t[0] << P, t[1]) << P) + max(q0 * rise, q1 * rise)
-        for found in lists:
+        for each in lists:
             if rate > 0:
-                result += max([f - rate * lo for lo, _, f in found])
+                result += max([f - rate * lo for lo, _, f in each.vertices])
             else:
-                result += max([f - rate * hi for _, hi, f in found])
+                result += max([f - rate * hi for _, hi, f in each.vertices])
         return result <= 0
 
 
@@ -7579,26 +7653,24 @@ def _check_sides(below: _ShapePath, above: _ShapePath, where: str) -> None:
 # 6. proof: levels (version 4)
 # --------------------------------------------------------------------------------------------------------
 
-InForce: TypeAlias = tuple[Fraction, Fraction, bool]  # al_x, be_x, and whether x is binary
+InForce: TypeAlias = tuple[int, int, int, int, bool]  # al_x, be_x, each as two integers, and whether x is binary
+Corner: TypeAlias = tuple[int, int, int, int, int, int, int]  # _corner
+Groups: TypeAlias = list[tuple[int, InForce, list[tuple[int, int, int]]]]  # of inputs; _LevelBlock._groups
 Sizes: TypeAlias = tuple[int, int, int]  # lo, hi and their denominator
-Highest: TypeAlias = tuple[int, int]  # of the two corners with one e: what is largest
+Highest: TypeAlias = list[int]  # what is largest, at each e
 FREE_LEVEL = Fraction(0), Fraction(1)
+FREE: InForce = (0, 1, 1, 1, False)
 _known_level = lru_cache(maxsize=2**13)(_level)  # cells that touch, and leaves, have corners in common
 
 
-class _Corner:
-    """A corner of a cell: q, m, M and S as integers over `unit`; c and d over `unit` too, c_x being c / (d r_x)."""
-
-    def __init__(self, sizes: Sizes, line: Pair, d: int, rest: int, is_upper: bool) -> None:
-        lo, hi, below = sizes
-        n, more = line
-        self.unit = below * more * rest
-        self.q = n * rest
-        self.m = (lo * more - n) * d if is_upper else 0
-        self.most = (hi * more - n) * d
-        self.width = self.most - self.m
-        self.c = max(0, self.q * d - (d - rest) * self.m)
-        self.d = max(0, (d - rest) * self.most - self.q * d)
+def _corner(sizes: Sizes, line: Pair, d: int, rest: int, is_upper: bool) -> Corner:
+    """A corner of a cell: unit, and over it q, m, M, S = M - m, c and d; c_x is c / (d r_x), as d_x."""
+    lo, hi, below = sizes
+    n, more = line
+    q = n * rest
+    m = (lo * more - n) * d if is_upper else 0
+    most = (hi * more - n) * d
+    return below * more * rest, q, m, most, most - m, max(0, q * d - (d - rest) * m), max(0, (d - rest) * most - q * d)
 
 
 class _LevelBlock:
@@ -7628,23 +7700,25 @@ class _LevelBlock:
     def in_force(self, path: _LevelPath, state: bool | None) -> list[InForce] | None:
         """ "Limits in force"; None for a leaf that they close."""
         limits = [path.z.get(x, FREE_LEVEL) for x in self.inputs]
-        inside = [j for j, (al, be) in enumerate(limits) if al > 0 and be < 1]
-        if state is not None and len(inside) > state:
+        inside = [al > 0 and be < 1 for al, be in limits]
+        if state is not None and sum(inside) > state:
             return None
-        if state is None or (state and not inside):
-            return [(al, be, False) for al, be in limits]
-        found = [(Fraction(al > 0), Fraction(be == 1), True) for al, be in limits]
-        for j in inside:
-            found[j] = (*limits[j], False)
-        return found
+        plain = state is None or (state and not any(inside))
+        return [
+            (*al.as_integer_ratio(), *be.as_integer_ratio(), False) if plain or own else (al > 0, 1, be == 1, 1, True)
+            for (al, be), own in zip(limits, inside, strict=True)
+        ]
 
-    def ends(self, sizes: tuple[Sizes, Sizes], slope: int) -> Highest:
-        """G_s at both e where rho_s = 0."""
+    def ends(self, sizes: list[Sizes], slope: int) -> Highest:
+        """G_s at each e where rho_s = 0."""
         found = []
         for lo, hi, below in sizes:
-            levels = [(_level(end * self.d, below * own[0]), own) for own in self.own for end in (lo, hi)]
-            found.append(max(_height(level, w, minus_a - slope * w) for level, (_, w, minus_a) in levels))
-        return found[0], found[1]
+            heights = []
+            for r, weight, minus_a in self.own:
+                low, high = (_level(end * self.d, below * r) for end in (lo, hi))
+                heights += _heights([(low, high)], weight, minus_a - slope * weight)
+            found.append(max(heights))
+        return found
 
     def lines(self, cells: list[Fraction | None], exceptional: bool, sizes: Sizes) -> list[Pair]:
         """q_0, ..., q_n at one e, each as n and g: q = n / (g times the denominator of the sizes)."""
@@ -7670,12 +7744,12 @@ class _LevelBlock:
         cells: list[Fraction | None],
         exceptional: bool,
         own: list[InForce],
-        sizes: tuple[Sizes, Sizes],
+        sizes: list[Sizes],
         slope: int,
     ) -> Highest | None:
-        """G_s at both e where rho_s > 0; None where all cells are closed."""
-        groups = Counter(zip(self.own, own, strict=True))
-        loose = Counter({(each, (*FREE_LEVEL, False)): count for each, count in Counter(self.own).items()})
+        """G_s at each e where rho_s > 0; None where all cells are closed."""
+        groups = self._groups(own, slope)
+        loose = self._groups([FREE] * len(self.own), slope)
         lines = [self.lines(cells, exceptional, each) for each in sizes]
         best: Highest | None = None
         for j in range(1, len(lines[0])):
@@ -7687,61 +7761,125 @@ class _LevelBlock:
             sides = [n - lo * more for (lo, _, _), (n, more) in places]
             is_upper = max(sides) <= 0
             is_mixed = not is_upper and min(sides) < 0
-            corners = [_Corner(each, line, self.d, self.rest, is_upper) for each, line in places]
-            found = self._cell(corners, loose if is_mixed else groups, _fixed_lo(l_j), slope)
+            corners = [_corner(each, line, self.d, self.rest, is_upper) for each, line in places]
+            found = self._in_cell(_Cell(corners, self.d), loose if is_mixed else groups, _fixed_lo(l_j))
             if found is not None:
-                best = found if best is None else (max(best[0], found[0]), max(best[1], found[1]))
+                best = found if best is None else list(map(max, best, found))
         return best
 
-    def _cell(
-        self, corners: list[_Corner], groups: Counter[tuple[tuple[int, int, int], InForce]], l_j: int, slope: int
-    ) -> Highest | None:
+    def _groups(self, own: list[InForce], slope: int) -> Groups:
+        """Inputs with these limits, those with the same d r_x and limits together; the rate of each but for l_j."""
+        found: dict[tuple[int, InForce], list[tuple[int, int, int]]] = {}
+        for ((r, weight, minus_a), limits), count in Counter(zip(self.own, own, strict=True)).items():
+            found.setdefault((r, limits), []).append((count, weight, minus_a - slope * weight))
+        return [(r, limits, several) for (r, limits), several in found.items()]
+
+    def _in_cell(self, cell: _Cell, groups: Groups, l_j: int) -> Highest | None:
         """The largest at each e; None where the cell is closed. l_j may be any number, if it is one."""
         sums = []
-        for corner in corners:
-            q = corner.q << P
-            sums.append(l_j * self.total * (_ceil_div(q, corner.unit) if l_j > 0 else q // corner.unit))
-        known: dict[tuple[int, InForce], list[tuple[Level, Level]] | None] = {}
-        for ((r, weight, minus_a), limits), count in groups.items():
-            if (r, limits) not in known:
-                known[r, limits] = _intervals(corners, r, limits)
-            levels = known[r, limits]
-            if levels is None:
+        for unit, q, *_ in cell.corners:
+            q <<= P
+            sums.append(l_j * self.total * (_ceil_div(q, unit) if l_j > 0 else q // unit))
+        for r, limits, several in groups:
+            intervals = cell.intervals(r, limits)
+            if intervals is None:
                 return None
             # A column has v_x >= 0: rounded up, once for all corners, the rate is still that of an upper bound.
-            rate = minus_a - slope * weight - l_j * r * self.total // self.d
-            for place, (low, high) in enumerate(levels):
-                sums[place] += count * max(_height(low, weight, rate), _height(high, weight, rate))
-        return max(sums[:2]), max(sums[2:])
+            less = l_j * r * self.total // self.d
+            for count, weight, rate in several:
+                heights = _heights(intervals, weight, rate - less)
+                sums = [before + count * more for before, more in zip(sums, heights, strict=True)]
+        return list(map(max, sums[::2], sums[1::2]))
 
 
-def _intervals(corners: list[_Corner], r: int, limits: InForce) -> list[tuple[Level, Level]] | None:
-    """T_x and U_x at each corner, r being d r_x; None where T_x > U_x at all of them."""
-    al, be, binary = limits
-    if binary and r and all(z.c < z.width * r for z in corners):
-        high = [(z.m, 1) for z in corners]
-    elif r and all(z.c * be.denominator <= be.numerator * z.width * r for z in corners):
-        high = [(z.m * r + z.c, r) for z in corners]
-    else:
-        high = [(z.m * be.denominator + be.numerator * z.width, be.denominator) for z in corners]
-    if binary and r and all(z.d < z.width * r for z in corners):
-        low = [(z.most, 1) for z in corners]
-    elif r and all(z.d * al.denominator <= (al.denominator - al.numerator) * z.width * r for z in corners):
-        low = [(z.most * r - z.d, r) for z in corners]
-    else:
-        low = [(z.m * al.denominator + al.numerator * z.width, al.denominator) for z in corners]
-    if all(_less(u, t) for t, u in zip(low, high, strict=True)):
-        return None
+class _Cell:
+    """T_x and U_x of the inputs of one block, at the corners of one cell.
+
+    Which formula is that of U_x, or of T_x, depends on how large d r_x is; most of them do not have r_x, so that many
+    inputs have the same intervals.
+    """
+
+    def __init__(self, corners: list[Corner], d: int) -> None:
+        self.corners, self.d = corners, d
+        self._least: dict[InForce, tuple[int, int, int, int]] = {}
+        self._known: dict[tuple[InForce, bool, bool], list[tuple[Level, Level]] | None] = {}
+
+    def intervals(self, r: int, limits: InForce) -> list[tuple[Level, Level]] | None:
+        """At each corner, r being d r_x; None where T_x > U_x at all of them."""
+        if limits not in self._least:
+            self._least[limits] = self._least_of(limits)
+        least_m, least_c, least_most, least_d = self._least[limits]
+        at_m, at_most = r >= least_m, r >= least_most
+        by_c, by_d = r >= least_c and not at_m, r >= least_d and not at_most
+        if by_c or by_d:
+            return self._levels(limits, at_m, at_most, r if by_c else 0, r if by_d else 0)
+        key = limits, at_m, at_most
+        if key not in self._known:
+            self._known[key] = self._levels(limits, at_m, at_most, 0, 0)
+        return self._known[key]
+
+    def _least_of(self, limits: InForce) -> tuple[int, int, int, int]:
+        """The least d r_x > 0 with, at all corners, "c_x < S" and x binary; "c_x <= be_x S"; "d_x < S" and x binary;
+        "d_x <= (1 - al_x) S". More than d where there is none.
+        """
+        al, al_below, be, be_below, binary = limits
+        cs, ds = ([(corner[i], corner[4]) for corner in self.corners] for i in (5, 6))
+        never = self.d + 1
+        return (
+            (binary and _least_r([(c + 1, width) for c, width in cs])) or never,
+            _least_r([(c * be_below, be * width) for c, width in cs]) or never,
+            (binary and _least_r([(d + 1, width) for d, width in ds])) or never,
+            _least_r([(d * al_below, (al_below - al) * width) for d, width in ds]) or never,
+        )
+
+    def _levels(
+        self, limits: InForce, at_m: bool, at_most: bool, r_c: int, r_d: int
+    ) -> list[tuple[Level, Level]] | None:
+        """With these formulas; r_c is d r_x where U_x is by c_x, r_d where T_x is by d_x, else 0."""
+        al, low_below, be, high_below, _ = limits
+        corners = self.corners
+        if at_m:
+            high, high_below = [m for _, _, m, *_ in corners], 1
+        elif r_c:
+            high, high_below = [m * r_c + c for _, _, m, _, _, c, _ in corners], r_c
+        else:
+            high = [m * high_below + be * width for _, _, m, _, width, _, _ in corners]
+        if at_most:
+            low, low_below = [most for _, _, _, most, *_ in corners], 1
+        elif r_d:
+            low, low_below = [most * r_d - d for _, _, _, most, _, _, d in corners], r_d
+        else:
+            low = [m * low_below + al * width for _, _, m, _, width, _, _ in corners]
+        if all(u * low_below < t * high_below for t, u in zip(low, high, strict=True)):
+            return None
+        return [
+            (_known_level(t, low_below * unit), _known_level(u, high_below * unit))
+            for (unit, *_), t, u in zip(corners, low, high, strict=True)
+        ]
+
+
+def _least_r(quotients: list[Pair]) -> int | None:
+    """The least integer r > 0 with n <= m r for all these n >= 0 and m; None where there is none."""
+    least = 1
+    for n, m in quotients:
+        if m > 0:
+            least = max(least, _ceil_div(n, m))
+        elif n or m:
+            return None
+    return least
+
+
+def _heights(intervals: list[tuple[Level, Level]], weight: int, rate: int) -> list[int]:
+    """weight * v log v + rate * v, the larger of the two ends of each interval, rounded up."""
+    if rate > 0:
+        return [
+            max(weight * phi + rate * hi, weight * phi_too + rate * hi_too)
+            for (_, hi, phi), (_, hi_too, phi_too) in intervals
+        ]
     return [
-        (_known_level(t[0], t[1] * corner.unit), _known_level(u[0], u[1] * corner.unit))
-        for corner, t, u in zip(corners, low, high, strict=True)
+        max(weight * phi + rate * lo, weight * phi_too + rate * lo_too)
+        for (lo, _, phi), (lo_too, _, phi_too) in intervals
     ]
-
-
-def _height(level: Level, weight: int, rate: int) -> int:
-    """weight * v log v + rate * v, rounded up."""
-    lo, hi, phi = level
-    return (weight * phi << P) + rate * (hi if rate > 0 else lo)
 
 
 class _LevelPath(NamedTuple):
@@ -7804,10 +7942,11 @@ class _Levels:
         if None in forces:
             return True
         slope = ONE + log_bounds(*leaf.t)[0]
-        sums = [self.total * _ceil_div(leaf.t[0] << P, leaf.t[1]) << P] * 2
+        ends = sorted(set(path.b))
+        sums = [self.total * _ceil_div(leaf.t[0] << P, leaf.t[1]) << P] * len(ends)
         for s, (block, own) in enumerate(zip(self.blocks, forces, strict=True)):
             assert own is not None
-            sizes = self.sizes(s, path.b[0]), self.sizes(s, path.b[1])
+            sizes = [self.sizes(s, end) for end in ends]
             if block.rest:
                 found = block.largest(leaf.cells[s], path.states.get(s, False), own, sizes, slope)
             else:

@@ -17,7 +17,7 @@ from flint import arb, ctx, fmpq
 from shells import claimed, table, valued
 
 from rropt import checker
-from rropt.checker import ONE, exp_bounds, log_bounds
+from rropt.checker import ONE, exp_bounds, log_bounds, short_log_bounds
 
 
 def exact(value: Fraction) -> Any:
@@ -73,10 +73,12 @@ def test_both_ends_of_log(n: int, d: int) -> None:
     lo, hi = log_bounds(n, d)
     true = ends(exact(Fraction(n, d)).log() * ONE)
     assert lo <= true[0] <= true[1] <= hi <= lo + 3
+    lo, hi = short_log_bounds(n, d)
+    assert lo <= true[0] <= true[1] <= hi <= lo + 2**39
 
 
 def test_log_of_one_is_zero() -> None:
-    assert log_bounds(7, 7) == (0, 0)
+    assert log_bounds(7, 7) == short_log_bounds(7, 7) == (0, 0)
 
 
 # -- what mechanisms are worth -------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from builders import Document, rat
 from shells import checked
 from test_checker_offdiagonal import Plain
 
-from rropt.checker import ONE, P, log_bounds
+from rropt.checker import ONE, P, log_bounds, short_log_bounds
 
 TINY = Fraction(1, 2**400)
 FINE: Document = {"n": 0, "c": "1"}
@@ -62,6 +62,12 @@ def test_two_inputs_that_only_fit_as_the_pair() -> None:
     """s <= 3/20 and M >= 2/5: an o_0 <= 1/4 is only the least, an o_1 >= 11/25 only the largest; their pair counts."""
     boxes = [["s", "3/20"], ["M", "2/5"], FINE, [0, "1/4"], [1, "11/25"], FINE, ABSURD, FINE, FINE]
     assert not holds(THIRDS, boxes, 9)
+
+
+def test_two_inputs_of_which_none_has_its_own_limits_may_be_the_pair() -> None:
+    """s <= 1/10 and M >= 4/5: no other input fits, as o >= 7/10 and o <= 3/5, and there is none."""
+    assert not holds(HALVES, [["s", "1/10"], ["M", "4/5"], FINE, ABSURD, FINE], 9)
+    assert holds(THIRDS, [["s", "1/100"], ["M", "49/100"], FINE, ABSURD, FINE], 9)
 
 
 # -- tangents ------------------------------------------------------------------------------------------
@@ -149,7 +155,7 @@ def side(k: int, y: int, c: int, centre: int, n: int = 0, d: int = 1) -> int:
     scale = k * (k - 1)
     mass = (k - 1) * ONE - k * y
     t, w = mass + scale * centre, mass + scale * c
-    lo, hi = log_bounds(t, scale * ONE)
+    lo, hi = short_log_bounds(t, scale * ONE)
     each = (height(k, y) - n * y // d + t) * ONE - w * (ONE + (lo if w > 0 else hi))
     return up(n * scale * c * ONE, d) + k * each
 
@@ -174,6 +180,13 @@ def test_the_limits_of_c_are_rounded_outwards(n: int, i: int) -> None:
     boxes = [["C", "1/3"], *([FINE] * i), *inside, *([FINE] * (1 - i))]
     end = ONE // 3 + (1 - i)
     assert_least(HALVES, boxes, (1 + 2 * i - n * i) * ONE + (n - 2) * end)
+
+
+@pytest.mark.parametrize(("o", "c"), [(0, "1/2"), (1, "1/4")])
+def test_the_log_is_rounded_upwards_at_the_upper_limit_of_c_too(o: int, c: str) -> None:
+    """nu = 50: the upper limit of C counts. There 2 w is 2 where o = 0, and -1/2 where o = 1."""
+    boxes = [["C", c], *at_points(str(o), 2, leaf(50, "60")), FINE]
+    assert_least(HALVES, boxes, up(side(2, o * ONE, int(Fraction(c) * ONE), 60 * ONE, 50), 2 * ONE))
 
 
 def test_the_limits_of_o_are_rounded_outwards() -> None:

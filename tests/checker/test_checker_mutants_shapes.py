@@ -14,7 +14,7 @@ from builders import rat
 from shells import checked
 from test_checker_shapes import Case, document
 
-from rropt.checker import ONE, log_bounds
+from rropt.checker import ONE, short_log_bounds
 
 ABSURD = "1000"
 
@@ -44,7 +44,7 @@ def up(n: int, d: int = 1) -> int:
 
 def phi(v: int) -> int:
     """2^P phi of an integer, rounded up."""
-    return v * log_bounds(v, 1)[1]
+    return v * short_log_bounds(v, 1)[1]
 
 
 # -- points: blocks of one input, which is from 1 to gamma ---------------------------------------------
@@ -106,7 +106,7 @@ def test_a_vertex_times_its_price_is_rounded_up(price: int, units: int) -> None:
 def test_a_negative_slope_takes_the_upper_end_of_w() -> None:
     """L = -1, and w >= 0 as v_1 may be 0: 1 + phi(4/3) - 100 * 4/3 + 4/3 + 200, the last two upper ends."""
     lo, hi = 4 * ONE // 3, up(4, 3)
-    least = ONE - (-log_bounds(hi, ONE)[1] * hi // ONE) - 100 * lo + hi + 200 * ONE
+    least = ONE - (-short_log_bounds(hi, ONE)[1] * hi // ONE) - 100 * lo + hi + 200 * ONE
     assert_least(thirds(1), [100, 1000, -100], least, [["1", "-1"]])
 
 
@@ -116,8 +116,17 @@ def test_phi_of_an_entry_below_one_is_rounded_up(gamma: str, v: str) -> None:
     case = Case([0, 1, 0, 0], [[0], [1, 2], [3]], ["1", "1/4", "1/4", "1"], {"gamma": gamma})
     entry, high = Fraction(v), Fraction(gamma)
     lo, hi = entry.numerator * ONE // entry.denominator, up(entry.numerator, entry.denominator)
-    least = ONE - (-log_bounds(hi, ONE)[1] * lo // ONE) - 101 * lo + 100 * up(high.numerator, high.denominator)
+    least = ONE - (-short_log_bounds(hi, ONE)[1] * lo // ONE) - 101 * lo + 100 * up(high.numerator, high.denominator)
     assert_least(case, [100, 0, -100], least, ["1"])
+
+
+@pytest.mark.parametrize(("first", "second"), [(100, 1), (100, -1), (1, -100), (-1, -100)])
+def test_both_entries_of_a_vertex_are_rounded_against_their_prices(first: int, second: int) -> None:
+    """r = 1/4 twice and gamma = 7/5: v_1 is 4/5 where v_2 is 8/5, and that vertex counts. v_0 = 1 = t, and
+    v_3 = 7/5 with the price -1000: 1 - 1 - a_0 + 1400."""
+    case = Case([1, 0, 0, 0], [[0], [1, 2], [3]], ["1", "1/4", "1/4", "1"], {"gamma": "7/5"})
+    least = sum(-a * (n * ONE // 5 if a > 0 else up(n, 5)) for a, n in ((first, 4), (second, 8)))
+    assert_least(case, [first, second, -1000], least + 1000 * up(7, 5), ["1"])
 
 
 def test_an_input_without_a_share_has_no_vertex_of_its_own() -> None:

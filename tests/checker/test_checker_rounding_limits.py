@@ -15,7 +15,7 @@ from test_checker_levels import with_levels
 from test_checker_rounding import PLAIN, TINY, boxes, case_leaf, cases, leaf_holds
 from test_checker_shapes import Case as Robust
 
-from rropt.checker import ONE, P, log_bounds
+from rropt.checker import ONE, P, log_bounds, short_log_bounds
 
 THIRD = ONE // 3
 """In units of 2^-P: 1/3 is between it and one more."""
@@ -218,7 +218,7 @@ def test_the_highest_level_is_rounded_up(level: dict[str, str]) -> None:
     """v_0 = 1 and v_1 = R, with the price -1: 1 + R log R - a_0."""
     case = Robust([0, 1], [[0], [1]], ["1", "1"], level)
     high = up(ratio(level)[1])
-    least = ONE - (-high * log_bounds(high, ONE)[1] // ONE)
+    least = ONE - (-high * short_log_bounds(high, ONE)[1] // ONE)
     leaf = {"t": "1", "cells": [[], []]}
     for step, enough in ((0, True), (-1, False)):
         made = with_levels(case, [Fraction(least + step, ONE), Fraction(-1)], [[leaf], [leaf]])
