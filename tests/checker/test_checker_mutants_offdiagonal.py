@@ -182,11 +182,13 @@ def test_the_limits_of_c_are_rounded_outwards(n: int, i: int) -> None:
     assert_least(HALVES, boxes, (1 + 2 * i - n * i) * ONE + (n - 2) * end)
 
 
+@pytest.mark.parametrize("n", [-50, 50])
 @pytest.mark.parametrize(("o", "c"), [(0, "1/2"), (1, "1/4")])
-def test_the_log_is_rounded_upwards_at_the_upper_limit_of_c_too(o: int, c: str) -> None:
-    """nu = 50: the upper limit of C counts. There 2 w is 2 where o = 0, and -1/2 where o = 1."""
-    boxes = [["C", c], *at_points(str(o), 2, leaf(50, "60")), FINE]
-    assert_least(HALVES, boxes, up(side(2, o * ONE, int(Fraction(c) * ONE), 60 * ONE, 50), 2 * ONE))
+def test_the_log_is_rounded_upwards_at_both_limits_of_c(o: int, c: str, n: int) -> None:
+    """nu = 50: the upper limit of C counts; -50: the lower one, 0. w > 0 where o = 0, and w < 0 where o = 1."""
+    boxes = [["C", c], *at_points(str(o), 2, leaf(n, "60")), FINE]
+    counts = int(Fraction(c) * ONE) if n > 0 else 0
+    assert_least(HALVES, boxes, up(side(2, o * ONE, counts, 60 * ONE, n), 2 * ONE))
 
 
 def test_the_limits_of_o_are_rounded_outwards() -> None:
