@@ -7151,7 +7151,7 @@ NO_TANGENT = 1 << 2**17
 
 
 MOST_HEIGHTS = 2**16  # in memory
-MOST_SUMMANDS = 2**18  # in memory
+MOST_SUMMANDS = 2**29  # in memory, in bits
 
 
 class _OffDiagonals:
@@ -7220,8 +7220,10 @@ class _OffDiagonals:
         common = self._kind_of(self.whole, shared)
         if common[0] is None and count.total() > 2:
             return True  # no pair has both, so that there is none
-        columns = [tangents.largest(ends, self.kinds) for ends in common]
-        table = [(count[weight], *parts) for weight, parts in zip(self.kinds, zip(*columns, strict=True), strict=True)]
+        # Where most inputs have limits of their own, what the others had in common with other leaves does not pay.
+        weights = self.kinds if 2 * len(count) >= len(self.kinds) else list(count)
+        columns = [tangents.largest(ends, weights) for ends in common]
+        table = [(count[weight], *parts) for weight, parts in zip(weights, zip(*columns, strict=True), strict=True)]
         for x, limits in own.items():
             parts = [tangents.largest(ends, [self.weights[x]])[0] for ends in self._kind_of(limits, shared)]
             table.append((1, *parts))
@@ -7325,7 +7327,8 @@ class _Tangents:
             for weight in weights
         ]
         if weights is leaves.kinds:
-            if (len(leaves.summands) + 1) * len(weights) > MOST_SUMMANDS:
+            bits = 2 * (P + self._unit.bit_length()) + 2**10  # two numbers, and the objects that hold them
+            if (len(leaves.summands) + 1) * len(weights) * bits > MOST_SUMMANDS:
                 leaves.summands.clear()
             leaves.summands[key] = found
         return found

@@ -222,6 +222,7 @@ def test_factors_of_zero_prove_nothing() -> None:
 
 def test_what_is_forgotten_is_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checker, "MOST_HEIGHTS", 10)
+    monkeypatch.setattr(checker, "MOST_SUMMANDS", 2**16)
     assert status(stored("off-diagonal")) == ("PROVED", "")
     monkeypatch.setattr(checker, "MOST_VERTICES", 20)
     assert status(stored("robust-three")) == ("PROVED", "")

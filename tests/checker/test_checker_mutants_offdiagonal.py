@@ -13,6 +13,7 @@ from builders import Document, rat
 from shells import checked
 from test_checker_offdiagonal import Plain
 
+from rropt import checker
 from rropt.checker import ONE, P, log_bounds, short_log_bounds
 
 TINY = Fraction(1, 2**400)
@@ -68,6 +69,26 @@ def test_two_inputs_of_which_none_has_its_own_limits_may_be_the_pair() -> None:
     """s <= 1/10 and M >= 4/5: no other input fits, as o >= 7/10 and o <= 3/5, and there is none."""
     assert not holds(HALVES, [["s", "1/10"], ["M", "4/5"], FINE, ABSURD, FINE], 9)
     assert holds(THIRDS, [["s", "1/100"], ["M", "49/100"], FINE, ABSURD, FINE], 9)
+
+
+def test_inputs_with_limits_of_their_own_are_not_looked_at_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A leaf has three intervals for each input, each with a log at both ends and one in the middle at most."""
+    asked: list[int] = []
+
+    def counted(numerator: int, denominator: int) -> tuple[int, int]:
+        asked.append(numerator)
+        return short_log_bounds(numerator, denominator)
+
+    monkeypatch.setattr(checker, "short_log_bounds", counted)
+    k, leaves = 12, 64
+    boxes: list[Any] = [FINE]
+    for i in range(1, leaves):
+        boxes = [["C", rat(Fraction(i, leaves * (k - 1)))], *boxes, FINE]
+    for x in range(k):
+        boxes = [[x, "1/9"], *boxes, FINE]
+    made = Plain(list(range(1, k + 1)), {"gamma": "3"}).document(boxes, "99")
+    assert checked(made | {"value": {"lower": "0", "upper": "0"}, "bound": "99"}).proved
+    assert 0 < len(asked) <= 9 * k * (k + leaves)
 
 
 # -- tangents ------------------------------------------------------------------------------------------
