@@ -72,7 +72,8 @@ def solved(problem: Problem, options: SolveOptions, route: str | Route, progress
         found = assemble(program, problem.objective, problem._fixed_outputs(), options, effort, answer, fits)
         agreed = clock.within(LATE, lambda: held_to_definitions(problem, found.mechanism, found.decomposition))
         unasked = () if agreed else ("time ended before the definition of every constraint was evaluated",)
-        reason = answer.claim.stopped or effort.stopped()
+        # A solver that has no time left after an interrupt calls that a time limit, so `effort` is asked first.
+        reason = effort.stopped() or answer.claim.stopped
         early = (f"stopped early: {reason}",) if reason and found.status == "bounded" else ()
         made = found.mechanism
         remarks = () if made is None else tuple(one for rule in problem.constraints for one in rule._remarks(made))

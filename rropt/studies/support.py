@@ -336,12 +336,16 @@ def _stated(objective: str, constraint: str, size: int) -> Problem:
 
 
 def settle(objective: str, constraint: str, size: int, time_limit: float = TIME_LIMIT) -> tuple[Cell, Solution | None]:
-    """Solve the problem of a cell; returns its result, and the solution where a route takes the problem."""
+    """Solve the problem of a cell; returns its result, and the solution where a route takes the problem. Raises
+    KeyboardInterrupt when the solve was interrupted."""
     begun = time.process_time()
     try:
         found = _stated(objective, constraint, size).solve(gap=GAP, absolute_gap=GAP, time_limit=time_limit)
     except RroptError as error:
         return Cell(objective, constraint, size, "no_route", str(error), None, time.process_time() - begun), None
+    if any("interrupted" in warning for warning in found.warnings):
+        # A solve returns its best result on an interrupt, which is not what can be proved in the time.
+        raise KeyboardInterrupt
     reason = _reason(found) if found.status == "bounded" else ""
     return Cell(objective, constraint, size, found.status, reason, found.gap, time.process_time() - begun), found
 

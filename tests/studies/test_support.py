@@ -6,6 +6,8 @@ import json
 import math
 import random
 import re
+import signal
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -121,6 +123,14 @@ def test_every_cell_says_why() -> None:
     for cell in KNOWN.values():
         assert cell.status in STATUSES
         assert bool(cell.reason) == (cell.status in ("bounded", "no_route")), cell
+
+
+def test_a_cell_that_is_interrupted_has_no_result() -> None:
+    interrupt = threading.Timer(1.0, signal.raise_signal, [signal.SIGINT])
+    interrupt.start()
+    with pytest.raises(KeyboardInterrupt):
+        settle("bayes_success", "approximate_ldp", 64, 60.0)
+    interrupt.join()
 
 
 def test_no_objective_and_no_constraint_is_left_out() -> None:
