@@ -10,7 +10,7 @@ from typing import Any
 from rropt.comparison.claims import Claim, Judged, plain
 from rropt.errors import reason
 from rropt.io.files import write_whole
-from rropt.studies.reports.summary import summarise
+from rropt.studies.reports.summary import summarise, was_interrupted
 
 __all__ = ["Entry", "counts", "run"]
 
@@ -97,7 +97,7 @@ def run(
         except Exception as error:  # One entry's fault must not hide the others; it is shown as failed.
             entries.append(Entry(claim, None, time.monotonic() - begun, reason(error)))
             continue
-        if any("interrupted" in note for one in judged.evidence.solutions.values() for note in one.warnings):
+        if any(map(was_interrupted, judged.evidence.solutions.values())):
             # A solve returns its best result on an interrupt; here an interrupt stops the ledger.
             raise KeyboardInterrupt
         seconds = time.monotonic() - begun

@@ -61,6 +61,7 @@ from rropt.io.files import write_whole
 from rropt.model.distributions import ChiSquareSet, Joint
 from rropt.model.prior import Pairs, Prior
 from rropt.problem import Goal, Maximize, Minimize, Problem, Solution
+from rropt.studies.reports.summary import was_interrupted
 
 __all__ = [
     "BESIDE",
@@ -343,7 +344,7 @@ def settle(objective: str, constraint: str, size: int, time_limit: float = TIME_
         found = _stated(objective, constraint, size).solve(gap=GAP, absolute_gap=GAP, time_limit=time_limit)
     except RroptError as error:
         return Cell(objective, constraint, size, "no_route", str(error), None, time.process_time() - begun), None
-    if any("interrupted" in warning for warning in found.warnings):
+    if was_interrupted(found):
         # A solve returns its best result on an interrupt, which is not what can be proved in the time.
         raise KeyboardInterrupt
     reason = _reason(found) if found.status == "bounded" else ""

@@ -30,3 +30,8 @@ def summarise(solution: Solution) -> dict[str, Any]:
         "outputs": None if mechanism is None else len(mechanism.outputs),
         "verdict": None if verdict is None else verdict.status,
     }
+
+
+def was_interrupted(solution: Solution) -> bool:
+    """Whether Ctrl-C ended the solve: it then has the best result so far."""
+    return "stopped early: interrupted" in solution.warnings

@@ -23,7 +23,7 @@ from rropt.problem import Problem, Solution
 from rropt.problem_file import problem_to_toml
 from rropt.prove.mechanism_files import CERTIFICATE, MECHANISM
 from rropt.release.plans.provenance import digest
-from rropt.studies.reports.summary import summarise
+from rropt.studies.reports.summary import summarise, was_interrupted
 
 RESULTS = (
     "status",
@@ -110,8 +110,7 @@ def _solve(problem: Problem, begun: float, keep: bool) -> Outcome:
         files[CERTIFICATE] = text
     if keep and mechanism is not None:
         files[MECHANISM] = mechanism.to_json()
-    interrupted = "stopped early: interrupted" in solution.warnings
-    return Outcome([_row(solution, text)], time.monotonic() - begun, files, interrupted=interrupted)
+    return Outcome([_row(solution, text)], time.monotonic() - begun, files, interrupted=was_interrupted(solution))
 
 
 def _row(solution: Solution, certificate: str | None) -> dict[str, Any]:
