@@ -76,7 +76,7 @@ def test_the_source_distribution_holds_what_it_needs(built: Path) -> None:
     (archive,) = built.glob("*.tar.gz")
     with tarfile.open(archive) as stream:
         names = {name.partition("/")[2] for name in stream.getnames()}
-    needed = {"LICENSE", "NOTICE", "Makefile", "constraints.txt", "tests/test_house.py", "setup.py", "CITATION.cff"}
+    needed = {"LICENSE", "NOTICE", "Makefile", "constraints.txt", "tests/test_imports.py", "setup.py", "CITATION.cff"}
     assert needed | {"docs/certificate.schema.json"} | {f"models/{name}" for name in MODEL_FILES} <= names
     assert not [name for name in names if name.endswith((".pyc", ".pyo")) or "__pycache__" in name]
 

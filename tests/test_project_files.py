@@ -1,0 +1,164 @@
+"""The project's own files agree: pins, lowest versions, the version, and no path of one machine."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import subprocess
+import tomllib
+from collections.abc import Iterable
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+
+@pytest.fixture(scope="module")
+def project(checkout: Path) -> dict:
+    return tomllib.loads((checkout / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+# The pieces are joined so that this file does not find itself.
+_ROOTS = ("work", "home", "tmp", "root", "Users", "mnt", "opt", "var", "private")
+MACHINE_PATH = re.compile(rf"(?<![\w./$}}>-])/(?:{'|'.join(_ROOTS)})/\w|[.]{{2}}/{'shared'}\b|\b[A-Z]:[\\/]Users\b")
+
+
+def machine_paths(files: Iterable[Path]) -> list[str]:
+    """Absolute paths of somebody's machine in text files; binary files are passed over."""
+    faults = []
+    for path in files:
+        data = path.read_bytes()
+        if b"\0" in data:
+            continue
+        for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), 1):
+            if found := MACHINE_PATH.search(line):
+                faults.append(f"{path.name}:{number} names a path of one machine: {found[0]}...")
+    return faults
+
+
+PIN = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)==([0-9][A-Za-z0-9.!+]*)")
+
+
+def normal(name: str) -> str:
+    """A distribution's name in its normal form (PEP 503)."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def pins(text: str) -> tuple[dict[str, str], list[str]]:
+    """The pinned versions of a constraints file by normal name, and the lines that are anything else."""
+    found: dict[str, str] = {}
+    faults = []
+    for number, line in enumerate(text.splitlines(), 1):
+        match = PIN.fullmatch(line)
+        if match is None:
+            faults.append(f"line {number} is not a name==version: {line!r}")
+        elif normal(match[1]) in found:
+            faults.append(f"line {number} pins {match[1]} again")
+        else:
+            found[normal(match[1])] = match[2]
+    return found, faults
+
+
+def closure(names: list[str]) -> set[str]:
+    """Normal names of the requirements and of everything that they need here, extras followed."""
+    found: set[str] = set()
+    queue = [Requirement(name) for name in names]
+    done: set[tuple[str, str]] = set()
+    while queue:
+        need = queue.pop()
+        found.add(normal(need.name))
+        try:
+            below = metadata.requires(need.name) or []
+        except metadata.PackageNotFoundError:
+            continue  # named, so it must be pinned; what it needs is seen where it is installed
+        for extra in ("", *need.extras):
+            if (need.name, extra) not in done:
+                done.add((need.name, extra))
+                wanted = (Requirement(line) for line in below)
+                queue += [one for one in wanted if not one.marker or one.marker.evaluate({"extra": extra})]
+    return found
+
+
+def declared(project: dict) -> list[str]:
+    """Every requirement that pyproject.toml names, but for the package itself."""
+    extras = [line for lines in project["optional-dependencies"].values() for line in lines]
+    return [line for line in [*project["dependencies"], *extras] if Requirement(line).name != project["name"]]
+
+
+def test_constraints_pin_the_whole_closure(checkout: Path, project: dict) -> None:
+    pinned, faults = pins((checkout / "constraints.txt").read_text(encoding="utf-8"))
+    assert faults == []
+    if metadata.version("cvxpy") != pinned["cvxpy"]:
+        pytest.skip("this environment was not made with constraints.txt (make test-lowest)")
+    needed = closure(declared(project))
+    assert {"numpy", "qdldl", "pygments"} <= needed, "the closure was not followed"
+    assert needed - pinned.keys() == set()
+
+
+def test_the_lowest_versions_are_the_declared_bounds(checkout: Path, project: dict) -> None:
+    """constraints-lowest.txt, with which `make test-lowest` runs, says what pyproject.toml promises."""
+    pinned, faults = pins((checkout / "constraints-lowest.txt").read_text(encoding="utf-8"))
+    assert faults == []
+    extras = [
+        line
+        for name in ("cluster", "learn", "plot", "risk", "tables", "test")
+        for line in project["optional-dependencies"][name]
+    ]
+    for line in [*project["dependencies"], *extras]:
+        need = Requirement(line)
+        (bound,) = need.specifier
+        assert bound.operator == ">="
+        lowest = pinned[normal(need.name)]
+        assert need.specifier.contains(lowest, prereleases=True)
+        assert lowest.startswith(bound.version), f"{need.name} is tested with {lowest} only"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "numpy",
+        "numpy>=1",
+        "# numpy==1.26.0",
+        "https://x.org/n.whl",
+        "numpy @ file:n.whl",
+        "",
+        "-e .",
+    ],
+)
+def test_a_constraint_that_is_no_pin_is_found(line: str) -> None:
+    assert len(pins(f"scipy==1.17.1\n{line}\n")[1]) == 1
+
+
+def test_the_version_has_one_source(checkout: Path, project: dict) -> None:
+    """pyproject.toml takes it from rropt/__init__.py; the changelog has its section."""
+    assert "version" in project["dynamic"]
+    assert "version" not in project
+    version = importlib.import_module("rropt").__version__
+    assert version in (checkout / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_no_file_names_a_path_of_one_machine(checkout: Path) -> None:
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=checkout,
+        capture_output=True,
+        check=False,
+    )
+    if listed.returncode == 0:
+        files = [checkout / name.decode() for name in listed.stdout.split(b"\0") if name]
+    else:  # an unpacked source distribution
+        kept = ("rropt", "models", "tests", "docs")
+        files = [path for name in kept for path in (checkout / name).rglob("*.*") if path.suffix != ".pyc"]
+    files = [path for path in files if path.is_file()]
+    assert checkout / "rropt" / "errors.py" in files
+    assert machine_paths(files) == []
+
+
+@pytest.mark.parametrize("root", ["work", "home", "tmp", "Users"])
+def test_a_machine_path_is_found(tmp_path: Path, root: str) -> None:
+    file = tmp_path / "notes.md"
+    file.write_text(f"see /{root}/somebody/thing\n", encoding="utf-8")
+    assert len(machine_paths([file])) == 1
+    file.write_text(f"https://example.org/{root}/page and docs/{root}/x\n", encoding="utf-8")
+    assert machine_paths([file]) == []
