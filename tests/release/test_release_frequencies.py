@@ -1,4 +1,4 @@
-"""A promise that holds at certain frequencies: the owner of data with other ones is told where it is worse."""
+"""A guarantee that holds at certain frequencies: the owner of data with other ones is told where it is worse."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ DESIGNS = {
 
 
 @pytest.mark.parametrize("name", DESIGNS)
-def test_a_promise_at_frequencies_is_compared_with_the_data(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_guarantee_at_frequencies_is_compared_with_the_data(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     solve(DESIGNS[name])
     # The number of records does not matter.
     assert applied(capsys, {label: 3 * count for label, count in COUNTS.items()}, ONE) == []
@@ -73,7 +73,7 @@ def test_a_promise_at_frequencies_is_compared_with_the_data(name: str, capsys: p
     assert "at the frequencies of these data" in line
     told = json.loads(Path("d.protected.csv.manifest.json").read_text(encoding="utf-8"))["columns"][0]
     # With the number of records the frequencies would be the exact counts of the data that the design is for.
-    assert "stated in its certificate" in told["promised"]
+    assert "stated in its certificate" in told["guarantee"]
     assert " %" not in json.dumps(told)
     # What the warning says depends on the data, and stays with their owner.
     assert "these data" not in json.dumps(told)
@@ -86,11 +86,11 @@ def test_the_pointwise_leakage_that_is_told_is_that_of_the_data(capsys: pytest.C
     (line,) = applied(capsys, OTHERS, ONE)
     told = float(line.partition("epsilon ")[2].split()[0])
     assert own <= told <= own + 1e-4
-    assert "promises epsilon 0.5" in line
+    assert "guarantees epsilon 0.5" in line
 
 
 def test_a_value_without_weight_in_the_population_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    """It is on neither side of the promise."""
+    """It is on neither side of the guarantee."""
     solve(rr.LDP(1, properties=[["a"]], population={"a": 1, "b": 1, "c": 0}))
     (line,) = applied(capsys, {"a": 10, "b": 10, "c": 1}, ONE)
     assert "'c'" in line
@@ -104,7 +104,7 @@ def test_data_outside_of_the_confidence_set_are_told(form: str, capsys: pytest.C
     # How frequent the sensitive values are does not matter.
     assert applied(capsys, {**NEAR, "t,u": 22, "t,v": 178}, TWO) == []
     (line,) = applied(capsys, FAR, TWO)
-    assert "are outside of the set for which its design promises robust LDP (epsilon 1)" in line
+    assert "are outside of the set for which its design guarantees robust LDP (epsilon 1)" in line
     given = np.array([[0.9, 0.1], [0.01, 0.99]])
     means = np.einsum("su,suy->sy", given, matrix.reshape(2, 2, -1))
     own = np.abs(np.log(means[0] / means[1])).max()
@@ -119,7 +119,7 @@ def test_a_known_distribution_is_compared_by_its_number(capsys: pytest.CaptureFi
     assert "robust LDP is epsilon " in line
 
 
-def test_promises_at_all_frequencies_are_silent(capsys: pytest.CaptureFixture[str]) -> None:
+def test_guarantees_at_all_frequencies_are_silent(capsys: pytest.CaptureFixture[str]) -> None:
     every = rr.RLDP(1, rr.robust.EveryDistribution(PAIRS.pairs))
     for rule, prior, data, columns in [
         (rr.LDP(1), PRIOR, OTHERS, ONE),
