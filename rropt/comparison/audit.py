@@ -19,9 +19,9 @@ from rropt.io.arguments import checked
 from rropt.io.types import Matrix, Number
 from rropt.mechanisms.garbling import HasMatrix
 from rropt.mechanisms.mechanism import Mechanism
+from rropt.model.guarantees import level_of_ratio
 from rropt.model.prior import Prior
 from rropt.model.privacy import Level
-from rropt.model.guarantees import level_of_ratio
 from rropt.problem import Maximize, Problem, Solution
 
 __all__ = ["Audit", "audit", "kept_constraints"]

@@ -259,7 +259,7 @@ GUARANTEES = {
 def test_the_command_keeps_what_the_design_guarantees(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Its own parity is e^4 on a path of five, and 2^52 under robust LDP: a design at that level breaks the guarantee."""
+    """Its own parity is e^4 on a path of five, and 2^52 under robust LDP: a design at that level breaks it."""
     problem = GUARANTEES[name]
     cli.write_results(problem.solve(time_limit=20), tmp_path / "design")
     made = tmp_path / "cured" / "mechanism.json"

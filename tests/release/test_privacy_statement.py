@@ -17,7 +17,8 @@ WITHIN = "within a group at twice this epsilon"
 TEN = rr.Prior.uniform(10)
 PLAIN = "plain LDP (epsilon 36.0437)"
 PAIRS = rr.Prior.from_counts([[20, 60, 120], [280, 320, 200]], pairs=rr.Pairs(["ill", "well"], ["a", "b", "c"]))
-COUNTED = "1,000 counted people (ill, a 2 %; ill, b 6 %; ill, c 12 %; well, a 28 %; well, b 32 %; well, c 20 %), up to chi-square distance 0.0110704"
+COUNTED = "1,000 counted people (ill, a 2 %; ill, b 6 %; ill, c 12 %; well, a 28 %; well, b 32 %; well, c 20 %)"
+COUNTED += ", up to chi-square distance 0.0110704"
 COUNTS = rr.robust.ChiSquareSet(PAIRS)
 
 
@@ -186,7 +187,9 @@ CASES = {
 def test_the_guaranteed_notion_comes_first(name: str) -> None:
     problem, expected = CASES[name]
     assert privacy_statement(problem, Fraction(2**52)) == expected
-    assert [set(one) for one in guarantees_to_list(problem)] == [{"notion", "level", "scope"}] * len(guarantees(problem))
+    assert [set(one) for one in guarantees_to_list(problem)] == [{"notion", "level", "scope"}] * len(
+        guarantees(problem)
+    )
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -243,7 +243,7 @@ def test_many_cautions_of_a_folder_are_cut(capsys: pytest.CaptureFixture[str]) -
 
 @pytest.mark.parametrize("split", [({"a": 1, "b": 5, "c": 3}, {"a": 1, "b": 35, "c": 22}), (COUNTS,)])
 def test_a_guaranteed_risk_is_judged_file_by_file(design: str, split: tuple[dict[str, int], ...]) -> None:
-    """Who knows the file of a record finds it among those of that file, even if the folder has the guaranteed counts."""
+    """Who knows the file of a record finds it among those of that file, even if the folder has those counts."""
     parts(**{f"p{at}": {"g": [x for x in one for _ in range(one[x])]} for at, one in enumerate(split)})
     made = rr.release.release_folder("d", rr.release.ProtectedColumn("g", rr.release.load_design(design)))
     assert ["identified with probability" in one.note for one in made.refused] == [True] * (2 * len(split) - 2)

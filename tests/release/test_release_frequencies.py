@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import json
+import math
+import random
+from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
+import guarantee_cases
 import numpy as np
 import pytest
+from drawing import graded
+from guarantee_cases import LABELS, Rows, mechanisms
 
 import rropt as rr
 from rropt.cli import main as cli
+from rropt.model.guarantees import guarantees
+from rropt.release.plans.at_frequencies import worse_in
+from rropt.release.plans.plan import Design
 
 pytest.importorskip("pyarrow")
 
@@ -141,3 +152,63 @@ def test_each_stratum_is_compared_by_itself(capsys: pytest.CaptureFixture[str]) 
     assert cli.main(["apply", "plan.toml"]) == 0
     (line,) = [one for one in capsys.readouterr().err.splitlines() if "frequencies" in one]
     assert "column 'x', stratum 's': pointwise" in line
+
+
+def at_data(problem: dict[str, Any], rows: Rows, shares: list[Fraction]) -> Iterator[tuple[str, float, float]]:
+    """(notion, its number at these frequencies by the definition, the guaranteed one) of all that depends on them."""
+    k, m = len(rows), len(rows[0])
+    joint = [[p * q for q in row] for p, row in zip(shares, rows, strict=True)]
+    means = [sum((joint[x][y] for x in range(k)), Fraction(0)) for y in range(m)]
+    told = guarantees(problem)
+    for one in told:
+        if one.notion == "pointwise maximal leakage":
+            cells = [(x, y) for x in range(k) for y in range(m) if joint[x][y]]
+            yield one.notion, math.log(max(rows[x][y] / means[y] for x, y in cells)), number(one.level, "epsilon")
+    for one, limit in zip(told[len(told) - len(problem.get("limits", ())) :], problem.get("limits", ()), strict=True):
+        found = 0.0
+        for y in range(m):
+            cells = [(x, y) for x in range(k) if joint[x][y]]
+            if one.notion == "Bayes success":
+                found += float(max(joint[x][y] for x in range(k)))
+            elif one.notion == "limit on a gain":
+                actions = [list(map(Fraction, action)) for action in limit["utility"]["gain"]]
+                found += float(max(sum(action[x] * joint[x][y] for x in range(k)) for action in actions))
+            elif one.notion == "mutual information":
+                found += sum(float(joint[x][y]) * math.log(rows[x][y] / means[y]) for x, _ in cells)
+            elif one.notion == "chi-square information":
+                found += float(sum(joint[x][y] * rows[x][y] / means[y] for x, _ in cells)) - 1 / m
+        if one.notion != "maximal leakage":
+            yield one.notion, found, number(one.level, "at most")
+
+
+def number(text: str, word: str) -> float:
+    return float(Fraction(text.partition(f"{word} ")[2].split()[0].rstrip(",;:")))
+
+
+@pytest.mark.parametrize("seed", graded(range(20), range(20, 200)))
+def test_what_is_worse_at_the_data_is_told_and_nothing_else(seed: int) -> None:
+    """Gains of every shape, rows of pointwise maximal leakage, and informations."""
+    rng = random.Random(seed)
+    case = getattr(guarantee_cases, rng.choice(["gains", "gains", "gains", "columns", "others"]))(rng)
+    problem, words = case.problem, {"limit on a gain": "the limited gain"}
+    for rows in mechanisms(case, rng):
+        outputs = LABELS[: len(rows[0])]
+        mechanism = rr.Mechanism.from_rationals(rows, inputs=list(case.labels), outputs=outputs)
+        counts = [rng.choice([0, 1, 5, 30]) for _ in case.labels]
+        if not any(counts):
+            continue
+        shares = [Fraction(count, sum(counts)) for count in counts]
+        lines = [line for line in worse_in(Design(mechanism, problem=problem), counts) if "of the means" not in line]
+        for notion, own, most in at_data(problem, rows, shares):
+            slack = 1e-6 * max(1, abs(most))
+            found = [line for line in lines if line.startswith(f"{words.get(notion, notion)} is ")]
+            said = [number(line, "is epsilon" if "epsilon" in line else "is") for line in found]
+            if own > most + slack:
+                assert any(own - 1e-9 <= one <= own + 1e-5 * max(1, own) for one in said), (notion, own, most, lines)
+            elif own < most - slack:
+                assert len(said) < sum(told.notion == notion for told in guarantees(problem)), (
+                    notion,
+                    own,
+                    most,
+                    lines,
+                )

@@ -20,7 +20,8 @@ DESIGNS: dict[str, tuple[Any, list[Any], str]] = {
     "robust": (
         rr.MutualInformation(PAIRS),
         [rr.RLDP(1, rr.robust.ChiSquareSet(PAIRS), form="exact")],
-        "robust LDP (epsilon 1) over the confidence set of 130 counted people stated in its certificate, up to chi-square distance 0.0601132; plain LDP "
+        "robust LDP (epsilon 1) over the confidence set of 130 counted people stated in its certificate, up to "
+        "chi-square distance 0.0601132; plain LDP "
         "(epsilon ",
     ),
     "approximate": (

@@ -14,8 +14,8 @@ from rich.console import Console
 import rropt as rr
 from rropt.declare.constraints import Constraint
 from rropt.declare.objectives import WORDS, Objective, from_keys
-from rropt.model.prior import DataColumn
 from rropt.model.guarantees import guarantees
+from rropt.model.prior import DataColumn
 from rropt.studies.reports.descriptions import CONSTRAINTS, goal_sentence, prior_sentence, rule_sentences
 from rropt.studies.reports.terminal import problem_table
 

@@ -42,8 +42,8 @@ def worse_in(design: Design, counts: Sequence[int]) -> Iterator[str]:
 
 def _told(notion: str, level: float, guaranteed: str) -> str:
     return (
-        f"{notion} is epsilon {_epsilon(level)} at the frequencies of these data: its design guarantees {guaranteed} at "
-        "other frequencies; make a design for these"
+        f"{notion} is epsilon {_epsilon(level)} at the frequencies of these data: its design guarantees {guaranteed} "
+        "at other frequencies; make a design for these"
     )
 
 

@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from rropt.errors import InputError, counted
 from rropt.exact import declared_text, shown
-from rropt.model.identification import at_risk, risk_excess
 from rropt.model.guarantees import identification
+from rropt.model.identification import at_risk, risk_excess
 from rropt.release.plans.at_frequencies import column_and_stratum, worse_in
 from rropt.release.plans.plan import Design, ProtectedColumn, of_stratum
 from rropt.release.tables.batches import Protector

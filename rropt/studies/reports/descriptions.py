@@ -11,8 +11,8 @@ from rropt.errors import counted, named
 from rropt.exact import declared_text
 from rropt.io.counts import Numbers
 from rropt.model.distributions import ChiSquareSet, EveryDistribution, Joint, KnownDistribution
-from rropt.model.prior import DataColumn, Prior
 from rropt.model.guarantees import frequencies
+from rropt.model.prior import DataColumn, Prior
 from rropt.problem import Problem
 
 __all__ = ["CONSTRAINTS", "counted_from", "goal_sentence", "prior_sentence", "rule_sentences"]

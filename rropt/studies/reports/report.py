@@ -15,8 +15,8 @@ from rropt.exact import Interval, float_down, float_up
 from rropt.io.arguments import checked
 from rropt.io.files import write_whole
 from rropt.mechanisms.mechanism import Mechanism
-from rropt.model.prior import DataColumn
 from rropt.model.guarantees import privacy_statement
+from rropt.model.prior import DataColumn
 from rropt.problem import Problem, Solution
 from rropt.problem_file import parse_problem
 from rropt.prove.certificates import Certificate
@@ -224,7 +224,10 @@ def _against(
     found = statement(problem, certificate)
     lines = [f"{CERTIFICATE} is of another problem than the one declared: {line}" for line in found.differences]
     if lines:
-        stated, declared = privacy_statement(certificate.document["problem"]), privacy_statement(problem.compile().payload())
+        stated, declared = (
+            privacy_statement(certificate.document["problem"]),
+            privacy_statement(problem.compile().payload()),
+        )
         lines += [f"of privacy it proves: {stated}; declared is: {declared}"] if stated != declared else []
     if mechanism is not None and not found.is_declared:
         lines += breaches(problem, mechanism, weights)

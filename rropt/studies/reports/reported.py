@@ -6,8 +6,8 @@ from typing import Any
 
 from rropt.exact import Interval
 from rropt.mechanisms.mechanism import Mechanism
-from rropt.model.prior import DataColumn
 from rropt.model.guarantees import privacy_statement
+from rropt.model.prior import DataColumn
 from rropt.problem import Problem
 from rropt.program.programs import Divergence
 from rropt.solve.assembly import in_units
