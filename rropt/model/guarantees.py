@@ -25,6 +25,7 @@ DECLARED = 10**12
 """Denominators up to this are tried for the declared epsilon of a ratio that was rounded."""
 PLAIN = "LDP"
 NO_PRIVACY = "no privacy"
+ROWS, GAIN = "linear conditions on every column", "limit on a gain"
 NAMED = 6
 """Frequencies that a guarantee names; of more categories the most frequent ones."""
 
@@ -38,6 +39,11 @@ class Guarantee:
     level: str
     scope: str = ""
     frequencies: str = ""
+
+    @property
+    def is_notion(self) -> bool:
+        """Whether it is a notion of privacy, and not rows or a gain that no recogniser matches."""
+        return self.notion not in (ROWS, GAIN)
 
     @property
     def public(self) -> "Guarantee":
@@ -204,7 +210,7 @@ def _columns(rows: Sequence[Sequence[str]], inputs: Sequence[str]) -> Iterator[G
         groups = ", ".join(named)
         yield Guarantee("LDP of the means over groups", level_of_ratio(ratio), f"of people: {groups}", groups)
     if told.others:
-        yield Guarantee("linear conditions on every column", counted(told.others, "rows"))
+        yield Guarantee(ROWS, counted(told.others, "rows"))
 
 
 def _limit(limit: Mapping[str, Any], inputs: Sequence[str]) -> Guarantee:
@@ -224,7 +230,7 @@ def _limit(limit: Mapping[str, Any], inputs: Sequence[str]) -> Guarantee:
         if gain.notion == "maximal leakage":
             return Guarantee("maximal leakage", level_of_ratio(gain.number))
         most = gain.number
-        word = "limit on a gain" if gain.notion == "gain" else gain.notion
+        word = GAIN if gain.notion == "gain" else gain.notion
     elif kind != "other" and "given" in utility:
         word += " given another variable"
     told = frequencies(inputs, limit["weights"])
@@ -245,13 +251,18 @@ def _divergence(notion: Mapping[str, str]) -> Guarantee:
     return Guarantee(word, ", ".join(f"{key} {number}" for key, number in levels.items()))
 
 
+def declared_epsilon(ratio: Fraction) -> Fraction | None:
+    """The short epsilon of which a ratio is the lower end of exp(epsilon); None where it is a gamma."""
+    epsilon = log_enclosure(ratio).upper.limit_denominator(DECLARED)
+    return epsilon if exp_enclosure(epsilon).lower == ratio else None
+
+
 def level_of_ratio(ratio: Fraction) -> str:
     """The level, in words, of a ratio: a declared gamma, or the lower end of the enclosure of a declared exp(epsilon).
     A ratio of many digits has only the epsilon, rounded up."""
-    above = log_enclosure(ratio).upper
-    epsilon = above.limit_denominator(DECLARED)
-    if exp_enclosure(epsilon).lower == ratio:
+    if (epsilon := declared_epsilon(ratio)) is not None:
         return f"epsilon {declared_text(epsilon)}"
+    above = log_enclosure(ratio).upper
     gamma = f"gamma {declared_text(ratio)}, " if max(ratio.numerator, ratio.denominator) < DECLARED else ""
     return f"{gamma}epsilon {shown(above, DIGITS, up=True)}"
 

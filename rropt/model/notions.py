@@ -44,18 +44,27 @@ def _pointwise(rows: Sequence[Row]) -> tuple[list[tuple[Fraction, Row]], set[Row
     that v_x <= s_x v_x <= s . v. Hence max over p_x > 0 of Q[x, y] / (p . Q[., y]) is at most r for every output.
     """
     given, found, used = set(rows), list[tuple[Fraction, Row]](), set[Row]()
-    scales: dict[Row, None] = {}
+    scales: dict[Row, bool] = {}
     for row in given:
         above = [x for x, number in enumerate(row) if number > 0]
         if len(above) == 1 and row[above[0]] < 1:
-            scales[tuple((x == above[0]) - number for x, number in enumerate(row))] = None
-    for scaled in scales:
-        own = {x: tuple((x == z) - share for z, share in enumerate(scaled)) for x, share in enumerate(scaled) if share}
-        ratio = sum(scaled, Fraction(0))
-        if ratio >= 1 and all(row in given or scaled[x] >= 1 for x, row in own.items()):
+            scales[_plus(row, above[0])] = True
+    # Where no row is needed, all are asked for: else many distributions would have them.
+    if not scales and given:
+        first = min(given)
+        scales = {_plus(first, x): False for x in range(len(first)) if max(first) <= 0}
+    for scaled, may_lack in scales.items():
+        ratio, there = sum(scaled, Fraction(0)), [x for x, share in enumerate(scaled) if share]
+        own = (tuple((x == z) - share for z, share in enumerate(scaled)) for x in there)
+        if ratio >= 1 and all(row in given or (may_lack and scaled[x] >= 1) for x, row in zip(there, own, strict=True)):
             found.append((ratio, tuple(share / ratio for share in scaled)))
-            used.update(own.values())
+            used.update(tuple((x == z) - share for z, share in enumerate(scaled)) for x in there)
     return sorted(found), used
+
+
+def _plus(row: Row, x: int) -> Row:
+    """s of the row e_x - s."""
+    return tuple((x == z) - number for z, number in enumerate(row))
 
 
 def _means(rows: Sequence[Row]) -> tuple[dict[Fraction, tuple[Pair, ...]], int]:

@@ -125,6 +125,10 @@ CASES = {
         payload(rr.privacy.PointwiseMaximalLeakage(PRIOR, epsilon="0.5")),
         f"pointwise maximal leakage (epsilon 0.5) {AT}; {PLAIN}",
     ),
+    "pointwise maximal leakage that every matrix keeps": (
+        payload(rr.privacy.PointwiseMaximalLeakage(PRIOR, gamma=6)),
+        f"pointwise maximal leakage (gamma 6, epsilon 1.79176) {AT}; {PLAIN}",
+    ),
     "pointwise maximal leakage and LDP": (
         payload(rr.LDP(2), rr.privacy.PointwiseMaximalLeakage(rr.Prior(["a", "b", "c"], [3, 0, 1]), gamma=2)),
         "LDP (epsilon 2) and pointwise maximal leakage (gamma 2, epsilon 0.693148) at the frequencies (a 75 %; b 0 %; "
@@ -232,6 +236,13 @@ def test_every_public_constraint_is_privacy_or_not() -> None:
 def test_a_problem_with_a_notion_of_privacy_is_not_called_one_without(rule: rr.Constraint) -> None:
     problem = rr.Problem(rr.Maximize(rr.Trace(PRIOR)), [rule])
     assert "no privacy constraint is declared" not in problem.warnings()
+
+
+def test_a_limit_that_is_no_notion_of_privacy_is_none() -> None:
+    rule = rr.AtMost(rr.BayesSuccess(PRIOR, gain=[[1], [0], [0]], actions=["a"]), "0.5")
+    for one in (rule, rr.ConeConstraint([[1, -2, 0], [0, 1, -2]]), rr.Floor("0.2")):
+        problem = rr.Problem(rr.Maximize(rr.Trace(PRIOR)), [one])
+        assert "no privacy constraint is declared" in problem.warnings()
 
 
 def test_without_a_certificate_the_parity_is_told() -> None:
