@@ -25,7 +25,7 @@ DECLARED = 10**12
 """Denominators up to this are tried for the declared epsilon of a ratio that was rounded."""
 PLAIN = "LDP"
 NO_PRIVACY = "no privacy"
-ROWS, GAIN = "linear conditions on every column", "limit on a gain"
+ROWS, GAIN, EVENTS = "linear conditions on every column", "limit on a gain", "limits on single events"
 NAMED = 6
 """Frequencies that a guarantee names; of more categories the most frequent ones."""
 
@@ -43,7 +43,7 @@ class Guarantee:
     @property
     def is_notion(self) -> bool:
         """Whether it is a notion of privacy, and not rows or a gain that no recogniser matches."""
-        return self.notion not in (ROWS, GAIN)
+        return self.notion not in (ROWS, GAIN, EVENTS)
 
     @property
     def public(self) -> "Guarantee":
@@ -59,9 +59,11 @@ def guarantees(problem: Mapping[str, Any]) -> tuple[Guarantee, ...]:
     """All conditions on privacy of a certificate's `problem`, the cone's first. Raises KeyError, TypeError or
     ValueError for what the format does not allow."""
     inputs = tuple(problem["inputs"])
+    approximates, events = _approximates(problem)
     return (
         *_cone(problem["cone"], inputs),
-        *map(_approximate, _approximates(problem)),
+        *map(_approximate, approximates),
+        *[Guarantee(EVENTS, counted(events, "rows"))] * bool(events),
         *_identification(problem),
         *_entropy(problem, inputs),
         *(_limit(limit, inputs) for limit in problem.get("limits", ())),
@@ -69,8 +71,8 @@ def guarantees(problem: Mapping[str, Any]) -> tuple[Guarantee, ...]:
     )
 
 
-def _approximates(problem: Mapping[str, Any]) -> list[Mapping[str, str]]:
-    """Every approximate LDP: that of the key, and those that rows write out.
+def _approximates(problem: Mapping[str, Any]) -> tuple[list[Mapping[str, str]], int]:
+    """Every approximate LDP, that of the key and those that rows write out; and how many rows of events are left.
 
     Proof. The key is the definition, Q(S | x) - exp(epsilon) Q(S | z) <= delta for all x, z and S. Rows have the upper
     end of exp(epsilon), which is above it by less than 2^-200 of it. `ApproximateLDP` refuses a delta of which a
@@ -78,12 +80,13 @@ def _approximates(problem: Mapping[str, Any]) -> list[Mapping[str, str]]:
     """
     found = [problem["approximate"]] if "approximate" in problem else []
     most = exp_enclosure(Fraction(LARGEST_EPSILON)).lower
-    for gamma, delta in events_of(problem):
+    whole, others = events_of(problem)
+    for gamma, delta in whole:
         if gamma <= most:
             epsilon = log_enclosure(gamma).lower.limit_denominator(DECLARED)
             is_end = exp_enclosure(epsilon).upper == gamma
             found.append(({"epsilon": str(epsilon)} if is_end else {"gamma": str(gamma)}) | {"delta": str(delta)})
-    return found
+    return found, others
 
 
 def _approximate(content: Mapping[str, Any]) -> Guarantee:
@@ -117,7 +120,7 @@ def identification(problem: Mapping[str, Any]) -> tuple[tuple[int, ...], Fractio
 def approximate_level(problem: Mapping[str, Any]) -> Level | None:
     """The first level at which a certificate's `problem` guarantees approximate LDP; None where it does not. KeyError
     and the like as `guarantees`."""
-    return next(map(declared_level, _approximates(problem)), None)
+    return next(map(declared_level, _approximates(problem)[0]), None)
 
 
 def privacy_statement(
@@ -364,7 +367,7 @@ def _entropy(problem: Mapping[str, Any], inputs: Sequence[str]) -> Iterator[Guar
 def plain_ratio(problem: Mapping[str, Any]) -> Fraction | None:
     """A ratio at which plain LDP keeps every guarantee of `problem` on privacy; None where it gives none. Raises
     InputError where no level of plain LDP keeps them. KeyError and the like as `guarantees`."""
-    cone, found = problem["cone"], list(map(declared_level, _approximates(problem)))
+    cone, found = problem["cone"], list(map(declared_level, _approximates(problem)[0]))
     if cone["kind"] == "graph":
         numbers = [number for *_, number in cone["edges"]]
         found += [declared_level({cone.get("unit", "epsilon"): min(numbers, key=Fraction)})] if numbers else []

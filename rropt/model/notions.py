@@ -135,8 +135,9 @@ def gain_of(limit: Mapping[str, Any]) -> Gain:
     return Gain("gain", most)
 
 
-def events_of(problem: Mapping[str, Any]) -> list[tuple[Fraction, Fraction]]:
-    """(g, delta) of every approximate LDP that rows on the matrix write out, the least delta first.
+def events_of(problem: Mapping[str, Any]) -> tuple[list[tuple[Fraction, Fraction]], int]:
+    """(g, delta) of every approximate LDP that rows on the matrix write out, the least delta first; and how many rows
+    of events are no part of one.
 
     Proof. The rows of one (g, delta) are, divided by a positive number, Q[x, S] - g Q[z, S] <= delta, for two different
     inputs x and z and a set S of outputs. They are counted once for each (x, z, S) with S neither empty nor all
@@ -144,17 +145,18 @@ def events_of(problem: Mapping[str, Any]) -> list[tuple[Fraction, Fraction]]:
     side is 0, or 1 - g <= 0. So Q(S | x) <= g Q(S | z) + delta for all inputs and all sets.
     """
     if problem["outputs"] is None:
-        return []
-    k, m = len(problem["inputs"]), len(problem["outputs"])
+        return [], 0
+    k, m, keys = len(problem["inputs"]), len(problem["outputs"]), list[tuple[Fraction, Fraction]]()
     events: dict[tuple[Fraction, Fraction], set[tuple[int, int, tuple[int, ...]]]] = {}
     for row in problem["rows"]:
         if (event := _event(row)) is not None:
             ratio, delta, x, z, chosen = event
+            keys.append((ratio, delta))
             inside = {x, z} <= set(range(k)) and set(chosen) < set(range(m))
             if inside and ratio >= 1 and 0 < delta < 1:
                 events.setdefault((ratio, delta), set()).add((x, z, chosen))
     whole = [key for key, found in events.items() if len(found) == k * (k - 1) * (2**m - 2)]
-    return sorted(whole, key=lambda key: (key[1], key[0]))
+    return sorted(whole, key=lambda key: (key[1], key[0])), sum(key not in whole for key in keys)
 
 
 def _event(row: Mapping[str, Any]) -> tuple[Fraction, Fraction, int, int, tuple[int, ...]] | None:

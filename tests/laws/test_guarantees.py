@@ -65,16 +65,21 @@ def shares(scope: str, labels: Sequence[str]) -> list[list[Fraction]]:
     return found
 
 
+def exactly(told: list[Fraction], problem: dict[str, Any]) -> list[Fraction]:
+    """The frequencies that a sentence rounded: weights of a limit, or numbers of a row of the cone."""
+    found = [told] if sum(told) == 1 else []
+    found += [list(map(F, limit["weights"])) for limit in problem.get("limits", ())]
+    for row in [list(map(F, row)) for row in problem["cone"].get("rows", ())]:
+        found += [[max(sign * number, F(0)) for number in row] for sign in (1, -1)]
+        found += [[(x == at) - number for x, number in enumerate(row)] for at in range(len(row))]
+    scaled = [[number / sum(own) for number in own] for own in found if sum(own)]
+    return next(own for own in scaled if all(abs(p - q) < F(1, 1000) for p, q in zip(own, told, strict=True)))
+
+
 def frequencies_of(scope: str, labels: Sequence[str], problem: dict[str, Any]) -> list[Fraction]:
-    """The one list of frequencies in a sentence; where it was rounded, the weights of a limit that it was made of."""
+    """The one list of frequencies in a sentence."""
     (told,) = shares(scope, labels)
-    for limit in problem.get("limits", ()) if sum(told) != 1 else ():
-        weights = list(map(F, limit["weights"]))
-        own = [weight / sum(weights) for weight in weights]
-        if all(abs(p - q) < F(1, 1000) for p, q in zip(own, told, strict=True)):
-            return own
-    assert sum(told) == 1
-    return told
+    return exactly(told, problem)
 
 
 def dot(a: Sequence[Fraction], b: Sequence[Fraction]) -> Fraction:
@@ -119,8 +124,7 @@ def holds(one: Guarantee, rows: Rows, labels: Sequence[str], problem: dict[str, 
             most = max(q / dot(prior, c) for c in outputs if dot(prior, c) for p, q in zip(prior, c, strict=True) if p)
             return all(not ball(most) > r for r in ratios(level))
         case "LDP of the means over groups":
-            found = shares(scope, labels)
-            assert {sum(side) for side in found} == {1}
+            found = [exactly(told, problem) for told in shares(scope, labels)]
             assert len(found) % 2 == 0
             means = [[dot(side, c) for c in outputs] for side in found]
             pairs = [(at, at ^ 1) for at in range(len(means))]
@@ -173,7 +177,7 @@ def holds(one: Guarantee, rows: Rows, labels: Sequence[str], problem: dict[str, 
     return True
 
 
-PLAIN = {"linear conditions on every column", "limit on a gain"}
+PLAIN = {"linear conditions on every column", "limit on a gain", "limits on single events"}
 """What no notion describes: it is counted, and not called private."""
 
 
