@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 from core_files import claiming_less, judged, mutants, proof_files, resealed
 
+from rropt.solve.verified import read_as
+
 CORE = Path(__file__).parent.parent / "proofs" / "core"
 SOURCES = ("core.mli", "core.ml", "sha256.ml", "driver.ml")
 FILES = proof_files()
@@ -37,12 +39,19 @@ def core(tmp_path_factory):
     build = ["ocamlfind", "ocamlopt", "-w", "-a", "-package", "zarith", "-linkpkg", *SOURCES]
     subprocess.run([*build, "-o", "rropt-core"], cwd=folder, check=True, capture_output=True)
 
+    def read(text):
+        """What it says of the problem that it reads."""
+        run(text)
+        return read.lines
+
     def run(text):
         data = text.encode() if isinstance(text, str) else text
         done = subprocess.run([folder / "rropt-core"], input=data, capture_output=True)
         assert done.stderr == b""
-        return done.returncode, done.stdout.decode().splitlines()[-1]
+        *read.lines, line = done.stdout.decode().splitlines()
+        return done.returncode, line
 
+    run.read = read
     return run
 
 
@@ -59,7 +68,23 @@ def alike(core, text):
 
 @pytest.mark.parametrize("name", FILES)
 def test_certificates_are_proved_by_both(core, name):
-    assert alike(core, FILES[name][1]) == 0
+    """And the problem that it reads is the one of the certificate."""
+    certificate, text = FILES[name]
+    assert alike(core, text) == 0
+    assert core.read(text) == read_as(certificate["problem"], text.encode())
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_another_problem_is_read_as_another_one(core, name):
+    """Any line of the problem that is changed, with its own hash."""
+    certificate, text = FILES[name]
+    lines, draw = text.split("\n"), random.Random(name)
+    end = next(i for i, line in enumerate(lines) if line.startswith("claim"))
+    for _ in range(5):
+        changed, at = lines[:], draw.randrange(2, end)
+        changed[at] = re.sub(r"\d+", lambda found: str(int(found[0]) + 1), changed[at], count=1)
+        if changed != lines and core(resealed("\n".join(changed)))[0] < 2:
+            assert core.read(resealed("\n".join(changed))) != read_as(certificate["problem"], text.encode())
 
 
 @pytest.mark.parametrize("name", FILES)

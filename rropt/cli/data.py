@@ -283,7 +283,7 @@ def draw_estimate(
 
 def _declared_privacy(folder: Path) -> list[Constraint]:
     """The constraints on privacy that the solution of this folder declares; none where no solution is here."""
-    from rropt.model.promises import promises
+    from rropt.model.guarantees import guarantees
     from rropt.problem.solving import with_rules
     from rropt.problem_file import parse_problem
     from rropt.release.plans.provenance import SOLUTION, solution_of
@@ -291,7 +291,7 @@ def _declared_privacy(folder: Path) -> list[Constraint]:
     if not (folder / SOLUTION).exists():
         return []
     declared = parse_problem(str(solution_of(folder / SOLUTION).get("problem")))
-    return [rule for rule in declared.constraints if promises(with_rules(declared, [rule]).compile().payload())]
+    return [rule for rule in declared.constraints if guarantees(with_rules(declared, [rule]).compile().payload())]
 
 
 def identify(
@@ -302,7 +302,7 @@ def identify(
     """Mix a design that does not identify the frequencies with one that does, at the same privacy, to estimate them."""
     from rropt.estimation.identifiability import companion, identifying
     from rropt.mechanisms.estimators.linear import float_rank
-    from rropt.model.promises import plain_ratio
+    from rropt.model.guarantees import plain_ratio
     from rropt.prove.mechanism_files import CERTIFICATE
     from rropt.release import load_design
 

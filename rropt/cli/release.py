@@ -261,7 +261,7 @@ def show(
         of_which = "" if account.delta is None else f" of {epsilon(account.ceiling)} and {delta(account.delta)}"
         say(f"as approximate LDP: epsilon {epsilon(most.approximate)}, delta {delta(most.delta)}{of_which}")
     robust = sum(
-        any("robust LDP" in str(one.get("promised")) for one in entry.content["columns"]) for entry in account.entries
+        any("robust LDP" in str(one.get("guarantee")) for one in entry.content["columns"]) for entry in account.entries
     )
     if robust:
         say(f"{counted(robust, 'draws')} with robust LDP: it holds for each draw alone and does not add up")

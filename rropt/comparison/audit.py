@@ -14,14 +14,14 @@ from rropt.declare.constraint import described
 from rropt.declare.constraints import LDP, RLDP, Constraint
 from rropt.declare.objectives import MutualInformation
 from rropt.errors import InputError, NoRoute, counted
-from rropt.exact import Interval, float_down, float_up, rational, rational_text, shown
+from rropt.exact import Interval, declared_text, float_down, float_up, rational, rational_text, shown
 from rropt.io.arguments import checked
 from rropt.io.types import Matrix, Number
 from rropt.mechanisms.garbling import HasMatrix
 from rropt.mechanisms.mechanism import Mechanism
+from rropt.model.guarantees import declared_epsilon
 from rropt.model.prior import Prior
 from rropt.model.privacy import Level
-from rropt.model.promises import level_of_ratio
 from rropt.problem import Maximize, Problem, Solution
 
 __all__ = ["Audit", "audit", "kept_constraints"]
@@ -131,8 +131,8 @@ class Audit:
             return "it is not as private as declared"
         if self.rounding_only:
             return f"only because of rounding (differences of {self._missing:.1e})"
-        level = level_of_ratio(judged.gamma)
-        power = f"exp({level.removeprefix('epsilon ')}) = " if level.startswith("epsilon") else ""
+        epsilon = declared_epsilon(judged.gamma)
+        power = "" if epsilon is None else f"exp({declared_text(epsilon)}) = "
         short = (at.parity < judged.gamma * (1 - ROUNDING) for at in judged.shortfalls)
         names = ", ".join(
             f"{at.output!r} " + (f"reaches only {float(at.parity):.6g}" if low else f"has {at.values}")

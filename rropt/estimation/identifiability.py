@@ -69,7 +69,7 @@ def identifying(
     default a design for estimation at the mechanism's own parity: subset selection of the minimax size where it has at
     most 4096 outputs, else k-ary or Hadamard response, whichever has less risk. Another one must satisfy the same
     constraints; those on columns (privacy) then hold for the result, those on the matrix as a whole need not.
-    The default keeps plain LDP; where the design promises another notion of privacy, give one that keeps it.
+    The default keeps plain LDP; where the design guarantees another notion of privacy, give one that keeps it.
     Outputs keep their labels; of the other mechanism's, those that are taken get " (2)". Proportional outputs are
     merged under the first label. Raises InputError.
     """

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rropt.declare.constraint import AtLevel, with_distinct_names
-from rropt.declare.constraints import Constraint, PointwiseMaximalLeakage
+from rropt.declare.constraints import Constraint
 from rropt.declare.objective import Sum
 from rropt.declare.objectives import Objective
 from rropt.errors import InputError, named
@@ -25,13 +25,12 @@ from rropt.io.count_records import blank_twins
 from rropt.io.counts import same_labels
 from rropt.io.files import TOML, read_text, write_whole
 from rropt.io.types import Label, Number
+from rropt.model.guarantees import guarantees
 from rropt.model.prior import Prior, clean_labels
 from rropt.problem.goal import Goal, Maximize, Minimize
 from rropt.problem.html import problem_html
 from rropt.program.cones import CompleteCone, Cone, FreeCone, PolyhedralCone, base_cone, combined
-from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.extras import Extra, OffDiagonalForm
-from rropt.program.limits import Limits, Notions, PosteriorRisk
 from rropt.program.programs import BayesGain, Information, Program, Row
 from rropt.solve.options import SolveOptions
 
@@ -254,9 +253,9 @@ class Problem:
             them = "they are" if zeros[1:] else "it is"
             found.append(f"no person has {named(zeros)} (prior 0); {them} protected all the same")
         free = isinstance(program.cone, FreeCone | PolyhedralCone) and isinstance(base_cone(program.cone), FreeCone)
-        free = free and all(program.extra(kind) is None for kind in (ConcaveFloor, PosteriorRisk, Limits, Notions))
-        private = (AtLevel, PointwiseMaximalLeakage)
-        if free and not any(isinstance(rule, private) for rule in self.constraints):
+        # Robust LDP over a polytope is rows that no recogniser matches, and so is that of a joint distribution.
+        free = free and not any(isinstance(rule, AtLevel) for rule in self.constraints)
+        if free and not any(one.is_notion for one in guarantees(program.payload())):
             found.append("no privacy constraint is declared")
         return tuple(found)
 

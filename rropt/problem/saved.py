@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from rropt.checker import check_bytes
 from rropt.errors import InputError
-from rropt.exact import Interval, rational_text
+from rropt.exact import Interval, rational, rational_text
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.problem.definitions import held_to_definitions
 from rropt.prove.certificates import Certificate
+from rropt.prove.gaps import grain, is_reached
 from rropt.prove.problem_digest import differences
 from rropt.solve.assembly import in_units
 from rropt.solve.registry import SolverClaim
@@ -88,11 +89,22 @@ def from_dict(made: type[Solution], document: Any, problem: Problem, where: str)
     if solution.status == "bounded":
         return solution
     certificate, verdict = solution.certificate, solution.verdict
-    if certificate is None or verdict is None or not verdict.proved or not _is_shown(solution, certificate, where):
+    proved = certificate is not None and verdict is not None and verdict.proved
+    if certificate is None or not proved or not _is_shown(solution, certificate, where) or not _is_near(solution):
         raise InputError(f"it says {solution.status}, and its certificate does not", where, REMEDY)
     if certificate.differences(problem.compile()):
         return replace(solution, status="bounded", warnings=(*solution.warnings, RELAXED))
     return solution
+
+
+def _is_near(solution: Solution) -> bool:
+    """Whether the gap of a certified solution is the wanted one, or as small as rounding lets it be."""
+    if solution.status != "certified":
+        return True
+    program, wanted = solution.problem.compile(), rational(solution.wanted_gap)
+    rounding = in_units(Interval.point(grain(program, wanted)), solution.units).upper
+    absolute = max(rational(solution.wanted_absolute_gap), rounding)
+    return is_reached(program.sense, solution.attained, solution.limit, wanted, absolute)
 
 
 def _is_shown(solution: Solution, certificate: Certificate, where: str) -> bool:

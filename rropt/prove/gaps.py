@@ -42,6 +42,14 @@ def allowed(limit: Fraction, gap: Fraction, absolute: Fraction) -> Fraction:
     return max(gap * abs(limit), absolute)
 
 
+def is_reached(
+    sense: Sense, attained: Interval | None, limit: Fraction | None, gap: Fraction, absolute: Fraction
+) -> bool:
+    """Whether value and bound are as close as `allowed` says: what "certified" means besides a proof."""
+    distance = gap_of(sense, attained, limit)
+    return distance is not None and limit is not None and 0 <= distance <= allowed(limit, gap, absolute)
+
+
 def grain(program: Program, gap: Fraction | float) -> Fraction:
     """The loss that rounding may cause, in the utility's unit: GRAIN times the range of the utility. Nothing
     for an information where the wanted relative `gap` is below GRAIN.

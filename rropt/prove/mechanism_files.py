@@ -18,7 +18,7 @@ from rropt.io.formulas import unquoted
 from rropt.mechanisms.grouped import GroupedMechanism
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.off_diagonal import OffDiagonalMechanism
-from rropt.model.promises import declared_level, promises
+from rropt.model.guarantees import declared_level, guarantees
 from rropt.prove.certificates import Certificate
 
 MECHANISM, TABLE, CERTIFICATE = "mechanism.json", "mechanism.csv", "certificate.json"
@@ -46,7 +46,7 @@ def read_mechanism(path: str | os.PathLike[str], check: bool) -> tuple[Mechanism
             "one of the two was changed: solve again, or move the certificate away",
         )
     try:
-        promises(problem)
+        guarantees(problem)
         _hold_to_ratios(mechanism, problem["cone"], str(beside))
     except (KeyError, TypeError, ValueError) as error:
         if isinstance(error, InputError):
@@ -153,7 +153,7 @@ def _hold_to_ratios(mechanism: Mechanism, cone: Mapping[str, Any], where: str) -
         return
     if not kept:
         raise InputError(
-            "the mechanism to be drawn has larger ratios than its certificate promises",
+            "the mechanism to be drawn has larger ratios than its certificate guarantees",
             where,
             "one of the two was changed: solve again",
         )

@@ -55,7 +55,7 @@ def noisy_prior(
 def _entry(column: str, noise: GeometricNoise, data: Path, output: Path, population: str) -> dict[str, Any]:
     """The line of the ledger. A histogram of a column is not an answer: the column can be released after it."""
     identity = secure_bytes(8).hex()
-    told = {"columns": [column], "parity": parity_text(noise.parity), "promised": "counts with noise", "counts": True}
+    told = {"columns": [column], "parity": parity_text(noise.parity), "guarantee": "counts with noise", "counts": True}
     return {
         "release": identity,
         "time": datetime.now(UTC).isoformat(timespec="seconds"),

@@ -314,7 +314,7 @@ class FileRelease:
                 "sha256": sha256,
                 "plan": self.plan,
                 "columns": [
-                    level.to_dict() | {"promised": one.promised} | ({} if scope is None else {"scope": scope})
+                    level.to_dict() | {"guarantee": one.guarantee} | ({} if scope is None else {"scope": scope})
                     for one, level, scope in zip(self.release.columns, self.cost.levels, self.scopes, strict=True)
                     if not self.is_empty
                 ],

@@ -24,7 +24,7 @@ from rropt.program.permutation_mixtures import Mixture
 from rropt.program.programs import BayesGain, ChiSquare, Information, Linear, Program
 from rropt.program.worst_case import LeastInformation
 from rropt.prove.certificates import Certificate
-from rropt.prove.gaps import allowed, gap_of, grain
+from rropt.prove.gaps import gap_of, grain, is_reached
 from rropt.solve.budget import CHECKED, COMPARED, LARGEST_RANK, LAST, LEAST, PROVED, ROUNDED, VALUE_BITS
 from rropt.solve.candidate_mixtures import best_mixture
 from rropt.solve.candidates import best_candidate, last_resort
@@ -218,10 +218,8 @@ def _is_within(
     rounding: Fraction | int = 0,
 ) -> bool:
     """Whether value and bound are as close as was asked for, or as `rounding` lets them be."""
-    distance = gap_of(program.sense, attained, limit)
-    if distance is None or limit is None:
-        return False
-    return 0 <= distance <= allowed(limit, Fraction(options.gap), max(Fraction(options.absolute_gap), rounding))
+    absolute = max(Fraction(options.absolute_gap), Fraction(rounding))
+    return is_reached(program.sense, attained, limit, Fraction(options.gap), absolute)
 
 
 def _round(program: Program, objective: Objective, effort: Effort, answer: Answer, why: list[str]) -> Found | None:

@@ -4,8 +4,10 @@ See docs/verified-core.md. The kernel and rropt-core read a proof file, which is
 certificate here; their bound must be the certificate's claim.
 """
 
+import hashlib
 import io
 import json
+import math
 import os
 import re
 import shutil
@@ -76,12 +78,54 @@ def strengthen(verdict: Verdict, data: bytes, program: str | None = None) -> Ver
         return replace(verdict, by=BY_CHECKER, statement=(*verdict.statement, f"outside: {outside}"))
     except kernel.RefutedError:
         return disagree(verdict, "kernel", "REFUTED")
-    by, judge = (BY_KERNEL, judge_kernel) if program is None else (BY_CORE, lambda text: judge_core(program, text))
-    line, name = judge(proof), by.partition(" and ")[0]
+    by, statement = BY_KERNEL, verdict.statement
+    if program is None:
+        line = judge_kernel(proof)
+    else:
+        by, stated = BY_CORE, read_as(certificate["problem"], proof)
+        *read, line = judge_core(program, proof)
+        if line.startswith("PROVED") and read != stated:
+            return disagree(verdict, by, f"it read another problem: {'; '.join(read) or 'it does not say which'}")
+        statement = (*statement, f"read by {NAME}: {stated[1]}; SHA-256 of what it read: {stated[0].split()[1]}")
+    name = by.partition(" and ")[0]
     if not claims(line, name, certificate):
         return disagree(verdict, name, line)
     # Every step of such a proof is a theorem: no lemma is assumed.
-    return replace(verdict, by=by, assumptions=())
+    return replace(verdict, by=by, assumptions=(), statement=statement)
+
+
+def read_as(problem: Json, proof: bytes) -> list[str]:
+    """What rropt-core must say of the problem that it reads: the SHA-256 of the lines of the proof file that state it,
+    and what these are of, from the certificate's problem itself and not from the proof file."""
+    start = proof.index(b"\n", proof.index(b"\n") + 1) + 1
+    digest = hashlib.sha256(proof[start : proof.index(b"\nclaim ") + 1]).hexdigest()
+    utility, cone, given = problem["utility"], problem["cone"], problem["utility"].get("given")
+    name = {"mutual_information": "given" if given else "information", "chi_square": "chi-square"}
+    less = "less " if problem["sense"] == "minimize" and utility["kind"] != "linear" else ""
+    weights = [int(weight) for weight in problem["weights"]]
+    unit = math.gcd(*(weights if given is None else (int(weight) for row in given for weight in row)))
+    base = cone["base"] if cone["kind"] == "polyhedral" else cone
+    place = "cone free"
+    if base["kind"] == "complete":
+        place = f"ratio {_ends(base['gamma'])}" if "gamma" in base else f"ratio exp({_ends(base['epsilon'])})"
+    elif base["kind"] == "graph":
+        place = f"{len(base['edges'])} edges"
+    parts = [
+        f"{problem['sense']} {less}{name.get(utility['kind'], utility['kind'])}",
+        f"{len(weights)} inputs",
+        f"total weight {sum(weights) // unit}",
+        place,
+        f"{len(cone.get('rows', ()))} half-spaces",
+        f"{len(problem['rows'])} rows",
+        *(f"entropy at least {_ends(floor['at_least'])}" for floor in [problem.get("entropy")] if floor is not None),
+        *(f"a limit of {_ends(limit['at_most'])}" for limit in problem.get("limits", ())),
+    ]
+    return [f"problem {digest}", ", ".join(parts)]
+
+
+def _ends(number: str) -> str:
+    """A rational with its denominator."""
+    return "/".join(map(str, Fraction(number).as_integer_ratio()))
 
 
 def disagree(verdict: Verdict, name: str, line: str) -> Verdict:
@@ -95,8 +139,9 @@ def judge_kernel(proof: bytes) -> str:
     return kernel.verdict(io.BytesIO(proof))[1]
 
 
-def judge_core(program: str, proof: bytes) -> str:
-    """The verdict of rropt-core on a proof file. Raises InputError where the program is another one."""
+def judge_core(program: str, proof: bytes) -> list[str]:
+    """The lines of rropt-core on a proof file: those on the problem that it read, and its verdict. Raises InputError
+    where the program is another one."""
     try:
         done = subprocess.run([program], input=proof, capture_output=True, check=False)
     except OSError as error:
@@ -105,7 +150,7 @@ def judge_core(program: str, proof: bytes) -> str:
     word = lines[-1].split(" ")[0] if lines else ""
     if {"PROVED": 0, "REFUTED": 1, "UNREADABLE": 2}.get(word) != done.returncode:
         raise InputError(f"it does not answer as {NAME} does (exit status {done.returncode})", program, BUILD)
-    return lines[-1]
+    return lines
 
 
 def claims(line: str, by: str, certificate: Json) -> bool:

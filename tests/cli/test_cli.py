@@ -43,8 +43,8 @@ KEYS = [
     "units",
     "route",
     "seconds",
-    "promise",
-    "promises",
+    "guarantee",
+    "guarantees",
     "epsilon",
 ]
 KEYS += ["mechanism", "certificate", "verdict"]
@@ -150,7 +150,7 @@ def test_solve_shows_the_problem_the_result_and_the_verdict(run: Run) -> None:
         r"value +0\.\d+ nats",
         r"bound +at most 0\.\d+ nats",
         r"gap +\S+ nats, \S+ of the bound \(wanted 1e-06\)",
-        r"promised +LDP \(epsilon 1\)",
+        r"guarantees +LDP \(epsilon 1\)",
         r"route +vertices: ",
         r"seconds +\d",
         r"Q\[input, output\], 3 x \d",

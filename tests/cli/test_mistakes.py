@@ -372,19 +372,22 @@ def test_reports_name_the_column_and_the_file(capfd: pytest.CaptureFixture[str])
     assert "counted from 3 people in column &#x27;level&#x27; of d.csv" in page
 
 
-def test_what_is_promised_is_said_first(capfd: pytest.CaptureFixture[str]) -> None:
-    """Robust LDP at epsilon 1 has a matrix of plain epsilon 36: the promise comes first, everywhere."""
+def test_what_is_guaranteed_is_said_first(capfd: pytest.CaptureFixture[str]) -> None:
+    """Robust LDP at epsilon 1 has a matrix of plain epsilon 36: the guarantee comes first, everywhere."""
     pairs = HEAD + 'sensitive = ["s", "t"]\nother = ["u", "v"]\ncounts = [[35, 65], [10, 90]]\n'
     robust = LDP.replace("ldp", "rldp") + 'confidence = "counts"\nform = "exact"\n'
     Path("t.toml").write_text(pairs + WANTED + robust, encoding="utf-8")
     named = "(s, u 17.5 %; s, v 32.5 %; t, u 5 %; t, v 45 %)"
-    promise = f"robust LDP (epsilon 1) over the confidence set of 200 counted people {named}; plain LDP (epsilon "
-    assert promise in " ".join(solved("solve", "t.toml", capfd=capfd).split())
-    assert f'"promise": "{promise}' in Path("o/solution.json").read_text(encoding="utf-8")
-    assert f'"promise": "{promise}' in solved("solve", "t.toml", "--json", capfd=capfd)
+    guarantee = (
+        f"robust LDP (epsilon 1) over the confidence set of 200 counted people {named}, up to chi-square "
+        "distance 0.0390736; plain LDP (epsilon "
+    )
+    assert guarantee in " ".join(solved("solve", "t.toml", capfd=capfd).split())
+    assert f'"guarantee": "{guarantee}' in Path("o/solution.json").read_text(encoding="utf-8")
+    assert f'"guarantee": "{guarantee}' in solved("solve", "t.toml", "--json", capfd=capfd)
     rr.write_report("o", "r.html")
     page = Path("r.html").read_text(encoding="utf-8").replace("\u00a0", " ")
-    assert f"It guarantees: {promise}" in page
+    assert f"It guarantees: {guarantee}" in page
 
 
 def test_the_help_of_route_names_them_all(capfd: pytest.CaptureFixture[str]) -> None:

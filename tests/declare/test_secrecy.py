@@ -112,7 +112,7 @@ def test_randomized_response_and_audit() -> None:
     assert rr.audit([["1/2", "1/2"], ["3/5", "2/5"]], epsilon=0).satisfies is False
 
 
-def test_files_and_promises(tmp_path) -> None:
+def test_files_and_guarantees(tmp_path) -> None:
     problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(0)], inputs=list("abc"))
     text = rr.problem_file.problem_to_toml(problem)
     assert "epsilon = 0" in text

@@ -245,7 +245,7 @@ PAIRS = rr.Prior.from_counts([[200, 600], [300, 200]], pairs=rr.Pairs(["s", "t"]
 PATH = nx.path_graph(FIVE.labels)
 UNEVEN = [("a", "b", 2), ("b", "c", "1/2"), ("c", "d", 2), ("d", "e", 1)]
 INFORMATION, JOINT = rr.Maximize(rr.MutualInformation(FIVE)), rr.Maximize(rr.MutualInformation(PAIRS))
-PROMISES = {
+GUARANTEES = {
     "LDP": rr.Problem(INFORMATION, [rr.LDP(1)]),
     "metric": rr.Problem(INFORMATION, [rr.MetricDP(PATH, epsilon=1)]),
     "metric, two lengths": rr.Problem(INFORMATION, [rr.MetricDP(UNEVEN)]),
@@ -255,12 +255,12 @@ PROMISES = {
 }
 
 
-@pytest.mark.parametrize("name", PROMISES)
-def test_the_command_keeps_what_the_design_promises(
+@pytest.mark.parametrize("name", GUARANTEES)
+def test_the_command_keeps_what_the_design_guarantees(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Its own parity is e^4 on a path of five, and 2^52 under robust LDP: a design at that level breaks the promise."""
-    problem = PROMISES[name]
+    """Its own parity is e^4 on a path of five, and 2^52 under robust LDP: a design at that level breaks it."""
+    problem = GUARANTEES[name]
     cli.write_results(problem.solve(time_limit=20), tmp_path / "design")
     made = tmp_path / "cured" / "mechanism.json"
     assert cli.main(["identify", str(tmp_path / "design"), "-o", str(made), "--share", "0.4"]) == 0
@@ -275,7 +275,7 @@ RISK = rr.IdentificationRisk([3, 4, 5, 6, 7], "0.3")
 def test_what_no_level_keeps_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     cli.write_results(rr.Problem(rr.Maximize(rr.Trace(FIVE)), [RISK]).solve(time_limit=20), tmp_path / "design")
     assert cli.main(["identify", str(tmp_path / "design"), "-o", str(tmp_path / "cured.json")]) == 2
-    assert "no level of LDP is known that keeps its promise: identification risk" in capsys.readouterr().err
+    assert "no level of LDP is known that keeps its guarantee: identification risk" in capsys.readouterr().err
     assert not (tmp_path / "cured.json").exists()
 
 

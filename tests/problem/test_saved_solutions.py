@@ -66,6 +66,10 @@ WRONG = {
     "a claimed certificate": (put("certificate", value=None), "its certificate does not"),
     "a better bound": (put("certificate", "bound", value="1/2"), "its certificate does not"),
     "a better bound beside it": (put("bound", value="1/2"), "its certificate does not"),
+    "a bound that is proved and not near": (
+        lambda document: (document["certificate"].update(bound="1"), document.update(bound="1")),
+        "its certificate does not",
+    ),
     "a claim of impossibility": (put("status", value="infeasible"), "its certificate does not"),
     "no proof": (put("certificate", "proof", value={}), "its certificate does not"),
     "another format": (put("format", value="solution"), "not a solution"),

@@ -217,7 +217,7 @@ def test_show_tells_every_draw_and_the_odds(capsys: pytest.CaptureFixture[str]) 
         assert "line 2 breaks the chain" in capsys.readouterr().err
 
 
-def test_show_tells_which_column_has_which_promise(
+def test_show_tells_which_column_has_which_guarantee(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "200")

@@ -146,11 +146,11 @@ def records(counts: dict[str, int]) -> None:
     ("counts", "what"),
     [
         ({"a": 1, "b": 5, "c": 3}, "'a' of column 'g' is identified with probability 0.642"),
-        # No category had few records of its own but one: the others are promised too.
+        # No category had few records of its own but one: the others are guaranteed too.
         ({"b": 5, "c": 30}, "'b' of column 'g' is identified with probability 0.2"),
     ],
 )
-def test_a_promised_risk_that_does_not_hold_for_the_data_is_refused(
+def test_a_guaranteed_risk_that_does_not_hold_for_the_data_is_refused(
     design: str, counts: dict[str, int], what: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     records(counts)
@@ -159,19 +159,19 @@ def test_a_promised_risk_that_does_not_hold_for_the_data_is_refused(
     err = capsys.readouterr().err
     assert what in err
     assert err.count("\n") == 1
-    assert "above the 0.15 that its design promises for counts of 67 records" in err
+    assert "above the 0.15 that its design guarantees for counts of 67 records" in err
     assert not Path("y.csv").exists()
     assert cli.main([*arguments, "--force", "--json"]) == 0
     out, err = capsys.readouterr()
     assert f"warning: {what}" in err
     (column,) = json.loads(out)["columns"]
-    assert "identification risk (at most 0.15) for counts of 67 records" in column["promised"]
+    assert "identification risk (at most 0.15) for counts of 67 records" in column["guarantee"]
     # The risk is of the true values.
     assert "probability" not in out
 
 
 @pytest.mark.parametrize("counts", [COUNTS, {"a": 0, "b": 80, "c": 50}, {"a": 7, "b": 9, "c": 8}])
-def test_a_promised_risk_that_holds_is_released_without_a_word(
+def test_a_guaranteed_risk_that_holds_is_released_without_a_word(
     design: str, counts: dict[str, int], capsys: pytest.CaptureFixture[str]
 ) -> None:
     records(counts)
@@ -242,15 +242,15 @@ def test_many_cautions_of_a_folder_are_cut(capsys: pytest.CaptureFixture[str]) -
 
 
 @pytest.mark.parametrize("split", [({"a": 1, "b": 5, "c": 3}, {"a": 1, "b": 35, "c": 22}), (COUNTS,)])
-def test_a_promised_risk_is_judged_file_by_file(design: str, split: tuple[dict[str, int], ...]) -> None:
-    """Who knows the file of a record finds it among those of that file, even if the folder has the promised counts."""
+def test_a_guaranteed_risk_is_judged_file_by_file(design: str, split: tuple[dict[str, int], ...]) -> None:
+    """Who knows the file of a record finds it among those of that file, even if the folder has those counts."""
     parts(**{f"p{at}": {"g": [x for x in one for _ in range(one[x])]} for at, one in enumerate(split)})
     made = rr.release.release_folder("d", rr.release.ProtectedColumn("g", rr.release.load_design(design)))
     assert ["identified with probability" in one.note for one in made.refused] == [True] * (2 * len(split) - 2)
 
 
 def test_what_holds_in_each_file_holds_in_the_folder(design: str) -> None:
-    """More records of any category lower the risk of all: what is promised need not be counted over the files."""
+    """More records of any category lower the risk of all: what is guaranteed need not be counted over the files."""
     mechanism = rr.release.load_design(design).mechanism
     draw = np.random.default_rng(4)
     for _ in range(200):

@@ -1,15 +1,26 @@
-"""A promise that holds at certain frequencies: the owner of data with other ones is told where it is worse."""
+"""A guarantee that holds at certain frequencies: the owner of data with other ones is told where it is worse."""
 
 from __future__ import annotations
 
 import json
+import math
+import random
+from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
+import guarantee_cases
 import numpy as np
 import pytest
+from drawing import graded
+from guarantee_cases import LABELS, Rows, mechanisms
 
 import rropt as rr
 from rropt.cli import main as cli
+from rropt.model.guarantees import guarantees
+from rropt.release.plans.at_frequencies import worse_in
+from rropt.release.plans.plan import Design
 
 pytest.importorskip("pyarrow")
 
@@ -58,7 +69,7 @@ DESIGNS = {
 
 
 @pytest.mark.parametrize("name", DESIGNS)
-def test_a_promise_at_frequencies_is_compared_with_the_data(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_guarantee_at_frequencies_is_compared_with_the_data(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     solve(DESIGNS[name])
     # The number of records does not matter.
     assert applied(capsys, {label: 3 * count for label, count in COUNTS.items()}, ONE) == []
@@ -73,7 +84,7 @@ def test_a_promise_at_frequencies_is_compared_with_the_data(name: str, capsys: p
     assert "at the frequencies of these data" in line
     told = json.loads(Path("d.protected.csv.manifest.json").read_text(encoding="utf-8"))["columns"][0]
     # With the number of records the frequencies would be the exact counts of the data that the design is for.
-    assert "stated in its certificate" in told["promised"]
+    assert "stated in its certificate" in told["guarantee"]
     assert " %" not in json.dumps(told)
     # What the warning says depends on the data, and stays with their owner.
     assert "these data" not in json.dumps(told)
@@ -86,11 +97,11 @@ def test_the_pointwise_leakage_that_is_told_is_that_of_the_data(capsys: pytest.C
     (line,) = applied(capsys, OTHERS, ONE)
     told = float(line.partition("epsilon ")[2].split()[0])
     assert own <= told <= own + 1e-4
-    assert "promises epsilon 0.5" in line
+    assert "guarantees epsilon 0.5" in line
 
 
 def test_a_value_without_weight_in_the_population_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    """It is on neither side of the promise."""
+    """It is on neither side of the guarantee."""
     solve(rr.LDP(1, properties=[["a"]], population={"a": 1, "b": 1, "c": 0}))
     (line,) = applied(capsys, {"a": 10, "b": 10, "c": 1}, ONE)
     assert "'c'" in line
@@ -104,7 +115,7 @@ def test_data_outside_of_the_confidence_set_are_told(form: str, capsys: pytest.C
     # How frequent the sensitive values are does not matter.
     assert applied(capsys, {**NEAR, "t,u": 22, "t,v": 178}, TWO) == []
     (line,) = applied(capsys, FAR, TWO)
-    assert "are outside of the set for which its design promises robust LDP (epsilon 1)" in line
+    assert "are outside of the set for which its design guarantees robust LDP (epsilon 1)" in line
     given = np.array([[0.9, 0.1], [0.01, 0.99]])
     means = np.einsum("su,suy->sy", given, matrix.reshape(2, 2, -1))
     own = np.abs(np.log(means[0] / means[1])).max()
@@ -119,7 +130,7 @@ def test_a_known_distribution_is_compared_by_its_number(capsys: pytest.CaptureFi
     assert "robust LDP is epsilon " in line
 
 
-def test_promises_at_all_frequencies_are_silent(capsys: pytest.CaptureFixture[str]) -> None:
+def test_guarantees_at_all_frequencies_are_silent(capsys: pytest.CaptureFixture[str]) -> None:
     every = rr.RLDP(1, rr.robust.EveryDistribution(PAIRS.pairs))
     for rule, prior, data, columns in [
         (rr.LDP(1), PRIOR, OTHERS, ONE),
@@ -141,3 +152,63 @@ def test_each_stratum_is_compared_by_itself(capsys: pytest.CaptureFixture[str]) 
     assert cli.main(["apply", "plan.toml"]) == 0
     (line,) = [one for one in capsys.readouterr().err.splitlines() if "frequencies" in one]
     assert "column 'x', stratum 's': pointwise" in line
+
+
+def at_data(problem: dict[str, Any], rows: Rows, shares: list[Fraction]) -> Iterator[tuple[str, float, float]]:
+    """(notion, its number at these frequencies by the definition, the guaranteed one) of all that depends on them."""
+    k, m = len(rows), len(rows[0])
+    joint = [[p * q for q in row] for p, row in zip(shares, rows, strict=True)]
+    means = [sum((joint[x][y] for x in range(k)), Fraction(0)) for y in range(m)]
+    told = guarantees(problem)
+    for one in told:
+        if one.notion == "pointwise maximal leakage":
+            cells = [(x, y) for x in range(k) for y in range(m) if joint[x][y]]
+            yield one.notion, math.log(max(rows[x][y] / means[y] for x, y in cells)), number(one.level, "epsilon")
+    for one, limit in zip(told[len(told) - len(problem.get("limits", ())) :], problem.get("limits", ()), strict=True):
+        found = 0.0
+        for y in range(m):
+            cells = [(x, y) for x in range(k) if joint[x][y]]
+            if one.notion == "Bayes success":
+                found += float(max(joint[x][y] for x in range(k)))
+            elif one.notion == "limit on a gain":
+                actions = [list(map(Fraction, action)) for action in limit["utility"]["gain"]]
+                found += float(max(sum(action[x] * joint[x][y] for x in range(k)) for action in actions))
+            elif one.notion == "mutual information":
+                found += sum(float(joint[x][y]) * math.log(rows[x][y] / means[y]) for x, _ in cells)
+            elif one.notion == "chi-square information":
+                found += float(sum(joint[x][y] * rows[x][y] / means[y] for x, _ in cells)) - 1 / m
+        if one.notion != "maximal leakage":
+            yield one.notion, found, number(one.level, "at most")
+
+
+def number(text: str, word: str) -> float:
+    return float(Fraction(text.partition(f"{word} ")[2].split()[0].rstrip(",;:")))
+
+
+@pytest.mark.parametrize("seed", graded(range(20), range(20, 200)))
+def test_what_is_worse_at_the_data_is_told_and_nothing_else(seed: int) -> None:
+    """Gains of every shape, rows of pointwise maximal leakage, and informations."""
+    rng = random.Random(seed)
+    case = getattr(guarantee_cases, rng.choice(["gains", "gains", "gains", "columns", "others"]))(rng)
+    problem, words = case.problem, {"limit on a gain": "the limited gain"}
+    for rows in mechanisms(case, rng):
+        outputs = LABELS[: len(rows[0])]
+        mechanism = rr.Mechanism.from_rationals(rows, inputs=list(case.labels), outputs=outputs)
+        counts = [rng.choice([0, 1, 5, 30]) for _ in case.labels]
+        if not any(counts):
+            continue
+        shares = [Fraction(count, sum(counts)) for count in counts]
+        lines = [line for line in worse_in(Design(mechanism, problem=problem), counts) if "of the means" not in line]
+        for notion, own, most in at_data(problem, rows, shares):
+            slack = 1e-6 * max(1, abs(most))
+            found = [line for line in lines if line.startswith(f"{words.get(notion, notion)} is ")]
+            said = [number(line, "is epsilon" if "epsilon" in line else "is") for line in found]
+            if own > most + slack:
+                assert any(own - 1e-9 <= one <= own + 1e-5 * max(1, own) for one in said), (notion, own, most, lines)
+            elif own < most - slack:
+                assert len(said) < sum(told.notion == notion for told in guarantees(problem)), (
+                    notion,
+                    own,
+                    most,
+                    lines,
+                )

@@ -48,7 +48,7 @@ def records(counts: dict[str, int]) -> dict[str, list[Any]]:
     return {"g": [name for name, count in counts.items() for _ in range(count)]}
 
 
-def test_a_promised_risk_that_does_not_hold_is_refused(frame: Frame, design: Any) -> None:
+def test_a_guaranteed_risk_that_does_not_hold_is_refused(frame: Frame, design: Any) -> None:
     table, plan = frame(records({"a": 1, "b": 5, "c": 3})), ProtectedColumn("g", design)
     with pytest.raises(rr.InputError, match=r"table: 'a' of column 'g' is identified with prob.* 0\.642") as caught:
         release_table(table, plan)

@@ -121,11 +121,11 @@ def test_the_manifest_says_whether_the_certificate_was_checked(
         {"kind": "polyhedral", "base": {"kind": "complete", "epsilon": "99/100"}, "rows": [["0", "0", "0"]]},
     ],
 )
-def test_ratios_that_the_certificate_does_not_promise_are_not_drawn(
+def test_ratios_that_the_certificate_does_not_guarantee_are_not_drawn(
     solved: Path, cone: dict[str, Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Also where the checker is not asked: the integers that would be drawn are held to the cone."""
     rewrite(solved / "certificate.json", lambda document: document["problem"].update(cone=cone))
     assert cli.main(["apply", "o", "d.csv", "--column", "x", "--unchecked"]) == 2
-    assert "larger ratios than its certificate promises" in capsys.readouterr().err
+    assert "larger ratios than its certificate guarantees" in capsys.readouterr().err
     assert not Path("d.protected.csv").exists()

@@ -49,9 +49,9 @@ def no_core(monkeypatch, tmp_path):
 def fake(monkeypatch, tmp_path):
     """A program in the place of rropt-core that reads, prints and ends as it is told."""
 
-    def make(line, status):
-        program = tmp_path / "other-core"
-        code = f"import sys; sys.stdin.buffer.read(); print({line!r}); sys.exit({status})"
+    def make(line, status, *read):
+        program, told = tmp_path / "other-core", "\n".join([*read, line])
+        code = f"import sys; sys.stdin.buffer.read(); print({told!r}); sys.exit({status})"
         program.write_text(f"#!{sys.executable}\n{code}\n", encoding="utf-8")
         program.chmod(program.stat().st_mode | stat.S_IXUSR)
         monkeypatch.setenv("RROPT_CORE", str(program))
@@ -173,9 +173,21 @@ def test_a_check_asks_the_checker_alone_unless_it_is_told_to_ask_the_core(saved)
 
 
 def test_the_core_accepts_a_file_only_with_the_bound_that_it_claims(saved, fake):
-    bound = Fraction(json.loads(saved.read_text(encoding="utf-8"))["bound"])
-    fake(f"PROVED (verified core): optimum in [0/1, {bound.numerator}/{bound.denominator}]", 0)
-    assert rr.check(saved, core=True).by == "verified core"
+    certificate = json.loads(saved.read_text(encoding="utf-8"))
+    bound, proof = Fraction(certificate["bound"]), verified.proof_file(certificate)
+    read = verified.read_as(certificate["problem"], proof)
+    true = f"PROVED (verified core): optimum in [0/1, {bound.numerator}/{bound.denominator}]"
+    fake(true, 0, *read)
+    found = rr.check(saved, core=True)
+    assert found.by == "verified core"
+    assert f"{read[1]}; SHA-256 of what it read: {proof.split()[3].decode()}" in found.report()
+    # What a program says of another problem, or of none, proves nothing of this one.
+    others = [read[:1], read[1:], ["problem " + "0" * 64, read[1]], [read[0], read[1].replace("4 inputs", "5 inputs")]]
+    for other in ([], *others, read[::-1]):
+        fake(true, 0, *other)
+        found = rr.check(saved, core=True)
+        assert found.status == "REFUTED"
+        assert "it read another problem" in found.reason
     for line, status in (
         (f"PROVED (verified core): optimum in [0/1, {bound.numerator}/{bound.denominator + 1}]", 0),
         (f"PROVED (kernel): optimum in [0/1, {bound.numerator}/{bound.denominator}]", 0),
@@ -183,7 +195,7 @@ def test_the_core_accepts_a_file_only_with_the_bound_that_it_claims(saved, fake)
         ("REFUTED at line 3", 1),
         ("UNREADABLE line 1 column 1: unknown, missing or extra field", 2),
     ):
-        fake(line, status)
+        fake(line, status, *read)
         found = rr.check(saved, core=True)
         assert found.status == "REFUTED"
         assert "please report it" in found.reason

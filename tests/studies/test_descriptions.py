@@ -14,8 +14,8 @@ from rich.console import Console
 import rropt as rr
 from rropt.declare.constraints import Constraint
 from rropt.declare.objectives import WORDS, Objective, from_keys
+from rropt.model.guarantees import guarantees
 from rropt.model.prior import DataColumn
-from rropt.model.promises import promises
 from rropt.studies.reports.descriptions import CONSTRAINTS, goal_sentence, prior_sentence, rule_sentences
 from rropt.studies.reports.terminal import problem_table
 
@@ -65,7 +65,7 @@ def test_any_two_answers_are_told_to_be_alike_only_where_they_are(name: str) -> 
     assert ("gamma" in said, "exp(epsilon)" in said) == (level.gamma is not None, level.gamma is None)
 
 
-def test_variants_that_promise_different_things_are_told_apart() -> None:
+def test_variants_that_guarantee_different_things_are_told_apart() -> None:
     told = [sentence(rule, prior).replace("gamma", "exp(epsilon)") for rule, prior, _ in LEVELS.values()]
     alike = {"epsilon", "gamma", "criterion"}, {"robust", "robust, exact"}
     for (one, first), (other, second) in permutations(zip(LEVELS, told, strict=True), 2):
@@ -107,7 +107,7 @@ def test_graphs_are_told_with_their_directions_and_gaps() -> None:
     assert "no path" not in sentence(one_way)
 
 
-def test_a_uniform_release_is_promised_of_uniform_answers_only() -> None:
+def test_a_uniform_release_is_guaranteed_of_uniform_answers_only() -> None:
     """A bistochastic matrix does not keep two equal frequencies beside another one equal."""
     told = sentence(rr.patterns.Bistochastic())
     assert told == "If all true answers are equally frequent, all released ones are, in expectation."
@@ -194,8 +194,8 @@ def test_means_over_a_population_are_privacy_and_told_as_what_they_are(tmp_path:
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert "no privacy constraint is declared" not in page
     assert "Single answers are not protected" in page
-    (promise,) = promises(problem.compile().payload())
-    assert (promise.notion, promise.level) == ("LDP of the means over groups", "epsilon 1")
+    (guarantee,) = guarantees(problem.compile().payload())
+    assert (guarantee.notion, guarantee.level) == ("LDP of the means over groups", "epsilon 1")
 
 
 FAR = [[abs(x - z) for z in range(4)] for x in range(4)]

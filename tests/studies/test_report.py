@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import math
+import random
 import re
 import shutil
 import struct
 import subprocess
 import zlib
 from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
@@ -22,7 +26,7 @@ from rropt.cli import main as cli
 from rropt.declare.constraints import Constraint
 from rropt.declare.objectives import WORDS, Objective
 from rropt.studies.reports.descriptions import CONSTRAINTS
-from rropt.studies.reports.report import read_report
+from rropt.studies.reports.report import read_report, report_of
 
 PRIOR = rr.Prior.from_counts({"<b>never</b>": 40, "seldom & rarely": 30, "often": 20, "always": 10})
 LABELS = PRIOR.labels
@@ -164,6 +168,7 @@ CONTRADICTIONS = {
     ),
     "another prior": (lambda told: told.update(problem=told["problem"].replace("20,", "21,")), "of another problem"),
     "another status": (lambda told: told.update(status="infeasible"), "says infeasible"),
+    "a status that is none": (lambda told: told.update(status="optimal"), "'optimal' is not a status"),
 }
 
 
@@ -178,13 +183,63 @@ def test_files_that_contradict_each_other(result: Path, tmp_path: Path, name: st
     assert all(line in page.words for line in report.contradictions)
 
 
+@pytest.fixture(scope="module")
+def least(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    loss = rr.ExpectedLoss(PRIOR, [[abs(x - y) for y in range(4)] for x in range(4)])
+    return solved(rr.Problem(rr.Minimize(loss), [rr.LDP(1)]), tmp_path_factory.mktemp("least") / "result")
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_a_status_is_held_to_the_gap_that_is_proved(result: Path, least: Path, tmp_path: Path, seed: int) -> None:
+    """The bound of the certificate is loosened: it is proved all the same, and no longer certifies a small gap."""
+    rng = random.Random(seed)
+    folder, sign = rng.choice([(result, 1), (least, -1)])
+    loose, wanted, absolute = rng.choice([0, 1e-7, 1e-5, 1e-3, 0.3]), rng.choice([1e-8, 1e-6, 1e-4, 0.5]), 0.0
+    absolute = rng.choice([0.0, 0.0, 0.01])
+    status = rng.choice(["certified", "certified", "certified", "bounded"])
+
+    def loosen(told: dict) -> None:
+        bound = Fraction(told["bound"]) * (1 + sign * Fraction(loose))
+        told["bound"] = f"{bound.numerator}/{bound.denominator}"
+
+    copied(folder, tmp_path / "loose", "certificate.json", loosen)
+    verdict = rr.check(str(tmp_path / "loose"))
+    assert verdict.proved
+    unit = math.log(2) if folder is result else 1.0
+    limit = float(verdict.upper if sign > 0 else verdict.lower) / unit
+
+    def told(document: dict) -> None:
+        document.update(status=status, bound=limit, wanted_gap=wanted, wanted_absolute_gap=absolute)
+
+    report = read_report(copied(tmp_path / "loose", tmp_path / "told", "solution.json", told))
+    gap = float(verdict.gap) / unit
+    false = status == "certified" and gap > max(wanted * abs(limit), absolute)
+    assert report.word == ("contradicted" if false else "proved"), report.contradictions
+    assert any("says certified" in line for line in report.contradictions) == false
+
+
+def test_a_solution_in_memory_is_held_to_its_gap_too() -> None:
+    made = rr.Problem(rr.Maximize(rr.MutualInformation(PRIOR)), [rr.LDP(1)]).solve(gap=0.2)
+    assert report_of(made).word == "proved"
+    assert report_of(replace(made, status="certified", wanted_gap=1e-12)).word == "contradicted"
+
+
+def test_certified_without_a_certificate_is_a_contradiction(result: Path, tmp_path: Path) -> None:
+    copied(result, tmp_path / "none", "solution.json", lambda told: told.update(certificate=None))
+    (tmp_path / "none" / "certificate.json").unlink()
+    report = read_report(tmp_path / "none")
+    assert (report.word, report.exit_status) == ("contradicted", 1)
+
+
 def test_a_certificate_that_is_gone_and_one_that_never_was(result: Path, tmp_path: Path) -> None:
     shutil.copytree(result, tmp_path / "gone")
     (tmp_path / "gone" / "certificate.json").unlink()
     assert read_report(tmp_path / "gone").word == "contradicted"
     shutil.copytree(tmp_path / "gone", tmp_path / "none")
     path = tmp_path / "none" / "solution.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "certificate": None}), encoding="utf-8")
+    path.write_text(
+        json.dumps({**json.loads(path.read_text()), "certificate": None, "status": "bounded"}), encoding="utf-8"
+    )
     report = rr.write_report(tmp_path / "none", tmp_path / "r.html")
     assert (report.word, report.exit_status) == ("not checked", 0)
     assert "(not machine-checked)" in Page((tmp_path / "r.html").read_text(encoding="utf-8")).words

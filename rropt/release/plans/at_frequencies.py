@@ -1,7 +1,7 @@
-"""Promises that hold at certain frequencies, at those of the data that are released.
+"""Guarantees that hold at certain frequencies, at those of the data that are released.
 
-The number of records does not matter, and frequencies near those of the design usually keep its promise. A sentence is
-given where a number is worse than promised. It is computed in floats, for a warning and not as a proof.
+The number of records does not matter, and frequencies near those of the design usually keep its guarantee. A sentence
+is given where a number is worse than guaranteed. It is computed in floats, for a warning and not as a proof.
 """
 
 import math
@@ -12,17 +12,17 @@ from typing import Any
 import numpy as np
 
 from rropt.exact import shown
-from rropt.model.promised_columns import Columns, columns_of
-from rropt.model.promises import declared_level, is_maximal_leakage, level_of_ratio, limit_text
+from rropt.model.guarantees import declared_level, level_of_ratio, limit_text
+from rropt.model.notions import Columns, columns_of, gain_of
 from rropt.release.plans.plan import Design, of_stratum
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 NEARLY = 1 + 1e-9
-"""A number is above the promised one where it is more than this many times as large."""
+"""A number is above the guaranteed one where it is more than this many times as large."""
 
 
 def worse_in(design: Design, counts: Sequence[int]) -> Iterator[str]:
-    """What a design promises and does not keep for records with these counts of its inputs, as sentences."""
+    """What a design guarantees and does not keep for records with these counts of its inputs, as sentences."""
     problem = design.problem
     if problem is None or not any(counts):
         return
@@ -40,10 +40,10 @@ def worse_in(design: Design, counts: Sequence[int]) -> Iterator[str]:
         yield from _limit(limit, matrix, weights)
 
 
-def _told(notion: str, level: float, promised: str) -> str:
+def _told(notion: str, level: float, guaranteed: str) -> str:
     return (
-        f"{notion} is epsilon {_epsilon(level)} at the frequencies of these data: its design promises {promised} at "
-        "other frequencies; make a design for these"
+        f"{notion} is epsilon {_epsilon(level)} at the frequencies of these data: its design guarantees {guaranteed} "
+        "at other frequencies; make a design for these"
     )
 
 
@@ -52,14 +52,12 @@ def _epsilon(level: float) -> str:
 
 
 def _pointwise(told: Columns, matrix: Array, weights: Array) -> Iterator[str]:
-    known = told.pointwise
-    if known is None:
-        return
     there = weights > 0
     most, mean = matrix[there].max(axis=0), weights @ matrix / weights.sum()
     own = float((most[mean > 0] / mean[mean > 0]).max())
-    if own > known[0] * NEARLY:
-        yield _told("pointwise maximal leakage", math.log(own), level_of_ratio(known[0]))
+    for ratio, _ in told.pointwise:
+        if own > ratio * NEARLY:
+            yield _told("pointwise maximal leakage", math.log(own), level_of_ratio(ratio))
 
 
 def _means(told: Columns, matrix: Array, weights: Array, inputs: Sequence[str]) -> Iterator[str]:
@@ -69,8 +67,8 @@ def _means(told: Columns, matrix: Array, weights: Array, inputs: Sequence[str]) 
             sides = [np.where([share > 0 for share in side], weights, 0) for side in pair]
             if strange := [label for label, rest in zip(inputs, weights - sum(sides), strict=True) if rest > 0]:
                 yield (
-                    f"LDP of the means over groups is not promised for {', '.join(map(repr, strange))}: the "
-                    "frequencies for which its design promises it are without this value; make a design with it"
+                    f"LDP of the means over groups is not guaranteed for {', '.join(map(repr, strange))}: the "
+                    "frequencies for which its design guarantees it are without this value; make a design with it"
                 )
                 return
             if all(side.any() for side in sides):
@@ -99,7 +97,7 @@ def _robust(cone: Mapping[str, Any], matrix: Array, weights: Array) -> Iterator[
     if _outside(cone, blocks, given):
         epsilon = _epsilon(math.log(own))
         yield (
-            "the frequencies of these data are outside of the set for which its design promises robust LDP "
+            "the frequencies of these data are outside of the set for which its design guarantees robust LDP "
             f"({level}): at these frequencies it is epsilon {epsilon}"
         )
     elif own > float(level.ratio.lower) * NEARLY:
@@ -127,15 +125,19 @@ def _outside(cone: Mapping[str, Any], blocks: list[list[int]], given: list[Array
 
 def _limit(limit: Mapping[str, Any], matrix: Array, weights: Array) -> Iterator[str]:
     utility, most = limit["utility"], Fraction(limit["at_most"])
-    if "given" in utility or is_maximal_leakage(limit):
+    if "given" in utility:
         return
     joint = weights[:, None] / weights.sum() * matrix
     mean = joint.sum(axis=0)
     if utility["kind"] == "bayes":
-        gain = np.array([[float(Fraction(entry)) for entry in row] for row in utility["gain"]])
-        word, unit, own = "Bayes success", "", (gain.T @ joint).max(axis=0).sum()
-        if not np.array_equal(gain, np.eye(len(gain))):
-            word = "the gain of the best guess"
+        gain = gain_of(limit)
+        if gain.notion == "maximal leakage":  # it is guaranteed at all frequencies
+            return
+        most, word, unit, own = gain.number, "Bayes success", "", joint.max(axis=0).sum()
+        if gain.notion == "gain":
+            # One row for each action, as in the certificate.
+            table = np.array([[float(Fraction(entry)) for entry in action] for action in utility["gain"]])
+            word, own = "the limited gain", (table @ joint).max(axis=0).sum()
     else:
         ratio = np.divide(matrix, mean, out=np.ones_like(matrix), where=mean > 0)
         if utility["kind"] == "chi_square":
@@ -147,7 +149,7 @@ def _limit(limit: Mapping[str, Any], matrix: Array, weights: Array) -> Iterator[
         number = limit_text(most)
         yield (
             f"{word} is {shown(Fraction(float(own)), 6, up=True)}{unit} at the frequencies of these data: its design "
-            f"promises at most {number}{unit} at other frequencies; make a design for these"
+            f"guarantees at most {number}{unit} at other frequencies; make a design for these"
         )
 
 

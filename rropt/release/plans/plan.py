@@ -9,11 +9,11 @@ from rropt.errors import InputError
 from rropt.io.arguments import checked
 from rropt.mechanisms.garbling import explicit
 from rropt.mechanisms.mechanism import Mechanism
-from rropt.model.promises import promised, promises_to_list
+from rropt.model.guarantees import guarantees_to_list, privacy_statement
 from rropt.release.plans.cross import split
 
 MOST_NAMED = 6
-"""Strata that are named with one promise."""
+"""Strata that are named with one guarantee."""
 Proof = Literal["checked", "unchecked", "none"]
 """Whether the checker accepted the certificate of a design, was not run, or there is no certificate."""
 
@@ -32,14 +32,14 @@ class Design:
         """The mechanism."""
         return self.mechanism
 
-    def promised(self, parity: Fraction | float | None = None) -> str:
-        """Its promise as one sentence that may be public: notion and level first (`rropt.model.promises`)."""
-        return promised(self.problem, self.mechanism.parity if parity is None else parity, public=True)
+    def guarantee(self, parity: Fraction | float | None = None) -> str:
+        """Its guarantee as one sentence that may be public: notion and level first (`rropt.model.guarantees`)."""
+        return privacy_statement(self.problem, self.mechanism.parity if parity is None else parity, public=True)
 
     def to_dict(self) -> dict[str, Any]:
-        """Its keys in a manifest: `promised`, `promises` and `certificate`."""
-        found = [] if self.problem is None else promises_to_list(self.problem)
-        return {"promised": self.promised(), "promises": found, "certificate": self.proof}
+        """Its keys in a manifest: `guarantee`, `guarantees` and `certificate`."""
+        found = [] if self.problem is None else guarantees_to_list(self.problem)
+        return {"guarantee": self.guarantee(), "guarantees": found, "certificate": self.proof}
 
 
 @checked
@@ -102,10 +102,10 @@ class ProtectedColumn:
         object.__setattr__(self, "name", name)
 
     @property
-    def promised(self) -> str:
-        """What its designs promise, in words (`rropt.model.promises`), and in which strata."""
+    def guarantee(self) -> str:
+        """What its designs guarantee, in words (`rropt.model.guarantees`), and in which strata."""
         strata = (", ".join(stratum) for stratum, _ in self.strata)
-        return by_stratum(zip(strata, (one.promised() for one in self.designs), strict=True))
+        return by_stratum(zip(strata, (one.guarantee() for one in self.designs), strict=True))
 
     @property
     def released(self) -> tuple[str, ...]:
@@ -151,14 +151,14 @@ class Release:
         return not set(column.by) & hidden
 
 
-def by_stratum(promises: Iterable[tuple[str, str]]) -> str:
-    """Promises of strata by name: "north: LDP (epsilon 1); south, east: LDP (epsilon 2)"; one alone without names."""
+def by_stratum(guarantees: Iterable[tuple[str, str]]) -> str:
+    """Guarantees of strata by name: "north: LDP (epsilon 1); south, east: LDP (epsilon 2)"; one alone without names."""
     strata: dict[str, list[str]] = {}
-    for stratum, promise in promises:
-        strata.setdefault(promise, []).append(stratum)
+    for stratum, guarantee in guarantees:
+        strata.setdefault(guarantee, []).append(stratum)
     if len(strata) == 1:
         return next(iter(strata))
-    return "; ".join(f"{_some(names)}: {promise}" for promise, names in strata.items())
+    return "; ".join(f"{_some(names)}: {guarantee}" for guarantee, names in strata.items())
 
 
 def _some(names: list[str]) -> str:

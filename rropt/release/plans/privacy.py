@@ -10,7 +10,7 @@ from typing import Any
 from flint import fmpz
 
 from rropt.exact import float_up, log_enclosure
-from rropt.model.promises import approximate_level
+from rropt.model.guarantees import approximate_level
 from rropt.program.events import ApproximateBound
 from rropt.release.plans.plan import ProtectedColumn, Release
 from rropt.release.plans.stack import Stack
@@ -57,7 +57,7 @@ class Level:
     """The draw for `columns` has at most this `parity` (exact; `math.inf` where there is no bound).
 
     `strata`: the columns that choose the mechanism and are public, within whose values alone the parity holds.
-    `approximate`: an epsilon in nats and the exact delta of approximate LDP, where the design promises it and its
+    `approximate`: an epsilon in nats and the exact delta of approximate LDP, where the design guarantees it and its
     epsilon is below that of the parity. `hidden`: the columns that choose the mechanism, if the parity is infinite and
     would be finite if they were public.
     """
@@ -128,15 +128,15 @@ MOST_TERMS = 10**7
 
 
 def _approximate(column: ProtectedColumn, parity: Fraction | float, public: bool) -> tuple[Fraction, Fraction] | None:
-    """Epsilon and delta of a column whose designs promise approximate LDP, if that epsilon is below the parity's."""
+    """Epsilon and delta of a column whose designs guarantee approximate LDP, if that epsilon is below the parity's."""
     found = []
     for design in column.designs:
-        promised = None if design.problem is None else approximate_level(design.problem)
-        if promised is None or (len(column.designs) > 1 and not public):
+        guaranteed = None if design.problem is None else approximate_level(design.problem)
+        if guaranteed is None or (len(column.designs) > 1 and not public):
             return None
         if len(design.mechanism.inputs) ** 2 * len(design.mechanism.outputs) > MOST_TERMS:
             return None
-        found.append((promised.log_ratio.upper, ApproximateBound(promised, Fraction(0)).excess(design.mechanism)))
+        found.append((guaranteed.log_ratio.upper, ApproximateBound(guaranteed, Fraction(0)).excess(design.mechanism)))
     epsilon, delta = (max(numbers) for numbers in zip(*found, strict=True))
     plain = math.inf if isinstance(parity, float) else log_enclosure(parity).upper
     return (epsilon, delta) if epsilon < plain else None

@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from rropt.errors import InputError, counted
 from rropt.exact import declared_text, shown
+from rropt.model.guarantees import identification
 from rropt.model.identification import at_risk, risk_excess
-from rropt.model.promises import identification
 from rropt.release.plans.at_frequencies import column_and_stratum, worse_in
 from rropt.release.plans.plan import Design, ProtectedColumn, of_stratum
 from rropt.release.tables.batches import Protector
@@ -88,7 +88,7 @@ def look(
 
 
 def _worse(column: ProtectedColumn, counts: list[int]) -> Iterator[str]:
-    """What designs promise for other frequencies, and do not keep at these; counts as `_risks`."""
+    """What designs guarantee for other frequencies, and do not keep at these; counts as `_risks`."""
     for stratum, design, own in _designs(column, counts):
         for sentence in worse_in(design, own):
             yield f"{column_and_stratum(column.columns, stratum)}: {sentence}"
@@ -104,7 +104,7 @@ def _designs(column: ProtectedColumn, counts: list[int]) -> Iterator[tuple[tuple
 
 
 def _risks(column: ProtectedColumn, counts: list[int], data: str, force: str) -> Iterator[InputError]:
-    """Bounds on the identification risk that designs promise for other counts, and that do not hold for these: one
+    """Bounds on the identification risk that designs guarantee for other counts, and that do not hold for these: one
     number for each input of each stratum."""
     names = ", ".join(map(repr, column.columns))
     for stratum, design, own in _designs(column, counts):
@@ -120,10 +120,10 @@ def _risks(column: ProtectedColumn, counts: list[int], data: str, force: str) ->
             within = f"{of_stratum(stratum)}," if stratum else ""
             yield InputError(
                 f"{mechanism.inputs[c]!r} of column {names}{within} is identified with probability "
-                f"{shown(worst + at_most, 3, up=True)}, above the {declared_text(at_most)} that its design promises "
+                f"{shown(worst + at_most, 3, up=True)}, above the {declared_text(at_most)} that its design guarantees "
                 f"for counts of {counted(sum(declared), 'records')}: these data have other counts",
                 data,
-                f"make a design for these counts, or use {force} to release without this promise",
+                f"make a design for these counts, or use {force} to release without this guarantee",
             )
 
 

@@ -11,8 +11,8 @@ from rropt.errors import counted, named
 from rropt.exact import declared_text
 from rropt.io.counts import Numbers
 from rropt.model.distributions import ChiSquareSet, EveryDistribution, Joint, KnownDistribution
+from rropt.model.guarantees import frequencies
 from rropt.model.prior import DataColumn, Prior
-from rropt.model.promises import frequencies
 from rropt.problem import Problem
 
 __all__ = ["CONSTRAINTS", "counted_from", "goal_sentence", "prior_sentence", "rule_sentences"]
@@ -268,7 +268,7 @@ def _priors(problem: Problem) -> list[Prior]:
 
 
 def rule_sentences(problem: Problem) -> list[tuple[str, str]]:
-    """(short name, promise) of each constraint."""
+    """(short name, guarantee) of each constraint."""
     rules = problem.constraints
     return [(name, _sentence(rule, problem)) for name, rule in zip(described(rules), rules, strict=True)]
 

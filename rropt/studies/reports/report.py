@@ -4,24 +4,27 @@ import hashlib
 import os
 import tempfile
 from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from rropt import check
 from rropt.comparison.permutations.mixture_files import load_mixture
 from rropt.errors import InputError
-from rropt.exact import Interval, float_down, float_up
+from rropt.exact import Interval, float_down, float_up, rational, shown
 from rropt.io.arguments import checked
 from rropt.io.files import write_whole
 from rropt.mechanisms.mechanism import Mechanism
+from rropt.model.guarantees import privacy_statement
 from rropt.model.prior import DataColumn
-from rropt.model.promises import promised
 from rropt.problem import Problem, Solution
 from rropt.problem_file import parse_problem
 from rropt.prove.certificates import Certificate
+from rropt.prove.gaps import gap_of, grain, is_reached
 from rropt.prove.mechanism_files import CERTIFICATE, other_mechanisms
 from rropt.release.plans.provenance import SOLUTION, load_mechanism, solution_of
+from rropt.solve.assembly import Status, in_units
 from rropt.studies.reports.report_page import page
 from rropt.studies.reports.reported import Report
 from rropt.studies.reports.statements import Statement, Weights, breaches, statement
@@ -29,6 +32,8 @@ from rropt.studies.reports.statements import Statement, Weights, breaches, state
 __all__ = ["Report", "read_report", "report_of", "write_report"]
 
 MIXTURE = "mixture.csv"
+ENCLOSED = Fraction(1, 1 << 80)
+"""By how much value and bound of a certificate may be apart only because they enclose irrational numbers."""
 CLOSE = 1e-9
 """How far, relative to the larger of it and 1, a printed number may be from what the certificate proves."""
 
@@ -81,7 +86,9 @@ def read_report(source: str | os.PathLike[str]) -> Report:
         conflict=_words(content, "conflict", where),
     )
     contradictions += _numbers_against(report, path.name)
-    return Report(**{**report.__dict__, "contradictions": tuple(contradictions)})
+    wanted = [_number(content, key, where) for key in ("wanted_gap", "wanted_absolute_gap")]
+    contradictions += _status_against(report, path.name, *wanted)
+    return replace(report, contradictions=tuple(contradictions))
 
 
 def report_of(solution: Solution) -> Report:
@@ -101,7 +108,7 @@ def report_of(solution: Solution) -> Report:
                 solution.problem, solution.certificate, solution.mechanism, solution.decomposition
             )
     prior = solution.problem.objective.prior
-    return Report(
+    report = Report(
         problem=solution.problem,
         text=problem_to_toml(solution.problem),
         status=solution.status,
@@ -118,8 +125,9 @@ def report_of(solution: Solution) -> Report:
         statement=found,
         data=None if prior is None else prior.source,
         conflict=solution.conflict,
-        contradictions=tuple(contradictions),
     )
+    contradictions += _status_against(report, "it", solution.wanted_gap, solution.wanted_absolute_gap)
+    return replace(report, contradictions=tuple(contradictions))
 
 
 @checked
@@ -224,11 +232,40 @@ def _against(
     found = statement(problem, certificate)
     lines = [f"{CERTIFICATE} is of another problem than the one declared: {line}" for line in found.differences]
     if lines:
-        stated, declared = promised(certificate.document["problem"]), promised(problem.compile().payload())
+        stated, declared = (
+            privacy_statement(certificate.document["problem"]),
+            privacy_statement(problem.compile().payload()),
+        )
         lines += [f"of privacy it proves: {stated}; declared is: {declared}"] if stated != declared else []
     if mechanism is not None and not found.is_declared:
         lines += breaches(problem, mechanism, weights)
     return found, lines
+
+
+def _status_against(report: Report, name: str, wanted: float | None, absolute: float | None) -> list[str]:
+    """A status that the certificate does not bear out: certified means a proof, and the wanted gap between the proved
+    value and the proved bound."""
+    if report.status not in get_args(Status):
+        return [f"{name} says {report.status!r}, and {report.status!r} is not a status"]
+    if report.status != "certified":
+        return []
+    if report.verdict is None:
+        return [f"{name} says certified, and there is no certificate"]
+    if report.proved is None:
+        return []
+    options, program = report.problem.options, report.problem.compile()
+    share = Fraction(options.gap) if wanted is None else rational(wanted)
+    least = Fraction(options.absolute_gap) if absolute is None else rational(absolute)
+    rounding = in_units(Interval.point(grain(program, share) + ENCLOSED), report.units).upper
+    value, optimum = report.proved
+    limit = optimum.upper if program.sense == "maximize" else optimum.lower
+    if is_reached(program.sense, value, limit, share, max(least, rounding)):
+        return []
+    gap = shown(gap_of(program.sense, value, limit) or Fraction(0), 2, up=True)
+    allowed = f"{float(share):.2g} of the bound" + (f", or {float(least):.2g}" if least else "")
+    return [
+        f"{name} says certified (a gap of {allowed}), and the certificate proves a gap of {gap} only: it is bounded"
+    ]
 
 
 def _numbers_against(report: Report, name: str) -> list[str]:

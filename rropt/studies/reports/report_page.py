@@ -9,7 +9,7 @@ import numpy as np
 from rropt.errors import counted, plain, short_labels
 from rropt.exact import Interval, shown
 from rropt.mechanisms.mechanism import Mechanism
-from rropt.model.promises import NO_PRIVACY
+from rropt.model.guarantees import NO_PRIVACY
 from rropt.prove.assumptions import MEANINGS
 from rropt.prove.gaps import share
 from rropt.studies.reports.descriptions import goal_sentence, prior_sentence, rule_sentences
@@ -108,16 +108,16 @@ def _headline(report: Report) -> str:
     }
     sentence = content.get(report.word, _proved_sentence(report))
     none = f"{NO_PRIVACY}: "
-    start = "does not guarantee any privacy" if report.promise.startswith(none) else "guarantees"
-    promise = f"<p>It {start}: {_text(report.promise.removeprefix(none))}.</p>"
-    promise = promise if report.promise and colour != "bad" else ""
+    start = "does not guarantee any privacy" if report.guarantee.startswith(none) else "guarantees"
+    guarantee = f"<p>It {start}: {_text(report.guarantee.removeprefix(none))}.</p>"
+    guarantee = guarantee if report.guarantee and colour != "bad" else ""
     reasons = list(report.contradictions)
     if report.verdict is not None and not report.verdict.proved:
         reasons.insert(0, report.verdict.reason)
     box = f'<div class="verdict {colour}" role="status"><strong>{word}</strong>{sentence}'
     return (
         f'<p class="soft">rropt report</p>\n<h1>{_text(report.title)}</h1>\n'
-        f"{box}{promise}{_items([_text(reason) for reason in reasons])}{_larger(report)}</div>"
+        f"{box}{guarantee}{_items([_text(reason) for reason in reasons])}{_larger(report)}</div>"
     )
 
 
@@ -211,7 +211,7 @@ def _result(report: Report) -> str:
             rows.append(("bound", shown(report.bound, DIGITS, up) + unit + note))
     if report.mechanism is not None:
         rows.append(
-            ("privacy" if HEADLINES[report.word][0] != "bad" else "privacy of the matrix below", report.promise)
+            ("privacy" if HEADLINES[report.word][0] != "bad" else "privacy of the matrix below", report.guarantee)
         )
     rows += [("route", report.route), ("seconds", f"{report.seconds:.2f}")]
     rows += [("note", note) for note in report.notes]

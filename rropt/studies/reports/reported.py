@@ -6,12 +6,12 @@ from typing import Any
 
 from rropt.exact import Interval
 from rropt.mechanisms.mechanism import Mechanism
+from rropt.model.guarantees import privacy_statement
 from rropt.model.prior import DataColumn
-from rropt.model.promises import promised
 from rropt.problem import Problem
 from rropt.program.programs import Divergence
 from rropt.solve.assembly import in_units
-from rropt.studies.reports.statements import Statement, promise_of
+from rropt.studies.reports.statements import Statement, guarantee_of
 
 
 @dataclass(frozen=True)
@@ -63,13 +63,13 @@ class Report:
         return self.problem.title if self.data is None else str(self.data)
 
     @property
-    def promise(self) -> str:
+    def guarantee(self) -> str:
         """The matrix's privacy in one sentence: the declared one, unless it is contradicted, and
         plain LDP; "" without a matrix."""
         if self.mechanism is None:
             return ""
         trusted = self.word in ("proved", "not checked")
-        return promise_of(self.problem, self.mechanism) if trusted else promised(None, self.mechanism.parity)
+        return guarantee_of(self.problem, self.mechanism) if trusted else privacy_statement(None, self.mechanism.parity)
 
     @property
     def proved(self) -> tuple[Interval, Interval] | None:

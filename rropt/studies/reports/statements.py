@@ -14,7 +14,7 @@ from typing import Any
 
 from rropt.errors import counted
 from rropt.mechanisms.mechanism import Mechanism
-from rropt.model.promises import promised
+from rropt.model.guarantees import privacy_statement
 from rropt.problem import Problem
 from rropt.program.cones import CompleteCone, GraphCone, base_cone, cone_rows
 from rropt.program.permutation_mixtures import Mixture, mixed
@@ -59,10 +59,10 @@ class Statement:
         return not (self.differences or self.derived or self.left_out)
 
 
-def promise_of(problem: Problem, mechanism: Mechanism | None) -> str:
+def guarantee_of(problem: Problem, mechanism: Mechanism | None) -> str:
     """The privacy guarantee of the problem, the notion and its level first, then the plain LDP of the mechanism; ""
     without a mechanism."""
-    return "" if mechanism is None else promised(problem.compile().payload(), mechanism.parity)
+    return "" if mechanism is None else privacy_statement(problem.compile().payload(), mechanism.parity)
 
 
 def statement(problem: Problem, certificate: Certificate) -> Statement:

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from rropt.model.promises import promises_to_list
+from rropt.model.guarantees import guarantees_to_list
 from rropt.problem import Solution
-from rropt.studies.reports.statements import promise_of
+from rropt.studies.reports.statements import guarantee_of
 
 
 def summarise(solution: Solution) -> dict[str, Any]:
@@ -24,8 +24,8 @@ def summarise(solution: Solution) -> dict[str, Any]:
         "units": solution.units,
         "route": solution.route,
         "seconds": solution.seconds,
-        "promise": promise_of(solution.problem, mechanism) or None,
-        "promises": None if mechanism is None else promises_to_list(solution.problem.compile().payload()),
+        "guarantee": guarantee_of(solution.problem, mechanism) or None,
+        "guarantees": None if mechanism is None else guarantees_to_list(solution.problem.compile().payload()),
         "epsilon": solution.epsilon,
         "outputs": None if mechanism is None else len(mechanism.outputs),
         "verdict": None if verdict is None else verdict.status,

@@ -22,7 +22,7 @@ from rropt.problem import Problem, Solution
 from rropt.program.cones import CompleteCone, base_cone
 from rropt.prove.gaps import share
 from rropt.studies.reports.descriptions import counted_from
-from rropt.studies.reports.statements import promise_of
+from rropt.studies.reports.statements import guarantee_of
 
 if TYPE_CHECKING:
     from rropt.mechanisms.estimators.estimate import Estimate
@@ -120,7 +120,7 @@ def solution_table(solution: Solution) -> Table:
         wanted = f"{solution.wanted_gap:.2g}" + (f", or {absolute:.2g}{unit}" if absolute else "")
         table.add_row("gap", f"{gap}, {document} (wanted {wanted})")
         if solution.mechanism is not None:
-            table.add_row("promised", Text(plain(promise_of(solution.problem, solution.mechanism))))
+            table.add_row("guarantees", Text(plain(guarantee_of(solution.problem, solution.mechanism))))
     table.add_row("route", solution.route)
     table.add_row("seconds", f"{solution.seconds:.2f}")
     return table
@@ -189,7 +189,7 @@ def show_release(released: Released, console: Console) -> None:
         plain_level = f"LDP (epsilon {shown(level.epsilon, 12, up=True)})"
         unproved = "; certificate not checked" if "unchecked" in proofs else ""
         unproved = "; no certificate" if "none" in proofs else unproved
-        words = by_stratum((name, one.get("promised", plain_level)) for name, one in named.items())
+        words = by_stratum((name, one.get("guarantee", plain_level)) for name, one in named.items())
         table.add_row(plain(", ".join(level.columns)), Text(plain(f"randomised: {words}{strata}{unproved}")))
     total = f"plain LDP (epsilon {shown(released.privacy.epsilon, 12, up=True)})"
     if document["earlier_draws"]:
@@ -215,17 +215,17 @@ def show_release(released: Released, console: Console) -> None:
 
 
 def show_draws(draws: Sequence[Mapping[str, Any]], console: Console) -> None:
-    """Print the draws of a ledger, one a line, with what their designs promise in other notions than LDP."""
+    """Print the draws of a ledger, one a line, with what their designs guarantee in other notions than LDP."""
     table = Table(box=None)
-    for name in ("time", "data", "columns", "population", "epsilon", "state", "promised"):
+    for name in ("time", "data", "columns", "population", "epsilon", "state", "guarantee"):
         table.add_column(name)
     for one in draws:
         names = ", ".join(name for column in one["columns"] for name in column["columns"])
-        promised = [column.get("promised", "") for column in one["columns"]]
-        if len(set(promised)) > 1:
-            promised = [f"{', '.join(column['columns'])}: {column.get('promised', '')}" for column in one["columns"]]
+        told = [column.get("guarantee", "") for column in one["columns"]]
+        if len(set(told)) > 1:
+            told = [f"{', '.join(column['columns'])}: {column.get('guarantee', '')}" for column in one["columns"]]
         cells = (one["time"], one["data"], names, one["population"], one["epsilon"], one["state"])
-        table.add_row(*(Text(plain(cell)) for cell in cells), Text("\n".join(map(plain, dict.fromkeys(promised)))))
+        table.add_row(*(Text(plain(cell)) for cell in cells), Text("\n".join(map(plain, dict.fromkeys(told)))))
     if draws:
         console.print(table)
 

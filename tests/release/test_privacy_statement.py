@@ -1,4 +1,4 @@
-"""What a design promises is said before what else is known of it: the notion, its level, and for what it holds."""
+"""What a design guarantees is said before what else is known of it: the notion, its level, and for what it holds."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 import rropt as rr
-from rropt.model.promises import plain_ratio, promised, promises, promises_to_list
+from rropt.model.guarantees import guarantees, guarantees_to_list, plain_ratio, privacy_statement
 
 PRIOR = rr.Prior.from_counts({"a": 3, "b": 2, "c": 1})
 AT = "at the frequencies (a 50 %; b 33.3 %; c 16.7 %)"
@@ -18,6 +18,7 @@ TEN = rr.Prior.uniform(10)
 PLAIN = "plain LDP (epsilon 36.0437)"
 PAIRS = rr.Prior.from_counts([[20, 60, 120], [280, 320, 200]], pairs=rr.Pairs(["ill", "well"], ["a", "b", "c"]))
 COUNTED = "1,000 counted people (ill, a 2 %; ill, b 6 %; ill, c 12 %; well, a 28 %; well, b 32 %; well, c 20 %)"
+COUNTED += ", up to chi-square distance 0.0110704"
 COUNTS = rr.robust.ChiSquareSet(PAIRS)
 
 
@@ -88,7 +89,7 @@ CASES = {
         robust("polytope"),
         "robust LDP (epsilon 1) over the distributions that have, given each sensitive value, at least the shares "
         "(ill, a 4.9 %; "
-        f"ill, b 20.5 %; ill, c 48.2 %; well, a 29.6 %; well, b 34.4 %; well, c 20.3 %); {PLAIN}",
+        f"ill, b 20.5 %; ill, c 48.2 %; well, a 29.7 %; well, b 34.5 %; well, c 20.3 %); {PLAIN}",
     ),
     "approximate": (
         payload(rr.ApproximateLDP(1, delta="0.05"), objective=rr.Trace(PRIOR)),
@@ -123,6 +124,10 @@ CASES = {
     "pointwise maximal leakage": (
         payload(rr.privacy.PointwiseMaximalLeakage(PRIOR, epsilon="0.5")),
         f"pointwise maximal leakage (epsilon 0.5) {AT}; {PLAIN}",
+    ),
+    "pointwise maximal leakage that every matrix keeps": (
+        payload(rr.privacy.PointwiseMaximalLeakage(PRIOR, gamma=6)),
+        f"pointwise maximal leakage (gamma 6, epsilon 1.79176) {AT}; {PLAIN}",
     ),
     "pointwise maximal leakage and LDP": (
         payload(rr.LDP(2), rr.privacy.PointwiseMaximalLeakage(rr.Prior(["a", "b", "c"], [3, 0, 1]), gamma=2)),
@@ -183,22 +188,24 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_the_promised_notion_comes_first(name: str) -> None:
+def test_the_guaranteed_notion_comes_first(name: str) -> None:
     problem, expected = CASES[name]
-    assert promised(problem, Fraction(2**52)) == expected
-    assert [set(one) for one in promises_to_list(problem)] == [{"notion", "level", "scope"}] * len(promises(problem))
+    assert privacy_statement(problem, Fraction(2**52)) == expected
+    assert [set(one) for one in guarantees_to_list(problem)] == [{"notion", "level", "scope"}] * len(
+        guarantees(problem)
+    )
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_promise_that_plain_privacy_does_not_keep_is_never_read_as_none(name: str) -> None:
-    """`identify` mixes in a design of the ratio that keeps all promises."""
+def test_a_guarantee_that_plain_privacy_does_not_keep_is_never_read_as_none(name: str) -> None:
+    """`identify` mixes in a design of the ratio that keeps all guarantees."""
     problem, _ = CASES[name]
-    told = [one.notion for one in promises(problem)]
+    told = [one.notion for one in guarantees(problem)]
     kept = {"LDP", "LDP between groups", "metric privacy", "robust LDP", "approximate LDP"}
     if set(told) <= kept:
         assert (plain_ratio(problem) is None) == (not told)
     else:
-        with pytest.raises(rr.InputError, match="no level of LDP is known that keeps its promise"):
+        with pytest.raises(rr.InputError, match="no level of LDP is known that keeps its guarantee"):
             plain_ratio(problem)
 
 
@@ -231,27 +238,34 @@ def test_a_problem_with_a_notion_of_privacy_is_not_called_one_without(rule: rr.C
     assert "no privacy constraint is declared" not in problem.warnings()
 
 
+def test_a_limit_that_is_no_notion_of_privacy_is_none() -> None:
+    rule = rr.AtMost(rr.BayesSuccess(PRIOR, gain=[[1], [0], [0]], actions=["a"]), "0.5")
+    for one in (rule, rr.ConeConstraint([[1, -2, 0], [0, 1, -2]]), rr.Floor("0.2")):
+        problem = rr.Problem(rr.Maximize(rr.Trace(PRIOR)), [one])
+        assert "no privacy constraint is declared" in problem.warnings()
+
+
 def test_without_a_certificate_the_parity_is_told() -> None:
-    assert promised(None, Fraction(3)) == "LDP (epsilon 1.09862)"
-    assert promised(None, math.inf) == "no privacy: some output excludes an answer"
-    assert promised(payload(rr.privacy.MaximalLeakage(1)), math.inf) == (
+    assert privacy_statement(None, Fraction(3)) == "LDP (epsilon 1.09862)"
+    assert privacy_statement(None, math.inf) == "no privacy: some output excludes an answer"
+    assert privacy_statement(payload(rr.privacy.MaximalLeakage(1)), math.inf) == (
         "maximal leakage (epsilon 1); no plain LDP: some output excludes an answer"
     )
-    assert promised(None) == "no privacy is promised"
+    assert privacy_statement(None) == "no privacy is guaranteed"
 
 
 def test_a_level_is_never_told_lower_than_it_is() -> None:
-    told = promised(None, Fraction(2))
+    told = privacy_statement(None, Fraction(2))
     assert float(told.removeprefix("LDP (epsilon ").removesuffix(")")) >= math.log(2)
 
 
 def test_rows_are_approximate_privacy_only_where_no_event_is_missing() -> None:
     problem = payload(rr.ApproximateLDP(1, delta="0.05"), objective=rr.Trace(PRIOR))
-    assert promises(problem)[0].notion == "approximate LDP"
+    assert guarantees(problem)[0].notion == "approximate LDP"
     less = problem | {"rows": problem["rows"][1:]}
-    assert promises(less) == ()
+    assert [str(one) for one in guarantees(less)] == ["limits on single events (35 rows)"]
     renamed = problem | {"rows": [row | {"name": f"own {at}"} for at, row in enumerate(problem["rows"])]}
-    assert promises(renamed) == promises(problem)
+    assert guarantees(renamed) == guarantees(problem)
 
 
 def test_the_told_entropy_is_what_the_rows_have() -> None:
@@ -261,7 +275,7 @@ def test_the_told_entropy_is_what_the_rows_have() -> None:
     problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.patterns.Bistochastic(), rule], inputs=list("abcde"))
     found = problem.solve().mechanism
     assert found is not None
-    (told,) = promises(problem.compile().payload())
+    (told,) = guarantees(problem.compile().payload())
     least = float(told.level.removeprefix("on average at least ").removesuffix(" nats"))
     rows = [-sum(q * math.log(q) for q in row if q) for row in found.matrix]
     shares = [1 / (2 * len(block)) for block in blocks for _ in block]

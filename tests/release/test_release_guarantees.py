@@ -1,8 +1,9 @@
-"""A release says what its design promises, before the level of plain LDP that its matrix happens to have."""
+"""A release says what its design guarantees, before the level of plain LDP that its matrix happens to have."""
 
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 
 import rropt as rr
 from rropt.cli import main as cli
-from rropt.model.promises import Promise
+from rropt.model.guarantees import Guarantee
 
 pytest.importorskip("pyarrow")
 
@@ -20,7 +21,8 @@ DESIGNS: dict[str, tuple[Any, list[Any], str]] = {
     "robust": (
         rr.MutualInformation(PAIRS),
         [rr.RLDP(1, rr.robust.ChiSquareSet(PAIRS), form="exact")],
-        "robust LDP (epsilon 1) over the confidence set of 130 counted people stated in its certificate; plain LDP "
+        "robust LDP (epsilon 1) over the confidence set of 130 counted people stated in its certificate, up to "
+        "chi-square distance 0.0601132; plain LDP "
         "(epsilon ",
     ),
     "approximate": (
@@ -46,22 +48,22 @@ def solve(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", DESIGNS)
-def test_manifest_and_output_tell_the_promise_first(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_manifest_and_output_tell_the_guarantee_first(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     solve(name)
     pair = ["--column", "state", "--column", "age", "--as", "answer"]
     assert cli.main(["apply", name, "d.csv", *(pair if name == "robust" else ["--column", "x"])]) == 0
     out = " ".join(capsys.readouterr().out.split())
     told = json.loads(Path("d.protected.csv.manifest.json").read_text(encoding="utf-8"))
     (column,) = told["columns"]
-    assert column["promised"].startswith(DESIGNS[name][2])
-    assert f"randomised: {column['promised']}" in out
+    assert column["guarantee"].startswith(DESIGNS[name][2])
+    assert f"randomised: {column['guarantee']}" in out
     assert column["certificate"] == "checked"
-    (promise,) = column["promises"]
-    assert str(Promise(**promise)) in column["promised"]
+    (guarantee,) = column["guarantees"]
+    assert str(Guarantee(**guarantee)) in column["guarantee"]
     # The ledger keeps the notion, and adds up by plain LDP.
     assert cli.main(["ledger", "show", "d.csv.ledger", "--json"]) == 0
     account = json.loads(capsys.readouterr().out)
-    assert account["draws"][0]["columns"][0]["promised"] == column["promised"]
+    assert account["draws"][0]["columns"][0]["guarantee"] == column["guarantee"]
     plain = "infinite" if column["epsilon"] is None else column["epsilon"]
     assert account["spent"] == plain or 0 <= float(account["spent"]) - plain < 1e-9
     assert cli.main(["ledger", "show", "d.csv.ledger"]) == 0
@@ -91,7 +93,7 @@ def test_outputs_of_their_own_ask_for_a_name(capsys: pytest.CaptureFixture[str])
     assert "--as is given together with a release file" in capsys.readouterr().err
 
 
-def test_several_strata_tell_the_promise_of_each(capsys: pytest.CaptureFixture[str]) -> None:
+def test_several_strata_tell_the_guarantee_of_each(capsys: pytest.CaptureFixture[str]) -> None:
     solve("plain")
     rr.RandomizedResponse(["a", "b", "c"], epsilon=2).to_mechanism().save("m.json")
     Path("plan.toml").write_text(
@@ -106,9 +108,26 @@ def test_several_strata_tell_the_promise_of_each(capsys: pytest.CaptureFixture[s
     assert {name: one["certificate"] for name, one in column["designs"].items()} == {"ill": "checked", "well": "none"}
 
 
-def test_strata_with_one_promise_are_told_together() -> None:
+def test_strata_with_one_guarantee_are_told_together() -> None:
     two, one = (rr.RandomizedResponse(["a", "b", "c"], epsilon=level).to_mechanism() for level in (2, 1))
     given = {"ill": two, "well": one, "dead": two}
     column = rr.release.ProtectedColumn("x", given, by="state")
-    assert column.promised == "ill, dead: LDP (epsilon 2); well: LDP (epsilon 1)"
-    assert rr.release.ProtectedColumn("x", dict.fromkeys(given, one), by="state").promised == "LDP (epsilon 1)"
+    assert column.guarantee == "ill, dead: LDP (epsilon 2); well: LDP (epsilon 1)"
+    assert rr.release.ProtectedColumn("x", dict.fromkeys(given, one), by="state").guarantee == "LDP (epsilon 1)"
+
+
+def test_a_gain_that_is_no_notion_is_not_called_one_anywhere(capsys: pytest.CaptureFixture[str]) -> None:
+    """One action of three: the limit says nothing of guesses, and the optimum is the identity matrix."""
+    own = rr.BayesSuccess(COUNTED, gain=[[1], [0], [0]], actions=["hiv"])
+    problem = rr.Problem(rr.Maximize(rr.Trace(COUNTED)), [rr.AtMost(own, "5/9")], name="one action")
+    cli.write_results(problem.solve(), Path("design"))
+    Path("p.toml").write_text(rr.problem_file.problem_to_toml(problem), encoding="utf-8")
+    assert cli.main(["solve", "p.toml", "--json"]) == 0
+    assert cli.main(["solve", "p.toml"]) == 0
+    assert cli.main(["apply", "design", "d.csv", "--column", "x", "--force"]) == 0
+    assert cli.main(["report", "design", "-o", "r.html"]) == 0
+    pages = [capsys.readouterr().out, Path("r.html").read_text(encoding="utf-8")]
+    pages += [path.read_text(encoding="utf-8") for path in (Path("design/solution.json"), *Path().glob("*.json"))]
+    assert all("limit on a gain (at most 5/9)" in page.replace("\u00a0", " ").replace("\n", " ") for page in pages[:3])
+    for page in pages:
+        assert "Bayes success" not in re.sub(r"\s+", " ", page.replace("\u00a0", " "))
