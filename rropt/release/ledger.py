@@ -23,6 +23,7 @@ from typing import Any
 
 from rropt.errors import InputError
 from rropt.exact import log_enclosure
+from rropt.io.files import real_path
 from rropt.release.plans.manifest import file_sha256, read_manifest
 from rropt.release.plans.privacy import Privacy, parity_of, together
 from rropt.release.storage.chain import ABANDONED, DRAWING, INFINITE, RELEASED, SHARE, UNIT, Chain, Cost
@@ -192,7 +193,7 @@ class Ledger:
 
     def __init__(self, data: Path, elsewhere: Place | None, sha256: str) -> None:
         self._data, self._sha256 = data, sha256
-        self._own = data.with_name(data.name + SUFFIX).resolve()
+        self._own = real_path(data.with_name(data.name + SUFFIX))
         self._elsewhere = None if elsewhere is None else whole_place(elsewhere)
         self._files: list[Chain] = []
         self._known: dict[Chain, dict[str, Entry]] = {}

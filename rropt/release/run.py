@@ -1,8 +1,9 @@
 """One release of one file: read, randomise, write under a temporary name, rename; drawn once and never half."""
 
+import contextlib
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -11,7 +12,7 @@ from typing import Any
 
 from rropt.errors import InputError, counted
 from rropt.io.content import ByContent
-from rropt.io.files import folders, usual_mode, write_whole
+from rropt.io.files import folders, is_special, lock_alone, named_first, open_file, real_path, usual_mode, write_whole
 from rropt.mechanisms.sampling.sources import secure_bytes
 from rropt.release.earlier import crossed_before, crossings, names_of, of_others, randomised_before, was
 from rropt.release.ledger import Entry, Ledger, cost_of, temporary_name
@@ -77,6 +78,8 @@ class FileRelease:
         self.ledger, self.population, self.quote_formulas = ledger, population, quote_formulas
         self.source = open_table(data, tuple(n for one in release.columns for n in (*one.columns, *one.by)), delimiter)
         self.before = _state(data)
+        # What stands where the two files of the release go; what another program puts there later is not overwritten.
+        self.stood = {path: _state(path) if path.is_file() else None for path in (output, manifest_path(output))}
         check_places(data, output)
         self.protector = Protector(release, self.source.schema, str(data))
         self.privacy = self.cost = privacy_of_stacks(release, self.protector.stacks)
@@ -106,12 +109,10 @@ class FileRelease:
                 if found is not None:
                     return found
             crossed, earlier, total = self._count(ledger)
-            if manifest_path(self.output).is_dir():
-                raise InputError(
-                    "cannot write (a folder has this name)",
-                    str(manifest_path(self.output)),
-                    "choose another name for the output",
-                )
+            for path in self.stood:
+                if is_special(path):
+                    what = f"cannot write ({'a folder' if path.is_dir() else 'a device or a pipe'} has this name)"
+                    raise InputError(what, str(path), "choose another name for the output")
             rows = self._look(crossed, earlier, total)
             if _state(self.data) != self.before:
                 remedy = "release it when no program writes to it"
@@ -219,7 +220,7 @@ class FileRelease:
     def _sweep(self, counted: list[Entry]) -> None:
         """Remove the partial files of interrupted releases of these columns."""
         for entry in counted:
-            same_place = Path(entry.content["output"]) == self.output.resolve()
+            same_place = Path(entry.content["output"]) == real_path(self.output)
             if not entry.finished and (same_place or self.wanted & set(entry.columns)):
                 if is_written(entry.partial):
                     raise InputError(
@@ -237,7 +238,7 @@ class FileRelease:
         """Where this very release was interrupted between its last byte and its renaming: rename it, without a draw."""
         for entry in same:
             target = Path(entry.content["output"])
-            if entry.finished or not self._asked(entry) or target != self.output.resolve():
+            if entry.finished or not self._asked(entry) or target != real_path(self.output):
                 continue
             content = read_manifest(self.output)
             if content is None or content["release"] != entry.content["release"]:
@@ -247,8 +248,10 @@ class FileRelease:
                 continue
             if left.is_file() and file_sha256(left) == content["output"]["sha256"]:
                 os.chmod(left, usual_mode(left.parent))
-                os.replace(left, self.output)
-                sync_folder(self.output.parent)
+                if not _is_named(left, target):
+                    os.replace(left, target)
+                left.unlink(missing_ok=True)
+                sync_folder(target.parent)
             elif not self.output.is_file() or file_sha256(self.output) != content["output"]["sha256"]:
                 continue
             ledger.finish(entry)
@@ -283,11 +286,11 @@ class FileRelease:
     ) -> tuple[dict[str, Any], Path]:
         """Reserve the draw in the ledger. Returns the manifest, and where the output is drawn."""
         identity = secure_bytes(8).hex()
-        target = self.output.resolve()
+        target = real_path(self.output)
         temporary = target.parent / temporary_name(target, identity)
         created = datetime.now(UTC).isoformat(timespec="seconds")
         output: dict[str, Any] = {"file": self.output.name, "bytes": 0, "sha256": ""}
-        if SUFFIXES[target.suffix.lower()] == "csv":
+        if SUFFIXES[self.output.suffix.lower()] == "csv":
             output["formulas"] = QUOTED if self.quote_formulas else AS_THEY_ARE
         content = manifests.manifest(
             identity,
@@ -328,26 +331,32 @@ class FileRelease:
         return content, temporary
 
     def _draw(self, ledger: Ledger, content: dict[str, Any], temporary: Path, before: tuple[int, ...]) -> Released:
-        target = self.output.resolve()
+        target = real_path(self.output)
         stream: PrivateStream | None = None
         naming = False
         try:
             stream = PrivateStream(temporary)
             digest = self._stream(stream, content["rows"], before)
             content["output"] |= {"bytes": stream.size, "sha256": digest}
-            kept = Kept(manifest_path(self.output))
-            try:
-                write_whole(manifest_path(self.output), manifest_text(content))
-                sync_folder(target.parent)
-                stream.publish()
-                naming = True
-                os.replace(temporary, target)
-            except BaseException:
-                if temporary.exists():
-                    kept.put_back()
-                raise
+            with self._unchanged() as (new, new_manifest):
+                kept = Kept(manifest_path(self.output))
+                write_whole(manifest_path(self.output), manifest_text(content), new=new_manifest)
+                try:
+                    sync_folder(target.parent)
+                    stream.publish()
+                    naming = True
+                    if new:
+                        named_first(temporary, target)
+                    else:
+                        os.replace(temporary, target)
+                except BaseException:
+                    if not _is_named(temporary, target):
+                        kept.put_back()
+                    raise
             sync_folder(target.parent)
             ledger.finish()
+        except FileExistsError:
+            raise self._taken(self.output) from None
         except OSError as error:
             counts = stream is not None and stream.exposed
             raise InputError(
@@ -358,13 +367,39 @@ class FileRelease:
         finally:
             if stream is not None:
                 stream.close()
-            # After an attempt to rename, only an existing temporary file shows that the name has not changed.
-            if not naming or temporary.exists():
-                temporary.unlink(missing_ok=True)
-                # Bytes that reached a file may have been seen: only a draw that stayed in this process does not count.
-                if stream is None or not stream.exposed:
-                    ledger.abandon()
+            named = naming and _is_named(temporary, target)
+            temporary.unlink(missing_ok=True)
+            # Bytes that reached a file may have been seen: only a draw that stayed in this process does not count.
+            if not named and (stream is None or not stream.exposed):
+                ledger.abandon()
         return self._release(content, ledger)
+
+    @contextlib.contextmanager
+    def _unchanged(self) -> Iterator[list[bool]]:
+        """Whether nothing stands at the place of the output, and of the manifest. What is to be overwritten there is
+        locked, so that of two releases at once one overwrites it. Raises InputError where another program wrote it
+        since this release began."""
+        with contextlib.ExitStack() as held:
+            for path, before in self.stood.items():
+                if before is None:
+                    continue
+                try:
+                    stream = held.enter_context(open_file(path))
+                    # Windows does not replace an open file.
+                    locked = lock_alone(stream.fileno()) if os.name == "posix" else stream.close() is None
+                    same = locked and _state(path) == before
+                except FileNotFoundError:
+                    same = False
+                if not same:
+                    raise self._taken(path)
+            yield [before is None for before in self.stood.values()]
+
+    def _taken(self, path: Path) -> InputError:
+        return InputError(
+            "another program wrote this file while the release was drawn",
+            str(path),
+            "choose another name, and use --force: the begun draw counts",
+        )
 
     def _stream(self, stream: PrivateStream, expected: int, before: tuple[int, ...]) -> str:
         """Write the protected table whole to `stream`; returns its SHA-256."""
@@ -393,6 +428,13 @@ def _state(path: Path) -> tuple[int, ...]:
     """What changes when a file is written."""
     found = os.stat(path)
     return (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+
+
+def _is_named(temporary: Path, target: Path) -> bool:
+    """Whether the file that was drawn as `temporary` has the name `target` now, whether it has the first one too."""
+    with contextlib.suppress(FileNotFoundError):
+        return target.exists() and temporary.samefile(target)
+    return True
 
 
 def default_output(data: Path) -> Path:

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from rropt.errors import InputError
-from rropt.io.files import named_path
+from rropt.io.files import named_path, real_path
 from rropt.release.storage.chain import Chain
 from rropt.release.storage.database import LedgerFile, create_ledger
 from rropt.release.storage.postgres import LedgerTable, Server, create_table, is_url
@@ -31,7 +31,7 @@ def known_place(given: str | os.PathLike[str] | None) -> Place | None:
 
 def whole_place(place: Place) -> Place:
     """The place whatever the folder of the process."""
-    return place if isinstance(place, Server) else place.resolve()
+    return place if isinstance(place, Server) else real_path(place)
 
 
 def open_ledger(place: Place, writable: bool = True) -> Chain:
