@@ -203,6 +203,16 @@ def remove_result(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
+def sync_folder(folder: Path) -> None:
+    """Flush names in `folder` to the disk, where the system can do that."""
+    if os.name == "posix":
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
 def usual_mode(folder: Path) -> int:
     """The mode of a new file of this user in `folder`, seen on one. Raises OSError.
 

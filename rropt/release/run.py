@@ -6,26 +6,36 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from rropt.errors import InputError, counted
+from rropt.exact import float_up
 from rropt.io.content import ByContent
-from rropt.io.files import folders, is_special, lock_alone, named_first, open_file, real_path, usual_mode, write_whole
+from rropt.io.files import (
+    folders,
+    is_special,
+    lock_alone,
+    named_first,
+    open_file,
+    real_path,
+    sync_folder,
+    usual_mode,
+    write_whole,
+)
 from rropt.mechanisms.sampling.sources import secure_bytes
-from rropt.release.earlier import crossed_before, crossings, names_of, of_others, randomised_before, was
-from rropt.release.ledger import Entry, Ledger, cost_of, temporary_name
+from rropt.release.earlier import crossed_people, crossings, names_of, of_others, randomised_before, was
+from rropt.release.ledger import Entry, Ledger, temporary_name
 from rropt.release.memo import Memo
 from rropt.release.plans import manifest as manifests
 from rropt.release.plans.manifest import AS_THEY_ARE, QUOTED, file_sha256, manifest_path, manifest_text, read_manifest
+from rropt.release.plans.odds import epsilon_above, together
 from rropt.release.plans.plan import Release
-from rropt.release.plans.privacy import Level, Privacy, epsilon_above, privacy_of_stacks, together
+from rropt.release.plans.privacy import Level, Privacy, privacy_of_stacks
 from rropt.release.plans.provenance import release_digest
-from rropt.release.storage.chain import INFINITE
-from rropt.release.storage.lines import sync_folder
 from rropt.release.storage.places import Place
 from rropt.release.storage.private import Kept, PrivateStream, is_written
+from rropt.release.storage.tally import Draw
 from rropt.release.tables.batches import Protector
 from rropt.release.tables.cautions import cautions_of_designs
 from rropt.release.tables.formats import SUFFIXES, check_places, open_table
@@ -82,7 +92,7 @@ class FileRelease:
         self.stood = {path: _state(path) if path.is_file() else None for path in (output, manifest_path(output))}
         check_places(data, output)
         self.protector = Protector(release, self.source.schema, str(data))
-        self.privacy = self.cost = privacy_of_stacks(release, self.protector.stacks)
+        self.privacy = privacy_of_stacks(release, self.protector.stacks)
         self.memo: Memo | None = None
         if identity is not None and key is not None:
             self.memo = Memo(key, identity, self.protector.stacks, self.source.schema, str(data))
@@ -126,34 +136,45 @@ class FileRelease:
                     scopes = {scope for entry in ledger.counted(self.population) for scope in entry.scopes}
                     if changed := self.memo.remember(scopes, self.force):
                         self.warn(changed.what)
-                        self.charge, total = INFINITE, math.inf
-                        ledger.refuse_above(self.population, self.charge)
-                        self.cost = Privacy(tuple(Level(one.columns, total) for one in self.cost.levels))
-                content, temporary = self._begun(ledger, sha256, rows, len(earlier), total)
+                        self._cost(Privacy(tuple(Level(one.columns, math.inf) for one in self.privacy.levels)))
+                        ledger.refuse_above(self.draw)
+                        total = math.inf
+                content, temporary = self._begun(ledger, sha256, rows, earlier, total)
             return self._draw(ledger, content, temporary, self.before)
 
-    def _count(self, ledger: Ledger) -> tuple[list[str], list[Fraction | float], Fraction | float]:
-        """The earlier draws from these people: cautions of columns that some release shows unchanged, the parity of
-        each draw, and that of all together with this release. Raises InputError where this release is to be refused."""
+    def _count(self, ledger: Ledger) -> tuple[list[str], int, float]:
+        """The earlier draws from these people: cautions of columns that some release shows unchanged, the number of
+        draws, and the epsilon of all together with this release. Raises InputError where this release is to be
+        refused."""
         counted = ledger.counted(self.population)
         crossed = crossings(counted, self.wanted, self.raw, self.output)
-        self.cost = self._new(counted)
         if not self.force:
             self._refuse(counted, crossed)
-        ledger.refuse_above(self.population, cost_of(None if crossed else self.cost))
-        earlier = [parity for entry in counted for parity in entry.counted]
-        infinite = bool(crossed) or crossed_before(counted)
-        self.charge = cost_of(None if infinite else self.cost)
-        return crossed, earlier, together([self.cost.parity, *earlier, *([math.inf] if infinite else [])])
+        self.infinite = crossed_people(counted, self.wanted, self.raw, self.population)
+        self._cost(self.privacy)
+        ledger.refuse_above(self.draw)
+        scopes = [scope for entry in counted for scope in entry.scopes]
+        earlier = scopes.count(None) + len({*scopes} - {None})
+        spent = ledger.spent(self.draw).odds
+        return crossed, earlier, math.inf if spent is None else float_up(spent.log().upper)
 
-    def _new(self, counted: list[Entry]) -> Privacy:
-        """The privacy of this release, where a column counts as nothing whose answers were drawn before."""
-        before = {scope for entry in counted for scope in entry.scopes if scope is not None}
-        free = (self.is_empty or scope in before for scope in self.scopes)
-        levels = zip(self.privacy.levels, free, strict=True)
-        return Privacy(tuple(Level(one.columns, Fraction(1)) if is_free else one for one, is_free in levels))
+    def _cost(self, privacy: Privacy) -> None:
+        """What the ledger records of the columns."""
+        columns = zip(self.release.columns, privacy.levels, self.scopes, strict=True)
+        self.recorded: dict[str, Any] = {
+            "columns": [
+                level.to_dict() | {"promised": one.promised} | ({} if scope is None else {"scope": scope})
+                for one, level, scope in columns
+                if not self.is_empty
+            ],
+            "raw": list(self.raw),
+            "population": self.population,
+        }
+        if self.infinite:
+            self.recorded["infinite"] = self.infinite
+        self.draw = Draw.of_event(self.recorded)
 
-    def _look(self, crossed: list[str], earlier: list[Fraction | float], total: Fraction | float) -> int:
+    def _look(self, crossed: list[str], earlier: int, total: float) -> int:
         """Read the whole table once, and show cautions before the draw. Returns the number of rows.
         Raises InputError for values that cannot be released, and without `force` for what is against it."""
         seen = look(
@@ -165,7 +186,7 @@ class FileRelease:
             keep=None if self.memo is None else self.memo.tag,
             whole=self.source.rows,
         )
-        designs = cautions_of_designs(self.release, self.cost, len(earlier), total)
+        designs = cautions_of_designs(self.release, self.privacy, earlier, total)
         seen.tell(self.warn, self.force, (*self.twice, *crossed, *designs))
         return seen.rows
 
@@ -182,7 +203,7 @@ class FileRelease:
                 continue
             names, when, where = names_of(again), entry.content["time"], entry.content["output"]
             if entry.finished:
-                total = epsilon_above(together([self.privacy.parity, *entry.parities]))
+                total = epsilon_above(together([self.privacy.parity, entry.parity]))
                 raise InputError(
                     f"{names} of this data {was(again)} released on {when} ({where}); a second draw leaks more "
                     f"(together epsilon {total:.6g})",
@@ -211,6 +232,12 @@ class FileRelease:
         if others:
             releases = "1 release" if others == 1 else f"{others} releases"
             self.notes.append(f"not counted: {releases} of other populations; no person may be in two of them")
+        if not ledger.earlier:
+            self.notes += [
+                f"{one.name} records draws from data that is not here any more: if {self.data.name} is that data, "
+                f"edited, give --ledger {one}"
+                for one in ledger.left
+            ]
         if not ledger.beside:
             self.notes.append(
                 f"the folder of {self.data.name} cannot be written, so its ledger is {ledger.path}: keep it with the "
@@ -281,9 +308,7 @@ class FileRelease:
 
     # -- the draw --------------------------------------------------------------------------------------
 
-    def _begun(
-        self, ledger: Ledger, sha256: str, rows: int, earlier: int, total: Fraction | float
-    ) -> tuple[dict[str, Any], Path]:
+    def _begun(self, ledger: Ledger, sha256: str, rows: int, earlier: int, total: float) -> tuple[dict[str, Any], Path]:
         """Reserve the draw in the ledger. Returns the manifest, and where the output is drawn."""
         identity = secure_bytes(8).hex()
         target = real_path(self.output)
@@ -316,17 +341,10 @@ class FileRelease:
                 "data": self.data.name,
                 "sha256": sha256,
                 "plan": self.plan,
-                "columns": [
-                    level.to_dict() | {"promised": one.promised} | ({} if scope is None else {"scope": scope})
-                    for one, level, scope in zip(self.release.columns, self.cost.levels, self.scopes, strict=True)
-                    if not self.is_empty
-                ],
-                "raw": list(self.raw),
-                "population": self.population,
+                **self.recorded,
                 "output": str(target),
                 "temporary": temporary.name,
-            },
-            self.charge,
+            }
         )
         return content, temporary
 

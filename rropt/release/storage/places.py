@@ -1,6 +1,7 @@
 """Where a ledger is: a file, or a database of PostgreSQL by its URL."""
 
 import os
+from fractions import Fraction
 from pathlib import Path
 
 from rropt.errors import InputError
@@ -39,7 +40,7 @@ def open_ledger(place: Place, writable: bool = True) -> Chain:
     return LedgerTable(place) if isinstance(place, Server) else LedgerFile(place, writable)
 
 
-def create(place: Place, ceiling: int | None, unit: str, delta: int | None) -> None:
+def create(place: Place, ceiling: Fraction | None, unit: str, delta: Fraction | None) -> None:
     """Make a ledger. Raises FileExistsError, and OSError where it cannot be made."""
     if isinstance(place, Server):
         create_table(place, ceiling, unit, delta)
