@@ -96,6 +96,10 @@ WRITERS: dict[str, tuple[str, Write]] = {
     "core": ("p.txt", lambda made, path: run("core", made / "d/certificate.json", "-o", path)),
     "comparison.save": ("c.csv", lambda made, path: comparison(made).save(path)),
     "sweep": ("s.csv", lambda made, path: run("sweep", made / "p.toml", "--epsilon", "1", "-o", path)),
+    "journal of a sweep": (
+        "s.csv.journal.jsonl",
+        lambda made, path: run("sweep", made / "p.toml", "--epsilon", "1", "-o", path.with_name("s.csv")),
+    ),
     "audit": ("a.json", lambda made, path: run("audit", made / "d/mechanism.csv", "--epsilon", 2, "--improved", path)),
     "identify": ("i.json", lambda made, path: run("identify", made / "d", "--rank", "-o", path)),
     "models people": ("people.csv", lambda made, path: run("models", "people", "adult-education", "-o", path)),
