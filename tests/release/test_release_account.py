@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import random
 import sqlite3
 import subprocess
 import sys
@@ -31,6 +32,7 @@ from rropt.release import ProtectedColumn, Release, release_file, release_folder
 from rropt.release.account import Account
 from rropt.release.plans.odds import Odds
 from rropt.release.plans.plan import Design
+from rropt.release.storage.tally import Draw, Tally
 
 pa = pytest.importorskip("pyarrow")
 import pyarrow.parquet as pq  # noqa: E402
@@ -280,6 +282,49 @@ def test_approximate_ldp_adds_up_as_itself_where_the_ledger_has_a_delta(capsys: 
     release_file(people("z"), column("z"), ledger=ALL)
     assert cli.main(["ledger", "show", str(ALL)]) == 0
     assert "as approximate LDP: epsilon 3, delta 0.14" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_tally_is_the_account_of_every_person(seed: int) -> None:
+    """Of approximate LDP too: epsilons and deltas add up, and of a scope the larger ones count."""
+    draw = random.Random(seed)
+    for _ in range(40):
+        tally, events = Tally(), []
+        for _ in range(draw.randrange(1, 7)):
+            columns: list[dict[str, Any]] = []
+            for _ in range(draw.randrange(1, 3)):
+                one: dict[str, Any] = {"parity": draw.choice(["infinite", "3", "3/2", "7/4"])}
+                if draw.random() < 0.6:
+                    level = draw.choice([{"epsilon": "1/3"}, {"gamma": "3/2"}, {"epsilon": "1/2"}])
+                    one["approximate"] = level | {"delta": draw.choice(["1/10", "1/7"])}
+                if draw.random() < 0.5:
+                    one["scope"] = draw.choice("st")
+                columns.append(one)
+            events.append({"columns": columns, "population": draw.choice(["", "n", "s"])})
+            tally.add(Draw.of_event(events[-1]))
+        gone = draw.randrange(len(events))
+        tally.add(Draw.of_event(events.pop(gone)), -1)
+        for name in ("", "n", "s"):
+            own = [column for one in events if one["population"] in ("", name) for column in one["columns"]]
+            costs = [(cost(one), one.get("scope")) for one in own]
+            loose = [one for one, scope in costs if scope is None]
+            loose += [
+                tuple(map(max, zip(*[one for one, known in costs if known == scope], strict=True)))
+                for scope in {scope for _, scope in costs} - {None}
+            ]
+            spent = tally.of(name, approximate=True)
+            epsilon = math.inf if spent.odds is None else float(spent.odds.log())
+            assert epsilon == pytest.approx(sum(one for one, _ in loose))
+            assert spent.delta == sum((two for _, two in loose), Fraction(0))
+
+
+def cost(column: dict[str, Any]) -> tuple[Any, ...]:
+    """Epsilon and delta of a column of a line."""
+    told = column.get("approximate")
+    if told is None:
+        return (math.inf if column["parity"] == "infinite" else math.log(Fraction(column["parity"]))), Fraction(0)
+    epsilon = float(Fraction(told["epsilon"])) if "epsilon" in told else math.log(Fraction(told["gamma"]))
+    return epsilon, Fraction(told["delta"])
 
 
 def test_approximate_ldp_counts_by_its_plain_level_without_a_delta() -> None:

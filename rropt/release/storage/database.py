@@ -75,6 +75,8 @@ def records(path: Path, text: str) -> bool:
             with contextlib.closing(_connected(path, "ro")) as connection:
                 if connection.execute("SELECT sql FROM sqlite_master").fetchall() != [(_TABLE,)]:
                     return False
+                if connection.execute("SELECT 1 FROM ledger WHERE number = 1").fetchone() is None:
+                    raise OSError(errno.EIO, "it has no first line", os.fspath(path))
                 found = connection.execute("SELECT 1 FROM ledger WHERE instr(line, ?) LIMIT 1", (text,)).fetchone()
         except sqlite3.DatabaseError as error:
             if error.sqlite_errorcode != sqlite3.SQLITE_NOTADB:
