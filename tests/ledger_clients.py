@@ -9,14 +9,14 @@ from rropt.errors import InputError
 from rropt.release.storage.places import Place, ledger_place, open_ledger
 
 
-def client(path: Place, name: int, tries: int, level: int) -> int:
+def client(path: Place, name: int, tries: int, parity: str) -> int:
     """How many of its draws were reserved."""
     got = 0
     file = open_ledger(path)
     for number in range(tries):
         try:
             with file.transaction():
-                file.append({"event": "drawing", "release": f"{name} {number}", "level": level})
+                file.append({"event": "drawing", "release": f"{name} {number}", "columns": [{"parity": parity}]})
             got += 1
         except InputError as error:
             if "above the ceiling" not in str(error):
@@ -26,7 +26,7 @@ def client(path: Place, name: int, tries: int, level: int) -> int:
 
 
 if __name__ == "__main__":
-    place, clients, times, one = ledger_place(sys.argv[1]), *map(int, sys.argv[2:])
+    place, clients, times, one = ledger_place(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
     read_end, write_end = os.pipe()
     for number in range(clients):
         if os.fork() == 0:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import sqlite3
 from pathlib import Path
@@ -52,19 +51,6 @@ def draws(path: Path | str) -> list[dict[str, Any]]:
 def states(path: Path | str) -> list[str]:
     """Of each draw, whether it is "drawing" or "released"."""
     return [one["state"] for one in draws(path)]
-
-
-def write_old(path: Path, told: list[dict[str, Any]]) -> None:
-    """A ledger as versions before 2026-12 wrote it: a line a draw, its hash over the hash before and what follows the
-    word of its state."""
-    chain, text = "", b""
-    for one in told:
-        rest = json.dumps({key: value for key, value in one.items() if key != "state"}, separators=(",", ":")).encode()
-        body = b"," + rest[1:]
-        chain = hashlib.sha256(chain.encode() + body).hexdigest()
-        word = f'"{one["state"]}"'.ljust(len('"drawing" ')).encode()
-        text += b'{"state":' + word + body[:-1] + b',"chain":"' + chain.encode() + b'"}\n'
-    path.write_bytes(text)
 
 
 def change(path: Path, *commands: str) -> None:

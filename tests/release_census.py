@@ -17,6 +17,11 @@ from typing import Any
 from ledgers import draws, events
 
 
+def level(draw: dict[str, Any]) -> float:
+    """The epsilon of a draw."""
+    return sum(math.log(Fraction(column["parity"])) for column in draw["columns"])
+
+
 class Census:
     """What was ever seen of the releases below `root`."""
 
@@ -31,7 +36,7 @@ class Census:
             common[one["population"]].append(one)
         found = self.chain()
         for name, told in common.items():
-            if sum(Fraction(one["level"], 10**12) for one in told) > self.ceiling:
+            if sum(map(level, told)) > self.ceiling + 1e-9:
                 found.append(f"{name}: above the ceiling")
         for folder in sorted(path for path in self.root.iterdir() if path.is_dir()):
             found += [f"{folder.name}: {fault}" for fault in self.folder(folder, common[folder.name])]
@@ -84,6 +89,6 @@ class Census:
         if content["release"] not in order:
             return ["its manifest is of a release that the ledger does not have"]
         until = own[: order.index(content["release"]) + 1]
-        total = sum(math.log(Fraction(column["parity"])) for one in until for column in one["columns"])
+        total = sum(map(level, until))
         stated = content["epsilon_with_earlier"]
         return [] if stated is None or stated >= total - 1e-9 else [f"it states {stated}, and spent {total}"]

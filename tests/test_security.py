@@ -100,7 +100,7 @@ def test_apply_takes_no_seed() -> None:
 
 @pytest.mark.parametrize("number", range(20))
 def test_levels_are_rounded_up_where_they_are_shown(number: int) -> None:
-    from rropt.release.plans.privacy import epsilon_above
+    from rropt.release.plans.odds import epsilon_above
 
     parity = Fraction(3 + 7 * number, 2 + number)
     # exp of what is shown, rounded down, reaches the exact ratio.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
+from fractions import Fraction
 from pathlib import Path
 from typing import ClassVar
 
@@ -37,10 +38,10 @@ that its output stands under its name. *Read* is to open the ledger again and to
 
     def measure(self, scale: Scale) -> Result:
         count = DRAWS[scale]
-        told = {"time": "2026-12-01T00:00:00+00:00", "columns": [{"columns": ["x"], "parity": "3"}], "level": 10**12}
+        told = {"time": "2026-12-01T00:00:00+00:00", "columns": [{"columns": ["x"], "parity": "3"}]}
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "all"
-            create_ledger(path, 10**20, "person")
+            create_ledger(path, Fraction(10**8), "person")
             file, seconds = LedgerFile(path), []
             for kind in (DRAWING, RELEASED):
                 begun = time.perf_counter()

@@ -46,12 +46,10 @@ def draw_people(
     prior = load_problem(model_path(name)).objective.prior
     if prior is None:
         raise InputError(f"the model {name!r} has no prior", WHERE, "choose another")
-    if out.exists() and not force:
-        raise InputError("this file exists already", str(out), "move it away, or use --force")
     if count is None and prior.declared != "counts":
         raise InputError(f"the model {name!r} has frequencies, not numbers of people", WHERE, "give --count, as 5000")
     number = sum(prior.weights) if count is None else count
-    written = write_whole(out, "".join(insecure_synthetic_people(prior, number, seed, column)))
+    written = write_whole(out, "".join(insecure_synthetic_people(prior, number, seed, column)), new=not force)
     say(f"wrote {written}: {counted(number, 'synthetic people')}")
 
 

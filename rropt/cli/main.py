@@ -179,7 +179,7 @@ def write_results(solution: Any, folder: Path) -> dict[str, Path]:
     """Write the results of a solve into `folder`, each file atomically; files of an earlier
     run that this result does not have are removed."""
     from rropt.comparison.permutations.mixture_files import save_mixture
-    from rropt.io.files import write_whole
+    from rropt.io.files import remove_result, write_whole
     from rropt.problem_file import problem_to_toml
 
     written: dict[str, Path] = {}
@@ -193,7 +193,7 @@ def write_results(solution: Any, folder: Path) -> dict[str, Path]:
     }
     for name, write in writers.items():
         if write is None:
-            (folder / name).unlink(missing_ok=True)
+            remove_result(folder / name)
         else:
             written[name] = write(folder / name)
     prior = solution.problem.objective.prior

@@ -41,7 +41,7 @@ def copy(
     """Copy a model's problem file, and the counts that it reads, into this folder, to be edited."""
     import tomllib
 
-    from rropt.io.files import TABLE, TOML, read_text, write_whole
+    from rropt.io.files import TABLE, TOML, is_special, read_text, write_whole
     from rropt.models import model_path
 
     source = model_path(name)
@@ -51,7 +51,7 @@ def copy(
     if counts is not None:
         files[out / counts] = read_text(source.parent / counts, "file of counts", limits=TABLE)
     for target in files:
-        if target.exists() and not force:
+        if target.exists() and not force and not is_special(target):
             raise InputError("this file exists already", str(target), "move it away, or use --force")
     for target, content in files.items():
-        say(f"wrote {write_whole(target, content)}")
+        say(f"wrote {write_whole(target, content, new=not force)}")

@@ -220,12 +220,13 @@ def init(
 
     Every release of these people then takes --ledger PATH.
     """
-    from rropt.release import account
+    from rropt.release.account import Account
     from rropt.release.storage.places import ledger_place
 
-    made = account.Account.create(ledger_place(path), ceiling, unit, delta)
-    and_delta = "" if made.delta is None else f" and delta {account.delta(made.delta)}"
-    say(f"wrote {path}: draws of a {made.unit} add up to epsilon {account.epsilon(made.ceiling)}{and_delta} at most")
+    made = Account.create(ledger_place(path), ceiling, unit, delta)
+    told = made.to_dict()
+    and_delta = "" if made.delta is None else f" and delta {told['delta']}"
+    say(f"wrote {path}: draws of a {made.unit} add up to epsilon {told['ceiling']}{and_delta} at most")
     say(f"release with: rropt apply MECHANISM DATA --column C --ledger {path}")
 
 
@@ -238,28 +239,28 @@ def show(
 
     The total is printed as epsilon and as a factor of the odds.
     """
-    from rropt.release.account import Account, delta, epsilon, odds
+    from rropt.release.account import Account
     from rropt.release.storage.places import ledger_place
     from rropt.studies.reports import terminal
 
     account = Account.load(ledger_place(path))
+    told = account.to_dict()
     if as_json:
-        typer.echo(json.dumps(account.to_dict(), ensure_ascii=False))
+        typer.echo(json.dumps(told, ensure_ascii=False))
         return
-    terminal.show_draws(account.to_dict()["draws"], terminal.console())
-    for name, cost in account.spent.items():
-        if name:
-            say(f"population {name}: epsilon {epsilon(cost.level)}")
-    of_which = "" if account.ceiling is None or account.delta is not None else f" of {epsilon(account.ceiling)}"
-    most = account.most
-    say(f"epsilon {epsilon(most.level)}{of_which} has been spent on each {account.unit}")
+    terminal.show_draws(told["draws"], terminal.console())
+    for name, epsilon in told["populations"].items():
+        say(f"population {name}: epsilon {epsilon}")
+    of_which = "" if account.ceiling is None or account.delta is not None else f" of {told['ceiling']}"
+    say(f"epsilon {told['spent']}{of_which} has been spent on each {account.unit}")
     for why in account.infinite:
         say(f"infinite: {why}")
-    change = "without limit" if most.level is None else f"by a factor of {odds(most.level)} at most"
+    change = "without limit" if account.most.odds is None else f"by a factor of {told['odds']} at most"
     say(f"the odds between two values of a {account.unit} can change {change}")
-    if most.delta or account.delta is not None:
-        of_which = "" if account.delta is None else f" of {epsilon(account.ceiling)} and {delta(account.delta)}"
-        say(f"as approximate LDP: epsilon {epsilon(most.approximate)}, delta {delta(most.delta)}{of_which}")
+    if account.approximate.delta or account.delta is not None:
+        of_which = "" if account.delta is None else f" of {told['ceiling']} and {told['delta']}"
+        approximate = told["approximate"]
+        say(f"as approximate LDP: epsilon {approximate['epsilon']}, delta {approximate['delta']}{of_which}")
     robust = sum(
         any("robust LDP" in str(one.get("guarantee")) for one in entry.content["columns"]) for entry in account.entries
     )
@@ -277,11 +278,11 @@ def verify(
         Path | None, typer.Option("--public", metavar="FILE", help="The public key of the receipt.")
     ] = None,
 ) -> None:
-    """Verify the lines and the levels of a ledger, and a receipt.
+    """Verify the lines of a ledger, and a receipt.
 
-    Every line is compared with its hash, every level with its parities, and the ledger with the receipt.
+    Every line is compared with its hash, and the ledger with the receipt.
     """
-    from rropt.release.account import Account, epsilon
+    from rropt.release.account import Account
     from rropt.release.storage.places import ledger_place
     from rropt.release.storage.receipts import read_receipt
 
@@ -290,7 +291,7 @@ def verify(
     signed = None if receipt is None or public is None else read_receipt(receipt, public)
     account = Account.load(ledger_place(path), signed)
     lines, draws = counted(account.lines, "lines"), counted(len(account.entries), "draws")
-    say(f"{path}: every hash agrees; {lines}, {draws}, spent epsilon {epsilon(account.most.level)}")
+    say(f"{path}: every hash agrees; {lines}, {draws}, spent epsilon {account.most.epsilon}")
     if signed is not None:
         say(f"{receipt}: unchanged since it was signed: {counted(signed[0], 'lines')}")
 

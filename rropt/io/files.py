@@ -7,6 +7,7 @@ import os
 import re
 import secrets
 import stat
+import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -83,32 +84,133 @@ def made_folder(place: Path) -> None:
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(place)) from None
 
 
-def write_whole(path: str | os.PathLike[str], text: str | bytes) -> Path:
-    """Write `text` (as UTF-8, unless it is bytes) to `path` through a temporary name and a rename: no half file shows.
+def write_whole(path: str | os.PathLike[str], text: str | bytes, new: bool = False) -> Path:
+    """Write `text` (as UTF-8, unless it is bytes) to `path` through a temporary name: no half file shows.
 
-    Missing parent folders are made. Raises InputError where the place cannot be written.
+    Missing parent folders are made. A link stays, and the file that it names is written. A device and a pipe are
+    written into, never replaced. With `new` no file may be at `path` already. Raises InputError where the place cannot
+    be written.
     """
     target = a_path(path, "cannot write", "choose another place")
+    data = text if isinstance(text, bytes) else text.encode()
     try:
+        handle = _stream_at(target)
+        if handle is not None:
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(data)
+            return target
         made_folder(target.parent)
-        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        place = real_path(target)
+        made_folder(place.parent)
+        handle, name = tempfile.mkstemp(prefix=f".{place.name}.", dir=place.parent)
+        temporary = Path(name)
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(data)
+                stream.flush()
+                os.fsync(stream.fileno())
+            # mkstemp makes a private file; what a user publishes follows the user's own umask.
+            os.chmod(temporary, usual_mode(place.parent))
+            if new:
+                named_first(temporary, place)
+            else:
+                os.replace(temporary, place)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except FileExistsError:
+        raise InputError("this file exists already", str(target), "move it away, or choose another name") from None
     except OSError as error:
         raise InputError(f"cannot write ({error.strerror})", str(target), "choose another place") from None
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(text if isinstance(text, bytes) else text.encode())
-            stream.flush()
-            os.fsync(stream.fileno())
-        # mkstemp makes a private file; what a user publishes follows the user's own umask.
-        os.chmod(temporary, usual_mode(target.parent))
-        os.replace(temporary, target)
-    except OSError as error:
-        Path(temporary).unlink(missing_ok=True)
-        raise InputError(f"cannot write ({error.strerror})", str(target), "choose another place") from None
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
     return target
+
+
+def real_path(path: Path) -> Path:
+    """The whole path that links lead to. Links in a circle are no error here, as they are for `Path.resolve`: opening
+    the path says so."""
+    return Path(os.path.realpath(path))
+
+
+def named_first(temporary: Path, target: Path) -> None:
+    """Give a file the name `target`, which nothing has. Raises FileExistsError where something has it: of two programs
+    that do this at once, one gets the name. Raises OSError."""
+    try:
+        os.link(temporary, target)
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        # This file system has no hard links (FAT): an empty file takes the name first.
+        os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        os.replace(temporary, target)
+    else:
+        temporary.unlink()
+
+
+_NO_LINKS = frozenset((errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK))
+
+
+def _stream_at(target: Path) -> int | None:
+    """Open `target` for writing if it is a device, a pipe, or a file that this process has open, as /dev/stdout; None
+    for a file and for nothing. Raises OSError."""
+    number = _descriptor(target)
+    if number is not None:
+        if number == 1:
+            sys.stdout.flush()
+        return os.dup(number)
+    try:
+        mode = os.stat(target).st_mode
+    except FileNotFoundError:
+        return None
+    if stat.S_ISREG(mode):
+        return None
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
+    if not (stat.S_ISCHR(mode) or stat.S_ISFIFO(mode)):
+        raise OSError(errno.EINVAL, "it is a disk or a socket", str(target))
+    try:
+        # Without a reader, opening a pipe would never return.
+        handle = os.open(target, os.O_WRONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0))
+    except OSError as error:
+        if error.errno == errno.ENXIO and stat.S_ISFIFO(mode):
+            raise OSError(errno.ENXIO, "no program reads from this pipe", str(target)) from None
+        raise
+    if os.name == "posix":
+        os.set_blocking(handle, True)
+    return handle
+
+
+def _descriptor(path: Path) -> int | None:
+    """The number of the open file of this process that a path names, as /dev/stdout or /dev/fd/5; None for others."""
+    for _ in range(40):  # as many links as Linux follows
+        folder = os.path.realpath(path.parent)
+        if folder in ("/dev/fd", f"/proc/{os.getpid()}/fd") and path.name.isdecimal():
+            return int(path.name)
+        try:
+            path = Path(folder, os.readlink(path))
+        except OSError:
+            break
+    return None
+
+
+def is_special(path: str | os.PathLike[str]) -> bool:
+    """Whether something stands at `path` that is not a file: a device, a pipe, a folder, or an open file by its
+    number. It is never replaced."""
+    return _descriptor(Path(path)) is not None or (os.path.exists(path) and not os.path.isfile(path))
+
+
+def remove_result(path: Path) -> None:
+    """Remove an earlier result, if it is a file. Raises OSError."""
+    if not is_special(path):
+        path.unlink(missing_ok=True)
+
+
+def sync_folder(folder: Path) -> None:
+    """Flush names in `folder` to the disk, where the system can do that."""
+    if os.name == "posix":
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def usual_mode(folder: Path) -> int:
@@ -133,16 +235,18 @@ def check_writable(folder: str | os.PathLike[str], names: Iterable[str]) -> None
     for file in files:
         if file.is_dir():
             raise InputError("cannot write (a folder has this name)", str(file), "move it away")
-    ancestor = place
-    while not ancestor.exists() and ancestor != ancestor.parent:
-        ancestor = ancestor.parent
-    try:
-        handle, probe = tempfile.mkstemp(prefix=".rropt.", dir=ancestor)
-        os.close(handle)
-        os.unlink(probe)
-    except OSError as error:
-        where = files[0] if len(files) == 1 else place
-        raise InputError(f"cannot write ({error.strerror})", str(where), "choose another place") from None
+    # A link is written where it leads; a device and a pipe are written into, and need no room beside them.
+    wanted = [real_path(file).parent for file in files if not is_special(file)]
+    for ancestor in dict.fromkeys(wanted if files else [place]):
+        while not ancestor.exists() and ancestor != ancestor.parent:
+            ancestor = ancestor.parent
+        try:
+            handle, probe = tempfile.mkstemp(prefix=".rropt.", dir=ancestor)
+            os.close(handle)
+            os.unlink(probe)
+        except OSError as error:
+            where = files[0] if len(files) == 1 else place
+            raise InputError(f"cannot write ({error.strerror})", str(where), "choose another place") from None
 
 
 def read_text(path: str | os.PathLike[str], what: str, as_it_is: bool = False, *, limits: Limits) -> str:

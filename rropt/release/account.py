@@ -1,44 +1,45 @@
 """The account of a population: all draws from its people, in all data, under one ceiling.
 
-Epsilons of one person's draws add up; of populations that are declared disjoint, the one that spent most counts. Under
-a ceiling with a delta, a design of approximate LDP counts by its epsilon and delta, which add up too; without, by its
-plain LDP. Robust LDP does not add up over draws: it is recorded beside the draw as a sentence, and the draw
-counts by its plain LDP, which every draw has.
+The odds of one person's draws multiply, so that their epsilons add up; of populations that are declared disjoint, the
+one that spent most counts. Under a ceiling with a delta, a design of approximate LDP counts by its epsilon and delta,
+which add up too; without, by its plain LDP. Robust LDP does not add up over draws: it is recorded beside the draw as a
+sentence, and the draw counts by its plain LDP, which every draw has.
 """
 
 from __future__ import annotations
 
-import math
 import os
+from collections import Counter
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from rropt.errors import InputError
-from rropt.exact import exp_enclosure, rational, shown
+from rropt.exact import declared_text, exp_enclosure, rational, shown
 from rropt.io.content import ByContent
 from rropt.io.types import Number
 from rropt.release.earlier import why_infinite
-from rropt.release.ledger import Entry, cost_among, read_entries
-from rropt.release.storage.chain import SHARE, UNIT, Cost
+from rropt.release.ledger import Entry, read_entries
 from rropt.release.storage.places import Place, create, open_ledger, whole_place
+from rropt.release.storage.tally import DIGITS, Spent, total
 
-DIGITS = 6
 
-
-def odds(level: int | None) -> str:
+def odds(spent: Spent) -> str:
     """The factor by which the odds of any two values of a person can change, rounded up."""
-    return "infinite" if level is None else shown(exp_enclosure(level * UNIT).upper, DIGITS, up=True)
+    if spent.odds is None:
+        return "infinite"
+    log = spent.odds.log().upper
+    return shown(exp_enclosure(log).upper, 6, up=True) if log < MOST_LOG else f"exp({spent.epsilon})"
 
 
-def epsilon(level: int | None) -> str:
-    """A level in nats."""
-    return "infinite" if level is None else shown(level * UNIT, 12, up=True)
+MOST_LOG = 10_000
+"""The odds of a larger epsilon are written as its exponential."""
 
 
-def delta(share: int) -> str:
+def delta(share: Fraction) -> str:
     """A delta, rounded up."""
-    return shown(share * SHARE, 12, up=True)
+    return shown(share, DIGITS, up=True)
 
 
 def _forced(entry: Entry) -> str:
@@ -48,28 +49,29 @@ def _forced(entry: Entry) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Account(ByContent):
-    """A ledger that was read. `ceiling` is in units of 10^-12 nats (None: no ceiling), that of `delta` in units of
-    10^-24 (None: plain LDP counts), for one `unit`, as a person. `spent` is what was spent by population, and `most`
-    the most of one of them; `infinite` says why that is infinite. `lines` lines were compared with their hashes;
-    `chain` is the hash of the last one."""
+    """A ledger that was read. `ceiling` is an epsilon (None: no ceiling), `delta` that of approximate LDP (None: plain
+    LDP counts), for one `unit`, as a person. `spent` is what was spent by population as plain LDP, and `most` the most
+    of one of them, `approximate` as approximate LDP; `infinite` says why that is infinite. `lines` lines were compared
+    with their hashes; `chain` is the hash of the last one."""
 
     path: Place
-    ceiling: int | None
-    delta: int | None
+    ceiling: Fraction | None
+    delta: Fraction | None
     unit: str
     lines: int
     chain: str
     entries: tuple[Entry, ...]
-    most: Cost
-    spent: dict[str, Cost]
+    most: Spent
+    approximate: Spent
+    spent: dict[str, Spent]
     infinite: tuple[str, ...] = ()
 
     @classmethod
     def create(
         cls, path: Place, ceiling: Number | None = None, unit: str = "person", delta: Number | None = None
     ) -> Account:
-        """A new ledger for one population, with an epsilon `ceiling`, rounded down. With a `delta` it is one of
-        approximate LDP. Raises InputError."""
+        """A new ledger for one population, with an epsilon `ceiling`; with a `delta` of approximate LDP. Raises
+        InputError."""
         limit = None if ceiling is None else rational(ceiling, "ceiling")
         if limit is not None and limit <= 0:
             raise InputError(f"{ceiling} is not above zero", "ceiling", "give an epsilon, such as 4")
@@ -81,8 +83,7 @@ class Account(ByContent):
                 f"{unit!r} is not a name", "unit", "name one whose draws the ceiling limits, such as person"
             )
         try:
-            most = None if limit is None else math.floor(limit / UNIT)
-            create(whole_place(path), most, unit, None if share is None else math.floor(share / SHARE))
+            create(whole_place(path), limit, unit, share)
         except FileExistsError:
             raise InputError("this file exists already", str(path), "choose another name") from None
         except OSError as error:
@@ -92,8 +93,7 @@ class Account(ByContent):
     @classmethod
     def load(cls, path: Place, after: tuple[int, str] | None = None) -> Account:
         """Read a ledger, also one beside its data; `after` is the number and the hash of a line that was there before.
-        Raises InputError where its chain is broken, where it lacks that line, or where the level of a draw is lower
-        than that of its parities."""
+        Raises InputError where its chain is broken or where it lacks that line."""
         if isinstance(path, Path) and not path.exists():
             raise InputError("there is no such ledger", str(path), "make one: rropt ledger init --ceiling 4 PATH")
         try:
@@ -111,43 +111,45 @@ class Account(ByContent):
                     str(path),
                     "restore the ledger from a copy",
                 )
-            there = file.releases
-            for release, entry in found.items():
-                if release not in there:
-                    file.add(entry.population, cost_among(entry, found.values()))
-                    continue
-                level, least = file.cost(release).level, entry.cost.level
-                if level is not None and (least is None or level < least):
-                    raise InputError(
-                        f"the level of release {release} is lower than that of its parities",
-                        str(path),
-                        "restore the ledger from a copy",
-                    )
-            spent = {name: file.spent(name) for name in sorted({entry.population for entry in found.values()})}
-            entries = tuple(found.values())
-            most = file.spent()
-            forced = [one for one in entries if file.cost(one.content["release"]).level is None]
-            why = () if most.level is not None else why_infinite(entries) or tuple(map(_forced, forced))
-            return cls(path, file.ceiling, file.delta, file.unit, file.seen, file.last, entries, most, spent, why)
+            tally = file.tally
+            spent = {name: tally.of(name) for name in sorted({entry.population for entry in found.values()})}
+            entries, most = tuple(found.values()), tally.most()
+            forced = [one for one in entries if one.draw.infinite]
+            why = () if most.odds is not None else why_infinite(entries) or tuple(map(_forced, forced))
+            told = (file.ceiling, file.delta, file.unit, file.seen, file.last, entries)
+            return cls(path, *told, most, tally.most(approximate=True), spent, why)
         finally:
             file.close()
 
     def to_dict(self) -> dict[str, Any]:
         """The object of `rropt ledger show --json`; epsilons as decimals, rounded up."""
         return {
-            "ceiling": None if self.ceiling is None else epsilon(self.ceiling),
-            "delta": None if self.delta is None else delta(self.delta),
+            "ceiling": None if self.ceiling is None else declared_text(self.ceiling),
+            "delta": None if self.delta is None else declared_text(self.delta),
             "unit": self.unit,
             "lines": self.lines,
-            "spent": epsilon(self.most.level),
+            "spent": self.most.epsilon,
             "infinite": list(self.infinite),
-            "odds": odds(self.most.level),
-            "approximate": {"epsilon": epsilon(self.most.approximate), "delta": delta(self.most.delta)},
-            "populations": {name: epsilon(cost.level) for name, cost in self.spent.items() if name},
+            "odds": odds(self.most),
+            "approximate": {"epsilon": self.approximate.epsilon, "delta": delta(self.approximate.delta)},
+            "populations": {name: spent.epsilon for name, spent in self.spent.items() if name},
             "draws": [
                 {key: entry.content[key] for key in ("release", "time", "data", "columns", "output")}
                 | {"population": entry.population, "state": "released" if entry.finished else "drawing"}
-                | {"epsilon": epsilon(entry.cost.level)}
-                for entry in self.entries
+                | {"epsilon": epsilon}
+                for entry, epsilon in zip(self.entries, self._epsilons(), strict=True)
             ],
         }
+
+    def _epsilons(self) -> list[str]:
+        """What each draw adds for its people: answers that an earlier draw gave add nothing."""
+        found, drawn = [], set[tuple[str, str | None]]()
+        for entry in self.entries:
+            people = {"", entry.population}
+            new = [
+                part for part in entry.draw.parts if part.scope is None or not {(p, part.scope) for p in people} & drawn
+            ]
+            added = total(Counter(new))
+            found.append("infinite" if entry.draw.infinite else added.epsilon)
+            drawn |= {(entry.population, part.scope) for part in new}
+        return found

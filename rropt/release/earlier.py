@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rropt.release.ledger import Entry, revealed
 from rropt.release.plans.manifest import manifest_path, read_manifest
-from rropt.release.plans.privacy import parity_of
+from rropt.release.plans.odds import parity_of
 
 
 def crossings(counted: Iterable[Entry], wanted: set[str], unprotected: Sequence[str], output: Path) -> list[str]:
@@ -14,12 +14,10 @@ def crossings(counted: Iterable[Entry], wanted: set[str], unprotected: Sequence[
     release randomises `wanted` and shows `unprotected`."""
     found = []
     for entry in counted:
-        raw, there = entry.shown(), entry.content["output"]
-        shown = wanted if raw is None else wanted & raw
-        if shown:
-            may = f"{was(shown)} released unchanged in"
-            may = may if raw is not None else "may have been released unchanged in"
-            found.append(f"{names_of(shown)} {_are(shown)} randomised in {output} and {may} {there}")
+        there = entry.content["output"]
+        if shown := wanted & entry.raw:
+            unchanged = f"{was(shown)} released unchanged in {there}"
+            found.append(f"{names_of(shown)} {_are(shown)} randomised in {output} and {unchanged}")
         if given := set(entry.columns) & set(unprotected):
             here = f"{names_of(given)} {_are(given)} released unchanged in {output}"
             found.append(f"{here} and {was(given)} randomised in {there}")
@@ -65,10 +63,16 @@ def of_others(population: str) -> str:
     return f"--population NAME where these are other people than {population!r}"
 
 
-def crossed_before(counted: Sequence[Entry]) -> bool:
-    """Whether the earlier releases alone reveal some column."""
-    raw = {name for entry in counted for name in entry.shown() or ()}
-    return any(raw & set(entry.columns) for entry in counted)
+def crossed_people(
+    counted: Sequence[Entry], wanted: set[str], unprotected: Sequence[str], population: str
+) -> list[str]:
+    """The populations ("": all people) to which releases together reveal a column: a new one of `population` with
+    earlier ones, or the earlier ones alone."""
+    shows = [(entry, entry.raw) for entry in counted if entry.raw]
+    found = {one.people(population) for one, raw in shows if raw & wanted}
+    found |= {one.people(population) for one in counted if not {*one.columns}.isdisjoint(unprotected)}
+    found |= {one.people(two.population) for one, raw in shows for two in counted if raw & {*two.columns}}
+    return sorted(name for name in found if name is not None)
 
 
 def _are(columns: Collection[str]) -> str:

@@ -87,8 +87,8 @@ def release_file(
     and the rows in all (None where that is not known); `warn`, before the draw, with cautions (Python warnings where
     it is left out): columns that reveal a protected one, designs that identify no frequencies, levels
     that add up. With `identity`, a column that names each person, and `key`, a file that `rropt key new` made, draws
-    are memoised: the same person, value and mechanism gives the same answer in every release, and a repeat costs
-    nothing. Raises InputError; then nothing has changed.
+    are memoised: the same person and value gives the same answer in every release with the same mechanisms and strata,
+    and a repeat costs nothing. Raises InputError; then nothing has changed.
     """
     need("pyarrow", EXTRA)
     from rropt.release.run import FileRelease, default_output

@@ -12,11 +12,11 @@ from rropt.mechanisms.sampling.geometric import GeometricNoise
 from rropt.mechanisms.sampling.sources import secure_bytes
 from rropt.model.prior import Prior
 from rropt.release.earlier import names_of
-from rropt.release.ledger import Ledger, cost_of, temporary_name
+from rropt.release.ledger import Ledger, temporary_name
 from rropt.release.plans.manifest import file_sha256
-from rropt.release.plans.privacy import Level, Privacy, parity_text
-from rropt.release.storage.chain import INFINITE
+from rropt.release.plans.odds import parity_text
 from rropt.release.storage.places import Place
+from rropt.release.storage.tally import Draw
 
 
 def noisy_prior(
@@ -37,13 +37,12 @@ def noisy_prior(
     column = "" if prior.source is None else prior.source.column
     with Ledger(data.resolve(), ledger, file_sha256(data)) as found:
         with found.reserving():
-            raw = {name for entry in found.counted(population) for name in entry.shown() or ()}
-            cost = INFINITE if column in raw else cost_of(Privacy((Level((column,), noise.parity),)))
-            if cost == INFINITE:
+            if any(column in entry.raw for entry in found.counted(population)):
                 what = f"{names_of([column])} of this data was released unchanged: together epsilon is infinite"
                 raise InputError(what, str(data), "use the counts of that release")
-            found.refuse_above(population, cost)
-            found.begin(_entry(column, noise, data, output, population), cost)
+            entry = _entry(column, noise, data, output, population)
+            found.refuse_above(Draw.of_event(entry))
+            found.begin(entry)
         drawn = {label: max(count + noise.draw(), 0) for label, count in zip(prior.labels, prior.weights, strict=True)}
         found.finish()
     if not any(drawn.values()):

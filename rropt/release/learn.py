@@ -54,7 +54,7 @@ class RandomizedColumn(*_BASES):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any = None) -> RandomizedColumn:
         """Find the mechanism and note the columns of X; its values are not used. Raises InputError."""
-        from rropt.release.plans.privacy import epsilon_above
+        from rropt.release.plans.odds import epsilon_above
 
         if (self.mechanism is None) == (self.problem is None):
             raise InputError("give either mechanism or problem", "RandomizedColumn", "exactly one of the two is needed")

@@ -11,23 +11,23 @@ All draws of a ledger are of the same people, unless their releases name two pop
 from __future__ import annotations
 
 import contextlib
-import functools
-import math
+import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from rropt.errors import InputError
-from rropt.exact import log_enclosure
-from rropt.release.plans.manifest import file_sha256, read_manifest
-from rropt.release.plans.privacy import Privacy, parity_of, together
-from rropt.release.storage.chain import ABANDONED, DRAWING, INFINITE, RELEASED, SHARE, UNIT, Chain, Cost
-from rropt.release.storage.database import older
+from rropt.io.files import real_path
+from rropt.release.plans.manifest import file_sha256
+from rropt.release.plans.odds import parity_of, together
+from rropt.release.storage.chain import ABANDONED, DRAWING, RELEASED, Chain
+from rropt.release.storage.database import records
 from rropt.release.storage.places import Place, open_ledger, whole_place
+from rropt.release.storage.tally import Draw, Spent, Tally
 
 SUFFIX = ".ledger"
 _TEXTS = ("release", "time", "data", "sha256", "plan", "output", "temporary")
@@ -37,21 +37,6 @@ _IDENTITY = re.compile(r"[0-9a-f]{16}")
 def temporary_name(output: Path, identity: str) -> str:
     """The name under which the output of the release `identity` is drawn, in the folder of the output."""
     return f".{output.name}.{identity}.tmp"
-
-
-def level_of(parity: Fraction | float) -> int | None:
-    """The log of a parity in units of the ledger, rounded up; None for an infinite one."""
-    return None if isinstance(parity, float) else math.ceil(log_enclosure(parity).upper / UNIT)
-
-
-def cost_of(privacy: Privacy | None) -> Cost:
-    """What a release costs; without a privacy it reveals some column, and costs an infinite level."""
-    if privacy is None:
-        return INFINITE
-    parity, epsilon, delta = privacy.approximate
-    rest = level_of(parity)
-    level = None if rest is None else rest + math.ceil(epsilon / UNIT)
-    return Cost(level_of(privacy.parity), level, math.ceil(delta / SHARE))
 
 
 @dataclass(frozen=True)
@@ -81,25 +66,19 @@ class Entry:
         return {name for names in drawn for name in names}
 
     @property
-    def parities(self) -> list[Fraction | float]:
-        """The parity of each protected column."""
-        return [parity_of(one["parity"]) for one in self.content["columns"]]
+    def draw(self) -> Draw:
+        """What it costs whom."""
+        return Draw.of_event(self.content)
 
     @property
-    def cost(self) -> Cost:
-        """What it costs by its own record."""
-        return Cost.of_event({**self.content, "level": level_of(together(self.parities))})
+    def parity(self) -> Fraction | float:
+        """The parity of all its columns together."""
+        return together(parity_of(one["parity"]) for one in self.content["columns"])
 
     @property
-    def counted(self) -> list[Fraction | float]:
-        """The parities, without those of memoised answers that an earlier draw counts."""
-        both = zip(self.parities, self.scopes, strict=True)
-        return [parity for parity, scope in both if scope is None or parity != 1]
-
-    @property
-    def raw(self) -> frozenset[str] | None:
-        """The columns of the data that were released unchanged; None where an older version did not record them."""
-        return None if "raw" not in self.content else frozenset(self.content["raw"])
+    def raw(self) -> frozenset[str]:
+        """The columns of the data that were released unchanged."""
+        return frozenset(self.content["raw"])
 
     @property
     def population(self) -> str:
@@ -111,42 +90,27 @@ class Entry:
         """Where its output stood while it was drawn."""
         return Path(self.content["output"]).parent / str(self.content["temporary"])
 
-    def shown(self) -> frozenset[str] | None:
-        """The columns that it released unchanged, by the ledger or else its manifest; None where neither records
-        them."""
-        if self.raw is not None:
-            return self.raw
-        try:
-            found = read_manifest(Path(self.content["output"])) or {}
-        except InputError:
-            return None
-        columns = found.get("unprotected") if found.get("release") == self.content["release"] else None
-        return frozenset(map(str, columns)) if isinstance(columns, list) else None
+    def people(self, population: str) -> str | None:
+        """The population of those who are in it and in a release of `population`, "" for all; None for nobody."""
+        apart = "" not in (self.population, population) and self.population != population
+        return None if apart else self.population or population
 
 
 def revealed(one: Entry, two: Entry) -> set[str]:
-    """The columns that release `one` shows unchanged, or may show, and release `two` of the same people protects."""
-    if "" not in (one.population, two.population) and one.population != two.population:
-        return set()
-    return set(two.columns) & (set(two.columns) - set(one.columns) if one.raw is None else one.raw)
+    """The columns that release `one` shows unchanged, and release `two` of the same people protects."""
+    return set() if one.people(two.population) is None else set(two.columns) & one.raw
 
 
-def cost_among(entry: Entry, others: Iterable[Entry]) -> Cost:
-    """The cost of a draw of an older version, infinite where two releases together reveal a column."""
-    return INFINITE if any(revealed(entry, other) or revealed(other, entry) for other in others) else entry.cost
-
-
-def _entry(content: dict[str, Any], number: int, path: Path) -> Entry:
+def _entry(content: dict[str, Any], number: int, path: Place) -> Entry:
     """A draw as an entry. Raises InputError for an object that rropt does not write."""
-    entry = Entry({key: value for key, value in content.items() if key not in ("event", "state", "level")}, False)
+    entry = Entry({key: value for key, value in content.items() if key != "event"}, False)
     try:
-        texts = [*(content[key] for key in _TEXTS), *(entry.raw or ()), *entry.columns]
-        lists = [content["columns"], content.get("raw", []), *(one["columns"] for one in content["columns"])]
+        texts = [*(content[key] for key in _TEXTS), *entry.raw, *entry.columns]
+        lists = [content["columns"], content["raw"], *(one["columns"] for one in content["columns"])]
         if not all(isinstance(one, list) for one in lists):
             raise ValueError
-        if not all(isinstance(text, str) and "\0" not in text for text in (*texts, content.get("population", ""))):
+        if not all(isinstance(text, str) and "\0" not in text for text in texts):
             raise ValueError
-        _ = entry.cost
         if not all(scope is None or isinstance(scope, str) for scope in entry.scopes):
             raise ValueError
         # rropt removes and renames only files that it made itself, whatever the ledger says.
@@ -162,20 +126,10 @@ def _entry(content: dict[str, Any], number: int, path: Path) -> Entry:
 def read_entries(file: Chain, found: dict[str, Entry]) -> None:
     """Add to `found` the draws that a file records since it was last read, by their releases; draws that were withdrawn
     are removed from it. Raises InputError."""
-    for number, content in enumerate(file.old, 1):
-        entry = _entry(content, number, file.old_path)
-        found.setdefault(entry.content["release"], Entry(entry.content, content["state"] == RELEASED, (file,)))
     for event in file.read():
         kind, release = event.get("event"), event.get("release")
         if kind == DRAWING:
-            entry = _entry(event, file.seen, file.path)
-            if release in found and found[release].content != entry.content:
-                raise InputError(
-                    f"line {file.seen} differs from the record of release {release} in {file.old_path.name}",
-                    str(file.path),
-                    "restore both files from a copy",
-                )
-            found[release] = Entry(entry.content, False, (file,))
+            found[release] = Entry(_entry(event, file.seen, file.path).content, False, (file,))
         elif kind == RELEASED:
             found[release] = Entry(found[release].content, True, (file,))
         elif kind == ABANDONED:
@@ -183,16 +137,18 @@ def read_entries(file: Chain, found: dict[str, Entry]) -> None:
 
 
 class Ledger:
-    """The ledger of `data`: the file beside the data, with `elsewhere` that one too, and the ledgers of files in the
-    same folder with the same bytes (of SHA-256 `sha256`): copies, and other names of one file.
+    """The ledger of `data`: the file beside the data, with `elsewhere` that one too, and other ledgers in the same
+    folder: of files with the same bytes (of SHA-256 `sha256`), and those that record a draw from these bytes, which had
+    another name then.
 
-    `earlier` are all draws that any of them records. A draw is written to all; where the folder of the data cannot be
-    written, to `elsewhere` alone. Raises InputError where a file cannot be read or written. Use it as a context.
+    `left` are ledgers there of data that are gone. `earlier` are all draws that any of them records. A draw is written
+    to all; where the folder of the data cannot be written, to `elsewhere` alone. Raises InputError where a file cannot
+    be read or written. Use it as a context.
     """
 
     def __init__(self, data: Path, elsewhere: Place | None, sha256: str) -> None:
         self._data, self._sha256 = data, sha256
-        self._own = data.with_name(data.name + SUFFIX).resolve()
+        self._own = real_path(data.with_name(data.name + SUFFIX))
         self._elsewhere = None if elsewhere is None else whole_place(elsewhere)
         self._files: list[Chain] = []
         self._known: dict[Chain, dict[str, Entry]] = {}
@@ -211,7 +167,7 @@ class Ledger:
         """Open and read all files, as they are now."""
         self.close()
         places: list[Place] = [self._own] if self._elsewhere is None else [self._elsewhere, self._own]
-        copies = _ledgers_of_copies(self._data, self._sha256)
+        copies, self.left = _other_ledgers(self._data, self._sha256)
         for place in dict.fromkeys([*places, *copies]):
             self._open(place, self._elsewhere is not None and place != self._elsewhere)
         self._collect()
@@ -265,11 +221,17 @@ class Ledger:
         """The entries except those declared to be of another population than `population`."""
         return [one for one in self.earlier if not population or one.population in ("", population)]
 
-    def refuse_above(self, population: str, cost: Cost) -> None:
-        """Raise InputError where a draw of this cost, with the draws in the other ledgers, is above a ceiling."""
+    def refuse_above(self, draw: Draw) -> None:
+        """Raise InputError where this draw, with the draws in the other ledgers, is above a ceiling."""
         for file in self._files:
-            others = (one.cost for one in self.counted(population) if file not in one.files)
-            file.refuse_above(population, functools.reduce(Cost.plus, others, cost))
+            file.refuse_above(draw, (one.draw for one in self.earlier if file not in one.files))
+
+    def spent(self, draw: Draw) -> Spent:
+        """What a person from whom it draws has spent with this draw: the most of any population."""
+        tally = Tally()
+        for one in (*(entry.draw for entry in self.earlier), draw):
+            tally.add(one)
+        return tally.of(draw.population) if draw.population else tally.most()
 
     @contextlib.contextmanager
     def reserving(self) -> Iterator[None]:
@@ -280,7 +242,7 @@ class Ledger:
             with contextlib.ExitStack() as stack:
                 # All processes lock in the same order, so that no two of them wait for each other.
                 for file in sorted(self._files, key=lambda one: str(one.path)):
-                    stack.enter_context(self._writing(file))
+                    stack.enter_context(file.transaction())
                 self._collect()
                 yield
         except BaseException as error:
@@ -291,32 +253,17 @@ class Ledger:
                 raise InputError(f"cannot write ({error.strerror})", place, "make room, then try again") from None
             raise
 
-    @contextlib.contextmanager
-    def _writing(self, file: Chain) -> Iterator[None]:
-        """A transaction; lines of an older version are first moved into the database."""
-        known = self._known[file]
-        with file.transaction():
-            read_entries(file, known)
-            for content in file.old:
-                if (release := content["release"]) not in file.releases:
-                    entry = known[release]
-                    cost = cost_among(entry, known.values())
-                    file.append({"event": DRAWING, **entry.content, **cost.keys()})
-                    if entry.finished:
-                        file.append({"event": RELEASED, "release": release})
-            yield
-
-    def begin(self, content: dict[str, Any], cost: Cost) -> None:
-        """Record that a release of this cost begins. Raises InputError where it is above a ceiling."""
+    def begin(self, content: dict[str, Any]) -> None:
+        """Record that a release begins. Raises InputError where it is above a ceiling."""
         for file in self._files:
-            file.append({"event": DRAWING, **content, **cost.keys()})
+            file.append({"event": DRAWING, **content})
         self._told = content
 
     def finish(self, entry: Entry | None = None) -> None:
         """Record that the output of a release (of the one that was begun) stands under its name. Raises OSError."""
         release = self._told["release"] if entry is None else entry.content["release"]
         for file in self._files if entry is None else entry.files:
-            with self._writing(file):
+            with file.transaction():
                 file.append({"event": RELEASED, "release": release})
 
     def abandon(self) -> None:
@@ -329,20 +276,30 @@ class Ledger:
                     file.abandon(release)
 
 
-def _ledgers_of_copies(data: Path, sha256: str) -> list[Path]:
-    """The ledgers of the other files in the folder of `data` that hold the same bytes. Raises InputError for a file
-    that has a ledger and as many bytes, and cannot be read."""
-    size, found = os.stat(data).st_size, []
+def _other_ledgers(data: Path, sha256: str) -> tuple[list[Path], list[Path]]:
+    """The other ledgers in the folder of `data` that are of these bytes; and those of data that are not there, with
+    other bytes. Raises InputError for one that cannot be read, and whose data are not there or have as many bytes."""
+    size = os.stat(data).st_size
+    found: list[Path] = []
+    left: list[Path] = []
     with os.scandir(data.parent) as listed:
-        entries = {entry.name: entry for entry in listed}
-    for name, entry in entries.items():
-        ledger = Path(entry.path + SUFFIX)
-        # Only files with a ledger are examined: another process may remove a temporary file at any time.
-        if name == data.name or entries.keys().isdisjoint((ledger.name, older(ledger).name)):
+        names = {entry.name for entry in listed}
+    for name in sorted(names):
+        ledger = data.parent / name
+        # The name of a ledger may be that of something else; another process may remove a file at any time.
+        if not name.endswith(SUFFIX) or name == data.name + SUFFIX or not ledger.is_file():
             continue
-        with contextlib.suppress(FileNotFoundError):
-            if not entry.is_file(follow_symlinks=False) or entry.stat().st_size != size:
-                continue
-            if (ledger.is_file() or older(ledger).is_file()) and file_sha256(Path(entry.path)) == sha256:
-                found.append(ledger.resolve())
-    return sorted(found)
+        of = data.parent / name.removesuffix(SUFFIX)
+        try:
+            copy = of.is_file() and not of.is_symlink() and of.stat().st_size == size and file_sha256(of) == sha256
+            if copy or records(ledger, f'"sha256":"{sha256}"'):
+                found.append(real_path(ledger))
+            elif not of.exists() and records(ledger, f'"data":{json.dumps(of.name, ensure_ascii=False)}'):
+                left.append(ledger)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            if not of.exists():
+                remedy = "it may record draws from this data: restore it from a copy, or move it away if it does not"
+                raise InputError(f"it cannot be read ({error.strerror})", str(ledger), remedy) from None
+    return found, left

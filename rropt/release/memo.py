@@ -1,14 +1,16 @@
 """Memoised draws: the same record gets the same answer in every release under one key.
 
-The words that decide the answer of a record are AES-CMAC, keyed, of its columns, its mechanism, its value and its
-identity. So a copy, another order of rows, another format or another machine gives the same answer, and a
-second release of the same values reveals nothing new. A record whose value changed gets an independent answer, and two
-different answers reveal that it changed, which no epsilon bounds. `Memo` therefore keeps, beside the key, which
-value of each identity was drawn from, as tags that mean nothing without the key.
+The words that decide the answer of a record are AES-CMAC, keyed, of its scope, its mechanism, its value and its
+identity. A scope is all that decides by which mechanism records are drawn. So a copy, another order of rows, another
+format or another machine gives the same answer, and a second release of the same values reveals nothing new. A record
+whose value changed gets an independent answer, and two different answers reveal that it changed, which no epsilon
+bounds. `Memo` therefore keeps, beside the key, which value of each identity was drawn from, as tags that mean nothing
+without the key.
 """
 
 import contextlib
 import hashlib
+import json
 import os
 import re
 import sqlite3
@@ -89,17 +91,21 @@ class Scope:
     get the same answers."""
 
     def __init__(self, key: bytes, stack: Stack, identity: str) -> None:
-        rows = [(digest(one), label) for _, one in stack.column.strata for label in one.inputs]
-        columns = (str(len(stack.column.columns)), *stack.column.columns)
+        column = stack.column
+        made = [digest(one) for _, one in column.strata]
+        columns = (str(len(column.columns)), *column.columns)
         drawing = (str(len(stack.drawing)), *stack.drawing)
-        # Strata are not in it: a record that moves to one with the same mechanism keeps its answer.
-        mechanisms = sorted({made for made, _ in rows})
-        self.name = str(_hashed(key, "scope", identity, *columns, *drawing, *mechanisms).hexdigest())
+        # What decides by which mechanism a record is drawn belongs to the scope: if it does not, two releases agree in
+        # the answers of some records only, and which ones reveals the strata.
+        strata = sorted([list(at), one] for (at, _), one in zip(column.strata, made, strict=True))
+        chosen = json.dumps([column.by, strata, sorted(column.null), sorted(column.other)])
+        self.name = str(_hashed(key, "scope", identity, *columns, *drawing, chosen).hexdigest())
         self.number = int.from_bytes(bytes.fromhex(self.name)[:8], "little", signed=True)
         self._key, self._function = key, KeyedFunction(_hashed(key, "function").digest())
         self._who = self._function.states([_hashed(key, "who", *columns, size=BLOCK).digest()])
-        answer = _hashed(key, "answer", *columns, *drawing, size=BLOCK)
-        self._rows = [_added(answer.copy(), made, label).digest() for made, label in rows]
+        answer = _hashed(key, "answer", self.name, size=BLOCK)
+        rows = [(one, label) for (_, of), one in zip(column.strata, made, strict=True) for label in of.inputs]
+        self._rows = [_added(answer.copy(), one, label).digest() for one, label in rows]
         self._states: dict[int, np.ndarray] = {}
 
     def blocks(self, rows: np.ndarray, identities: Texts, number: int = 0) -> np.ndarray:

@@ -1,30 +1,41 @@
 """One release of one file: read, randomise, write under a temporary name, rename; drawn once and never half."""
 
+import contextlib
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from rropt.errors import InputError, counted
+from rropt.exact import float_up
 from rropt.io.content import ByContent
-from rropt.io.files import folders, usual_mode, write_whole
+from rropt.io.files import (
+    folders,
+    is_special,
+    lock_alone,
+    named_first,
+    open_file,
+    real_path,
+    sync_folder,
+    usual_mode,
+    write_whole,
+)
 from rropt.mechanisms.sampling.sources import secure_bytes
-from rropt.release.earlier import crossed_before, crossings, names_of, of_others, randomised_before, was
-from rropt.release.ledger import Entry, Ledger, cost_of, temporary_name
+from rropt.release.earlier import crossed_people, crossings, names_of, of_others, randomised_before, was
+from rropt.release.ledger import Entry, Ledger, temporary_name
 from rropt.release.memo import Memo
 from rropt.release.plans import manifest as manifests
 from rropt.release.plans.manifest import AS_THEY_ARE, QUOTED, file_sha256, manifest_path, manifest_text, read_manifest
+from rropt.release.plans.odds import epsilon_above, together
 from rropt.release.plans.plan import Release
-from rropt.release.plans.privacy import Level, Privacy, epsilon_above, privacy_of_stacks, together
+from rropt.release.plans.privacy import Level, Privacy, privacy_of_stacks
 from rropt.release.plans.provenance import release_digest
-from rropt.release.storage.chain import INFINITE
-from rropt.release.storage.lines import sync_folder
 from rropt.release.storage.places import Place
 from rropt.release.storage.private import Kept, PrivateStream, is_written
+from rropt.release.storage.tally import Draw
 from rropt.release.tables.batches import Protector
 from rropt.release.tables.cautions import cautions_of_designs
 from rropt.release.tables.formats import SUFFIXES, check_places, open_table
@@ -77,9 +88,11 @@ class FileRelease:
         self.ledger, self.population, self.quote_formulas = ledger, population, quote_formulas
         self.source = open_table(data, tuple(n for one in release.columns for n in (*one.columns, *one.by)), delimiter)
         self.before = _state(data)
+        # What stands where the two files of the release go; what another program puts there later is not overwritten.
+        self.stood = {path: _state(path) if path.is_file() else None for path in (output, manifest_path(output))}
         check_places(data, output)
         self.protector = Protector(release, self.source.schema, str(data))
-        self.privacy = self.cost = privacy_of_stacks(release, self.protector.stacks)
+        self.privacy = privacy_of_stacks(release, self.protector.stacks)
         self.memo: Memo | None = None
         if identity is not None and key is not None:
             self.memo = Memo(key, identity, self.protector.stacks, self.source.schema, str(data))
@@ -106,12 +119,10 @@ class FileRelease:
                 if found is not None:
                     return found
             crossed, earlier, total = self._count(ledger)
-            if manifest_path(self.output).is_dir():
-                raise InputError(
-                    "cannot write (a folder has this name)",
-                    str(manifest_path(self.output)),
-                    "choose another name for the output",
-                )
+            for path in self.stood:
+                if is_special(path):
+                    what = f"cannot write ({'a folder' if path.is_dir() else 'a device or a pipe'} has this name)"
+                    raise InputError(what, str(path), "choose another name for the output")
             rows = self._look(crossed, earlier, total)
             if _state(self.data) != self.before:
                 remedy = "release it when no program writes to it"
@@ -125,34 +136,45 @@ class FileRelease:
                     scopes = {scope for entry in ledger.counted(self.population) for scope in entry.scopes}
                     if changed := self.memo.remember(scopes, self.force):
                         self.warn(changed.what)
-                        self.charge, total = INFINITE, math.inf
-                        ledger.refuse_above(self.population, self.charge)
-                        self.cost = Privacy(tuple(Level(one.columns, total) for one in self.cost.levels))
-                content, temporary = self._begun(ledger, sha256, rows, len(earlier), total)
+                        self._cost(Privacy(tuple(Level(one.columns, math.inf) for one in self.privacy.levels)))
+                        ledger.refuse_above(self.draw)
+                        total = math.inf
+                content, temporary = self._begun(ledger, sha256, rows, earlier, total)
             return self._draw(ledger, content, temporary, self.before)
 
-    def _count(self, ledger: Ledger) -> tuple[list[str], list[Fraction | float], Fraction | float]:
-        """The earlier draws from these people: cautions of columns that some release shows unchanged, the parity of
-        each draw, and that of all together with this release. Raises InputError where this release is to be refused."""
+    def _count(self, ledger: Ledger) -> tuple[list[str], int, float]:
+        """The earlier draws from these people: cautions of columns that some release shows unchanged, the number of
+        draws, and the epsilon of all together with this release. Raises InputError where this release is to be
+        refused."""
         counted = ledger.counted(self.population)
         crossed = crossings(counted, self.wanted, self.raw, self.output)
-        self.cost = self._new(counted)
         if not self.force:
             self._refuse(counted, crossed)
-        ledger.refuse_above(self.population, cost_of(None if crossed else self.cost))
-        earlier = [parity for entry in counted for parity in entry.counted]
-        infinite = bool(crossed) or crossed_before(counted)
-        self.charge = cost_of(None if infinite else self.cost)
-        return crossed, earlier, together([self.cost.parity, *earlier, *([math.inf] if infinite else [])])
+        self.infinite = crossed_people(counted, self.wanted, self.raw, self.population)
+        self._cost(self.privacy)
+        ledger.refuse_above(self.draw)
+        scopes = [scope for entry in counted for scope in entry.scopes]
+        earlier = scopes.count(None) + len({*scopes} - {None})
+        spent = ledger.spent(self.draw).odds
+        return crossed, earlier, math.inf if spent is None else float_up(spent.log().upper)
 
-    def _new(self, counted: list[Entry]) -> Privacy:
-        """The privacy of this release, where a column counts as nothing whose answers were drawn before."""
-        before = {scope for entry in counted for scope in entry.scopes if scope is not None}
-        free = (self.is_empty or scope in before for scope in self.scopes)
-        levels = zip(self.privacy.levels, free, strict=True)
-        return Privacy(tuple(Level(one.columns, Fraction(1)) if is_free else one for one, is_free in levels))
+    def _cost(self, privacy: Privacy) -> None:
+        """What the ledger records of the columns."""
+        columns = zip(self.release.columns, privacy.levels, self.scopes, strict=True)
+        self.recorded: dict[str, Any] = {
+            "columns": [
+                level.to_dict() | {"guarantee": one.guarantee} | ({} if scope is None else {"scope": scope})
+                for one, level, scope in columns
+                if not self.is_empty
+            ],
+            "raw": list(self.raw),
+            "population": self.population,
+        }
+        if self.infinite:
+            self.recorded["infinite"] = self.infinite
+        self.draw = Draw.of_event(self.recorded)
 
-    def _look(self, crossed: list[str], earlier: list[Fraction | float], total: Fraction | float) -> int:
+    def _look(self, crossed: list[str], earlier: int, total: float) -> int:
         """Read the whole table once, and show cautions before the draw. Returns the number of rows.
         Raises InputError for values that cannot be released, and without `force` for what is against it."""
         seen = look(
@@ -164,7 +186,7 @@ class FileRelease:
             keep=None if self.memo is None else self.memo.tag,
             whole=self.source.rows,
         )
-        designs = cautions_of_designs(self.release, self.cost, len(earlier), total)
+        designs = cautions_of_designs(self.release, self.privacy, earlier, total)
         seen.tell(self.warn, self.force, (*self.twice, *crossed, *designs))
         return seen.rows
 
@@ -181,7 +203,7 @@ class FileRelease:
                 continue
             names, when, where = names_of(again), entry.content["time"], entry.content["output"]
             if entry.finished:
-                total = epsilon_above(together([self.privacy.parity, *entry.parities]))
+                total = epsilon_above(together([self.privacy.parity, entry.parity]))
                 raise InputError(
                     f"{names} of this data {was(again)} released on {when} ({where}); a second draw leaks more "
                     f"(together epsilon {total:.6g})",
@@ -210,6 +232,12 @@ class FileRelease:
         if others:
             releases = "1 release" if others == 1 else f"{others} releases"
             self.notes.append(f"not counted: {releases} of other populations; no person may be in two of them")
+        if not ledger.earlier:
+            self.notes += [
+                f"{one.name} records draws from data that is not here any more: if {self.data.name} is that data, "
+                f"edited, give --ledger {one}"
+                for one in ledger.left
+            ]
         if not ledger.beside:
             self.notes.append(
                 f"the folder of {self.data.name} cannot be written, so its ledger is {ledger.path}: keep it with the "
@@ -219,7 +247,7 @@ class FileRelease:
     def _sweep(self, counted: list[Entry]) -> None:
         """Remove the partial files of interrupted releases of these columns."""
         for entry in counted:
-            same_place = Path(entry.content["output"]) == self.output.resolve()
+            same_place = Path(entry.content["output"]) == real_path(self.output)
             if not entry.finished and (same_place or self.wanted & set(entry.columns)):
                 if is_written(entry.partial):
                     raise InputError(
@@ -237,7 +265,7 @@ class FileRelease:
         """Where this very release was interrupted between its last byte and its renaming: rename it, without a draw."""
         for entry in same:
             target = Path(entry.content["output"])
-            if entry.finished or not self._asked(entry) or target != self.output.resolve():
+            if entry.finished or not self._asked(entry) or target != real_path(self.output):
                 continue
             content = read_manifest(self.output)
             if content is None or content["release"] != entry.content["release"]:
@@ -247,8 +275,10 @@ class FileRelease:
                 continue
             if left.is_file() and file_sha256(left) == content["output"]["sha256"]:
                 os.chmod(left, usual_mode(left.parent))
-                os.replace(left, self.output)
-                sync_folder(self.output.parent)
+                if not _is_named(left, target):
+                    os.replace(left, target)
+                left.unlink(missing_ok=True)
+                sync_folder(target.parent)
             elif not self.output.is_file() or file_sha256(self.output) != content["output"]["sha256"]:
                 continue
             ledger.finish(entry)
@@ -278,16 +308,14 @@ class FileRelease:
 
     # -- the draw --------------------------------------------------------------------------------------
 
-    def _begun(
-        self, ledger: Ledger, sha256: str, rows: int, earlier: int, total: Fraction | float
-    ) -> tuple[dict[str, Any], Path]:
+    def _begun(self, ledger: Ledger, sha256: str, rows: int, earlier: int, total: float) -> tuple[dict[str, Any], Path]:
         """Reserve the draw in the ledger. Returns the manifest, and where the output is drawn."""
         identity = secure_bytes(8).hex()
-        target = self.output.resolve()
+        target = real_path(self.output)
         temporary = target.parent / temporary_name(target, identity)
         created = datetime.now(UTC).isoformat(timespec="seconds")
         output: dict[str, Any] = {"file": self.output.name, "bytes": 0, "sha256": ""}
-        if SUFFIXES[target.suffix.lower()] == "csv":
+        if SUFFIXES[self.output.suffix.lower()] == "csv":
             output["formulas"] = QUOTED if self.quote_formulas else AS_THEY_ARE
         content = manifests.manifest(
             identity,
@@ -313,41 +341,40 @@ class FileRelease:
                 "data": self.data.name,
                 "sha256": sha256,
                 "plan": self.plan,
-                "columns": [
-                    level.to_dict() | {"guarantee": one.guarantee} | ({} if scope is None else {"scope": scope})
-                    for one, level, scope in zip(self.release.columns, self.cost.levels, self.scopes, strict=True)
-                    if not self.is_empty
-                ],
-                "raw": list(self.raw),
-                "population": self.population,
+                **self.recorded,
                 "output": str(target),
                 "temporary": temporary.name,
-            },
-            self.charge,
+            }
         )
         return content, temporary
 
     def _draw(self, ledger: Ledger, content: dict[str, Any], temporary: Path, before: tuple[int, ...]) -> Released:
-        target = self.output.resolve()
+        target = real_path(self.output)
         stream: PrivateStream | None = None
         naming = False
         try:
             stream = PrivateStream(temporary)
             digest = self._stream(stream, content["rows"], before)
             content["output"] |= {"bytes": stream.size, "sha256": digest}
-            kept = Kept(manifest_path(self.output))
-            try:
-                write_whole(manifest_path(self.output), manifest_text(content))
-                sync_folder(target.parent)
-                stream.publish()
-                naming = True
-                os.replace(temporary, target)
-            except BaseException:
-                if temporary.exists():
-                    kept.put_back()
-                raise
+            with self._unchanged() as (new, new_manifest):
+                kept = Kept(manifest_path(self.output))
+                write_whole(manifest_path(self.output), manifest_text(content), new=new_manifest)
+                try:
+                    sync_folder(target.parent)
+                    stream.publish()
+                    naming = True
+                    if new:
+                        named_first(temporary, target)
+                    else:
+                        os.replace(temporary, target)
+                except BaseException:
+                    if not _is_named(temporary, target):
+                        kept.put_back()
+                    raise
             sync_folder(target.parent)
             ledger.finish()
+        except FileExistsError:
+            raise self._taken(self.output) from None
         except OSError as error:
             counts = stream is not None and stream.exposed
             raise InputError(
@@ -358,13 +385,39 @@ class FileRelease:
         finally:
             if stream is not None:
                 stream.close()
-            # After an attempt to rename, only an existing temporary file shows that the name has not changed.
-            if not naming or temporary.exists():
-                temporary.unlink(missing_ok=True)
-                # Bytes that reached a file may have been seen: only a draw that stayed in this process does not count.
-                if stream is None or not stream.exposed:
-                    ledger.abandon()
+            named = naming and _is_named(temporary, target)
+            temporary.unlink(missing_ok=True)
+            # Bytes that reached a file may have been seen: only a draw that stayed in this process does not count.
+            if not named and (stream is None or not stream.exposed):
+                ledger.abandon()
         return self._release(content, ledger)
+
+    @contextlib.contextmanager
+    def _unchanged(self) -> Iterator[list[bool]]:
+        """Whether nothing stands at the place of the output, and of the manifest. What is to be overwritten there is
+        locked, so that of two releases at once one overwrites it. Raises InputError where another program wrote it
+        since this release began."""
+        with contextlib.ExitStack() as held:
+            for path, before in self.stood.items():
+                if before is None:
+                    continue
+                try:
+                    stream = held.enter_context(open_file(path))
+                    # Windows does not replace an open file.
+                    locked = lock_alone(stream.fileno()) if os.name == "posix" else stream.close() is None
+                    same = locked and _state(path) == before
+                except FileNotFoundError:
+                    same = False
+                if not same:
+                    raise self._taken(path)
+            yield [before is None for before in self.stood.values()]
+
+    def _taken(self, path: Path) -> InputError:
+        return InputError(
+            "another program wrote this file while the release was drawn",
+            str(path),
+            "choose another name, and use --force: the begun draw counts",
+        )
 
     def _stream(self, stream: PrivateStream, expected: int, before: tuple[int, ...]) -> str:
         """Write the protected table whole to `stream`; returns its SHA-256."""
@@ -393,6 +446,13 @@ def _state(path: Path) -> tuple[int, ...]:
     """What changes when a file is written."""
     found = os.stat(path)
     return (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+
+
+def _is_named(temporary: Path, target: Path) -> bool:
+    """Whether the file that was drawn as `temporary` has the name `target` now, whether it has the first one too."""
+    with contextlib.suppress(FileNotFoundError):
+        return target.exists() and temporary.samefile(target)
+    return True
 
 
 def default_output(data: Path) -> Path:

@@ -59,7 +59,7 @@ def publish_design(
                     found[name] = stream.read()
             except OSError as error:
                 raise InputError(f"it cannot be read ({error.strerror})", str(source / name), "check it") from None
-    return Published(tuple(write_whole(target / name, data) for name, data in found.items()), kept)
+    return Published(tuple(write_whole(target / name, data, new=True) for name, data in found.items()), kept)
 
 
 def _counts(path: Path) -> str:

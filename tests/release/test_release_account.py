@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import os
+import random
 import sqlite3
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,8 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 from drawing import graded
-from ledgers import change, draws, states, write_old
+from hypothesis import given, strategies as st
+from ledgers import change, draws, states
 
 import rropt as rr
 from rropt import __main__ as cli
@@ -27,7 +30,9 @@ from rropt.errors import InputError
 from rropt.mechanisms.families.randomized_response import RandomizedResponse
 from rropt.release import ProtectedColumn, Release, release_file, release_folder
 from rropt.release.account import Account
+from rropt.release.plans.odds import Odds
 from rropt.release.plans.plan import Design
+from rropt.release.storage.tally import Draw, Tally
 
 pa = pytest.importorskip("pyarrow")
 import pyarrow.parquet as pq  # noqa: E402
@@ -87,11 +92,47 @@ def test_no_draw_passes_the_ceiling(capsys: pytest.CaptureFixture[str]) -> None:
     assert (told["spent"], told["ceiling"], told["unit"], len(told["draws"])) == ("2.5", "2.5", "person", 3)
 
 
-def test_ten_draws_of_a_tenth_are_one() -> None:
+@pytest.mark.parametrize("number", [3, 7, 10])
+def test_as_many_draws_of_an_nth_are_one(number: int) -> None:
     account("1")
-    for number in range(10):
-        release_file(people(f"c{number}"), column(f"c{number}", "1/10"), ledger=ALL)
-    refused("above the ceiling", people("d"), column("d", "1/10"))
+    for at in range(number):
+        release_file(people(f"c{at}"), column(f"c{at}", f"1/{number}"), ledger=ALL)
+    refused("above the ceiling", people("d"), column("d", "1/1000000"))
+
+
+TENTH = Fraction(1, 10)
+
+
+@given(
+    st.lists(st.tuples(st.fractions(1, 3, max_denominator=40), st.integers(1, 40)), max_size=5),
+    st.lists(st.tuples(st.fractions(1, 3, max_denominator=40), st.integers(1, 40)), max_size=5),
+    st.sampled_from([Fraction(0), TENTH, -TENTH, Fraction(3)]),
+    st.sampled_from([Fraction(0), Fraction(1, 10**30), Fraction(1, 7)]),
+)
+def test_odds_are_compared_exactly(
+    one: list[tuple[Fraction, int]], two: list[tuple[Fraction, int]], more: Fraction, close: Fraction
+) -> None:
+    """Also those that are equal, or nearly so, and were multiplied from other factors."""
+
+    def made(given: list[tuple[Fraction, int]], epsilon: Fraction) -> tuple[Odds, Fraction]:
+        parts: Counter[Odds] = Counter({Odds.of(Fraction(1), epsilon): 1})
+        for ratio, times in given:
+            parts[Odds.of(ratio)] += times
+        return Odds.product(parts), math.prod((ratio**times for ratio, times in given), start=Fraction(1))
+
+    left, first = made(one, close + max(more, Fraction(0)))
+    right, second = made(two, max(-more, Fraction(0)))
+    apart = left.epsilon - right.epsilon
+    with localcontext() as context:
+        context.prec = 400
+        ratio = first / second
+        log = (Decimal(ratio.numerator) / Decimal(ratio.denominator)).ln()
+        wanted = log + Decimal(apart.numerator) / Decimal(apart.denominator)
+        assert left.above(right) == (wanted > Decimal("1e-300"))
+    whole = Odds.of(first, left.epsilon)
+    assert not left.above(whole)
+    assert not whole.above(left)
+    assert Odds.of(first + Fraction(1, 10**40), left.epsilon).above(left)
 
 
 def test_of_disjoint_populations_the_largest_counts(capsys: pytest.CaptureFixture[str]) -> None:
@@ -182,24 +223,6 @@ def test_a_draw_that_cannot_be_taken_back_is_spent(
     assert (spent(capsys)["spent"], states(ALL)) == ("1", ["drawing"])
 
 
-def test_a_ledger_of_an_older_version_is_shown_as_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
-    """Also before it is moved; and where its releases give a column away, the sum is infinite."""
-    data = people("x", "y")
-    release_file(data, Release([column("x")], drop=["y"]), "ox.csv")
-    release_file(data, Release([column("y")], drop=["x"]), "oy.csv")
-    told = [{key: one[key] for key in one if key not in ("event", "level")} for one in draws(Path(f"{data}.ledger"))]
-    write_old(ALL, told)
-    told_first = spent(capsys)
-    assert (told_first["spent"], told_first["infinite"]) == ("2", [])
-    told[0]["raw"] = ["y"]
-    write_old(ALL, told)
-    told_then = spent(capsys)
-    assert told_then["spent"] == "infinite"
-    assert "'y' is released unchanged in" in told_then["infinite"][0]
-    release_file(people("z"), column("z"), ledger=ALL, force=True)
-    assert (spent(capsys)["spent"], states(ALL)) == ("infinite", ["released"] * 3)
-
-
 def test_show_tells_every_draw_and_the_odds(capsys: pytest.CaptureFixture[str]) -> None:
     account("4")
     release_file(people("x"), column("x"), ledger=ALL)
@@ -232,22 +255,6 @@ def test_show_tells_which_column_has_which_guarantee(
     assert "u: LDP" not in told
 
 
-def test_a_level_below_that_of_the_parities_is_found(capsys: pytest.CaptureFixture[str]) -> None:
-    """Whoever can write the file can compute its hashes."""
-    account("4")
-    release_file(people("x"), column("x"), ledger=ALL)
-    (draw,) = draws(ALL)
-    low = json.dumps({**draw, "level": draw["level"] - 1})
-    change(ALL, "DELETE FROM ledger WHERE number > 2", f"UPDATE ledger SET line = '{low}' WHERE number = 2")
-    connection = sqlite3.connect(ALL, isolation_level=None)
-    ((chain,),) = connection.execute("SELECT chain FROM ledger WHERE number = 1")
-    chained = hashlib.sha256((chain + low).encode()).hexdigest()
-    connection.execute("UPDATE ledger SET chain = ? WHERE number = 2", (chained,))
-    connection.close()
-    assert cli.main(["ledger", "verify", str(ALL)]) == 2
-    assert "is lower than that of its parities" in capsys.readouterr().err
-
-
 def approximate(name: str) -> ProtectedColumn:
     """A column of approximate LDP at (1, 0.05), whose plain LDP is infinite."""
     rows = [["0.7", "0.25", "0.05", "0"], ["0.25", "0.7", "0", "0.05"]]
@@ -275,6 +282,49 @@ def test_approximate_ldp_adds_up_as_itself_where_the_ledger_has_a_delta(capsys: 
     release_file(people("z"), column("z"), ledger=ALL)
     assert cli.main(["ledger", "show", str(ALL)]) == 0
     assert "as approximate LDP: epsilon 3, delta 0.14" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_tally_is_the_account_of_every_person(seed: int) -> None:
+    """Of approximate LDP too: epsilons and deltas add up, and of a scope the larger ones count."""
+    draw = random.Random(seed)
+    for _ in range(40):
+        tally, events = Tally(), []
+        for _ in range(draw.randrange(1, 7)):
+            columns: list[dict[str, Any]] = []
+            for _ in range(draw.randrange(1, 3)):
+                one: dict[str, Any] = {"parity": draw.choice(["infinite", "3", "3/2", "7/4"])}
+                if draw.random() < 0.6:
+                    level = draw.choice([{"epsilon": "1/3"}, {"gamma": "3/2"}, {"epsilon": "1/2"}])
+                    one["approximate"] = level | {"delta": draw.choice(["1/10", "1/7"])}
+                if draw.random() < 0.5:
+                    one["scope"] = draw.choice("st")
+                columns.append(one)
+            events.append({"columns": columns, "population": draw.choice(["", "n", "s"])})
+            tally.add(Draw.of_event(events[-1]))
+        gone = draw.randrange(len(events))
+        tally.add(Draw.of_event(events.pop(gone)), -1)
+        for name in ("", "n", "s"):
+            own = [column for one in events if one["population"] in ("", name) for column in one["columns"]]
+            costs = [(cost(one), one.get("scope")) for one in own]
+            loose = [one for one, scope in costs if scope is None]
+            loose += [
+                tuple(map(max, zip(*[one for one, known in costs if known == scope], strict=True)))
+                for scope in {scope for _, scope in costs} - {None}
+            ]
+            spent = tally.of(name, approximate=True)
+            epsilon = math.inf if spent.odds is None else float(spent.odds.log())
+            assert epsilon == pytest.approx(sum(one for one, _ in loose))
+            assert spent.delta == sum((two for _, two in loose), Fraction(0))
+
+
+def cost(column: dict[str, Any]) -> tuple[Any, ...]:
+    """Epsilon and delta of a column of a line."""
+    told = column.get("approximate")
+    if told is None:
+        return (math.inf if column["parity"] == "infinite" else math.log(Fraction(column["parity"]))), Fraction(0)
+    epsilon = float(Fraction(told["epsilon"])) if "epsilon" in told else math.log(Fraction(told["gamma"]))
+    return epsilon, Fraction(told["delta"])
 
 
 def test_approximate_ldp_counts_by_its_plain_level_without_a_delta() -> None:
@@ -400,8 +450,8 @@ def test_releases_at_once_never_pass_the_ceiling() -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_fifty_clients_never_pass_the_ceiling() -> None:
-    account("100")
-    command = [sys.executable, str(CLIENTS), str(ALL.resolve()), "50", "4", str(10**12)]
+    account("69.32")  # 100 log 2 is 69.31
+    command = [sys.executable, str(CLIENTS), str(ALL.resolve()), "50", "4", "2"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     got = list(map(int, done.stdout.split()))
     assert (len(got), sum(got)) == (50, 100)

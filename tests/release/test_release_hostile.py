@@ -80,6 +80,26 @@ def test_a_file_that_is_removed_while_the_folder_is_listed(gone: str, monkeypatc
     assert release_file(data, COLUMN).drawn
 
 
+def test_renamed_data_keep_their_ledger_and_edited_ones_are_told_of_it() -> None:
+    release_file(people(), COLUMN)
+    os.rename("t.csv", "new.csv")
+    for ledger in (None, "t.csv.ledger"):
+        with pytest.raises(InputError, match="a second draw leaks more"):
+            release_file("new.csv", COLUMN, ledger=ledger)
+    Path("new.csv").write_text("x\n" + "a\n" * 40)
+    with pytest.raises(InputError, match="a second draw leaks more"):
+        release_file("new.csv", COLUMN, ledger="t.csv.ledger")
+    (note,) = release_file("new.csv", COLUMN).notes
+    assert "t.csv.ledger records draws from data that is not here any more" in note
+    # Of a ledger that cannot be read it is not known which data it is of.
+    Path("lost.csv.ledger").write_bytes(Path("t.csv.ledger").read_bytes()[:5000])
+    with pytest.raises(InputError, match=r"lost\.csv\.ledger: it cannot be read"):
+        release_file(people("other.csv", 42), COLUMN)
+    # What has the name of a ledger and is none is left alone.
+    Path("lost.csv.ledger").write_text("2026-11-29 * Groceries\n")
+    assert release_file("other.csv", COLUMN).drawn
+
+
 def test_other_records_in_the_same_folder_are_other_data() -> None:
     release_file(people("one.csv"), COLUMN)
     other = Path("two.csv")

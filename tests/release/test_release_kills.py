@@ -26,7 +26,7 @@ import numpy as np
 import pytest
 from ledgers import draws
 from postgres import database, server
-from release_census import Census
+from release_census import Census, level
 
 from rropt import __main__ as cli
 from rropt.mechanisms.families.randomized_response import RandomizedResponse
@@ -294,7 +294,7 @@ class Folders:
             assert len(common) <= 1, "reserved twice"
             assert len(own) <= 1, "drawn twice"
             assert seen[name] <= {one["release"] for one in own} & {one["release"] for one in common}
-            assert stated.get(name, 1) >= sum(one["level"] for one in common) / 1e12 - 1e-9
+            assert stated.get(name, 1) >= sum(map(level, common)) - 1e-9
 
 
 def folder_ends(kind: str, way: str, ends: int, root: Path, seed: int) -> None:

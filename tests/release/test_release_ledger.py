@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ledgers import change, draws, states, write_old
+from ledgers import change, states
 
 from rropt import __main__ as cli
 from rropt.errors import InputError
@@ -28,7 +28,7 @@ LABELS = ("a", "b", "c")
 ABC = RandomizedResponse(LABELS, epsilon=1).to_mechanism()
 X, Y = ProtectedColumn("x", ABC), ProtectedColumn("y", ABC)
 ROWS = [("a", "b"), ("b", "c"), ("c", "a"), ("a", "a")]
-LEDGER, OLD_LEDGER = Path("t.csv.ledger"), Path("t.csv.ledger.jsonl")
+LEDGER = Path("t.csv.ledger")
 
 
 @pytest.fixture(autouse=True)
@@ -295,7 +295,6 @@ def test_what_was_added_by_a_stranger_is_no_entry() -> None:
         {"event": "removed", "release": kept["release"]},
         {"event": "drawing", "release": kept["release"]},
         {**kept, "release": "ffffffffffffffff", "temporary": "precious.txt"},
-        {**kept, "release": "ffffffffffffffff", "level": -1},
         {"event": "abandoned", "release": "ffffffffffffffff"},
         [],
         7,
@@ -324,130 +323,54 @@ def append(line: str) -> None:
     connection.close()
 
 
-# -- ledgers of older versions -----------------------------------------------------------------------------------
-
-
-def old_draws(count: int) -> list[dict[str, Any]]:
-    """Draws as an older version wrote them; the last one was interrupted."""
-    for number in range(count):
-        release_file("t.csv", X, f"o{number}.csv", force=True)
-    told = [{key: one[key] for key in one if key not in ("event", "level")} for one in draws(LEDGER)]
-    told[-1]["state"] = "drawing"
-    LEDGER.unlink()
-    return told
-
-
-def test_a_ledger_of_an_older_version_is_read_and_moved_once() -> None:
-    told = old_draws(3)
-    write_old(OLD_LEDGER, told)
-    refused("second draw", "t.csv", X, "o9.csv")
-    made = release_file("t.csv", X, "o9.csv", force=True)
-    assert made.manifest["earlier_draws"] == 3
-    assert not OLD_LEDGER.exists()
-    assert states(LEDGER) == ["released", "released", "drawing", "released"]
-    moved = [{key: one[key] for key in one if key not in ("event", "level")} for one in draws(LEDGER)]
-    assert moved[:3] == told
-    # What an older version adds afterwards is taken over too, and what is known already counts once.
-    write_old(OLD_LEDGER, [told[0], {**told[1], "release": "00112233445566aa", "temporary": ".o.00112233445566aa.tmp"}])
-    refused("second draw", "t.csv", X, "o10.csv")
-    assert release_file("t.csv", X, "o10.csv", force=True).manifest["earlier_draws"] == 5
-    assert not OLD_LEDGER.exists()
-
-
-def test_a_release_of_an_older_version_that_lacks_its_name_is_finished() -> None:
-    (told,) = old_draws(1)
-    Path("o0.csv").rename(told["temporary"])
-    write_old(OLD_LEDGER, [told])
-    made = release_file("t.csv", X, "o0.csv")
-    assert (made.drawn, states(LEDGER), OLD_LEDGER.exists()) == (False, ["released"], False)
-
-
-def test_a_ledger_elsewhere_of_an_older_version_is_moved_too() -> None:
-    write_old(Path("kept"), old_draws(1))
-    refused("interrupted", "t.csv", X, "o9.csv", ledger="kept")
-    assert release_file("t.csv", X, "o9.csv", ledger="kept", force=True).manifest["earlier_draws"] == 1
-    assert states(Path("kept")) == ["drawing", "released"]
-
-
-def test_an_older_ledger_that_was_cut_or_edited_draws_nothing_again() -> None:
-    told = old_draws(3)
-    write_old(OLD_LEDGER, told)
-    whole = OLD_LEDGER.read_bytes()
-    first = whole.index(b"\n") + 1
-    for size in [*range(first + 1, len(whole) - 1, 37), len(whole) - 2, first - 1, first - 2, 5, 1]:
-        OLD_LEDGER.write_bytes(whole[:size])
-        refused("t.csv", "t.csv", Release([X, Y]), "o9.csv")
-    lines = whole.splitlines(keepends=True)
-    for found in (
-        [lines[0], lines[1].replace(b'"raw":["y"]', b'"raw":[]'), lines[2]],
-        [lines[0], lines[2]],
-        [lines[1], lines[0], lines[2]],
-        [lines[0], lines[1], lines[1], lines[2]],
-        [lines[0], lines[1].partition(b',"chain"')[0] + b"}\n"],
-    ):
-        OLD_LEDGER.write_bytes(b"".join(found))
-        refused(r"ledger\.jsonl: line \d .*chain", "t.csv", X, "o9.csv", force=True)
-    # A line that has no brace yet was never begun; the last line feed may be missing.
-    for found in (whole + b"~" + lines[0][1:57], whole[:-1]):
-        OLD_LEDGER.write_bytes(found)
-        refused("second draw", "t.csv", X, "o9.csv")
-
-
-OLD = (
-    '{"state":"released","release":"00112233445566aa","time":"2026-01-01T00:00:00+00:00","data":"t.csv","sha256":"00",'
-    '"plan":"11","columns":[{"columns":["x"],"parity":"3"}],"output":"%s","temporary":".o.csv.00112233445566aa.tmp"}'
-)
-
-
-def test_a_ledger_without_a_chain_is_read_and_continued() -> None:
-    output = Path("o.csv").resolve()
-    OLD_LEDGER.write_text(OLD % output + "\n", encoding="utf-8")
-    refused("'x' .* second draw", "t.csv", Release([X], drop=["y"]), "o2.csv")
-    made = release_file("t.csv", Release([X], drop=["y"]), "o2.csv", force=True)
-    assert made.manifest["earlier_draws"] == 1
-    assert (OLD_LEDGER.exists(), states(LEDGER)) == (False, ["released"] * 2)
-
-
-def test_an_old_line_that_does_not_say_what_went_out_as_it_is_is_asked_of_its_manifest() -> None:
-    output = Path("o.csv").resolve()
-    OLD_LEDGER.write_text(OLD % output + "\n", encoding="utf-8")
-    plan = Release([Y], drop=["x"])
-    refused("'y' .*o.csv.*infinite", "t.csv", plan, "oy.csv")
-    told = {"format": "rropt-release", "version": 1, "release": "00112233445566aa", "rows": 4}
-    told |= {"output": {"sha256": ""}, "columns": [], "unprotected": []}
-    Path("o.csv.manifest.json").write_text(json.dumps(told), encoding="utf-8")
-    assert release_file("t.csv", plan, "oy.csv").manifest["earlier_draws"] == 1
-
-
-def hostile() -> dict[str, str]:
-    """Ledgers of strangers."""
-    line = OLD % "OUTPUT"
+def hostile() -> dict[str, tuple[str, str]]:
+    """What a stranger writes into a line, and for what."""
     return {
-        "a deep list": "[" * 100_000,
-        "a deep list in a line": line.replace('"3"', "[" * 100_000),
-        "a number without end": line.replace('"3"', '"1e1000000000"'),
-        "a negative parity": line.replace('"3"', '"-3"'),
-        "a parity below one": line.replace('"3"', '"1/3"'),
-        "a parity divided by nothing": line.replace('"3"', '"1/0"'),
-        "a name that is a number": line.replace('["x"]', "[1]"),
-        "an output that is a number": line.replace('"OUTPUT"', "7"),
-        "a name with a zero": line.replace("OUTPUT", "o\\u0000.csv"),
-        "another temporary file": line.replace(".o.csv.00112233445566aa.tmp", "precious.txt"),
-        "one in another folder": line.replace(".o.csv.00112233445566aa.tmp", ".../../a.00112233445566aa.tmp"),
-        "one of another release": line.replace(".o.csv.00112233445566aa", ".o.csv.ffffffffffffffff"),
-        "not UTF-8": "\udcff",
+        "a deep list in a line": ('"PARITY"', "[" * 100_000),
+        "a parity that is a number": ('"PARITY"', "3"),
+        "a number without end": ('"PARITY"', "1e1000000000"),
+        "a negative parity": ("PARITY", "-3"),
+        "a parity below one": ("PARITY", "1/3"),
+        "a parity divided by nothing": ("PARITY", "1/0"),
+        "a scope that is a list": ('"parity"', '"scope":[],"parity"'),
+        "a level that is a list": ('"parity"', '"approximate":[],"parity"'),
+        "a level divided by nothing": ('"parity"', '"approximate":{"epsilon":"1/0","delta":"0"},"parity"'),
+        "a negative level": ('"parity"', '"approximate":{"epsilon":"-1","delta":"0"},"parity"'),
+        "a level without a delta": ('"parity"', '"approximate":{"epsilon":"1"},"parity"'),
+        "populations that are numbers": ('"raw"', '"infinite":[1],"raw"'),
+        "a population that is a number": ('"population":""', '"population":1'),
+        "columns that are no list": ('"columns":[', '"columns":7,"other":['),
+        "a name that is a number": ('["x"]', "[1]"),
+        "an output that is a number": ('"OUTPUT"', "7"),
+        "a name with a zero": ("OUTPUT", "o\\u0000.csv"),
+        "another temporary file": (".o.csv.ffffffffffffffff.tmp", "precious.txt"),
+        "one in another folder": (".o.csv.ffffffffffffffff.tmp", ".../../a.ffffffffffffffff.tmp"),
+        "one of another release": (".o.csv.ffffffffffffffff.tmp", ".o.csv.00112233445566aa.tmp"),
     }
 
 
 @pytest.mark.parametrize("name", hostile())
-def test_a_ledger_of_a_stranger_ends_in_one_line(name: str) -> None:
-    text = hostile()[name].replace("OUTPUT", str(Path("o.csv").resolve()))
-    text = text.replace('"released"', '"drawing" ')
-    OLD_LEDGER.write_bytes(text.encode("utf-8", "surrogateescape") + b"\n")
-    for precious in ("precious.txt", ".o.csv.ffffffffffffffff.tmp"):
+def test_a_line_of_a_stranger_ends_in_one_line(name: str) -> None:
+    release_file("t.csv", X, "o.csv")
+    kept = json.loads(events_text())
+    line = json.dumps(kept, separators=(",", ":")).replace(kept["release"], "f" * 16)
+    words = {"PARITY": kept["columns"][0]["parity"], "OUTPUT": json.dumps(kept["output"])[1:-1]}
+    before, after = hostile()[name]
+    for word, text in words.items():
+        before = before.replace(word, text)
+    assert before in line
+    append(line.replace(before, after, 1))
+    for precious in ("precious.txt", ".o.csv.00112233445566aa.tmp"):
         Path(precious).write_text("mine", encoding="utf-8")
     for force in (False, True):
-        refused(r"ledger\.jsonl: line 1 is not an entry", "t.csv", X, "o2.csv", force=force)
+        refused(r"ledger: line 4 is not an entry", "t.csv", X, "o2.csv", force=force)
+    assert cli.main(["ledger", "show", str(LEDGER)]) == 2
+
+
+def test_a_file_that_is_no_ledger_is_not_written() -> None:
+    for data in (b"not UTF-8 \xff", b"", b"{}", b"[" * 100_000):
+        LEDGER.write_bytes(data)
+        refused(r"t\.csv\.ledger: ", "t.csv", X, "o2.csv", force=True)
 
 
 # -- what others can see -----------------------------------------------------------------------------------------

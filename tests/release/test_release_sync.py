@@ -63,7 +63,7 @@ def test_no_draw_is_lost_with_the_power(monkeypatch: pytest.MonkeyPatch) -> None
     for number in range(40):
         file = files[number % 2]
         with file.transaction():
-            file.append({"event": DRAWING, "release": str(number), "level": 1, "long": "x" * 997 * (number % 5)})
+            file.append({"event": DRAWING, "release": str(number), "columns": [], "long": "x" * 997 * (number % 5)})
         assert len(synced) == number + 1
     whole = log.read_bytes()
     for file in files:
@@ -101,7 +101,7 @@ def test_a_line_is_there_before_it_is_synced_and_the_lock_is_free(monkeypatch: p
     file = LedgerFile(Path("all").resolve())
     for number in range(3):
         with file.transaction():
-            file.append({"event": DRAWING, "release": str(number), "level": 1})
+            file.append({"event": DRAWING, "release": str(number), "columns": []})
     file.close()
     assert seen == [1, 2, 3]
 

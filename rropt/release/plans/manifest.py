@@ -8,15 +8,15 @@ import hashlib
 import json
 import math
 from collections.abc import Sequence
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from rropt.errors import InputError
 from rropt.io.files import JSON, open_file, read_text
 from rropt.release.plans.cross import joined
+from rropt.release.plans.odds import parity_text
 from rropt.release.plans.plan import ProtectedColumn
-from rropt.release.plans.privacy import Level, Privacy, epsilon_above, parity_text
+from rropt.release.plans.privacy import Level, Privacy
 from rropt.release.plans.provenance import digest
 
 FORMAT = "rropt-release"
@@ -71,9 +71,9 @@ def manifest(
     unprotected: Sequence[str],
     dropped: Sequence[str],
     earlier: int,
-    total: Fraction | float,
+    total: float,
 ) -> dict[str, Any]:
-    """The manifest as an object; `earlier` columns were drawn before, and `total` is the privacy of all draws
+    """The manifest as an object; `earlier` columns were drawn before, and `total` is the epsilon of all draws
     together.
     """
     return {
@@ -90,7 +90,7 @@ def manifest(
         "epsilon": _number(privacy.epsilon),
         "parity": parity_text(privacy.parity),
         "earlier_draws": earlier,
-        "epsilon_with_earlier": _number(epsilon_above(total)),
+        "epsilon_with_earlier": _number(total),
     }
 
 

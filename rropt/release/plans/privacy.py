@@ -1,55 +1,17 @@
 """The privacy of a release: the parity of its columns, one by one and together."""
 
 import math
-import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from flint import fmpz
-
-from rropt.exact import float_up, log_enclosure
+from rropt.exact import rational_text
+from rropt.model.privacy.level import Level as Declared, declared_number
 from rropt.model.guarantees import approximate_level
 from rropt.program.events import ApproximateBound
+from rropt.release.plans.odds import Odds, epsilon_above, parity_text, together
 from rropt.release.plans.plan import ProtectedColumn, Release
 from rropt.release.plans.stack import Stack
-
-
-def epsilon_above(parity: Fraction | float) -> float:
-    """log of a parity, rounded up; `math.inf` for an infinite one."""
-    return math.inf if isinstance(parity, float) else float_up(log_enclosure(parity).upper)
-
-
-def parity_text(parity: Fraction | float) -> str:
-    """A parity as "p" or "p/q", or "infinite". The product of many has more digits than Python turns into text."""
-    if isinstance(parity, float):
-        return "infinite"
-    parts = [parity.numerator] + [parity.denominator] * (parity.denominator != 1)
-    return "/".join(str(fmpz(part)) for part in parts)
-
-
-MOST_DIGITS = 1_000_000
-_PARITY = re.compile(rf"([0-9]{{1,{MOST_DIGITS}}})(?:/([0-9]{{1,{MOST_DIGITS}}}))?")
-
-
-def parity_of(text: str) -> Fraction | float:
-    """The parity that `parity_text` wrote. Raises ValueError for any other text."""
-    if text == "infinite":
-        return math.inf
-    found = _PARITY.fullmatch(text)
-    parts = () if found is None else [int(fmpz(part)) for part in found.groups("1")]
-    if len(parts) != 2 or not 0 < parts[1] <= parts[0]:
-        raise ValueError("not a parity")
-    return Fraction(*parts)
-
-
-def together(parities: Iterable[Fraction | float]) -> Fraction | float:
-    """The parity of independent draws from one person's record: the product, so that their epsilons add up."""
-    total: Fraction | float = Fraction(1)
-    for parity in parities:
-        total = math.inf if math.inf in (total, parity) else total * parity
-    return total
 
 
 @dataclass(frozen=True)
@@ -57,7 +19,7 @@ class Level:
     """The draw for `columns` has at most this `parity` (exact; `math.inf` where there is no bound).
 
     `strata`: the columns that choose the mechanism and are public, within whose values alone the parity holds.
-    `approximate`: an epsilon in nats and the exact delta of approximate LDP, where the design guarantees it and its
+    `approximate`: the declared level and the exact delta of approximate LDP, where the design guarantees it and its
     epsilon is below that of the parity. `hidden`: the columns that choose the mechanism, if the parity is infinite and
     would be finite if they were public.
     """
@@ -65,7 +27,7 @@ class Level:
     columns: tuple[str, ...]
     parity: Fraction | float
     strata: tuple[str, ...] = ()
-    approximate: tuple[Fraction, Fraction] | None = None
+    approximate: tuple[Declared, Fraction] | None = None
     hidden: tuple[str, ...] = ()
 
     @property
@@ -75,7 +37,11 @@ class Level:
 
     def to_dict(self) -> dict[str, Any]:
         """Its keys in the ledger."""
-        found = {"columns": list(self.columns), "parity": parity_text(self.parity)}
+        found: dict[str, Any] = {"columns": list(self.columns), "parity": parity_text(self.parity)}
+        if self.approximate is not None:
+            (level, delta) = self.approximate
+            word, number = declared_number(level)
+            found["approximate"] = {word: rational_text(number), "delta": rational_text(delta)}
         return found | ({"hidden": list(self.hidden)} if self.hidden else {})
 
 
@@ -94,14 +60,6 @@ class Privacy:
     def epsilon(self) -> float:
         """The sum of the epsilons, rounded up once."""
         return epsilon_above(self.parity)
-
-    @property
-    def approximate(self) -> tuple[Fraction | float, Fraction, Fraction]:
-        """The release as approximate LDP: the parity of the columns that have a parity only, and the sums of epsilon
-        and delta of the others, which add up with it (Dwork and Roth 2014, Theorem 3.16)."""
-        pairs = [level.approximate for level in self.levels if level.approximate is not None]
-        rest = together(level.parity for level in self.levels if level.approximate is None)
-        return rest, sum((one for one, _ in pairs), Fraction(0)), sum((two for _, two in pairs), Fraction(0))
 
 
 def privacy_of(release: Release) -> Privacy:
@@ -127,8 +85,8 @@ MOST_TERMS = 10**7
 """Terms of the events of a mechanism that are compared for its exact delta."""
 
 
-def _approximate(column: ProtectedColumn, parity: Fraction | float, public: bool) -> tuple[Fraction, Fraction] | None:
-    """Epsilon and delta of a column whose designs guarantee approximate LDP, if that epsilon is below the parity's."""
+def _approximate(column: ProtectedColumn, parity: Fraction | float, public: bool) -> tuple[Declared, Fraction] | None:
+    """Level and delta of a column whose designs guarantee approximate LDP, if that level is below the parity."""
     found = []
     for design in column.designs:
         guaranteed = None if design.problem is None else approximate_level(design.problem)
@@ -136,7 +94,16 @@ def _approximate(column: ProtectedColumn, parity: Fraction | float, public: bool
             return None
         if len(design.mechanism.inputs) ** 2 * len(design.mechanism.outputs) > MOST_TERMS:
             return None
-        found.append((guaranteed.log_ratio.upper, ApproximateBound(guaranteed, Fraction(0)).excess(design.mechanism)))
-    epsilon, delta = (max(numbers) for numbers in zip(*found, strict=True))
-    plain = math.inf if isinstance(parity, float) else log_enclosure(parity).upper
-    return (epsilon, delta) if epsilon < plain else None
+        found.append((guaranteed, ApproximateBound(guaranteed, Fraction(0)).excess(design.mechanism)))
+    level = found[0][0]
+    for other, _ in found[1:]:
+        level = other if odds_of(other).above(odds_of(level)) else level
+    if not isinstance(parity, float) and not Odds.of(parity).above(odds_of(level)):
+        return None
+    return level, max(delta for _, delta in found)
+
+
+def odds_of(level: Declared) -> Odds:
+    """The odds of a declared level, exactly."""
+    word, number = declared_number(level)
+    return Odds.of(number) if word == "gamma" else Odds.of(Fraction(1), number)

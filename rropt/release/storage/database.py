@@ -8,22 +8,22 @@ import contextlib
 import errno
 import os
 import sqlite3
-import stat
 import tempfile
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from rropt.errors import InputError
+from rropt.io.files import sync_folder
 from rropt.release.storage.chain import ABANDONED, PATIENCE, Chain, head
-from rropt.release.storage.lines import read_lines, sync_folder
 
 LONGEST_LINE = 1 << 24
 """Bytes of a line of a ledger."""
 _TABLE = "CREATE TABLE ledger (number INTEGER PRIMARY KEY, line TEXT NOT NULL, chain TEXT NOT NULL)"
 
 
-def create_ledger(path: Path, ceiling: int | None, unit: str, delta: int | None = None) -> None:
+def create_ledger(path: Path, ceiling: Fraction | None, unit: str, delta: Fraction | None = None) -> None:
     """Make a ledger that many processes share, whose draws add up to at most `ceiling`. Raises FileExistsError, and
     OSError where it cannot be written."""
     with _new(path, head(ceiling, unit, delta)) as connection:
@@ -68,9 +68,21 @@ def _connected(path: Path, mode: str) -> sqlite3.Connection:
     return connection
 
 
-def older(path: Path) -> Path:
-    """The file into which an older version wrote the lines of the ledger `path`."""
-    return path.with_name(path.name + ".jsonl")
+def records(path: Path, text: str) -> bool:
+    """Whether a line of a ledger has this text; False for a file that is not a ledger. Raises OSError."""
+    with _plain_errors(path):
+        try:
+            with contextlib.closing(_connected(path, "ro")) as connection:
+                if connection.execute("SELECT sql FROM sqlite_master").fetchall() != [(_TABLE,)]:
+                    return False
+                if connection.execute("SELECT 1 FROM ledger WHERE number = 1").fetchone() is None:
+                    raise OSError(errno.EIO, "it has no first line", os.fspath(path))
+                found = connection.execute("SELECT 1 FROM ledger WHERE instr(line, ?) LIMIT 1", (text,)).fetchone()
+        except sqlite3.DatabaseError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_NOTADB:
+                raise
+            return False
+    return found is not None
 
 
 class LedgerFile(Chain):
@@ -86,18 +98,14 @@ class LedgerFile(Chain):
         self._connection: sqlite3.Connection | None = None
         self._log: int | None = None
         self._writable, self._is_new = writable, False
+        if path.exists() and not path.is_file():
+            raise OSError(errno.EINVAL, "it is a pipe or a device, not a file", os.fspath(path))
         if writable:
             # SQLite writes beside the file too, and its error for a folder that cannot be written gives no reason.
             handle, probe = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
             os.close(handle)
             os.unlink(probe)
         self._connect()
-        self.old_path = path if self._connection is None and path.exists() else older(path)
-        try:
-            self.old = read_lines(self.old_path)
-        except BaseException:
-            self.close()
-            raise
 
     def _connect(self) -> None:
         """Open the database, if there is one."""
@@ -105,8 +113,6 @@ class LedgerFile(Chain):
             state = os.stat(self.path)
         except FileNotFoundError:
             return
-        if not stat.S_ISREG(state.st_mode):
-            raise OSError(errno.EINVAL, "it is a pipe or a device, not a file", os.fspath(self.path))
         if os.name == "posix" and self._writable and state.st_mode & 0o077 and state.st_uid == os.geteuid():
             os.chmod(self.path, 0o600)  # An older version, or a copy, may have left it readable.
         try:
@@ -123,8 +129,7 @@ class LedgerFile(Chain):
                 self._connection.execute("PRAGMA synchronous = NORMAL")
         except sqlite3.DatabaseError as error:
             self.close()
-            if error.sqlite_errorcode != sqlite3.SQLITE_NOTADB:
-                raise self.broken(f"it cannot be read ({error})") from None
+            raise self.broken(f"it cannot be read ({error})") from None
 
     @property
     def there(self) -> bool:
@@ -162,10 +167,6 @@ class LedgerFile(Chain):
                 self._connection.execute("ROLLBACK")
             self._forget()
             raise
-        if self.old:
-            # These lines are in the database now.
-            self.old_path.unlink(missing_ok=True)
-            self.old = []
 
     def sync(self) -> None:
         """As `Chain.sync`: a log is synced whole."""
@@ -175,16 +176,6 @@ class LedgerFile(Chain):
     @contextlib.contextmanager
     def _make(self) -> Iterator[None]:
         """Inside, the connection is to a new database, which gets its name at the end."""
-        if self.old_path == self.path and self.path.exists():
-            # A file of an older version has this name.
-            old = older(self.path)
-            if old.exists():
-                raise InputError(
-                    f"it has the format of an older version and cannot be renamed to {old.name}, which exists",
-                    str(self.path),
-                    "rename this file, and give it by --ledger under its new name",
-                )
-            self.old_path = self.path.rename(old)
         try:
             with _new(self.path, head()) as connection:
                 self._connection = connection

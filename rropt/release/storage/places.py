@@ -1,10 +1,11 @@
 """Where a ledger is: a file, or a database of PostgreSQL by its URL."""
 
 import os
+from fractions import Fraction
 from pathlib import Path
 
 from rropt.errors import InputError
-from rropt.io.files import named_path
+from rropt.io.files import named_path, real_path
 from rropt.release.storage.chain import Chain
 from rropt.release.storage.database import LedgerFile, create_ledger
 from rropt.release.storage.postgres import LedgerTable, Server, create_table, is_url
@@ -31,7 +32,7 @@ def known_place(given: str | os.PathLike[str] | None) -> Place | None:
 
 def whole_place(place: Place) -> Place:
     """The place whatever the folder of the process."""
-    return place if isinstance(place, Server) else place.resolve()
+    return place if isinstance(place, Server) else real_path(place)
 
 
 def open_ledger(place: Place, writable: bool = True) -> Chain:
@@ -39,7 +40,7 @@ def open_ledger(place: Place, writable: bool = True) -> Chain:
     return LedgerTable(place) if isinstance(place, Server) else LedgerFile(place, writable)
 
 
-def create(place: Place, ceiling: int | None, unit: str, delta: int | None) -> None:
+def create(place: Place, ceiling: Fraction | None, unit: str, delta: Fraction | None) -> None:
     """Make a ledger. Raises FileExistsError, and OSError where it cannot be made."""
     if isinstance(place, Server):
         create_table(place, ceiling, unit, delta)

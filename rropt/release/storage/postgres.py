@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import errno
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -46,7 +47,7 @@ def is_url(text: str) -> bool:
     return text.partition("://")[0] in SCHEMES and "://" in text
 
 
-def create_table(server: Server, ceiling: int | None, unit: str, delta: int | None = None) -> None:
+def create_table(server: Server, ceiling: Fraction | None, unit: str, delta: Fraction | None = None) -> None:
     """Make the ledger of a database. Raises FileExistsError, and OSError where it cannot be made."""
     table = LedgerTable(server, made=False)
     try:

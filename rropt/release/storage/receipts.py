@@ -24,12 +24,10 @@ MAKE = "make one: openssl genpkey -algorithm ed25519 -out FILE (its public part:
 def sign_receipt(lines: int, chain: str, key: Path, out: Path) -> Path:
     """Write the receipt of a ledger of so many lines, with the private key in the file `key`. Raises InputError."""
     private = _key(key, lambda data: load_pem_private_key(data, None), Ed25519PrivateKey)
-    if out.exists():
-        raise InputError("this file exists already", str(out), "choose another name")
     created = datetime.now(UTC).isoformat(timespec="seconds")
     content = {"format": FORMAT, "version": 1, "created": created, "lines": lines, "chain": chain}
     signature = private.sign(line_text(content).encode()).hex()
-    return write_whole(out, line_text({**content, "signature": signature}) + "\n")
+    return write_whole(out, line_text({**content, "signature": signature}) + "\n", new=True)
 
 
 def read_receipt(path: Path, key: Path) -> tuple[int, str]:

@@ -3,7 +3,6 @@ and levels that add up. They are printed and not written to files: some follow f
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from fractions import Fraction
 from itertools import product
 
 import numpy as np
@@ -13,7 +12,7 @@ from rropt.errors import counted
 from rropt.exact import shown
 from rropt.mechanisms.estimators.linear import float_rank
 from rropt.release.plans.plan import ProtectedColumn, Release
-from rropt.release.plans.privacy import Level, Privacy, epsilon_above
+from rropt.release.plans.privacy import Level, Privacy
 from rropt.release.plans.provenance import digest
 from rropt.release.tables.coding import is_text, settled
 
@@ -27,8 +26,8 @@ TELLING = 0.5
 """A column is named that determines this share of the entropy of a protected one."""
 
 
-def cautions_of_designs(release: Release, privacy: Privacy, earlier: int, total: Fraction | float) -> Iterator[str]:
-    """Cautions that do not need the data. So many draws were made from them before, and all have the parity `total`."""
+def cautions_of_designs(release: Release, privacy: Privacy, earlier: int, total: float) -> Iterator[str]:
+    """Cautions that do not need the data. So many draws were made from them before; all have the epsilon `total`."""
     for column, level in zip(release.columns, privacy.levels, strict=True):
         yield from _cautions_of_strata(column, level, release.public(column))
         for stratum, mechanism in column.strata:
@@ -42,8 +41,8 @@ def cautions_of_designs(release: Release, privacy: Privacy, earlier: int, total:
                 f"{rank} for {k} inputs); rropt identify makes a design from which they can, where privacy allows one"
             )
     # Memoised answers that were drawn before cost nothing.
-    most = max((level.parity for level in privacy.levels), default=Fraction(1))
-    if most > 1 and len(privacy.levels) + earlier > 1 and total > most:
+    most = max((level.epsilon for level in privacy.levels), default=0.0)
+    if most > 0 and len(privacy.levels) + earlier > 1 and total > most:
         draws = counted(len(privacy.levels) + earlier, "draws")
         before = f" ({earlier} made before)" if earlier else ""
         yield (f"{draws}{before} add up to epsilon {_text(total)} for a person, more than the {_text(most)} of any one")
@@ -65,8 +64,8 @@ def _cautions_of_strata(column: ProtectedColumn, level: Level, public: bool) -> 
         )
 
 
-def _text(parity: Fraction | float) -> str:
-    return "infinite" if parity == math.inf else shown(epsilon_above(parity), 6, up=True)
+def _text(epsilon: float) -> str:
+    return "infinite" if epsilon == math.inf else shown(epsilon, 6, up=True)
 
 
 def cautions_of_columns(

@@ -92,7 +92,7 @@ def _looked(
         force="force=True",
     )
     privacy = privacy_of_stacks(release, protector.stacks)
-    seen.tell(warn, force, cautions_of_designs(release, privacy, 0, privacy.parity) if len(frame) else ())
+    seen.tell(warn, force, cautions_of_designs(release, privacy, 0, privacy.epsilon) if len(frame) else ())
     return [np.concatenate(parts) for parts in zip(*found, strict=True)]
 
 

@@ -19,7 +19,7 @@ from typing import Any
 from rropt.errors import InputError, counted
 from rropt.io.arguments import checked
 from rropt.io.content import ByContent
-from rropt.io.files import check_writable, write_whole
+from rropt.io.files import check_writable, remove_result, write_whole
 from rropt.io.processes import checked_workers, environment, spread
 from rropt.io.types import Number
 from rropt.problem import Problem
@@ -216,7 +216,7 @@ def _keep(folder: Path | None, places: Sequence[int], outcome: Outcome) -> None:
             place.mkdir(parents=True, exist_ok=True)
             for name in points.FILES:
                 if name not in outcome.files:
-                    (place / name).unlink(missing_ok=True)
+                    remove_result(place / name)
         except OSError as error:
             raise InputError(f"cannot write ({error.strerror})", str(place), "choose another folder") from None
         for name, text in outcome.files.items():
