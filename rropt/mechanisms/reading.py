@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from rropt.errors import InputError, counted, positive_integer
-from rropt.exact import over_one
+from rropt.exact import over_one, rounded
 from rropt.io.types import Label
 
 TOLERANCE = Fraction(1, 10**9)
@@ -55,7 +55,7 @@ def _check_orientation(numbers: list[Row], sums: list[Fraction], where: str, fli
     scaled = [[entry * (whole // scale) for entry in row] for row, scale in numbers]
     columns = [Fraction(sum(column), whole) for column in zip(*scaled, strict=True)]
     given, other, rows, columns_ = ("row", "columns", 0, 1) if not flipped else ("column", "rows", 1, 0)
-    fault = f"{given} {worst} sums to {float(sums[worst]):.12g}, not to one"
+    fault = f"{given} {worst} sums to {rounded(sums[worst], 12)}, not to one"
     if all(abs(total - 1) <= TOLERANCE for total in columns):
         raise InputError(
             f"{fault}, but its {other} do (summed over axis {rows}): it is {other[:-1]}-stochastic",
