@@ -8617,7 +8617,9 @@ def _proved(certificate: _Certificate) -> Verdict:
 
 
 def check_bytes(data: bytes) -> Verdict:
-    """The verdict on the bytes of one certificate; does not raise for any bytes."""
+    """The verdict on the bytes of one certificate; does not raise for any bytes, nor for what is none."""
+    if not isinstance(data, bytes):
+        return Verdict("UNREADABLE", "the certificate is not given as bytes")
     try:
         certificate = _read_certificate(_json(data), len(data))
     except Unreadable as error:

@@ -131,7 +131,7 @@ def mechanism_document(text: str, where: str) -> dict[str, object]:
     if not isinstance(document, dict) or document.get("format") != "rropt-mechanism":
         raise InputError("this is not a mechanism file", where, "give a file that Mechanism.save wrote")
     version = document.get("version")
-    if isinstance(version, bool) or version not in KEYS:
+    if type(version) is not int or version not in KEYS:
         raise InputError(f"version {version!r:.40} is unknown", where, "update rropt")
     check_keys(document, {"format", "version", "inputs", *KEYS[version]}, where)
     return document

@@ -277,6 +277,8 @@ def _ask(
 ) -> Iterator[tuple[str | Route | OwnSolver, str | None]]:
     names = [route.name for route in ROUTES]
     given: list[Chosen] = list(names) if routes is None else list(routes) if not isinstance(routes, str) else []
+    if solvers is not None and not isinstance(solvers, str):
+        solvers = list(solvers)
     _known("solvers", solvers or (), [*installed()] if solvers else [])
     _known("routes", routes if isinstance(routes, str) else [one for one in given if isinstance(one, str)], names)
     for route in given:
