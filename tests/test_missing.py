@@ -75,12 +75,9 @@ def test_importing_and_checking_need_nothing(work: str) -> None:
 LINES = {
     "typer": "from rropt.__main__ import main; sys.exit(main(['models', 'list']))",
     "rich": "from rropt.__main__ import main; sys.exit(main(['solve', sys.argv[2], '--out', sys.argv[2] + '.out']))",
-    "cvxpy": "rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1)], inputs=['a', 'b']).cvxpy_problem()",
+    "cvxpy": "rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1)], inputs=['a', 'b']).to_cvxpy()",
     "highspy": "rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1)], inputs=['a', 'b']).solve(route='linear')",
-    "networkx": "rr.MetricDP.path(3)",
     "cryptography": "rr.RandomizedResponse(['a', 'b'], epsilon=1).to_mechanism().randomize(['a'])",
-    "cdd": "prior = rr.Prior.from_counts([1, 2, 3]); rr.Problem(rr.Maximize(rr.MutualInformation(prior)),"
-    " [rr.ConeConstraint([[1, -2, 0], [0, 1, -2]])]).solve(route='vertices')",
 }
 CAUGHT = """
 import rropt as rr
