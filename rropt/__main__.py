@@ -18,6 +18,16 @@ def main(arguments: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("rropt: aborted", file=sys.stderr)
         return 130
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package in ("", "rropt"):
+            raise
+        from rropt.io.extras import PIP
+
+        print(
+            f"rropt: the package {package} is not installed; pip install {PIP.get(package, package)}", file=sys.stderr
+        )
+        return 2
 
 
 def _check(certificates: list[str]) -> int:

@@ -5541,6 +5541,12 @@ def _check_known(problem: _Problem, proof: _Proof) -> None:
             raise Refuted(f"proof.prices[{x}]: below the share of input {x} in the entropy of the inputs")
 
 
+def _whole(numbers: list[Fraction]) -> list[int]:
+    """ "As integers over their least common denominator"."""
+    common = lcm(*(n.denominator for n in numbers))
+    return [n.numerator * (common // n.denominator) for n in numbers]
+
+
 class _Ray(NamedTuple):
     """A ray as integers without a common divisor. zeros: a bit for each inequality v_x >= 0, and for each one of the
     cone so far, at which it is zero.
@@ -5568,7 +5574,7 @@ class _Rays:
     """
 
     def __init__(self, k: int) -> None:
-        self.k, self.work, self.taken = k, 0, k
+        self.k, self.work, self.taken, self.words = k, 0, k, 0
         if 10 * k * k > MAX_RAY_WORK:  # the first inequality counts that at least, or what is left without one
             self.add(10 * k * k)
         self.rays = [_Ray([int(x == z) for z in range(k)], (1 << k) - 1 - (1 << x)) for x in range(k)]
@@ -5581,9 +5587,9 @@ class _Rays:
 
     def take(self, terms: list[tuple[int, Fraction]]) -> None:
         """One inequality."""
-        common = lcm(*(c.denominator for _, c in terms))
-        row = [(x, c.numerator * (common // c.denominator)) for x, c in terms]
-        self.add(10 * self.k * len(self.rays))
+        row = list(zip((x for x, _ in terms), _whole([c for _, c in terms]), strict=True))
+        q, v = max((abs(c).bit_length() // 128 for _, c in row), default=0), self.words
+        self.add(10 * self.k * len(self.rays) * (1 + q * (v + 1) // 16))
         values = [sum(c * ray.v[x] for x, c in row) for ray in self.rays]
         above = [(ray, value) for ray, value in zip(self.rays, values, strict=True) if value > 0]
         below = [(ray, value) for ray, value in zip(self.rays, values, strict=True) if value < 0]
@@ -5598,8 +5604,10 @@ class _Rays:
             both = one.zeros & other.zeros
             if both.bit_count() < self.k - 2:
                 continue
-            self.add(len(self.rays))
+            self.add(len(self.rays) + (q + v) * (q + v + self.k * (v + 1)) // 4)
             if not any(ray.zeros & both == both for ray in self.rays if ray is not one and ray is not other):
+                divisor = gcd(s, t)
+                s, t = s // divisor, t // divisor
                 found.append(self.joined([s * b - t * a for a, b in zip(one.v, other.v, strict=True)], both | bit))
         self.rays, self.taken = found, self.taken + 1
 
@@ -5607,8 +5615,10 @@ class _Rays:
         """ "As integers without a common divisor"; "a number of more than 4,096 bits: the proof is REFUTED"."""
         divisor = gcd(*v)
         v = [number // divisor for number in v]
-        if max(v).bit_length() > MAX_RAY_BITS:
+        bits = max(v).bit_length()
+        if bits > MAX_RAY_BITS:
             raise Refuted("proof.rays: a ray has too long numbers")
+        self.words = max(self.words, bits // 128)
         return _Ray(v, zeros)
 
 
@@ -5618,10 +5628,9 @@ def _check_rays(problem: _Problem, proof: _Proof) -> None:
     for terms in _inequalities(problem.cone, problem.k):
         listed.take(terms)
     groups = [problem.weights] if problem.given is None else list(zip(*problem.given, strict=True))
-    listed.add(40 * problem.k * len(groups) * len(listed.rays))
-    prices = [_pair(a) for a in proof.prices]
-    common = lcm(*(d for _, d in prices))
-    priced = [n * (common // d) for n, d in prices]
+    *priced, common = _whole([*proof.prices, Fraction(1)])
+    c = max(common, problem.total, *map(abs, priced)).bit_length() // 128
+    listed.add(40 * problem.k * len(groups) * len(listed.rays) * (1 + c * (listed.words + 1) // 64))
     for ray in listed.rays:
         # Times the sum of the weights, like mu.
         price = problem.total * sum(a * v for a, v in zip(priced, ray.v, strict=True))
@@ -6043,7 +6052,7 @@ class _Ratios:
             everywhere[x] = (ONE, 0, 0)
             return everywhere
         if (x, back) not in self._known:
-            self._known[x, back] = self._shortest(x, self._before if back else self._after)
+            self._known[x, back] = self._whole(x, self._before if back else self._after)
         return self._known[x, back]
 
     def _ratio(self, ratio: int) -> Ratio:
@@ -6052,7 +6061,7 @@ class _Ratios:
             self._ratios[ratio] = (ratio, *log_bounds(ratio, ONE))
         return self._ratios[ratio]
 
-    def _shortest(self, x: int, steps: list[list[Pair]]) -> list[Ratio | None]:
+    def _whole(self, x: int, steps: list[list[Pair]]) -> list[Ratio | None]:
         """By Dijkstra's algorithm: a product never falls along a path, as every ratio is 1 or more."""
         found: list[Ratio | None] = [None] * self.k
         best = [self.MOST] * self.k
@@ -8608,7 +8617,9 @@ def _proved(certificate: _Certificate) -> Verdict:
 
 
 def check_bytes(data: bytes) -> Verdict:
-    """The verdict on the bytes of one certificate; does not raise for any bytes."""
+    """The verdict on the bytes of one certificate; does not raise for any bytes, nor for what is none."""
+    if not isinstance(data, bytes):
+        return Verdict("UNREADABLE", "the certificate is not given as bytes")
     try:
         certificate = _read_certificate(_json(data), len(data))
     except Unreadable as error:

@@ -37,11 +37,16 @@ def escaped(text: str) -> str:
     return html.escape(plain(text))
 
 
+LONGEST, TAIL = 490, 200
+"""Characters of a message, and of its end where it is cut."""
+
+
 class RroptError(Exception):
     """The root of all errors that rropt raises on purpose.
 
     Arguments: `what` is wrong (one clause), `where` (file, key, argument; may be empty) and `remedy`
-    (what to do next; may be empty). `str(error)` is one line made of the three.
+    (what to do next; may be empty). `str(error)` is one line made of the three, of fewer than 500 characters: what
+    quotes a file is cut in its middle, so that the remedy at the end is shown.
     """
 
     def __init__(self, what: str, where: str = "", remedy: str = "") -> None:
@@ -49,7 +54,8 @@ class RroptError(Exception):
         self.where = where
         self.remedy = remedy
         line = f"{where}: {what}" if where else what
-        super().__init__(plain(" ".join((f"{line}; {remedy}" if remedy else line).split())))
+        whole = plain(" ".join((f"{line}; {remedy}" if remedy else line).split()))
+        super().__init__(whole if len(whole) <= LONGEST else f"{whole[: LONGEST - TAIL - 7]} [...] {whole[-TAIL:]}")
 
 
 def shown(value: object, most: int = 80) -> str:

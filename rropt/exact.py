@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import math
 import numbers
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from typing import Any, TypeVar
 
 from flint import arb, ctx, fmpq, fmpz
 
-from rropt.errors import InputError, counted
+from rropt.errors import InputError, counted, shown as quoted
 
 T = TypeVar("T")
 
@@ -68,7 +69,7 @@ def rational(number: object, where: str = "number") -> Fraction:
         return _bounded_decimal(number, where)
     if isinstance(number, str):
         return _rational_text(number, where)
-    raise InputError(f"{number!r} is not a number", where, 'write 0.25 or "1/4"')
+    raise InputError(f"{quoted(number)} is not a number", where, 'write 0.25 or "1/4"')
 
 
 def _rational_text(text: str, where: str) -> Fraction:
@@ -85,7 +86,7 @@ def _rational_text(text: str, where: str) -> Fraction:
     except InputError:
         raise
     except (ValueError, ZeroDivisionError, InvalidOperation):
-        raise InputError(f"{text!r} is not a number", where, 'write 0.25 or "1/4"') from None
+        raise InputError(f"{quoted(text)} is not a number", where, 'write 0.25 or "1/4"') from None
 
 
 def _bounded_decimal(value: Decimal, where: str) -> Fraction:
@@ -202,13 +203,27 @@ def float_down(value: Fraction | float) -> float:
     """The largest float that is not above `value` (an infinity is itself)."""
     if isinstance(value, float):
         return value
-    nearest = value.numerator / value.denominator
+    try:
+        nearest = value.numerator / value.denominator
+    except OverflowError:
+        return sys.float_info.max if value > 0 else -math.inf
     return nearest if Fraction(nearest) <= value else math.nextafter(nearest, -math.inf)
 
 
 def float_up(value: Fraction | float) -> float:
     """The smallest float that is not below `value` (an infinity is itself)."""
     return 0.0 - float_down(-value)
+
+
+def rounded(value: Fraction | float, digits: int = 6) -> str:
+    """`value` with so many significant digits, to the nearest; of any size, which a float is not."""
+    try:
+        return f"{float(value):.{digits}g}"
+    except OverflowError:
+        exact = Fraction(value)
+        with localcontext() as context:
+            context.prec = digits
+            return f"{Decimal(exact.numerator) / Decimal(exact.denominator):.{digits}g}"
 
 
 def shown(value: Fraction | float, digits: int, up: bool) -> str:

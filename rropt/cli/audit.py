@@ -13,6 +13,7 @@ import typer
 from rropt.cli.data import find_problem
 from rropt.cli.lines import AsJson, say
 from rropt.errors import InputError, counted, plain
+from rropt.exact import rounded
 
 if TYPE_CHECKING:
     from rropt.comparison.audit import Audit
@@ -147,7 +148,7 @@ def _show(found: Audit, name: str) -> None:
     lines.append(("epsilon", _between(found.epsilon)))
     parity = str(found.parity) if found.parity != float("inf") else "infinite: an output excludes an input"
     if len(parity) > WIDEST:
-        parity = f"{float(found.parity):.15g} (rounded; --json has the exact ratio)"
+        parity = f"{rounded(found.parity, 15)} (rounded; --json has the exact ratio)"
     lines.append(("parity", parity))
     rules = () if found.problem is None else described(found.problem.constraints)
     words = {True: "yes", False: "NO", None: "nothing is declared"}

@@ -42,8 +42,6 @@ models_app = typer.Typer(no_args_is_help=True, help="List, copy or solve a shipp
 BOUNDED, INFEASIBLE, NO_ROUTE, BAD_INPUT, ABORTED = 3, 4, 5, 2, 130
 DECLARED = ("--epsilon", "--delta", "--beta", "--prior", "--uniform")
 """Options of `rropt sweep` that a solve does not have."""
-LONGEST, TAIL = 2000, 200
-"""Characters of a message beyond which it is cut, and those of its end that are kept."""
 STATUS_EXIT = {"certified": 0, "bounded": BOUNDED, "infeasible": INFEASIBLE}
 RESULTS = ("mechanism.json", "mechanism.csv", "mixture.csv", "certificate.json", "solution.json")
 SOLVE_EPILOG = (
@@ -356,9 +354,7 @@ def main(arguments: list[str] | None = None) -> int:
         # A setting of a reader is an option here.
         if isinstance(error, SettingNeeded):
             error = error.with_setting(f"--{error.key} {shlex.quote(error.value)}")
-        line = str(error)
-        # A message may quote a file: a long one is cut in its middle, so that the remedy at its end is shown.
-        say(f"rropt: {line if len(line) <= LONGEST else f'{line[:LONGEST]} [...] {line[-TAIL:]}'}", error=True)
+        say(f"rropt: {error}", error=True)
         return NO_ROUTE if isinstance(error, NoRoute) else BAD_INPUT
     except usage_error as error:  # type: ignore[misc]
         return _usage(error)

@@ -14,7 +14,7 @@ from rropt.declare.constraint import described
 from rropt.declare.constraints import LDP, RLDP, Constraint
 from rropt.declare.objectives import MutualInformation
 from rropt.errors import InputError, NoRoute, counted
-from rropt.exact import Interval, declared_text, float_down, float_up, rational, rational_text, shown
+from rropt.exact import Interval, declared_text, float_down, float_up, rational, rational_text, rounded, shown
 from rropt.io.arguments import checked
 from rropt.io.types import Matrix, Number
 from rropt.mechanisms.garbling import HasMatrix
@@ -135,11 +135,11 @@ class Audit:
         power = "" if epsilon is None else f"exp({declared_text(epsilon)}) = "
         short = (at.parity < judged.gamma * (1 - ROUNDING) for at in judged.shortfalls)
         names = ", ".join(
-            f"{at.output!r} " + (f"reaches only {float(at.parity):.6g}" if low else f"has {at.values}")
+            f"{at.output!r} " + (f"reaches only {rounded(at.parity)}" if low else f"has {at.values}")
             for at, low in zip(judged.shortfalls[:4], short, strict=False)
         )
         more = ", ..." if len(judged.shortfalls) > 4 else ""
-        asked = f"two probabilities with the ratio {power}{float(judged.gamma):.6g}"
+        asked = f"two probabilities with the ratio {power}{rounded(judged.gamma)}"
         text = f"an admissible matrix has {asked} in every output; here output {names}{more}"
         if self.improvement is None:
             return text

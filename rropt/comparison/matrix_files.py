@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from rropt.errors import InputError, counted
-from rropt.exact import rational
+from rropt.exact import rational, rounded
 from rropt.io.counts import Table
 from rropt.io.files import Limits, open_file, read_text
 from rropt.io.formulas import unquoted
@@ -73,15 +73,15 @@ def read_matrix(path: str | os.PathLike[str], delimiter: str | None = None) -> R
             with open_file(place) as stream:
                 if os.fstat(stream.fileno()).st_size > LINES.size:
                     raise InputError(f"it has more than {LINES.size:,} bytes", where, "audit a part of it")
-                found = np.load(stream, allow_pickle=False)
+                found = np.lib.format.read_array(stream, allow_pickle=False)
             if found.size > MOST_CELLS:
                 raise _too_many(where)
             return array_matrix(found, where)
         except OSError as error:
             raise InputError(f"cannot read this matrix ({error.strerror or error})", where, "check the path") from None
-        except (ValueError, MemoryError) as error:  # its header may declare more entries than fit in memory
-            if isinstance(error, InputError):
-                raise
+        except InputError:
+            raise
+        except Exception:  # of any kind: numpy evaluates the header, which may declare more entries than fit in memory
             raise InputError("this is not a .npy file of numbers", where, "write it with numpy.save") from None
     text = read_text(place, "matrix", limits=NESTED if place.suffix == ".json" else LINES)
     if "\0" in text:
@@ -279,9 +279,9 @@ def _check(
     for name, row in zip(names, entries, strict=True):
         for y, entry in enumerate(row):
             if entry < 0:
-                raise InputError(f"{name} column {y + 1} is negative ({float(entry):.6g})", where, "give probabilities")
+                raise InputError(f"{name} column {y + 1} is negative ({rounded(entry)})", where, "give probabilities")
             if entry > 1 + TOLERANCE:
-                what = f"{name} column {y + 1} is {float(entry):.6g}, above one"
+                what = f"{name} column {y + 1} is {rounded(entry)}, above one"
                 raise InputError(what, where, "give probabilities, not counts or percentages")
     longest = max(len("".join(DIGITS.findall(_significant(text))[:1])) for row in texts for text in row)
     doubles = None

@@ -5,6 +5,7 @@ from fractions import Fraction
 
 from rropt.comparison.matrix_files import RawMatrix, Rows
 from rropt.errors import InputError, SettingNeeded, in_file
+from rropt.exact import rounded
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.reading import TOLERANCE
 
@@ -56,14 +57,14 @@ def oriented(
         near = min(given, key=lambda word: _worst(given[word].entries)[1])
         other = COLUMNS if near == ROWS else ROWS
         at, off = _worst(given[other].entries)
-        also = f", and {_axis(other)} {_name(given[other], at)} misses it by {float(off):.3g}"
+        also = f", and {_axis(other)} {_name(given[other], at)} misses it by {rounded(off, 3)}"
         raise InputError(_told(given[near], near) + also, raw.where, _remedy(given[near], renormalise))
     chosen = given[word]
     notes = []
     if _worst(chosen.entries)[1] > TOLERANCE:
         sums = sorted(sum(row) for row in chosen.entries)
         notes.append(
-            f"every {_axis(word)} was divided by its sum ({float(sums[0]):.12g} to {float(sums[-1]):.12g}): this is "
+            f"every {_axis(word)} was divided by its sum ({rounded(sums[0], 12)} to {rounded(sums[-1], 12)}): this is "
             "about that matrix, not about the one that was rounded"
         )
     return _mechanism(chosen, _axis(word)), word, tuple(notes)
@@ -93,7 +94,7 @@ def _name(raw: RawMatrix, at: int) -> str:
 
 def _told(raw: RawMatrix, word: str) -> str:
     at, _ = _worst(raw.entries)
-    return f"{_axis(word)} {_name(raw, at)} sums to {float(sum(raw.entries[at])):.12g}, not to one"
+    return f"{_axis(word)} {_name(raw, at)} sums to {rounded(sum(raw.entries[at]), 12)}, not to one"
 
 
 def _remedy(raw: RawMatrix, renormalise: bool) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Self
 
-from rropt.errors import InputError, counted
+from rropt.errors import InputError, counted, shown
 from rropt.exact import Interval, declared_text, rational
 from rropt.io.arguments import checked
 from rropt.io.counts import same_labels
@@ -40,7 +40,9 @@ class Objective(ABC):
     def read_keys(cls, prior: Prior | None, keys: Mapping[str, Any], where: str) -> Self:
         """That of a problem file with these of its `words`. Raises InputError."""
         if prior is None:
-            raise InputError(f"{cls.kind} needs a prior", where, "give counts or probabilities under [input]")
+            raise InputError(f"{cls.__name__} needs a prior", where, "give counts or probabilities under [input]")
+        if not isinstance(keys, Mapping) or not set(keys) <= set(cls.words):
+            raise InputError(f"{shown(keys)} are not keys of {cls.__name__}", where, f"known: {', '.join(cls.words)}")
         make: Callable[..., Self] = cls
         return make(prior, **keys)
 

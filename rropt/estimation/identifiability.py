@@ -16,7 +16,7 @@ import numpy as np
 
 from rropt.declare.objectives import MinimaxRisk
 from rropt.errors import InputError, counted
-from rropt.exact import Interval, exp_enclosure, rational
+from rropt.exact import Interval, exp_enclosure, rational, rounded
 from rropt.io.arguments import checked
 from rropt.io.content import ByContent
 from rropt.io.counts import same_labels
@@ -148,9 +148,9 @@ def _least(given: Mechanism, other: Mechanism, ceiling: Fraction, objective: Min
         return Fraction(0), given
     alone = objective.value(other)
     if not alone.upper <= ceiling:
-        shown = "infinite" if math.isinf(alone.upper) else f"{float(alone):.6g}"
+        shown = "infinite" if math.isinf(alone.upper) else f"{rounded(alone)}"
         raise InputError(
-            f"{float(ceiling):.6g} is less than the risk of the mechanism to mix in, {shown}", "risk", "give more"
+            f"{rounded(ceiling)} is less than the risk of the mechanism to mix in, {shown}", "risk", "give more"
         )
     # Convex in the share and at most the ceiling at one: the shares that do are an interval up to one.
     weights = np.array([float(p) for p in objective.prior.probabilities])

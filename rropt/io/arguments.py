@@ -112,6 +112,9 @@ def _function(function: Callable[..., Any], bound: bool = False) -> Callable[...
             for name, value in call.arguments.items():
                 if (wrong := misfit(name, value, given)) is not None:
                     raise wrong from error
+            if isinstance(error, OSError) and error.filename is not None:
+                # What no reader or writer handles, as a name that is too long.
+                raise InputError(error.strerror or str(error), shown(error.filename), "check the path") from None
             # All arguments match: the fault is in this package, and the error is raised unchanged.
             raise
 

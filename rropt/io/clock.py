@@ -209,7 +209,10 @@ class _Watcher:
         """Check this work from now on."""
         with self._wake:
             if not self._running:
-                threading.Thread(target=self._run, daemon=True, name="rropt-clock").start()
+                try:
+                    threading.Thread(target=self._run, daemon=True, name="rropt-clock").start()
+                except RuntimeError:
+                    return  # a system without threads: a step ends where it looks at the clock itself
                 self._running = True
             self._stages.add(stage)
             self._wake.notify()

@@ -64,7 +64,7 @@ def _label_text(label: object) -> str:
         return ""
     try:
         return str(label)
-    except (ValueError, RecursionError):  # an integer of more digits than Python writes, a list that holds itself
+    except Exception:  # an integer of more digits than Python writes, a list that holds itself, a faulty __str__
         return ""
 
 

@@ -1,9 +1,11 @@
-"""The sizes of a Parquet file, read from the headers of its pages before any page is unpacked.
+"""The footer of a Parquet file, and the sizes in the headers of its pages, read before any page is unpacked.
 
-The footer of a file is not used for sizes: a reader allocates what the headers of pages state. A header is a struct of
-Thrift's compact protocol; format: https://github.com/apache/parquet-format (PageHeader, DictionaryPageHeader).
+The footer is read here, as pyarrow's own accessors end the process where a byte of it is wrong. It is not used for
+sizes: a reader allocates what the headers of pages state. Both are structs of Thrift's compact protocol; format:
+https://github.com/apache/parquet-format (FileMetaData, PageHeader, DictionaryPageHeader).
 """
 
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, BinaryIO
@@ -17,6 +19,85 @@ LONGEST_HEADER = 1 << 24
 """... and then."""
 DEEPEST = 16
 """Structs within structs."""
+
+
+TYPES = ("BOOLEAN", "INT32", "INT64", "INT96", "FLOAT", "DOUBLE", "BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY")
+CODECS = ("UNCOMPRESSED", "SNAPPY", "GZIP", "LZO", "BROTLI", "LZ4", "ZSTD", "LZ4")
+"""Of each number, as pyarrow names them."""
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """A column of a row group: its compression, where its pages begin (0: nowhere), and how many bytes they have."""
+
+    codec: str
+    start: int
+    length: int
+
+
+@dataclass(frozen=True)
+class Group:
+    """A row group: its rows, its bytes once unpacked, and its columns."""
+
+    rows: int
+    size: int
+    chunks: list[Chunk]
+
+
+@dataclass(frozen=True)
+class Footer:
+    """The columns of a file, each with its path, its type and the bytes of a value (0 where it has no fixed length),
+    and the row groups."""
+
+    columns: list[tuple[str, str, int]]
+    groups: list[Group]
+
+
+def read_footer(stream: BinaryIO) -> Footer:
+    """The footer of a Parquet file. Raises ValueError where its bytes are none."""
+    try:
+        stream.seek(-8, os.SEEK_END)
+        length = int.from_bytes(stream.read(4), "little")
+        stream.seek(-8 - length, os.SEEK_END)
+        found = _Compact(stream.read(length)).struct()
+        columns = _leaves(found[2])
+        groups = [
+            Group(group[3], group[2], [_chunk(column[3]) for column in group[1]] if columns else [])
+            for group in found[4]
+        ]
+    except (IndexError, KeyError, TypeError, AttributeError, OSError):
+        raise ValueError("its footer cannot be read") from None
+    if any(len(group.chunks) != len(columns) or min(group.rows, group.size) < 0 for group in groups):
+        raise ValueError("a row group does not have the columns of the file")
+    return Footer(columns, groups)
+
+
+def _leaves(schema: list[dict[int, Any]]) -> list[tuple[str, str, int]]:
+    """The columns of a schema, whose elements are listed each before its children."""
+    leaves: list[tuple[str, str, int]] = []
+    above = [("", schema[0].get(5, 0))]  # what an element's children are below, and how many are still to come
+    for element in schema[1:]:
+        while above[-1][1] == 0:
+            above.pop()
+        path, left = above[-1]
+        above[-1] = (path, left - 1)
+        name = path + element[4].decode()
+        if 5 in element:
+            above.append((f"{name}.", element[5]))
+        else:
+            leaves.append((name, TYPES[_at_least_0(element[1])], element.get(2, 0)))
+    return leaves
+
+
+def _chunk(meta: dict[int, Any]) -> Chunk:
+    starts = [start for start in (meta[9], meta.get(11, 0)) if start > 0]
+    return Chunk(CODECS[_at_least_0(meta[4])], min(starts, default=0), meta[7])
+
+
+def _at_least_0(number: int) -> int:
+    if number < 0:
+        raise IndexError
+    return number
 
 
 @dataclass(frozen=True)
@@ -37,7 +118,7 @@ def chunk_sizes(
     ValueError where the bytes are not pages."""
     try:
         return _sizes(stream, start, length, width, unpack)
-    except (KeyError, TypeError):
+    except (KeyError, TypeError, AttributeError):
         raise ValueError("a page's header lacks a field") from None
 
 
@@ -97,7 +178,7 @@ def _header(stream: BinaryIO, at: int, most: int) -> tuple[dict[int, Any], int]:
 
 
 class _Compact:
-    """Thrift's compact protocol, as far as headers of pages use it. Raises IndexError where the bytes end."""
+    """Thrift's compact protocol, as far as Parquet files use it. Raises IndexError where the bytes end."""
 
     def __init__(self, data: bytes) -> None:
         self._data, self.at = data, 0
@@ -114,7 +195,7 @@ class _Compact:
             if byte < 128:
                 return found
             shift += 7
-        raise ValueError("a number of a page is too long")
+        raise ValueError("a number is too long")
 
     def _integer(self) -> int:
         found = self._varint()
@@ -123,7 +204,7 @@ class _Compact:
     def struct(self, depth: int = 0) -> dict[int, Any]:
         """The fields of a struct by their numbers."""
         if depth > DEEPEST:
-            raise ValueError("a page's header is too deep")
+            raise ValueError("a header is too deep")
         return dict(self._fields(depth))
 
     def _fields(self, depth: int) -> Iterator[tuple[int, Any]]:
@@ -141,10 +222,16 @@ class _Compact:
             return self._integer()
         if kind in (7, 8):
             size = 8 if kind == 7 else self._varint()
+            start = self.at
             self.at += size
             if self.at > len(self._data):
                 raise IndexError
-            return None
+            return self._data[start : self.at]
+        if kind in (9, 10) and depth <= DEEPEST:
+            head = self._byte()
+            size = head >> 4 if head >> 4 < 15 else self._varint()
+            # Each element has a byte at least; a bool of a list has one too, unlike that of a struct.
+            return [self._value(3 if head & 15 < 3 else head & 15, depth + 1) for _ in range(size)]
         if kind == 12:
             return self.struct(depth + 1)
-        raise ValueError("a page's header has a field of an unknown kind")
+        raise ValueError("a header has a field of an unknown kind")

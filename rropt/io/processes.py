@@ -123,7 +123,8 @@ def _begin(parent: int) -> None:
         os._exit(1)
 
     if os.name == "posix":
-        threading.Thread(target=watch, daemon=True).start()
+        with suppress(RuntimeError):  # without threads nothing watches
+            threading.Thread(target=watch, daemon=True).start()
 
 
 def _in_processes(

@@ -2,12 +2,10 @@
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import lru_cache
 from threading import Lock
 from typing import Any
-
-import threadpoolctl
 
 _BUSY = Lock()
 
@@ -16,6 +14,8 @@ _BUSY = Lock()
 def _libraries(modules: int) -> Any:
     """The libraries of linear algebra, looked for again where another number of modules is loaded: with them come
     libraries."""
+    import threadpoolctl
+
     return threadpoolctl.ThreadpoolController()
 
 
@@ -27,7 +27,11 @@ def one_thread() -> Iterator[None]:
         yield
         return
     try:
-        with _libraries(len(sys.modules)).limit(limits=1):
+        try:
+            limited = _libraries(len(sys.modules)).limit(limits=1)
+        except ImportError:
+            limited = nullcontext()  # it is faster with the package, and the same without
+        with limited:
             yield
     finally:
         _BUSY.release()

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from rropt.errors import InputError, counted, positive_integer
-from rropt.exact import over_one
+from rropt.exact import over_one, rounded
 from rropt.io.types import Label
 
 TOLERANCE = Fraction(1, 10**9)
@@ -55,7 +55,7 @@ def _check_orientation(numbers: list[Row], sums: list[Fraction], where: str, fli
     scaled = [[entry * (whole // scale) for entry in row] for row, scale in numbers]
     columns = [Fraction(sum(column), whole) for column in zip(*scaled, strict=True)]
     given, other, rows, columns_ = ("row", "columns", 0, 1) if not flipped else ("column", "rows", 1, 0)
-    fault = f"{given} {worst} sums to {float(sums[worst]):.12g}, not to one"
+    fault = f"{given} {worst} sums to {rounded(sums[worst], 12)}, not to one"
     if all(abs(total - 1) <= TOLERANCE for total in columns):
         raise InputError(
             f"{fault}, but its {other} do (summed over axis {rows}): it is {other[:-1]}-stochastic",
@@ -131,7 +131,7 @@ def mechanism_document(text: str, where: str) -> dict[str, object]:
     if not isinstance(document, dict) or document.get("format") != "rropt-mechanism":
         raise InputError("this is not a mechanism file", where, "give a file that Mechanism.save wrote")
     version = document.get("version")
-    if isinstance(version, bool) or version not in KEYS:
+    if type(version) is not int or version not in KEYS:
         raise InputError(f"version {version!r:.40} is unknown", where, "update rropt")
     check_keys(document, {"format", "version", "inputs", *KEYS[version]}, where)
     return document

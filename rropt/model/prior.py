@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from rropt.errors import InputError, counted, in_file, shown
-from rropt.exact import cleared, rational
+from rropt.exact import cleared, rational, rounded
 from rropt.io.arguments import checked
 from rropt.io.count_records import count_records, look_of
 from rropt.io.counts import (
@@ -239,7 +239,7 @@ class Prior:
         total = sum(numbers, Fraction(0))
         if abs(total - 1) > TOLERANCE:
             raise InputError(
-                f"they sum to {float(total):.12g}, not to one",
+                f"they sum to {rounded(total, 12)}, not to one",
                 "probabilities",
                 "correct them, or give them as counts, which are divided by their sum",
             )
@@ -332,7 +332,7 @@ class Prior:
 
     def __repr__(self) -> str:
         first = [
-            (label, value, f"{float(value):.4g}")
+            (label, value, f"{rounded(value, 4)}")
             for label, value in zip(self.labels[:4], self.probabilities[:4], strict=True)
         ]
         shown = ", ".join(f"{label!r}: {text}" for label, _, text in first)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rropt.declare.constraint import described
 from rropt.declare.constraints.mixture import PermutationMixture
 from rropt.errors import InputError
+from rropt.exact import rounded
 from rropt.mechanisms.mechanism import Mechanism
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def held_to_definitions(
             continue
         if not (missed := constraint.violation(mechanism)) <= 0:
             raise InputError(
-                f"its definition and its form disagree: violation is {float(missed):.3g} for a mechanism that "
+                f"its definition and its form disagree: violation is {rounded(missed, 3)} for a mechanism that "
                 "its cone, rows and the like allow",
                 name,
                 "make both equivalent (docs/extend.md has laws that find where they differ)",

@@ -52,14 +52,18 @@ class Progress:
     def shown(self) -> Iterator[None]:
         """Inside, a line a second says how far it is."""
         done = threading.Event()
-        ticker = threading.Thread(target=self._tick, args=(done,), daemon=True, name="rropt-progress")
+        ticker = None
         if self._verbose:
-            ticker.start()
+            ticker = threading.Thread(target=self._tick, args=(done,), daemon=True, name="rropt-progress")
+            try:
+                ticker.start()
+            except RuntimeError:  # a system without threads
+                ticker = None
         try:
             yield
         finally:
             done.set()
-            if self._verbose:
+            if ticker is not None:
                 ticker.join(EVERY)
 
     def _tick(self, done: threading.Event) -> None:

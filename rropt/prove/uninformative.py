@@ -34,7 +34,7 @@ def or_entropy(program: Program, proof: Proof | None, why: str) -> Proof | Refus
     """The proof, or that by the entropy of the input where it proves less or there is none; `why` there is none."""
     total, bound = sum(program.weights), None if proof is None else proof.bound
     # Floats decide only whether the exact proof is worth making.
-    shares = [weight / total for weight in program.weights if weight]
+    shares = [share for weight in program.weights if (share := weight / total)]
     if program.utility.plain and (bound is None or -math.fsum(p * math.log(p) for p in shares) < float(bound) + NEAR):
         entropy = entropy_proof(program)
         assert entropy.bound is not None

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from rropt.errors import InputError, NoRoute
+from rropt.errors import InputError, NoRoute, shown
 from rropt.program.programs import Program
 from rropt.solve.compose.actions import ActionsRoute
 from rropt.solve.compose.branch import BranchRoute
@@ -66,7 +66,7 @@ def choose(program: Program, route: str | Route, solver: str | None) -> tuple[Ro
         return _first(program, solver, ROUTES)
     chosen = by_name.get(route) if isinstance(route, str) else route
     if not isinstance(chosen, Route):
-        raise InputError(f"{route!r} is not a route", "route", f"use auto or one of: {', '.join(by_name)}")
+        raise InputError(f"{shown(route)} is not a route", "route", f"use auto or one of: {', '.join(by_name)}")
     if (refused := chosen.refusal(program, solver)) is not None:
         raise NoRoute(refused[1].why, f"route {chosen.name}", refused[1].instead)
     return chosen, "asked for"

@@ -16,7 +16,7 @@ from statistics import median
 from typing import Any, TypedDict, Unpack, overload
 
 from rropt.errors import InputError, NoRoute, counted, positive_integer
-from rropt.exact import shown
+from rropt.exact import rounded, shown
 from rropt.io.arguments import checked
 from rropt.io.content import ByContent
 from rropt.io.types import Number
@@ -277,6 +277,8 @@ def _ask(
 ) -> Iterator[tuple[str | Route | OwnSolver, str | None]]:
     names = [route.name for route in ROUTES]
     given: list[Chosen] = list(names) if routes is None else list(routes) if not isinstance(routes, str) else []
+    if solvers is not None and not isinstance(solvers, str):
+        solvers = list(solvers)
     _known("solvers", solvers or (), [*installed()] if solvers else [])
     _known("routes", routes if isinstance(routes, str) else [one for one in given if isinstance(one, str)], names)
     for route in given:
@@ -322,7 +324,7 @@ def disagreements(sense: Sense, rows: Sequence[Measured]) -> Iterator[Disagreeme
         if one.attained is not None and one.limit is not None:
             value = one.attained.lower if sign > 0 else one.attained.upper
             if sign * (value - one.limit) > 0:
-                why = f"its value {float(value):.12g} is beyond its bound {float(one.limit):.12g}"
+                why = f"its value {rounded(value, 12)} is beyond its bound {rounded(one.limit, 12)}"
                 yield Disagreement(one.label, one.label, why)
     for one, two in permutations(rows, 2):
         if one.attained is None:
@@ -356,7 +358,7 @@ def _with_faults(sense: Sense, row: Measured, value: Fraction | None, bound: Fra
         noise = NOISE * max(1.0, abs(float(bound)))
         over, under = sign * (Fraction(row.claimed) - bound), sign * (value - Fraction(row.claimed))
         if over > noise:
-            faults.append(f"claims {row.claimed:.12g}, {float(over):.2g} beyond the proved bound")
+            faults.append(f"claims {row.claimed:.12g}, {rounded(over, 2)} beyond the proved bound")
         elif under > noise:
-            faults.append(f"claims {row.claimed:.12g} as the optimum, {float(under):.2g} short of what is attained")
+            faults.append(f"claims {row.claimed:.12g} as the optimum, {rounded(under, 2)} short of what is attained")
     return replace(row, note="; ".join([*faults, *filter(None, [row.note])]))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from builders import Document, changed, encode, rat, said
 from test_certificate_schema import faults
-from test_checker_rays import FREE, INFORMATION, LEMMAS, LESS, SQUARES, claim, polyhedral
+from test_checker_rays import FREE, INFORMATION, LEMMAS, LESS, SQUARES, Row, claim, polyhedral
 
 from rropt import checker
 from rropt.checker import check_bytes
@@ -307,6 +307,106 @@ def test_a_cone_with_too_many_rays() -> None:
 )
 def test_a_ray_has_numbers_of_4096_bits(row: list[Fraction | int], found: tuple[str, str]) -> None:
     assert said(ample(2, polyhedral([row]))) == found
+
+
+# -- long numbers --------------------------------------------------------------------------------------
+
+HUGE = 10**1998
+
+
+def wide(x: int) -> int:
+    """So many denominators of 500 digits have a common denominator of the largest size."""
+    return 10**499 + 2 * (x % 76) + 1
+
+
+def split(k: int, above: int, below: int) -> list[Fraction | int]:
+    return [1] * above + [-1] * below + [0] * (k - above - below)
+
+
+def tied(k: int, row: list[Fraction | int], long: bool) -> list[Row]:
+    """The last 18 inputs are equal in pairs, so that what they add to the row is 0; its common denominator is long."""
+    if not long:
+        return [split(k, 0, 0)[: k - 18] + [side * (x // 2 == pair) * (-1) ** x for x in range(18)]
+                for pair in range(9) for side in (1, -1)]  # fmt: skip
+    return [[*row[: k - 18], *(Fraction((-1) ** x, 10**3990 + x // 2) for x in range(18))]]
+
+
+def hostile(name: str, k: int) -> Document:
+    """A claim on k inputs and more, as slow as long numbers make it."""
+    cone, own = polyhedral([split(k, k // 8, k // 8 + 1)]), name.split()
+    if "tied" in own:
+        k += 18
+        cone = polyhedral([*tied(k, [], False), *(tied(k, split(k, 2, k // 4), True) * 8)])
+    if "complete" in own:
+        cone = {"kind": "complete", "gamma": str(Fraction(2**1359 + 1, 3**857))}
+        if "rows" in own:
+            rows = [[-Fraction(1, 10**3500 + x) for x in range(k)]] * (2**20 // (3510 * k))
+            cone = polyhedral(rows, cone)
+    elif "rows" in own:
+        cone["rows"] += [[rat(-Fraction(1, wide(x))) for x in range(k)]] * (2**20 // (520 * k))
+    made = ample(k, cone, SQUARES if "chi-square" in own else INFORMATION)
+    if "prices" in own:
+        made["proof"]["prices"] = [str(8 + Fraction(1, wide(x) if k > 20 else 10**1990 + x)) for x in range(k)]
+        made["bound"] = "9" * 9
+    if "weights" in own:
+        made["problem"]["weights"] = [str(HUGE + x) for x in range(k)]
+    return made
+
+
+@pytest.mark.parametrize("share", [pytest.param(1, marks=pytest.mark.long), 30])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "prices",
+        "prices chi-square",
+        "weights",
+        "weights prices",
+        "weights prices chi-square",
+        "rows",
+        "tied",
+        "complete",
+        "complete weights prices",
+        "complete weights prices chi-square",
+        "complete rows",
+    ],
+)
+def test_long_numbers_take_no_longer_than_short_ones(name: str, share: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A share of the work takes that share of a minute, twice as long where other work slows it."""
+    monkeypatch.setattr(checker, "MAX_RAY_WORK", checker.MAX_RAY_WORK // share)
+    for k in (6, 8, 9, 10, 11, 12, 13) if name.startswith("complete") else (60, 120, 240, 480, 960):
+        data = encode(hostile(name, k))
+        if len(data) > 2**20:
+            break
+        before = time.process_time()
+        check_bytes(data)
+        assert time.process_time() - before < 2 * 60 / share, (name, k)
+
+
+@pytest.mark.parametrize("utility", [INFORMATION, SQUARES], ids=["information", "chi-square"])
+@pytest.mark.parametrize(
+    ("first", "second", "price", "weight"),
+    [
+        (1, 1, 1, 1),
+        (127, 2047, 1, 1),
+        (128, 2048, 500, 1),
+        (4000, 2000, 3000, 1),
+        (4000, 9000, 1, 9000),
+        (2100, 9, 6000, 1),
+    ],
+)
+def test_the_work_is_that_of_the_lengths(
+    utility: Document, first: int, second: int, price: int, weight: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A ray of the length of the first row, then a row that no ray joins for, then long prices."""
+    cone = polyhedral([[2, -(2**first) - 1, 0], [-1, 0, -(2**second)]])
+    made = claim([2**weight, 1, 1], utility, cone, [99 + Fraction(1, 2**price)] * 3)
+    q, other, c = (first + 1) // 128, (second + 1) // 128, max(price + 7, weight + 1) // 128
+    work = 90 * (1 + q // 16) + 1 + 3 + q * (q + 3) // 4
+    work += 90 * (1 + other * (q + 1) // 16) + 360 * (1 + c * (q + 1) // 64)
+    for most, found in ((work, "PROVED"), (work - 1, "REFUTED")):
+        monkeypatch.setattr(checker, "MAX_RAY_WORK", most)
+        monkeypatch.setattr("second.rays.MOST", most)
+        assert said(made)[0] == found
 
 
 def test_rows_are_taken_in_their_order() -> None:

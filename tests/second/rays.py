@@ -68,8 +68,8 @@ def are_adjacent(having: list[int], common: int, pair: int) -> bool:
     return False
 
 
-def extreme_rays(problem: Problem) -> list[Ray]:
-    k, work = problem.k, 0
+def extreme_rays(problem: Problem, prices: Sequence[fmpq] = ()) -> list[Ray]:
+    k, work, longest = problem.k, 0, 0
     need(10 * k * k <= MOST, "too many inputs: what follows would count as much for the unit vectors")
     every = (1 << k) - 1
     rays = [Ray([int(x == z) for z in range(k)], every ^ 1 << x) for x in range(k)]
@@ -77,11 +77,13 @@ def extreme_rays(problem: Problem) -> list[Ray]:
         values = [sum(number * ray.v[x] for x, number in c) for ray in rays]
         above = [n for n, value in enumerate(values) if value > 0]
         below = [n for n, value in enumerate(values) if value < 0]
-        work += len(above) * len(below) + 10 * k * len(rays)
+        q, v = max((words(number) for _, number in c), default=0), longest
+        work += len(above) * len(below) + 10 * k * len(rays) * (1 + q * (v + 1) // 16)
         need(work <= MOST, "too many rays")
         both = ((n, m) for n in above for m in below if (rays[n].zeros & rays[m].zeros).bit_count() >= k - 2)
-        pairs = list(itertools.islice(both, (MOST - work) // len(rays) + 1 if rays else 0))
-        work += len(pairs) * len(rays)
+        each = len(rays) + (q + v) * (q + v + k * (v + 1)) // 4
+        pairs = list(itertools.islice(both, (MOST - work) // each + 1 if rays else 0))
+        work += len(pairs) * each
         need(work <= MOST, "too many pairs of rays")
         having = members(rays, i) if above and below else []
         after = [
@@ -96,9 +98,16 @@ def extreme_rays(problem: Problem) -> list[Ray]:
                 both = zip(rays[n].v, rays[m].v, strict=True)
                 new = [values[n] * t - values[m] * r for r, t in both]
                 after.append(Ray(shortest(new), common | 1 << i))
+                longest = max(longest, *map(words, after[-1].v))
         rays = after
-    need(work + 40 * k * len(parts(problem)) * len(rays) <= MOST, "too many rays")
+    long = max(map(words, [*whole([*prices, fmpq(1)]), sum(problem.weights)]))
+    work += 40 * k * len(parts(problem)) * len(rays) * (1 + long * (longest + 1) // 64)
+    need(work <= MOST, "too many rays")
     return rays
+
+
+def words(number: int) -> int:
+    return abs(number).bit_length() // 128
 
 
 def parts(problem: Problem) -> list[list[fmpq]]:
@@ -131,7 +140,7 @@ class Rays:
 
     def check(self) -> fmpq:
         kind, groups = self.problem.kind, parts(self.problem)
-        for ray in extreme_rays(self.problem):
+        for ray in extreme_rays(self.problem, self.prices):
             v = {x: fmpq(number, sum(ray.v)) for x, number in enumerate(ray.v) if number}
             price = total(self.prices[x] * number for x, number in v.items())
             need(bool(worth(kind, groups, v) <= price), "an extreme ray")

@@ -13,6 +13,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from rropt.errors import InputError
+from rropt.exact import rounded
 from rropt.io.arguments import checked
 from rropt.io.types import Number
 from rropt.mechanisms.columns import TwoValuedColumn
@@ -105,9 +106,9 @@ def improve(mechanism: AnyMechanism, *, epsilon: Number | None = None, gamma: Nu
     ratio = _ratio(given, epsilon, gamma)
     judged = _judge(given, ratio)
     if not judged.private:
-        shown = f"{float(judged.parity):.12g}"
+        shown = f"{rounded(judged.parity, 12)}"
         raise InputError(
-            f"its parity {shown} is above gamma = {float(ratio):.12g}", "mechanism", "improve it at a higher level"
+            f"its parity {shown} is above gamma = {rounded(ratio, 12)}", "mechanism", "improve it at a higher level"
         )
     size, count = given.shape
     # pieces[S]: of every output y, the weight of its piece with superlevel set S.

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from rropt.errors import InputError, counted, positive_integer
-from rropt.exact import rational
+from rropt.exact import rational, rounded
 from rropt.io.counts import Table
 from rropt.io.types import Matrix
 from rropt.mechanisms.garbling import AnyMechanism, explicit
@@ -105,7 +105,7 @@ def _rationals(rows: list[list[Any]], denominator: int | None) -> tuple[list[lis
             except InputError as error:
                 raise InputError(error.what, f"{WHERE} row {x} column {y}", error.remedy) from None
             if value < 0:
-                raise InputError(f"row {x} column {y} is negative ({float(value):.6g})", WHERE)
+                raise InputError(f"row {x} column {y} is negative ({rounded(value)})", WHERE)
             table[-1].append(value * scale if counts else value)
     return table, not any(isinstance(entry, (float, np.floating)) for entry in flat)
 
@@ -119,7 +119,7 @@ def _check_sums(table: list[list[Fraction]]) -> bool:
     worst = [list(map(abs, errors)).index(max(map(abs, errors))) for errors in off]
     if max(abs(off[0][worst[0]]), abs(off[1][worst[1]])) > TOLERANCE:
         worst_sums = [
-            f"{name} {at} sums to {float(errors[at] + 1):.12g} ({float(errors[at]):+.3g})"
+            f"{name} {at} sums to {rounded(errors[at] + 1, 12)} ({float(errors[at]):+.3g})"
             for name, at, errors in zip(("row", "column"), worst, off, strict=True)
         ]
         raise InputError(

@@ -8,7 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from rropt.errors import InputError
-from rropt.exact import rational, rational_text
+from rropt.exact import rational, rational_text, rounded
 from rropt.io.arguments import checked
 from rropt.io.files import TABLE, csv_text, read_text, write_whole
 from rropt.io.formulas import unquoted
@@ -62,7 +62,7 @@ def load_mixture(
             raise InputError(f"its weight {line[0]} is not positive", at, "leave the row out")
     total = sum(weights.values(), Fraction(0))
     if total != 1:
-        raise InputError(f"the weights sum to {float(total):.12g}, not to one", where, "is the file cut short?")
+        raise InputError(f"the weights sum to {rounded(total, 12)}, not to one", where, "is the file cut short?")
     if mechanism is not None:
         if mechanism.inputs != inputs or mechanism.outputs != inputs:
             raise InputError("its inputs are not the inputs and outputs of the mechanism", where, "give the other file")

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from rropt.declare.constraint import AtLevel, Constraint
-from rropt.errors import InputError, counted
+from rropt.errors import InputError, counted, shown
 from rropt.exact import common_denominator, declared_text, exp_enclosure, rational, rational_table
 from rropt.io.arguments import checked
 from rropt.io.counts import Numbers, Table, bounded, is_collection
+from rropt.io.extras import need
 from rropt.io.types import Label, Matrix, Number
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Pairs, clean_labels
@@ -91,7 +92,7 @@ class MetricDP(Constraint):
         epsilon: Number = 1.0,
         connected: bool = True,
     ) -> None:
-        import networkx as nx
+        nx = need("networkx")
 
         value = rational(epsilon, "MetricDP epsilon")
         if value < 0:
@@ -148,7 +149,7 @@ class MetricDP(Constraint):
 
     def _reduce(self, inputs: tuple[str, ...]) -> dict[tuple[int, int], Fraction]:
         """The edges without those that a path of others implies."""
-        import networkx as nx
+        nx = need("networkx")
 
         found = self._number(inputs)
         size = len(inputs)
@@ -216,7 +217,7 @@ class MetricDP(Constraint):
         connected: bool = True,
     ) -> MetricDP:
         """What a problem file declares: `distances` (k x k) or `graph` (edges, both ways unless `directed`)."""
-        import networkx as nx
+        nx = need("networkx")
 
         if (distances is None) == (graph is None):
             raise InputError("give either distances or graph", "metric_dp", 'as graph = [["low", "high"]]')
@@ -300,14 +301,14 @@ def _plain(node: object) -> object:
 
 def _listed_edges(graph: object, both: bool = True) -> Iterator[Weighted]:
     if not isinstance(graph, Iterable) or isinstance(graph, (str, Mapping)):
-        raise InputError(f"{graph!r} is not a graph", "MetricDP", "give a networkx graph, a distance matrix or edges")
+        raise InputError(f"{shown(graph)} is not a graph", "MetricDP", "give a graph, a distance matrix or edges")
     seen, weights = False, _Weights()
     names: dict[str | int, str] = {}
     for edge in bounded(graph, "MetricDP graph"):
         # Abstract classes are slow to test, and most edges are tuples or lists.
         listed = type(edge) in (tuple, list) or (isinstance(edge, Sequence) and not isinstance(edge, str))
         if not listed or len(edge) not in (2, 3):
-            raise InputError(f"{edge!r} is not an edge", "MetricDP", "write (a, b) or (a, b, weight)")
+            raise InputError(f"{shown(edge)} is not an edge", "MetricDP", "write (a, b) or (a, b, weight)")
         a, b = edge[:2]
         short = type(a) in (str, int) and type(b) in (str, int)
         if short and a != b and a in names and b in names and names[a] != names[b]:

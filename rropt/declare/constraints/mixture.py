@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from rropt.declare.constraint import Constraint
 from rropt.declare.constraints.bistochastic import Bistochastic
-from rropt.errors import InputError, counted, positive_integer
+from rropt.errors import InputError, counted, positive_integer, shown
 from rropt.exact import rational
 from rropt.io.arguments import checked
 from rropt.io.types import Label, Number
@@ -269,9 +269,9 @@ def _bounds(weights: object, listed: tuple[Permutation, ...] | None) -> list[Bou
             elif listed is not None and len(weights) == len(listed):
                 entries.append((listed[number], *_pair(entry)))
             else:
-                raise InputError(f"{entry!r} bounds no weight", WHERE, "give (permutation, low, high)")
+                raise InputError(f"{shown(entry)} bounds no weight", WHERE, "give (permutation, low, high)")
     else:
-        raise InputError(f"{weights!r} is not a list of bounds", WHERE, 'as [["identity", 0, 0.5]]')
+        raise InputError(f"{shown(weights)} is not a list of bounds", WHERE, 'as [["identity", 0, 0.5]]')
     found = []
     for name, low, high in entries:
         least, most = rational(low, f"{WHERE} weight"), rational(high, f"{WHERE} weight")

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from rropt.errors import InputError, counted
+from rropt.exact import rounded
 from rropt.io.arguments import checked
 from rropt.io.counts import clean_labels
 from rropt.io.types import Counts, Label, Number
@@ -168,8 +169,6 @@ def _why_not(counts: Sequence[int], at_most: Fraction, wanted: set[int]) -> tupl
         remedy = "merge categories: even a bound close to 1 is out of reach"
     else:
         attained = attained_bound(choose_blocks(counts, kept, sorted(wanted)), sorted(wanted))
-        remedy = (
-            f"the smallest bound that blocks of this table were found to keep is {attained} = {float(attained):.6g}"
-        )
-    what = f"no inverse-frequency blocks keep every risk at or below {float(at_most):.6g}"
+        remedy = f"the smallest bound that blocks of this table were found to keep is {attained} = {rounded(attained)}"
+    what = f"no inverse-frequency blocks keep every risk at or below {rounded(at_most)}"
     return what, "identification risk", remedy

@@ -12,6 +12,7 @@ from flint import fmpq, fmpq_mat
 from rropt.errors import InputError
 from rropt.exact import Interval, rational
 from rropt.io.arguments import checked
+from rropt.io.extras import need
 from rropt.io.types import Number
 from rropt.mechanisms.entropy import entropy_terms, log_sum
 from rropt.mechanisms.garbling import AnyMechanism, explicit
@@ -32,7 +33,7 @@ def is_ergodic(mechanism: Mechanism) -> bool:
 
     Raises InputError for a mechanism that is not square. Source: ruiz 3.1.
     """
-    import networkx as nx
+    nx = need("networkx")
 
     graph = _graph(mechanism)
     return bool(nx.is_strongly_connected(graph) and nx.is_aperiodic(graph))
@@ -59,7 +60,7 @@ def stationary(mechanism: Mechanism) -> tuple[Fraction, ...]:
     Raises InputError where there are several (more than one closed set of inputs), or the mechanism is not
     square.
     """
-    import networkx as nx
+    nx = need("networkx")
 
     graph = _graph(mechanism)
     closed = [
@@ -152,7 +153,7 @@ def inversion(mechanism: AnyMechanism) -> Inversion:
 
 def _graph(mechanism: Mechanism) -> nx.DiGraph:
     """The transitions with a positive probability. Raises InputError for a mechanism that is not square."""
-    import networkx as nx
+    nx = need("networkx")
 
     if mechanism.outputs != mechanism.inputs:
         raise InputError("its outputs are not its inputs", "Markov chain", "give a square mechanism")

@@ -20,7 +20,7 @@ from itertools import combinations
 import numpy as np
 
 from rropt.errors import InputError, counted
-from rropt.exact import Interval
+from rropt.exact import Interval, rounded
 from rropt.mechanisms.families.randomized_response import RandomizedResponse
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.robust.calibration import Calibration, OwnCalibration, Way, front, furthest, reference
@@ -80,7 +80,7 @@ def within(need: Fraction | float, allowed: Fraction, where: str) -> Fraction:
     """`need`, a ratio that sub-protocols need, if it is allowed. Raises InputError."""
     if isinstance(need, float) or need > allowed:
         raise InputError(
-            f"its sub-protocols need a ratio of {float(need):.9g}, {float(allowed):.9g} are left",
+            f"its sub-protocols need a ratio of {rounded(need, 9)}, {rounded(allowed, 9)} are left",
             where,
             "give such of a smaller epsilon",
         )

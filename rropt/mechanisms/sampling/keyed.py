@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rropt.io.extras import need
+
 BLOCK = 16
 """Bytes of a block."""
 CHUNK = 1 << 16
@@ -49,10 +51,10 @@ class KeyedFunction:
 
     def __init__(self, key: bytes) -> None:
         # Imported here: importing rropt shall not pay for it.
-        from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+        ciphers = need("cryptography.hazmat.primitives.ciphers", where="the key")
 
         # Every block is encrypted by itself; what ECB lacks is the chaining, which is below.
-        self._cipher = Cipher(algorithms.AES(key), modes.ECB()).encryptor()
+        self._cipher = ciphers.Cipher(ciphers.algorithms.AES(key), ciphers.modes.ECB()).encryptor()
         zero = int.from_bytes(self._encrypted(np.zeros((1, 2), dtype="<u8")).tobytes(), "big")
         whole = _doubled(zero)
         # What of a block is the text's, and what is added to it, where the block is the last one and has 0, ..., 16

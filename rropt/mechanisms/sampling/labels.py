@@ -28,7 +28,7 @@ def tally(values: Iterable[object]) -> str:
 def _show(value: object) -> str:
     try:
         text = repr(value)
-    except ValueError:  # Python writes no integer of more than 4,300 digits
+    except Exception:  # an integer of more than 4,300 digits, a list that holds itself
         return (
             f"an integer of {counted(int(value).bit_length(), 'bits')}"
             if isinstance(value, int)

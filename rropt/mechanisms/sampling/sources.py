@@ -12,6 +12,7 @@ from typing import NoReturn
 import numpy as np
 
 from rropt.errors import InputError
+from rropt.io.extras import need
 
 CHUNK = 1 << 16
 """The most words of one request: 256 KiB, so that a chunk and everything computed from it stay in the cache."""
@@ -53,11 +54,11 @@ class _KeyStream(Source):
 
     def _begin(self) -> None:
         # Imported here: importing rropt shall not pay for it.
-        from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
+        ciphers = need("cryptography.hazmat.primitives.ciphers", where="secure randomness")
 
         # The first eight bytes are the block counter (or counter and nonce, as RFC 8439 cuts them), the others nonce.
         nonce = bytes(8) + self._nonces.to_bytes(8, "little")
-        self._encrypt = Cipher(algorithms.ChaCha20(self._key, nonce), mode=None).encryptor()
+        self._encrypt = ciphers.Cipher(ciphers.algorithms.ChaCha20(self._key, nonce), mode=None).encryptor()
         self._nonces += 1
         self._left = KEY_STREAM
 

@@ -110,7 +110,9 @@ def read_manifest(output: Path) -> dict[str, Any] | None:
             raise ValueError
         _ = document["release"], document["output"]["sha256"] + "", document["rows"] + 0
         for one in document["columns"]:
-            _ = one["released_as"], one["mechanism"] if "mechanism" in one else one["mechanisms"].values()
+            digests = [one["mechanism"]] if "mechanism" in one else one["mechanisms"].values()
+            if not all(isinstance(text, str) for text in (*one["released_as"], *digests)):
+                raise ValueError
     except InputError:
         raise
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from rropt.errors import InputError, counted
 from rropt.io.files import open_file
-from rropt.io.parquet_pages import Sizes, chunk_sizes
+from rropt.io.parquet_pages import Chunk, Sizes, chunk_sizes, read_footer
 from rropt.release.tables.coding import is_text
 from rropt.release.tables.streams import BATCH_BYTES, BATCH_ROWS, Sink, Source, reading, validated_batches
 
@@ -38,20 +38,22 @@ class ParquetSource(Source):
     def __init__(self, path: Path, protected: tuple[str, ...]) -> None:
         self.path = path
         with pq.ParquetFile(path) as file:
-            self.schema, meta = file.schema_arrow, file.metadata
-            self.rows = meta.num_rows
-            size = path.stat().st_size
+            self.schema, self.rows = file.schema_arrow, file.metadata.num_rows
+            size = self._size = path.stat().st_size
             if self.rows > MOST_PACKED * size:
                 raise InputError(
                     f"{counted(self.rows, 'rows')} in {size:,} bytes",
                     str(path),
                     "it unpacks to far more than it holds: check where the file comes from",
                 )
-            self._meta, self._size = meta, size
-            groups = [meta.row_group(at) for at in range(meta.num_row_groups)]
-            width = sum(group.total_byte_size for group in groups) // max(1, self.rows)
-            self._paths = [meta.schema.column(at).path for at in range(meta.num_columns)]
-            self.compression = groups[0].column(0).compression if groups and meta.num_columns else "SNAPPY"
+        try:
+            with open_file(path) as stream:
+                self._footer = read_footer(stream)
+        except ValueError as error:
+            raise self._unread(error) from None
+        groups = self._footer.groups
+        width = sum(group.size for group in groups) // max(1, self.rows)
+        self.compression = groups[0].chunks[0].codec if groups and groups[0].chunks else "SNAPPY"
         self._step, self._examined = max(1024, min(BATCH_ROWS, BATCH_BYTES // max(1, width))), False
         names = self.schema.names
         self._dictionaries = [
@@ -78,19 +80,19 @@ class ParquetSource(Source):
         """The rows of a batch that fits into memory. Raises InputError where its pages unpack to too much."""
         total, widest = 0, 0
         with reading(self.path), open_file(self.path) as stream:
-            for group in range(self._meta.num_row_groups):
-                rows, row = max(1, self._meta.row_group(group).num_rows), 0
-                for column in range(self._meta.num_columns):
-                    found = self._sizes(stream, group, column)
+            for group in self._footer.groups:
+                rows, row = max(1, group.rows), 0
+                for chunk, (_, kind, length) in zip(group.chunks, self._footer.columns, strict=True):
+                    width = None if kind == "BYTE_ARRAY" else WIDTHS.get(kind, length)
+                    found = self._sizes(stream, chunk, width)
                     total += found.pages
                     row += found.longest * -(-found.values // rows)
                     self._refuse_above(total)
                 widest = max(widest, row)
         return max(1, BATCH_TEXT // max(1, widest))
 
-    def _sizes(self, stream: BinaryIO, group: int, column: int) -> Sizes:
-        chunk, form = self._meta.row_group(group).column(column), self._meta.schema.column(column)
-        codec = {"LZ4": "lz4_raw"}.get(chunk.compression, chunk.compression.lower())
+    def _sizes(self, stream: BinaryIO, chunk: Chunk, width: int | None) -> Sizes:
+        codec = {"LZ4": "lz4_raw"}.get(chunk.codec, chunk.codec.lower())
 
         def unpack(data: bytes, size: int) -> bytes | None:
             if size > LARGEST_DICTIONARY:
@@ -102,13 +104,13 @@ class ParquetSource(Source):
             except (OSError, ValueError):
                 return None  # an older layout of LZ4
 
-        offsets = (chunk.data_page_offset, chunk.dictionary_page_offset if chunk.has_dictionary_page else 0)
-        start = min((offset for offset in offsets if offset > 0), default=0)  # 0: there is no such page
-        width = None if form.physical_type == "BYTE_ARRAY" else WIDTHS.get(form.physical_type, form.length)
         try:
-            return chunk_sizes(stream, start, chunk.total_compressed_size, width, unpack)
+            return chunk_sizes(stream, chunk.start, chunk.length, width, unpack)
         except ValueError as error:
-            raise InputError(f"it cannot be read ({error})", str(self.path), "is it cut short?") from None
+            raise self._unread(error) from None
+
+    def _unread(self, error: ValueError) -> InputError:
+        return InputError(f"it cannot be read ({error})", str(self.path), "is it cut short?")
 
     def _refuse_above(self, total: int) -> None:
         if total > FREE_BYTES + MOST_UNPACKED * self._size:
@@ -119,7 +121,9 @@ class ParquetSource(Source):
 
     def sink(self, stream: BinaryIO, schema: pa.Schema, quote_formulas: bool) -> Sink:
         known = self.compression != "UNCOMPRESSED" and pa.Codec.is_available(self.compression.lower())
-        return ParquetSink(stream, schema, self.compression if known else "NONE", self._paths)
+        return ParquetSink(
+            stream, schema, self.compression if known else "NONE", [path for path, _, _ in self._footer.columns]
+        )
 
 
 class ParquetSink(Sink):

@@ -34,10 +34,13 @@ def prove(program: Program, dual: Dual | None, wanted: Wanted) -> Proof | None:
     if not isinstance(utility, Information | ChiSquare) or not simple or all(utility.weights):
         return None
     given = utility.given if isinstance(utility, Information) else None
-    rays = extreme_rays(program.cone, program.size, 1 if given is None else len(given[0]))
+    prices = raised(dual.prices, program.prior)
+    # Raised again they have no other denominators, but for that of the slack.
+    common = lcm(*(price.denominator for price in (*prices, SLACK)))
+    long = max(sum(utility.weights), *(int(abs(price) + 2) * common for price in prices))
+    rays = extreme_rays(program.cone, program.size, 1 if given is None else len(given[0]), _words(long))
     if rays is None:
         return None
-    prices = raised(dual.prices, program.prior)
     costs = [sum((a * v for a, v in zip(prices, ray, strict=True) if v), Fraction(0)) for ray in rays]
     masses = [sum(w * v for w, v in zip(utility.weights, ray, strict=True)) for ray in rays]
     if any(cost < 0 for cost, mass in zip(costs, masses, strict=True) if not mass):
@@ -53,11 +56,12 @@ def prove(program: Program, dual: Dual | None, wanted: Wanted) -> Proof | None:
     return column_dual(raised(prices, program.prior, max(excess, default=Fraction(0)) + SLACK), 8, rays="all")
 
 
-def extreme_rays(cone: Cone, size: int, groups: int = 1) -> list[tuple[int, ...]] | None:
+def extreme_rays(cone: Cone, size: int, groups: int = 1, long: int = 0) -> list[tuple[int, ...]] | None:
     """The extreme rays of a cone of non-negative columns of so many entries, its ratios rounded up, in integers; None
-    where the list is longer than the format allows for a utility with so many values of what is given."""
+    where the list is longer than the format allows for a utility with so many values of what is given, and prices of so
+    many words."""
     rays: list[Ray] = [(tuple(int(x == z) for z in range(size)), (1 << size) - 1 - (1 << x)) for x in range(size)]
-    work = 0
+    work = longest = 0
     for number, row in enumerate(_inequalities(cone, size)):
         common = lcm(*(value.denominator for value in row.values()))
         whole = [(x, int(value * common)) for x, value in row.items()]
@@ -71,7 +75,9 @@ def extreme_rays(cone: Cone, size: int, groups: int = 1) -> list[tuple[int, ...]
             for other in below
             if (zeros := one[0][1] & other[0][1]).bit_count() >= size - 2
         ]
-        work += len(above) * len(below) + (len(pairs) + 10 * size) * len(rays)
+        q, v = max((_words(c) for _, c in whole), default=0), longest
+        work += len(above) * len(below) + 10 * size * len(rays) * (1 + q * (v + 1) // 16)
+        work += len(pairs) * (len(rays) + (q + v) * (q + v + size * (v + 1)) // 4)
         if work > WORK:
             return None
         bit = 1 << (size + number)
@@ -87,10 +93,16 @@ def extreme_rays(cone: Cone, size: int, groups: int = 1) -> list[tuple[int, ...]
                 mixed = [s * b - t * a for a, b in zip(one, other, strict=True)]
                 divisor = gcd(*mixed)
                 kept.append((tuple(value // divisor for value in mixed), both | bit))
+                longest = max(longest, _words(max(kept[-1][0])))
         if max((max(ray).bit_length() for ray, _ in kept), default=0) > LONGEST:
             return None
         rays = kept
-    return None if work + 40 * size * groups * len(rays) > WORK else [ray for ray, _ in rays]
+    work += 40 * size * groups * len(rays) * (1 + long * (longest + 1) // 64)
+    return None if work > WORK else [ray for ray, _ in rays]
+
+
+def _words(number: int) -> int:
+    return abs(number).bit_length() // 128
 
 
 def _inequalities(cone: Cone, size: int) -> Iterator[dict[int, Fraction]]:

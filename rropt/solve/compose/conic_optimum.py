@@ -15,6 +15,7 @@ import numpy as np
 
 from rropt.declare.constraints.notions.divergences import PairNotion
 from rropt.errors import InputError
+from rropt.io.extras import need
 from rropt.program.cones import FloatArray
 from rropt.program.limits import Capacity, CapacityLimit, Notions
 from rropt.program.programs import Linear, Program
@@ -67,7 +68,7 @@ def conic_optimum(program: Program, effort: Effort) -> ConicOptimum | None:
 def _solved(
     program: Program, pairs: Sequence[tuple[PairNotion, list[Fraction]]], every: Sequence[object], effort: Effort
 ) -> ConicOptimum | None:
-    import cvxpy
+    cvxpy = need("cvxpy")
 
     cp: Any = cvxpy
     plain = program.without(Notions)

@@ -22,6 +22,7 @@ import numpy as np
 from rropt.declare.constraint import with_distinct_names
 from rropt.errors import Refusal
 from rropt.io.clock import LATE
+from rropt.io.extras import need
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.program.cones import CompleteCone, Cone, FloatArray, PolyhedralCone, base_cone
 from rropt.program.extras import Extra
@@ -286,7 +287,7 @@ def worst_prior(program: Program, effort: Effort) -> tuple[FloatArray | None, Fl
     """(a matrix of the least capacity, the prior at which its information is that), by a conic solver in floats; None
     where it has no answer. Limits and divergences are left out. The prior is that of the multipliers of D(Q_x || r) <=
     t, r being free: min over r of the largest divergence is the capacity."""
-    import cvxpy
+    cvxpy = need("cvxpy")
 
     cp: Any = cvxpy
     k, m = program.size, 1 if program.outputs is None else len(program.outputs)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from rropt.errors import Refusal
+from rropt.io.extras import need
 from rropt.program.cones import CompleteCone, FloatArray, FreeCone, PolyhedralCone, base_cone
 from rropt.program.entropy_floors import ConcaveFloor, has_entropy
 from rropt.program.programs import Linear, Program, RowEntropy
@@ -129,7 +130,7 @@ class _Stated:
 
 def solve_conic(program: Program, effort: Effort) -> Conic:
     """Solve a program with a linear utility or the entropy of rows, fixed outputs, and perhaps an entropy floor."""
-    import cvxpy
+    cvxpy = need("cvxpy")
 
     if (uniform := _only_uniform(program)) is not None:
         return uniform

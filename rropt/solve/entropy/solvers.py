@@ -12,6 +12,7 @@ import numpy as np
 
 from rropt.errors import InputError, Refusal
 from rropt.io.clock import seconds_left
+from rropt.io.extras import need
 from rropt.program.cones import FloatArray
 from rropt.solve.kernel.lp import LpAnswer
 from rropt.solve.kernel.route import Effort
@@ -61,7 +62,7 @@ SETTINGS = {
 @cache
 def installed() -> tuple[str, ...]:
     """Every solver that cvxpy finds, and HiGHS, in alphabetical order."""
-    import cvxpy
+    cvxpy = need("cvxpy")
 
     return tuple(sorted({*SOLVERS, *(name.lower() for name in cvxpy.installed_solvers())}))
 
@@ -116,7 +117,7 @@ def settings(name: str, effort: Effort) -> dict[str, Any]:
 def run(problem: Any, effort: Effort) -> tuple[str, str]:
     """Solve a `cvxpy.Problem` by the solver of an effort: (its name, its status). Raises InputError for options that it
     does not take."""
-    import cvxpy
+    cvxpy = need("cvxpy")
 
     cp: Any = cvxpy
     name = effort.solver or DEFAULT
@@ -145,7 +146,7 @@ def _misread(name: str, error: Exception) -> InputError:
 
 def mixture_of_columns(worth: FloatArray, columns: FloatArray, effort: Effort) -> LpAnswer:
     """max worth . theta, columns theta = 1, theta >= 0, for k x n columns, by the solver of an effort."""
-    import cvxpy
+    cvxpy = need("cvxpy")
 
     cp: Any = cvxpy
     theta = cp.Variable(columns.shape[1], nonneg=True)

@@ -8,6 +8,7 @@ import numpy as np
 
 from rropt.declare.constraints import Constraint
 from rropt.errors import InputError
+from rropt.io.extras import need
 from rropt.program.cones import BaseCone, CompleteCone, PolyhedralCone, base_cone
 from rropt.program.design_utilities import DesignUtility
 from rropt.program.entropy_floors import ConcaveFloor
@@ -36,7 +37,7 @@ def convex_problem(program: Program, constraints: Sequence[Constraint], unit: fl
     A constraint is labelled "sum", each row by its own name, each cone and extra by the word of its constraint. Raises
     InputError that says what is not convex.
     """
-    import cvxpy
+    cvxpy = need("cvxpy")
 
     cp: Any = cvxpy
     reduced = program.linearised()

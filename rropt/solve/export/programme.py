@@ -18,6 +18,7 @@ from scipy import sparse
 
 from rropt.declare.constraints import Constraint
 from rropt.errors import InputError
+from rropt.io.extras import need
 from rropt.io.files import write_whole
 from rropt.program.block_cones import RobustCone
 from rropt.program.cones import CompleteCone, FloatArray, GraphCone, base_cone
@@ -64,7 +65,7 @@ class Programme:
 
     def highs(self, name: str) -> Any:
         """It as a `highspy.HighsLp`."""
-        import highspy
+        highspy = need("highspy")
 
         columns = sparse.csc_matrix(self.matrix)
         model = highspy.HighsLp()
@@ -167,7 +168,7 @@ def write(model: Any, path: str | os.PathLike[str]) -> Path:
     MPS has minimisations only (GLPK does not read the section OBJSENSE that others add): a maximisation is written with
     its costs negated, and a first line that says so.
     """
-    import highspy
+    highspy = need("highspy")
 
     suffix = Path(path).suffix.lower()
     if suffix not in FORMATS:

@@ -13,6 +13,7 @@ from scipy import sparse
 
 from rropt.errors import InputError
 from rropt.io.clock import seconds_left
+from rropt.io.extras import need
 from rropt.program.cones import FloatArray
 from rropt.solve.kernel.budget import DEAF
 
@@ -24,7 +25,7 @@ _GIVEN: ContextVar[Mapping[str, Any] | None] = ContextVar("given", default=None)
 def given_options(options: Mapping[str, Any], threads: int | None) -> Iterator[None]:
     """Inside, every programme that HiGHS gets in this process has these options of the user's, and this number of
     threads. Raises InputError for an option that HiGHS does not take."""
-    import highspy
+    highspy = need("highspy")
 
     given = dict(options) | ({} if threads is None else {"threads": threads})
     trial: Any = highspy.Highs()
@@ -55,7 +56,7 @@ def load_highs(
     integer: np.ndarray | None = None,
 ) -> Any:
     """HiGHS with min cost . x under limits of the rows matrix x and of x; x is integer where `integer` is true."""
-    import highspy
+    highspy = need("highspy")
 
     highs: Any = highspy.Highs()
     highs.silent()
@@ -86,7 +87,7 @@ def run_in_thread(highs: Any, interrupted: Callable[[], bool], seconds: float | 
     one that is not awaited because the work around it was ended."""
     least = min(math.inf if seconds is None else seconds, seconds_left())
     ordered = None if math.isinf(least) else time.monotonic() + least
-    with Run(highs) as run:
+    with Run(highs, ordered) as run:
         while not run.wait():
             now = time.monotonic()
             if interrupted() or (ordered is not None and now > ordered):
@@ -106,8 +107,8 @@ class Run:
     model that does not end, would block every later solve of the process.
     """
 
-    def __init__(self, highs: Any) -> None:
-        self.ended, self.patience = False, DEAF
+    def __init__(self, highs: Any, ordered: float | None) -> None:
+        self.ended, self.patience, self._ordered, self._alone = False, DEAF, ordered, False
         self._highs, self._cancelled = highs, False
         self._callbacks = highs.cbSimplexInterrupt, highs.cbIpmInterrupt, highs.cbMipInterrupt
         self._bell = threading.Lock()
@@ -117,7 +118,11 @@ class Run:
             callback.subscribe(self._look)
         _RUNNING[id(self._highs)] = self._highs
         self._bell.acquire()
-        threading.Thread(target=self._solve, daemon=True).start()
+        try:
+            threading.Thread(target=self._solve, daemon=True).start()
+        except RuntimeError:  # a system without threads: it runs here, and looks at the clock at its callbacks
+            self._alone = True
+            self._solve()
         return self
 
     def __exit__(self, *problem: object) -> None:
@@ -150,5 +155,6 @@ class Run:
             self._bell.release()
 
     def _look(self, event: Any) -> None:
-        if self._cancelled and event.data_in is not None:
+        is_late = self._alone and self._ordered is not None and time.monotonic() > self._ordered
+        if (self._cancelled or is_late) and event.data_in is not None:
             event.data_in.user_interrupt = True

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from rropt.io.clock import seconds_left
+from rropt.io.extras import need
 from rropt.program.cones import FloatArray
 from rropt.solve.kernel.budget import FEASIBILITY, LARGE, PASSES, PATIENCE, PLAIN, RERUN, SPREAD
 from rropt.solve.kernel.highs_run import load_highs, run_in_thread
@@ -99,7 +100,7 @@ class LpModel:
         method: str = "choose",
         presolve: bool = True,
     ) -> None:
-        import highspy
+        highspy = need("highspy")
 
         rows, count = matrix.shape
         self._rows, self._widths = np.ones(rows), np.ones(count)
@@ -209,7 +210,7 @@ class LpModel:
 
     def rerun(self, cost: FloatArray, lower: FloatArray, upper: FloatArray) -> LpAnswer:
         """Solve again, warm, with other costs and bounds. For models of a millisecond: it cannot be interrupted."""
-        import highspy
+        highspy = need("highspy")
 
         begun = time.monotonic()
         count, self.scale = len(cost), 1.0
@@ -240,7 +241,7 @@ class LpModel:
         """Solve from where the model stands, for at most `time_limit` seconds; `interrupted()` is called ten
         times a second and cancels the solve (status "interrupted"). None is for models of milliseconds: they run in
         this thread, as starting a thread takes as long as they do."""
-        import highspy
+        highspy = need("highspy")
 
         begun = time.monotonic()
         if self._deaf:

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from rropt.io.clock import seconds_left
+from rropt.io.extras import need
 from rropt.program.cones import FloatArray
 from rropt.solve.kernel.budget import INTEGER_FEASIBILITY
 from rropt.solve.kernel.highs_run import load_highs, run_in_thread
@@ -46,7 +47,7 @@ def solve_milp(
     Arrays are float64; infinite bounds are +-numpy.inf. The search ends after `time_limit` seconds, or when
     `interrupted()`, called ten times a second, is true.
     """
-    import highspy
+    highspy = need("highspy")
 
     options = {
         "primal_feasibility_tolerance": INTEGER_FEASIBILITY,

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from rropt.io.extras import need
 from rropt.program.cones import FloatArray
 from rropt.program.design_utilities import DesignUtility, InverseDeterminant, InverseEigenvalue
 
@@ -114,7 +115,7 @@ class BlockProgramme:
     ) -> Solved | None:
         """The best masses of columns (n x k) with `equations` @ masses = and `most` @ masses <= the numbers of `right`,
         of which a unit lacking costs `dear`; None where the solver has no multipliers."""
-        import clarabel
+        clarabel = need("clarabel")
 
         count, block = len(columns), self._leading
         information = (

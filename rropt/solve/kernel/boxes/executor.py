@@ -215,7 +215,12 @@ class _Worker:
         self.task: Task | None = None
         self._box_executor = box_executor
         self.thread = threading.Thread(target=self._run, daemon=True)
-        self.thread.start()
+        try:
+            self.thread.start()
+        except RuntimeError as error:  # a system without threads
+            self.process.kill()
+            self.process.communicate()
+            raise OSError(str(error)) from None
 
     def _run(self) -> None:
         into, back, known = self.process.stdin, self.process.stdout, deque[ChunkQueue](maxlen=KEPT)

@@ -1,0 +1,339 @@
+"""Every public entry point returns a result, or raises an RroptError whose message is one short line."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import io
+import math
+import random
+import re
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rropt as rr
+from rropt.__main__ import main
+
+pd, pq = pytest.importorskip("pandas"), pytest.importorskip("pyarrow.parquet")
+pa = pytest.importorskip("pyarrow")
+
+ABC = ["a", "b", "c"]
+
+
+class Mute:
+    def __repr__(self) -> str:
+        raise RuntimeError("no text")
+
+
+def nested(depth: int) -> list[Any]:
+    made: list[Any] = []
+    for _ in range(depth):
+        made = [made]
+    return made
+
+
+PLANE = pd.MultiIndex.from_tuples([("a", "b"), ("a", "c")])
+HOSTILE: dict[str, Any] = {
+    "None": None, "nan": math.nan, "inf": math.inf, "-1": -1, "0": 0, "long integer": 10**400, "1e308": 1e308,
+    "tiny": 5e-324, "True": True, "no text": "", "long text": "x" * 2000, "control": "a\nb\0", "digits": "9" * 5000,
+    "surrogate": "\ud800", "bytes": b"\xff", "[]": [], "[[[]]]": [[[]]], "deep": nested(2000), "[nan]": [math.nan, 0.5],
+    "[long]": [10**400, 1], "[mixed]": [1, "a", None], "ragged": [[1, 0], [1]], "{}": {}, "{None}": {None: 1},
+    "set": {1, "a"}, "float32": np.float32(0.5), "int8": np.int8(1), "bool_": np.bool_(True),
+    "NaT": np.datetime64("NaT"), "empty array": np.array([]), "no rows": np.zeros((0, 3)), "complex": np.array([1j]),
+    "Decimal nan": Decimal("NaN"), "Decimal long": Decimal("1e999999"),
+    "Fraction long": Fraction(10**400, 3), "type": int, "function": len, "object": object(), "mute": Mute(),
+    "no columns": pd.DataFrame(), "MultiIndex": pd.DataFrame([[1, 2], [3, 4]], columns=PLANE),
+    "Series": pd.Series([None, 1]), "folder": Path("/"), "no file": "no/such", "matrix": [[0.5, 0.5], [0.5, 0.5]],
+    "1e400": "1e400", "another class": rr.LDP,
+}  # fmt: skip
+
+
+@cache
+def solution() -> rr.Solution:
+    return problem().solve()
+
+
+def problem() -> rr.Problem:
+    return rr.Problem(rr.Maximize(rr.MutualInformation(prior())), [rr.LDP(1)])
+
+
+def prior() -> rr.Prior:
+    return rr.Prior.from_counts([5, 3, 2], labels=ABC)
+
+
+def mechanism() -> rr.Mechanism:
+    return rr.RandomizedResponse(ABC, epsilon=1).to_mechanism()
+
+
+VALID: dict[str, Callable[[], Any]] = {
+    "problem": problem, "problems": lambda: [problem()], "solution": solution, "prior": prior,
+    **dict.fromkeys(("mechanism", "channel", "one", "other", "first", "second"), mechanism),
+    "mechanisms": lambda: [mechanism()], "probabilities": lambda: ["1/2", "1/4", "1/4"], "counts": lambda: [5, 3, 2],
+    "epsilon": lambda: 1, "gamma": lambda: 3, "delta": lambda: 0.01, "inputs": lambda: ABC, "outputs": lambda: ABC,
+    "labels": lambda: ABC, "names": lambda: ABC, "objective": rr.Trace, "of": rr.Trace,
+    "goal": lambda: rr.Maximize(rr.Trace()), "constraints": lambda: [rr.LDP(1)], "constraint": lambda: rr.LDP(1),
+    "matrix": lambda: [["1/2", "1/4", "1/4"]] * 3, "at_most": lambda: 0.9, "at_least": lambda: 0.1,
+    "size": lambda: 3, "k": lambda: 3, "n": lambda: 3, "path": lambda: "out.x", "column": lambda: "a",
+    "certificate": lambda: solution().certificate, "table": lambda: pd.DataFrame({"a": ABC}), "data": lambda: ABC,
+    "where": lambda: "here",
+    "columns": lambda: {"a": mechanism()}, "distance": lambda: [[0, 1, 2], [1, 0, 1], [2, 1, 0]],
+}  # fmt: skip
+"""A right value for a parameter of this name."""
+OTHERS = {"rr.checker.main", "rr.checker.print_verdict", "rr.checker.certificate_file"}
+"""The checker's own command, which is standard library and documents its TypeError."""
+OWN_CODE = {"report", "monitor", "callback"}
+"""What a caller's own function raises is the caller's."""
+
+
+def public() -> Iterator[tuple[str, Callable[..., Any]]]:
+    seen: set[int] = set()
+    spaces = [("rr", rr, rr.__all__), *((f"rr.{name}", getattr(rr, name), None) for name in rr._NAMESPACES)]
+    for space, module, names in spaces:
+        for name in names or getattr(module, "__all__", ()):
+            own = getattr(module, name)
+            if not callable(own) or id(own) in seen or (inspect.isclass(own) and issubclass(own, Exception)):
+                continue
+            seen.add(id(own))
+            yield f"{space}.{name}", own
+            if inspect.isclass(own) and not inspect.isabstract(own):
+                for method, bound in inspect.getmembers(own, inspect.ismethod):
+                    if not method.startswith("_"):
+                        yield f"{space}.{name}.{method}", bound
+    for own in (mechanism(), problem(), solution(), solution().certificate):
+        for method in dir(own):
+            if not method.startswith("_") and inspect.ismethod(bound := getattr(own, method)):
+                yield f"{type(own).__name__}.{method}", bound
+
+
+def cases(function: Callable[..., Any]) -> Iterator[tuple[str, Callable[[], Any]]]:
+    """Each value in the place of all that must be given, and in the place of one where the others are right."""
+    try:
+        found = [one for one in inspect.signature(function).parameters.values() if one.kind < one.VAR_KEYWORD]
+    except ValueError:
+        return
+    found = [one for one in found if one.kind is not one.VAR_POSITIONAL and one.name not in OWN_CODE]
+    needed = [one.name for one in found if one.default is one.empty]
+
+    def call(values: dict[str, Any]) -> Callable[[], Any]:
+        places = [one for one in found if one.name in values and one.kind is one.POSITIONAL_ONLY]
+        named = {one.name: values[one.name] for one in found if one.name in values and one not in places}
+        return lambda: function(*(values[one.name] for one in places), **named)
+
+    for word, value in HOSTILE.items():
+        if needed:
+            yield f"all = {word}", call({name: VALID[name]() if name == "where" else value for name in needed})
+        if set(needed) <= set(VALID):
+            for one in (one for one in found if one.name != "where"):  # readers name themselves there
+                yield f"{one.name} = {word}", call({name: VALID[name]() for name in needed} | {one.name: value})
+
+
+def fault_of(call: Callable[[], Any]) -> str:
+    """What is wrong with how a call ends, or nothing."""
+    try:
+        with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            call()
+    except rr.RroptError as error:
+        line = str(error)
+        return "" if line.isprintable() and len(line) < 500 else f"a message of {len(line)} characters"
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"[:200]
+    return ""
+
+
+QUICK = 10
+"""A share of the values in the short run."""
+
+
+@pytest.mark.parametrize("share", [QUICK, pytest.param(1, marks=pytest.mark.long)])
+def test_every_public_function_answers_or_says_in_one_line_what_is_wrong(
+    share: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    faults, tried, draw = [], 0, random.Random(18)
+    for name, function in public():
+        if name not in OTHERS:
+            for case, call in cases(function):
+                if draw.randrange(share) == 0:
+                    tried += 1
+                    if fault := fault_of(call):
+                        faults.append(f"{name}({case}): {fault}")
+    assert not faults, f"{len(faults)} of {tried}: {faults[:20]}"
+    assert tried > 10_000 / share
+
+
+def test_bytes_alone_are_checked() -> None:
+    assert {rr.checker.check_bytes(value).status for value in HOSTILE.values()} == {"UNREADABLE"}
+
+
+# -- files ---------------------------------------------------------------------------------------------
+
+WORDS = [
+    b"1e400", b"\xff", b"\0", b"null", b"[500]", b'"' + b"9" * 400 + b'"', b"9" * 400, b"NaN", b"-1", b"{}", b"", b"[]",
+    b'"\\ud800"', b"true", b'"x"', b"1e999999999", b"[[[[]]]]",
+]  # fmt: skip
+TOKEN = re.compile(rb'"[^"]*"|-?[0-9][0-9./eE]*|\[[^\[\]]*\]|null|true|false')
+
+
+def damaged(data: bytes, is_text: bool, draw: random.Random) -> bytes:
+    """Cut, emptied, some bytes changed, or a word of a text by another one."""
+    way = draw.random()
+    if way < 0.15:
+        return data[: draw.randrange(len(data)) if way > 0.03 else 0]
+    if is_text and way < 0.6 and (tokens := [*TOKEN.finditer(data)]):
+        token = draw.choice(tokens)
+        return data[: token.start()] + draw.choice(WORDS) + data[token.end() :]
+    changed = bytearray(data)
+    for _ in range(draw.choice([1, 1, 3])):
+        changed[draw.randrange(len(data))] = draw.randrange(256)
+    return bytes(changed)
+
+
+PROBLEM = """schema = 1
+[input]
+counts = { a = 5, b = 3, c = 2 }
+[objective]
+maximize = "mutual_information"
+[[constraint]]
+kind = "ldp"
+epsilon = 1
+"""
+COMMANDS = [
+    ("p.toml", "solve {} --time-limit 2"),
+    ("res/mechanism.json", "audit {}"),
+    ("res/mechanism.csv", "audit {}"),
+    ("m.npy", "audit {}"),
+    ("res/certificate.json", "check {}"),
+    ("res/certificate.json", "report res -o r.html"),
+    ("res/solution.json", "report res -o r.html"),
+    ("res/mechanism.json", "apply res d.csv --column a -o x.csv --force"),
+    ("d.csv", "apply res {} --column a -o x.csv --force"),
+    ("d.parquet", "apply res {} --column a -o x.parquet --force"),
+    ("d.feather", "apply res {} --column a -o x.feather --force"),
+    ("o.csv", "estimate res {} --column a"),
+    ("o.csv.manifest.json", "estimate res o.csv --column a"),
+    ("o.parquet", "estimate res {} --column a"),
+    ("d.csv.ledger", "ledger show {}"),
+    ("d.csv.ledger", "ledger verify {}"),
+    ("d.csv.ledger", "apply res d.csv --column a -o x.csv --force"),
+    ("d.csv", "audit res/mechanism.csv --prior {}"),
+    ("k.key", "apply res d.csv --column a -o x.csv --force --key k.key --id n"),
+]
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """Valid files of every kind that a command reads."""
+    place = tmp_path_factory.mktemp("valid")
+    frame = pd.DataFrame({"a": ABC * 10, "n": range(30)})
+    with contextlib.chdir(place), contextlib.redirect_stdout(io.StringIO()):
+        Path("p.toml").write_text(PROBLEM)
+        assert main(["solve", "p.toml", "--out", "res"]) == 0
+        np.save("m.npy", rr.Mechanism.load("res/mechanism.json").matrix)
+        frame.to_csv("d.csv", index=False)
+        frame.to_parquet("d.parquet")
+        frame.to_feather("d.feather")
+        for end in ("csv", "parquet", "feather"):
+            assert main(["apply", "res", f"d.{end}", "--column", "a", "-o", f"o.{end}"]) == 0
+        assert main(["key", "new", "k.key"]) == 0
+        return {str(path.relative_to(place)): path.read_bytes() for path in place.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("times", [3, pytest.param(100, marks=pytest.mark.long)])
+@pytest.mark.parametrize(("name", "command"), COMMANDS, ids=[f"{command}-{name}" for name, command in COMMANDS])
+def test_every_command_answers_or_says_in_one_line_what_is_wrong(
+    name: str, command: str, times: int, files: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draw = random.Random(f"{name} {command} {times}")
+    is_text = not name.endswith((".npy", ".parquet", ".feather", ".ledger"))
+    for at in range(times):
+        place = tmp_path / str(at)
+        for other, data in files.items():
+            (place / other).parent.mkdir(parents=True, exist_ok=True)
+            (place / other).write_bytes(damaged(data, is_text, draw) if other == name else data)
+        monkeypatch.chdir(place)
+        said = io.StringIO()
+        with contextlib.redirect_stderr(said), contextlib.redirect_stdout(io.StringIO()):
+            status = main(command.format(name).split())
+        errors = [line for line in said.getvalue().splitlines() if line.startswith("rropt:")]
+        assert status in range(7), (at, said.getvalue())
+        assert all(len(line) < 510 for line in errors), at
+        assert status != 2 or len(errors) == 1 or command.startswith("check"), (at, said.getvalue())
+
+
+READS = """
+import random, sys, tempfile
+from pathlib import Path
+from rropt.errors import RroptError
+from rropt.release.tables.formats import open_table
+place, seed, times, footer = Path(sys.argv[1]), *map(int, sys.argv[2:])
+data, draw = place.read_bytes(), random.Random(seed)
+for _ in range(times):
+    changed = bytearray(data)
+    at = draw.randrange(len(data)) if draw.random() < 0.5 else len(data) - 1 - draw.randrange(footer)
+    changed[at] = draw.choice([0, 127, 128, 255, changed[at] ^ 1 << draw.randrange(8), draw.randrange(256)])
+    copy = place.with_name("changed" + place.suffix)
+    copy.write_bytes(changed)
+    try:
+        for _ in open_table(copy, ("a",)).batches():
+            pass
+    except RroptError:
+        pass
+"""
+
+
+@pytest.mark.parametrize("times", [400, pytest.param(5000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("kind", ["plain", "dictionary", "nested", "file", "stream"])
+def test_no_byte_of_a_table_ends_the_process(kind: str, times: int, tmp_path: Path) -> None:
+    """Some accessors of pyarrow abort it."""
+    text = pa.array(ABC * 20)
+    table = pa.table({"a": text.dictionary_encode() if kind == "dictionary" else text, "n": range(60)})
+    if kind == "nested":
+        table = table.append_column("l", pa.array([[1, 2]] * 60)).append_column("s", pa.array([{"p": {"q": "u"}}] * 60))
+    place = tmp_path / ("d.arrow" if kind in ("file", "stream") else "d.parquet")
+    if place.suffix == ".parquet":
+        pq.write_table(table, place, row_group_size=40)
+    else:
+        with (pa.ipc.new_file if kind == "file" else pa.ipc.new_stream)(place, table.schema) as writer:
+            writer.write_table(table)
+    footer = min(1000, place.stat().st_size)
+    ran = subprocess.run(
+        [sys.executable, "-c", READS, str(place), "18", str(times), str(footer)], capture_output=True, text=True
+    )
+    assert ran.returncode == 0, ran.stderr[-1000:]
+
+
+@pytest.mark.parametrize("compression", ["none", "snappy", "gzip", "zstd", "lz4"])
+def test_a_footer_says_what_pyarrow_reads_in_it(compression: str) -> None:
+    from rropt.io.parquet_pages import read_footer
+
+    table = pa.table({
+        "a": ABC * 20, "l": [[1, 2]] * 60, "s": [{"p": 1, "q": {"r": "u"}}] * 60, "b": [True] * 60,
+        "x": pa.array([b"abc"] * 60, pa.binary(3)), "m": pa.array([[("k", 1)]] * 60, pa.map_(pa.string(), pa.int32())),
+    })  # fmt: skip
+    for chosen, size in ((table, 7), (table, 60), (table.slice(0, 0), 9), (pa.table({}), 9)):
+        stream = io.BytesIO()
+        pq.write_table(chosen, stream, compression=compression, row_group_size=size)
+        meta, found = pq.ParquetFile(stream).metadata, read_footer(stream)
+        forms = [meta.schema.column(at) for at in range(meta.num_columns)]
+        assert [one[:2] for one in found.columns] == [(form.path, form.physical_type) for form in forms]
+        for at, group in enumerate(found.groups):
+            own = meta.row_group(at)
+            assert (group.rows, group.size) == (own.num_rows, own.total_byte_size)
+            for column, chunk in enumerate(group.chunks):
+                said = own.column(column)
+                starts = (said.data_page_offset, said.dictionary_page_offset or 0)
+                assert chunk.codec == said.compression
+                assert (chunk.start, chunk.length) == (
+                    min((start for start in starts if start > 0), default=0), said.total_compressed_size,
+                )  # fmt: skip
