@@ -149,7 +149,7 @@ def _prove_of(
     if mechanism is not None and own is not None and not loose and misnamed(mechanism):
         held = [program] if answer.stated is None or (by_actions and not merges) else [program, answer.stated]
         whole: Found = mechanism, own, decomposition
-        better = effort.clock.within(LAST, lambda: _named_well(held, objective, effort, whole))
+        better = effort.clock.within(ROUNDED, lambda: _named_well(held, objective, effort, whole))
         mechanism, own, decomposition = better or whole
     at_one_prior = isinstance(program.utility, Capacity) and answer.stated is not None
     worst = isinstance(program.utility, LeastInformation) or at_one_prior

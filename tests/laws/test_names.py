@@ -113,6 +113,19 @@ def test_every_route(route: str) -> None:
             break
 
 
+def test_errors_of_rounding_rename_nothing() -> None:
+    """At an optimum that inputs are equally likely to give an output, or that never gives it."""
+    chance = random.Random(1)
+    for number in range(12):
+        prior = rr.Prior.from_counts([chance.choice([1, 5, 30, 200, 900]) for _ in range(chance.randint(2, 7))])
+        rule = (rr.LDP(1), rr.LDP("0.3"), rr.MetricDP([(x, x + 1) for x in range(len(prior) - 1)]))[number % 3]
+        solution = rr.Problem(rr.Maximize(rr.Trace(prior)), [rule]).solve()
+        assert solution.status == "certified"
+        assert solution.mechanism is not None
+        assert misleads(solution.mechanism) == []
+        assert solution.mechanism.outputs == prior.labels or number % 3 == 2
+
+
 def test_yes_and_no() -> None:
     prior = rr.Prior.from_counts({"ja": 720, "nein": 11280})
     solution = rr.Problem(
