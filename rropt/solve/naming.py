@@ -10,6 +10,7 @@ import numpy as np
 
 from rropt.errors import Refusal
 from rropt.mechanisms.columns import Column
+from rropt.mechanisms.grouped import GroupedMechanism
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.names import misnamed
 from rropt.mechanisms.off_diagonal import OffDiagonalMechanism
@@ -40,7 +41,7 @@ def well_named_near(programs: Sequence[Program], mechanism: Mechanism) -> Iterat
     misleads. Only where no name does but for errors of a solver and of rounding: two inputs are equally likely to have
     an output, or it is never released."""
     program, matrix = programs[0], mechanism.matrix
-    if isinstance(mechanism, OffDiagonalMechanism) or program.outputs is None:
+    if isinstance(mechanism, OffDiagonalMechanism):
         return
     near = matrix >= matrix.max(axis=0) - NEAR
     place = {label: x for x, label in enumerate(mechanism.inputs)}
@@ -50,7 +51,7 @@ def well_named_near(programs: Sequence[Program], mechanism: Mechanism) -> Iterat
         return
     at = matrix[:, list(order)]
     for weight in WEIGHTS:
-        for toward in _toward(program, at):
+        for toward in _toward(program, mechanism.outputs, at):
             made = round_to_mechanism(program, (1 - weight) * at + weight * toward, mechanism.outputs)
             if isinstance(made, Refusal) or misnamed(made):
                 continue
@@ -58,28 +59,32 @@ def well_named_near(programs: Sequence[Program], mechanism: Mechanism) -> Iterat
                 yield made
 
 
-def _toward(program: Program, matrix: np.ndarray) -> Iterator[np.ndarray]:
-    """Square matrices in which each input is likelier to have its own output than any other is: between the truth and
-    constants, one of equal entries and one that keeps what `matrix` keeps invariant."""
-    k = len(matrix)
-    if matrix.shape != (k, k) or program.outputs is None or set(program.outputs) != set(program.inputs):
-        return
+def _toward(program: Program, outputs: Sequence[str], matrix: np.ndarray) -> Iterator[np.ndarray]:
+    """Matrices in which each input is likelier to have its own output than any other is: between the truth and
+    constants, one of equal entries and one that keeps what a square `matrix` keeps invariant."""
+    k, m = matrix.shape
     log = tightest_log(program.cone)
-    truth = np.array([[float(label == output) for output in program.outputs] for label in program.inputs])
-    # pi Q = pi and sum pi = 1, by least squares.
-    system = np.vstack([matrix.T - np.eye(k), np.ones(k)])
-    kept = np.clip(np.linalg.lstsq(system, np.append(np.zeros(k), 1.0), rcond=None)[0], 0.0, None)
-    for row in (np.full(k, 1 / k), kept / max(kept.sum(), 1e-300)):
+    truth = np.array([[float(label == output) for output in outputs] for label in program.inputs])
+    rows = [np.full(m, 1 / m)]
+    if k == m:
+        # pi Q = pi and sum pi = 1, by least squares.
+        system = np.vstack([matrix.T - np.eye(k), np.ones(k)])
+        kept = np.clip(np.linalg.lstsq(system, np.append(np.zeros(k), 1.0), rcond=None)[0], 0.0, None)
+        rows.append(kept / max(kept.sum(), 1e-300))
+    for row in rows:
         share = 0.5
         if log < np.inf:
             # (1 - s) row + s is at most gamma (1 - s) row.
             room = np.expm1(log) * row.min()
             share = 0.5 * room / (1 + room)
-        yield (1 - share) * row + share * truth
+        # An input without an output of its own answers as the constant does.
+        yield (1 - share) * row + share * np.where(truth.any(axis=1, keepdims=True), truth, row)
 
 
 def in_order(mechanism: Mechanism, order: tuple[int, ...]) -> Mechanism:
     """The mechanism whose column y is column order[y] of another."""
+    if isinstance(mechanism, GroupedMechanism):
+        return GroupedMechanism(mechanism.inputs, in_order(mechanism.rows, order), mechanism.groups)
     columns: tuple[Column, ...] = tuple(mechanism.columns[y] for y in order)
     return Mechanism(mechanism.inputs, mechanism.outputs, columns, mechanism.denominators)
 
