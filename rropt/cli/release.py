@@ -43,7 +43,9 @@ def apply(
     unchecked: Annotated[
         bool, typer.Option("--unchecked", help="Do not check the certificate; the manifest says so.")
     ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Draw again, and overwrite the files.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Release what is refused otherwise; draw again, overwrite files.")
+    ] = False,
     ledger: Annotated[
         str | None,
         typer.Option(

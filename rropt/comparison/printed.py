@@ -17,6 +17,7 @@ from rropt.io.files import open_file
 from rropt.mechanisms.channel import RandomizedChannel
 from rropt.mechanisms.garbling import explicit
 from rropt.mechanisms.mechanism import Mechanism
+from rropt.mechanisms.names import declared_names
 from rropt.problem import Problem
 from rropt.prove.mechanism_files import read_mechanism
 
@@ -115,7 +116,10 @@ def align(
     taken for granted. Raises InputError."""
     rows, changed = _places("inputs", mechanism.inputs, inputs, notes)
     columns, targets = list(range(len(mechanism.outputs))), mechanism.outputs
-    if outputs is not None:
+    if outputs is not None and declared_names(mechanism, outputs) != mechanism.outputs:
+        notes.append(f"its outputs have neutral names: they are taken in the order of the problem's, {_list(outputs)}")
+        targets, changed = outputs, True
+    elif outputs is not None:
         columns, more = _places("outputs", mechanism.outputs, outputs, notes)
         targets, changed = outputs, changed or more
     if not changed:

@@ -70,8 +70,8 @@ def identifying(
     most 4096 outputs, else k-ary or Hadamard response, whichever has less risk. Another one must satisfy the same
     constraints; those on columns (privacy) then hold for the result, those on the matrix as a whole need not.
     The default keeps plain LDP; where the design guarantees another notion of privacy, give one that keeps it.
-    Outputs keep their labels; of the other mechanism's, those that are taken get " (2)". Proportional outputs are
-    merged under the first label. Raises InputError.
+    Outputs keep their labels; of the other mechanism's, those that are taken get " (2)", and no input's name.
+    Proportional outputs are merged under the first label. Raises InputError.
     """
     if (share is None) == (risk is None):
         raise InputError("give either share or risk", "identifying", "for example share='0.05'")
@@ -105,7 +105,8 @@ def mixed(first: Mechanism, second: Mechanism, share: Fraction) -> Mechanism:
     taken = set(first.outputs)
     names = list(first.outputs)
     for label in second.outputs:
-        while label in taken:
+        own = label
+        while label in taken or (label != own and label in first.inputs):
             label += " (2)"
         taken.add(label)
         names.append(label)

@@ -26,6 +26,7 @@ from rropt.io.content import ByContent
 from rropt.io.types import Label
 from rropt.mechanisms.estimators.simplex import projected
 from rropt.mechanisms.mechanism import Mechanism
+from rropt.mechanisms.names import neutral
 from rropt.model.prior import Prior
 from rropt.problem import Minimize, Problem, Solution
 
@@ -284,5 +285,6 @@ def _mix(
         [share * one.mechanism.entry(x, y) for one, share in used for y in range(len(one.mechanism.outputs))]
         for x in range(k)
     ]
-    mixed = Mechanism.from_rationals(rows, inputs=used[0][0].mechanism.inputs)
+    inputs = used[0][0].mechanism.inputs
+    mixed = Mechanism.from_rationals(rows, inputs=inputs, outputs=neutral(inputs, len(rows[0])))
     return mixed, table, worst_risk(costs)

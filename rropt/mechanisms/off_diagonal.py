@@ -44,10 +44,17 @@ class OffDiagonalColumn(Column):
 class OffDiagonalMechanism(Mechanism):
     """Q[x, y] = o_x for y != x and Q[x, x] = 1 - (k - 1) o_x, with o_x = off_diagonal[x] / denominator (ayed eq. 8).
 
-    Costs O(k) for everything that does not need the whole matrix. Raises InputError for a row that does not fit.
+    Costs O(k) for everything that does not need the whole matrix. Output x, by default called as input x, is that of
+    column x. Raises InputError for a row that does not fit.
     """
 
-    def __init__(self, labels: Sequence[Label], off_diagonal: Sequence[int], denominator: int = GRID) -> None:
+    def __init__(
+        self,
+        labels: Sequence[Label],
+        off_diagonal: Sequence[int],
+        denominator: int = GRID,
+        outputs: Sequence[Label] | None = None,
+    ) -> None:
         names = clean_labels(labels, "inputs", 2)
         if denominator <= 0:
             raise InputError("the denominator is not positive", "mechanism")
@@ -61,7 +68,11 @@ class OffDiagonalMechanism(Mechanism):
             if number < 0 or (len(names) - 1) * number > denominator:
                 raise InputError(f"the off-diagonal number of {name!r} makes the diagonal negative", "mechanism")
         object.__setattr__(self, "input_labels", names)
-        object.__setattr__(self, "outputs", names)
+        object.__setattr__(self, "outputs", names if outputs is None else clean_labels(outputs, "outputs"))
+        if len(self.outputs) != len(names):
+            raise InputError(
+                f"{counted(len(self.outputs), 'outputs')} for {counted(len(names), 'inputs')}", "mechanism"
+            )
         object.__setattr__(self, "denominators", (denominator,))
         object.__setattr__(self, "off_diagonal", tuple(int(number) for number in off_diagonal))
 
@@ -144,8 +155,8 @@ class OffDiagonalMechanism(Mechanism):
         return size if one else size - 1
 
     def relabelled(self, outputs: Sequence[str]) -> Mechanism:
-        if tuple(outputs) == self.outputs:
-            return self
+        if len(outputs) == len(self.outputs):
+            return OffDiagonalMechanism(self.inputs, self.off_diagonal, self.denominators[0], outputs)
         return Mechanism(self.inputs, self.outputs, self.columns, self.denominators).relabelled(outputs)
 
     @cached_property
@@ -179,7 +190,8 @@ class OffDiagonalMechanism(Mechanism):
             return super()._write()
         # One number where all rows have the same.
         numbers = self.off_diagonal[:1] if len(set(self.off_diagonal)) == 1 else self.off_diagonal
-        return 2, {
+        named: dict[str, object] = {} if self.outputs == self.inputs else {"outputs": list(self.outputs)}
+        return 2, named | {
             "denominators": [str(number) for number in self.denominators],
             "off_diagonal": [str(number) for number in numbers],
         }
@@ -200,8 +212,10 @@ def off_diagonal_of_document(document: dict[str, object], where: str) -> OffDiag
     numbers = naturals_of(document["off_diagonal"], f"{where}: off_diagonal")
     if len(denominators) != 1:
         raise InputError(f"{counted(len(denominators), 'denominators')}", where, "one is needed")
+    outputs = names_of(document["outputs"], f"{where}: outputs") if "outputs" in document else None
+    every = numbers * len(inputs) if len(numbers) == 1 else numbers
     with in_file(where):
-        return OffDiagonalMechanism(inputs, numbers * len(inputs) if len(numbers) == 1 else numbers, denominators[0])
+        return OffDiagonalMechanism(inputs, every, denominators[0], outputs)
 
 
 READERS[2] = off_diagonal_of_document

@@ -117,7 +117,7 @@ KEYS: dict[object, tuple[str, ...]] = {
     3: ("family", "parameters"),
     4: ("denominators", "outputs", "columns", "groups"),
 }
-"""What the versions of a mechanism file hold beside the inputs."""
+"""What the versions of a mechanism file hold beside the inputs; version 2 has `outputs` where they are not these."""
 
 
 def mechanism_document(text: str, where: str) -> dict[str, object]:
@@ -133,7 +133,8 @@ def mechanism_document(text: str, where: str) -> dict[str, object]:
     version = document.get("version")
     if type(version) is not int or version not in KEYS:
         raise InputError(f"version {version!r:.40} is unknown", where, "update rropt")
-    check_keys(document, {"format", "version", "inputs", *KEYS[version]}, where)
+    named = {"outputs"} & set(document) if version == 2 else set()
+    check_keys(document, {"format", "version", "inputs", *KEYS[version], *named}, where)
     return document
 
 

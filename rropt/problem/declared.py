@@ -241,7 +241,7 @@ class Problem:
 
     def warnings(self) -> tuple[str, ...]:
         """Remarks on the declaration before it is solved."""
-        program = self.compile()
+        program, prior = self.compile(), self.objective.prior
         found = []
         emptied = sorted({y for _, y in program.empty_cells})
         if emptied and isinstance(base_cone(program.cone), CompleteCone) and program.outputs is not None:
@@ -250,8 +250,12 @@ class Problem:
         found += blank_twins(program.inputs)
         zeros = [label for label, weight in zip(program.inputs, program.weights, strict=True) if weight == 0]
         if zeros:
-            them = "they are" if zeros[1:] else "it is"
-            found.append(f"no person has {named(zeros)} (prior 0); {them} protected all the same")
+            them, source = "they are" if zeros[1:] else "it is", None if prior is None else prior.source
+            what = f"the prior of {named(zeros)} is 0" + (f", by counts {source.public}" if source else "")
+            if source is not None and not source.public:
+                # Only exact counts of records tell of records; what somebody declared may be rounded.
+                what = f"no record of {source.file} has {named(zeros)} (prior 0)"
+            found.append(f"{what}; {them} protected all the same")
         free = isinstance(program.cone, FreeCone | PolyhedralCone) and isinstance(base_cone(program.cone), FreeCone)
         # Robust LDP over a polytope is rows that no recogniser matches, and so is that of a joint distribution.
         free = free and not any(isinstance(rule, AtLevel) for rule in self.constraints)

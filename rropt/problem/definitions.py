@@ -10,6 +10,7 @@ from rropt.declare.constraints.mixture import PermutationMixture
 from rropt.errors import InputError
 from rropt.exact import rounded
 from rropt.mechanisms.mechanism import Mechanism
+from rropt.mechanisms.names import declared
 
 if TYPE_CHECKING:
     from rropt.problem.declared import Problem
@@ -22,6 +23,7 @@ def held_to_definitions(
     constraint, in rationals; else raises InputError."""
     if mechanism is None:
         return True
+    mechanism = declared(mechanism, problem._fixed_outputs() or ())
     for name, constraint in zip(described(problem.constraints), problem.constraints, strict=True):
         if weights and isinstance(constraint, PermutationMixture) and constraint.is_shown_by(weights, mechanism):
             continue

@@ -37,8 +37,10 @@ class Solution(ByContent):
 
     `status` is "certified" (a wanted gap reached and the checker said PROVED), "bounded" (a true bound, gap not reached
     or not machine-checked) or "infeasible" (with a checked proof). `attained` encloses the mechanism's value and
-    `limit` is the dual bound, exact, in `units`; None where there is none. `decomposition` gives the weights of
-    permutations (their outputs), exact, where the problem bounds them or their number.
+    `limit` is the dual bound, exact, in `units`; None where there is none. An output of `mechanism` has the name of an
+    input only where no other input makes it more likely; where those declared would mislead, the names are neutral and
+    in the same order, and a warning says why. `decomposition` gives the weights of permutations (their outputs, as
+    declared), exact, where the problem bounds them or their number.
 
     Two solutions are equal where all but the time and the solver's claim is.
     """

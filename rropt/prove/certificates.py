@@ -20,6 +20,7 @@ from rropt.io.files import JSON, read_text, write_whole
 from rropt.mechanisms.columns import exact_rows
 from rropt.mechanisms.grouped import GroupedMechanism, grouped_from_file
 from rropt.mechanisms.mechanism import Mechanism, mechanism_of_columns
+from rropt.mechanisms.names import honest
 from rropt.mechanisms.off_diagonal import OffDiagonalMechanism, off_diagonal_from_file
 from rropt.mechanisms.reading import check_keys, columns_of, names_of, naturals_of
 from rropt.model.divergences import worst_weights
@@ -110,8 +111,13 @@ class Certificate(ByContent):
         return cls(document)
 
     def mechanism(self, where: str = "certificate") -> Mechanism | None:
-        """The witness of section 5 in every form that it may have, or None where the problem is infeasible. Raises
-        InputError that names the file `where`."""
+        """The witness of section 5 in every form that it may have, or None where the problem is infeasible. A
+        certificate calls its outputs as the problem does; where these names would mislead, the mechanism has neutral
+        ones (`rropt.mechanisms.names`). Raises InputError that names the file `where`."""
+        witness = self._witness(where)
+        return None if witness is None else honest(witness)
+
+    def _witness(self, where: str) -> Mechanism | None:
         try:
             content, inputs = (
                 self.document["mechanism"],

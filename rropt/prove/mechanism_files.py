@@ -164,8 +164,9 @@ def _same(one: Mechanism, other: Mechanism) -> bool:
         return True
     if isinstance(one, OffDiagonalMechanism) and isinstance(other, OffDiagonalMechanism):
         # Without the matrix, which may be too large.
-        return (one.inputs, one.denominators, one.off_diagonal) == (
+        return (one.inputs, one.outputs, one.denominators, one.off_diagonal) == (
             other.inputs,
+            other.outputs,
             other.denominators,
             other.off_diagonal,
         )

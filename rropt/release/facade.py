@@ -40,8 +40,9 @@ def release_table(
     a label for them. Columns keep their order and, where all outputs are integers too, their type.
 
     Before the draw it makes the checks of `release_file` that need the records only. It refuses, without `force`, a
-    design whose bound on the identification risk was guaranteed for other counts and does not hold for these, and a
-    column of which nearly all values are replaced by a label. `warn` is called with cautions (Python warnings where it
+    design whose bound on the identification risk was guaranteed for other counts and does not hold for these, a column
+    of which nearly all values are replaced by a label, and outputs that have the name of an input although another one
+    makes them more likely. `warn` is called with cautions (Python warnings where it
     is left out): how many values are replaced; columns, and an index of pandas, that stay and copy or reveal a
     protected one; categories that no record has; designs that identify no frequencies; levels that add up. There is
     neither ledger nor manifest, so that it cannot know earlier releases: every call draws anew, and releasing a table

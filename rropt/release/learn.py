@@ -14,6 +14,7 @@ from rropt.io.arguments import checked
 from rropt.io.types import Label
 from rropt.mechanisms.garbling import explicit
 from rropt.mechanisms.mechanism import Mechanism
+from rropt.mechanisms.names import misleading
 from rropt.mechanisms.sampling.labels import relabel
 from rropt.problem import Problem
 from rropt.release.plans.cross import joined
@@ -71,6 +72,8 @@ class RandomizedColumn(*_BASES):  # type: ignore[misc]
             self.mechanism_ = load_mechanism(self.mechanism)
         else:
             self.mechanism_ = explicit(self.mechanism, "RandomizedColumn")
+        if why := misleading(self.mechanism_):
+            warnings.warn(f"the column would look like the data and is not: {why}", stacklevel=2)
         self.epsilon_ = epsilon_above(self.mechanism_.parity)
         self.n_features_in_ = len(_columns(X))
         names = _names(X)

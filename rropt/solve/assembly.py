@@ -11,11 +11,12 @@ from flint import arb
 
 from rropt.checker import Verdict, check_bytes
 from rropt.declare.objectives import MutualInformation, Objective, Trace
-from rropt.errors import Refusal, counted
+from rropt.errors import Refusal, counted, named
 from rropt.exact import Interval, ball, enclosure
 from rropt.io.clock import Clock
 from rropt.mechanisms.estimators.linear import float_rank
 from rropt.mechanisms.mechanism import Mechanism
+from rropt.mechanisms.names import honest, misleading, misnamed, neutral
 from rropt.model.prior import Prior
 from rropt.program.assignments import Places
 from rropt.program.cones import tightest_log
@@ -32,6 +33,7 @@ from rropt.solve.compose.actions import is_by_actions, is_merged, linear_value, 
 from rropt.solve.dropped import prove_without, said_of
 from rropt.solve.kernel.budget import GRACE
 from rropt.solve.kernel.lp import AGAIN, GAVE_UP
+from rropt.solve.naming import in_order, well_named_near, well_named_order
 from rropt.solve.options import SolveOptions
 from rropt.solve.proving import prove, prove_infeasible
 from rropt.solve.registry import Answer, Effort
@@ -139,20 +141,25 @@ def _prove_of(
     """The result for a mechanism and the answer's bound; `loose` programs lack constraints: no certificate."""
     warnings = list(said)
     mechanism, own, decomposition = found
-    if mechanism is not None and program.outputs is None and outputs is not None:
+    if mechanism is not None and program.outputs is None:
         mechanism = _labelled(mechanism, outputs, warnings)
+    by_actions, merges = is_by_actions(program, answer.stated), is_merged(program)
+    if mechanism is not None and by_actions and merges:
+        mechanism = merge_outputs(mechanism, program.utility, answer.stated)
+    if mechanism is not None and own is not None and not loose and misnamed(mechanism):
+        held = [program] if answer.stated is None or (by_actions and not merges) else [program, answer.stated]
+        whole: Found = mechanism, own, decomposition
+        better = effort.clock.within(ROUNDED, lambda: _named_well(held, objective, effort, whole))
+        mechanism, own, decomposition = better or whole
     at_one_prior = isinstance(program.utility, Capacity) and answer.stated is not None
     worst = isinstance(program.utility, LeastInformation) or at_one_prior
     shown = _mixed_value(answer.stated, mechanism) if worst else own
     witness = mechanism
-    if mechanism is not None and own is not None and is_by_actions(program, answer.stated):
-        if is_merged(program):
-            mechanism = witness = merge_outputs(mechanism, program.utility, answer.stated)
-        else:
-            shown = linear_value(answer.stated, mechanism)
-            if not _is_within(shown, own.upper, program, options):
-                witness = None
-                warnings.append(RENAMED)
+    if mechanism is not None and own is not None and by_actions and not merges:
+        shown = linear_value(answer.stated, mechanism)
+        if not _is_within(shown, own.upper, program, options):
+            witness = None
+            warnings.append(RENAMED)
     limit, certificate, verdict = _prove(answer.stated or program, witness, shown, answer, effort, warnings)
     attained = own
     if own is not None and mechanism is not None and objective.units == "bits":
@@ -177,8 +184,54 @@ def _prove_of(
         warnings.append(f"the gap is above the wanted one; certified, as rounding may cost {float(rounding):.1e}{unit}")
     if mechanism is not None:
         warnings += effort.clock.within(LAST, lambda: _uninformative(mechanism, objective, program)) or ()
+        mechanism = _honest(mechanism, warnings)
     status: Status = "certified" if certified else "bounded"
     return Assembled(status, mechanism, attained, limit, certificate, verdict, tuple(warnings), decomposition)
+
+
+def _named_well(programs: Sequence[Program], objective: Objective, effort: Effort, found: Found) -> Found | None:
+    """The same with its columns in an order in which no output has the name of an input that is not the likeliest, or
+    next to the same where only rounding says that it is not; None where neither keeps the programs, the value and the
+    bounds on weights of permutations."""
+    mechanism, own, weights = found
+    mixture = programs[0].extra(Mixture)
+    order = well_named_order(programs, mechanism)
+    if order is not None:
+        moved, to = _moved(mechanism, weights, order)
+        place = {label: x for x, label in enumerate(mechanism.inputs)}
+        placed = {tuple(map(place.__getitem__, names)): weight for names, weight in (to or {}).items()}
+        if mixture is None or (placed and not mixture.breach(placed)):
+            return moved, own, to
+    if mixture is not None or math.isinf(own.upper):
+        return None
+    sign = programs[0].sign
+    for near in well_named_near(programs, mechanism):
+        value = objective.enclosed(near, effort.allowed / 4, _left(effort))
+        lost = own.lower - value.lower if sign > 0 else value.upper - own.upper
+        return (near, value, None) if lost <= Fraction(effort.allowed) / 8 else None
+    return None
+
+
+def _moved(
+    mechanism: Mechanism, weights: Decomposition | None, order: tuple[int, ...]
+) -> tuple[Mechanism, Decomposition | None]:
+    """A mechanism with its columns in another order, and the weights of its permutations."""
+    if weights is not None:
+        to = {mechanism.outputs[y]: label for label, y in zip(mechanism.outputs, order, strict=True)}
+        weights = {tuple(map(to.__getitem__, names)): weight for names, weight in weights.items()}
+    return in_order(mechanism, order), weights
+
+
+def _honest(mechanism: Mechanism, warnings: list[str]) -> Mechanism:
+    """The mechanism with neutral names where its own would mislead; `warnings` get why."""
+    why, found = misleading(mechanism), honest(mechanism)
+    if why:
+        first, last, those = found.outputs[0], found.outputs[-1], named(mechanism.outputs)
+        warnings.append(
+            f"the outputs are called {first!r} to {last!r}, in the order of those declared ({those}), "
+            f"whose names would mislead: {why}"
+        )
+    return found
 
 
 def _is_apart(program: Program, answer: Answer) -> bool:
@@ -187,8 +240,11 @@ def _is_apart(program: Program, answer: Answer) -> bool:
     return notions is not None and not (notions.is_stated and stated.extra(Notions) == notions)
 
 
-def _labelled(mechanism: Mechanism, outputs: tuple[str, ...], warnings: list[str]) -> Mechanism:
-    """The mechanism with the labels that were asked for, where they are enough."""
+def _labelled(mechanism: Mechanism, outputs: tuple[str, ...] | None, warnings: list[str]) -> Mechanism:
+    """The mechanism with the labels that were asked for, where they are enough; else with labels that no input has."""
+    if outputs is None:
+        default, names = (neutral(inputs, len(mechanism.outputs)) for inputs in ((), mechanism.inputs))
+        return mechanism.relabelled(names) if mechanism.outputs == default != names else mechanism
     if len(outputs) >= len(mechanism.outputs):
         return mechanism.relabelled(outputs)
     needed, given = counted(len(mechanism.outputs), "outputs"), counted(len(outputs), "labels")

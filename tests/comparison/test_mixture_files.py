@@ -37,7 +37,7 @@ def test_solve_writes_the_weights_and_they_are_read_back(tmp_path: Path) -> None
     assert weights[mechanism.inputs] == F("0.3")
     # Added up here once more, without the reader.
     for x, given in enumerate(mechanism.inputs):
-        for y, answer in enumerate(mechanism.outputs):
+        for y, answer in enumerate(mechanism.inputs):
             told = sum((w for outputs, w in weights.items() if outputs[x] == answer), F(0))
             assert told == mechanism.entry(x, y), (given, answer)
 

@@ -166,11 +166,11 @@ WRONG = {
     ),
     "nobody in it": (
         cone_of(properties=HALVES, population={"a": 0, "b": 0, "c": 1, "d": 1}),
-        "LDP property 1: no one has it in the population; leave it out",
+        "LDP property 1: the inputs with it have frequency 0 in the population; leave it out",
     ),
     "nobody outside": (
         cone_of(properties=HALVES, population={"a": 1, "b": 0, "c": 0, "d": 0}),
-        "LDP property 1: everyone has it in the population; leave it out",
+        "LDP property 1: the inputs without it have frequency 0 in the population; leave it out",
     ),
     "half a population": (
         cone_of(properties=HALVES, population={"a": 1}),

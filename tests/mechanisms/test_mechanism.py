@@ -449,7 +449,7 @@ def saved(tmp_path: Path) -> tuple[Path, dict[str, object]]:
         ({"format": "other"}, "not a mechanism file"),
         ({"version": 5}, "version 5"),
         ({"version": True}, "version True"),
-        ({"version": 2}, "keys missing or unknown: columns, off_diagonal, outputs"),
+        ({"version": 2}, "keys missing or unknown: columns, off_diagonal"),
         ({"more": 1}, "more"),
         ({"inputs": ["a", "a"]}, "'a'.*twice"),
         ({"inputs": ["a", 1]}, "not a string"),

@@ -338,7 +338,7 @@ def test_the_violation_says_by_how_much() -> None:
         (lambda: changes((2, 30), [rr.IdentificationRisk([2, 30], 0.1, categories=["x"])]), "not one of the inputs"),
         (
             lambda: changes((2, 0), [rr.IdentificationRisk([2, 0], 0.1, categories=["1"])]),
-            "does not have records to protect",
+            "the count of category",
         ),
         (lambda: changes((2, 3), [rr.IdentificationRisk([2, 3], 0.1, blocks="auto")]), "smallest bound"),
         (lambda: changes((2, 3), [rr.IdentificationRisk([2, 3], 0.1, blocks=[["0", "1"]])]), "cannot keep the risk"),

@@ -82,7 +82,7 @@ def test_categories_without_people_stay(capsys: pytest.CaptureFixture[str]) -> N
     prior = written().objective.prior
     assert prior is not None
     assert dict(zip(prior.labels, prior.weights, strict=True)) == {"low": 6, "mid": 0, "high": 2}
-    assert "note: no person has 'mid' (prior 0); it is protected all the same\n" in capsys.readouterr().out
+    assert "note: no record of d.csv has 'mid' (prior 0); it is protected all the same\n" in capsys.readouterr().out
     # An objective that divides by every frequency says so, in one line.
     assert solve(NAMED["counts"], 'minimize = "minimax_risk"') == 2
     assert "MinimaxRisk: 'mid' has prior zero; leave it out" in capsys.readouterr().err
@@ -92,7 +92,7 @@ def test_a_category_called_none_is_told_as_a_label() -> None:
     """ "prior probability 0: none" read as if there were no such category."""
     prior = rr.Prior.from_counts({"a": 1, "b": 2, "none": 0, "other": 0})
     problem = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.LDP(1)])
-    assert problem.warnings() == ("no person has 'none', 'other' (prior 0); they are protected all the same",)
+    assert problem.warnings() == ("the prior of 'none', 'other' is 0; they are protected all the same",)
 
 
 @pytest.mark.parametrize("own", [NAMED["counts"], "uniform = 3", "counts = [3, 2, 1]"])

@@ -121,7 +121,7 @@ FORMATS = ("t.csv", "t.tsv", "t.parquet", "t.arrow", "t.feather")
 def test_a_release_changes_the_protected_column_and_nothing_else(name: str) -> None:
     data = write(table(), name)
     before = data.read_bytes()
-    released = release_file(data, ProtectedColumn("x", NEXT))
+    released = release_file(data, ProtectedColumn("x", NEXT), force=True)
     assert released.output == data.with_name(f"t.protected{data.suffix}")
     given, made = read(data), read(released.output)
     assert made.schema.equals(given.schema)
@@ -140,7 +140,7 @@ def test_several_batches_keep_the_order(name: str, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(parquet, "ROW_GROUP", 8)
     data = write(table(100), name)
     done: list[tuple[int, int | None]] = []
-    release_file(data, ProtectedColumn("x", NEXT), f"o{data.suffix}", monitor=lambda *now: done.append(now))
+    release_file(data, ProtectedColumn("x", NEXT), f"o{data.suffix}", monitor=lambda *now: done.append(now), force=True)
     made = read(f"o{data.suffix}")
     assert made["x"].to_pylist() == [LABELS[(at + 1) % 3] for at in range(100)]
     assert made.drop_columns("x").equals(read(data).drop_columns("x"))
@@ -153,7 +153,7 @@ def test_several_batches_keep_the_order(name: str, monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_file_without_rows(name: str) -> None:
     data = write(table(0), name)
-    released = release_file(data, ProtectedColumn("x", NEXT))
+    released = release_file(data, ProtectedColumn("x", NEXT), force=True)
     made = read(released.output)
     assert made.num_rows == 0
     assert made.column_names == read(data).column_names
@@ -163,7 +163,7 @@ def test_a_file_without_rows(name: str) -> None:
 def test_parquet_keeps_types_and_compression() -> None:
     pq.write_table(table(50), "t.parquet", compression="gzip")
     release = Release([ProtectedColumn("x", NEXT), ProtectedColumn("id", shifted(tuple(map(str, range(50)))))])
-    release_file("t.parquet", release, "o.parquet")
+    release_file("t.parquet", release, "o.parquet", force=True)
     made = pq.ParquetFile("o.parquet")
     assert made.metadata.row_group(0).column(1).compression == "GZIP"
     assert made.schema_arrow.equals(pq.ParquetFile("t.parquet").schema_arrow, check_metadata=True)
@@ -177,7 +177,9 @@ def test_pandas_reads_a_released_parquet_file_as_it_was() -> None:
         index=pandas.Index([9, 4, 7], name="person"),
     )
     frame.to_parquet("t.parquet")
-    release_file("t.parquet", Release([ProtectedColumn("x", NEXT), ProtectedColumn("n", shifted(("1", "2")))]))
+    release_file(
+        "t.parquet", Release([ProtectedColumn("x", NEXT), ProtectedColumn("n", shifted(("1", "2")))]), force=True
+    )
     made = pandas.read_parquet("t.protected.parquet")
     assert made.index.tolist() == [9, 4, 7]
     assert made.index.name == "person"
@@ -226,7 +228,7 @@ def test_text_files_come_out_as_they_went_in(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_mark_of_the_byte_order_is_no_part_of_a_name() -> None:
     Path("t.csv").write_bytes(b"\xef\xbb\xbfx,y\na,1\n")
-    release_file("t.csv", ProtectedColumn("x", NEXT), "o.csv")
+    release_file("t.csv", ProtectedColumn("x", NEXT), "o.csv", force=True)
     assert Path("o.csv").read_bytes() == b"x,y\nb,1\n"
 
 
@@ -234,12 +236,12 @@ def test_an_empty_cell_is_missing_and_an_empty_line_of_one_column_too() -> None:
     Path("t.csv").write_text("x,y\n,1\nb,2\n", encoding="utf-8")
     with pytest.raises(InputError, match="column 'x': 1 of 2 is unknown: blank"):
         release_file("t.csv", ProtectedColumn("x", NEXT))
-    release_file("t.csv", ProtectedColumn("x", NEXT, null="a"), "o.csv")
+    release_file("t.csv", ProtectedColumn("x", NEXT, null="a"), "o.csv", force=True)
     assert read("o.csv")["x"].to_pylist() == ["b", "c"]
     Path("one.csv").write_text("x\na\n\nb\n", encoding="utf-8")
     with pytest.raises(InputError, match="1 of 3 is unknown"):
         release_file("one.csv", ProtectedColumn("x", NEXT))
-    release_file("one.csv", ProtectedColumn("x", NEXT, null="c"))
+    release_file("one.csv", ProtectedColumn("x", NEXT, null="c"), force=True)
     assert read("one.protected.csv")["x"].to_pylist() == ["b", "a", "c"]
 
 
@@ -249,7 +251,7 @@ def test_dictionaries_that_change_from_batch_to_batch() -> None:
     with pa.OSFile("t.feather", "wb") as stream, pa.ipc.new_stream(stream, given.schema) as writer:
         for batch in given.to_batches():
             writer.write_batch(batch)
-    release_file("t.feather", ProtectedColumn("x", NEXT))
+    release_file("t.feather", ProtectedColumn("x", NEXT), force=True)
     made = read("t.protected.feather")
     assert made["x"].to_pylist() == ["c", "b", "a", "b", "a", "c"]
     assert made["k"].to_pylist() == ["b", "a", "c", "a", "c", "b"]
@@ -265,7 +267,7 @@ def test_dictionaries_that_grow_within_an_arrow_file() -> None:
     with pa.OSFile("t.arrow", "wb") as stream, pa.ipc.new_file(stream, batches[0].schema, options=options) as writer:
         for batch in batches:
             writer.write_batch(batch)
-    release_file("t.arrow", ProtectedColumn("x", NEXT))
+    release_file("t.arrow", ProtectedColumn("x", NEXT), force=True)
     made = read("t.protected.arrow")
     assert made["k"].to_pylist() == ["u", "u", "u", "v", "u", "w"]
     assert made["x"].to_pylist() == ["b", "c"] * 3
@@ -281,7 +283,7 @@ def test_strata_joint_and_dropped_columns_of_a_file() -> None:
         ],
         drop=["name"],
     )
-    released = release_file("t.csv", release, "o.csv")
+    released = release_file("t.csv", release, "o.csv", force=True)
     made = read("o.csv")
     assert made.column_names == ["s", "g", "t", "x"]
     assert list(zip(made["s"].to_pylist(), made["t"].to_pylist(), strict=True)) == [("f", "u"), ("m", "u")]
@@ -786,7 +788,7 @@ def test_a_release_file_from_any_folder(capfd: pytest.CaptureFixture[str]) -> No
     plan_files()
     plan = load_release("p/RELEASE.toml")
     assert (plan.data, plan.output, plan.delimiter) == (Path("p/t.csv"), Path("p/out/o.csv"), ";")
-    assert cli.main(["apply", "p/RELEASE.toml"]) == 0
+    assert cli.main(["apply", "p/RELEASE.toml", "--force"]) == 0
     out = capfd.readouterr().out
     for part in ("x ", "s, t", "together", "epsilon infinite", "as they are", "wrote p/out/o.csv"):
         assert part in out

@@ -65,7 +65,7 @@ def same(x: int, label: str) -> bool:
 
 
 def even(x: int, label: str) -> bool:
-    return ((x + 1) & int(label)).bit_count() % 2 == 0
+    return ((x + 1) & int(label.removeprefix("output ")) - 1).bit_count() % 2 == 0
 
 
 def on_the_plane(x: int, label: str) -> bool:
@@ -145,7 +145,7 @@ def test_a_kept_family_is_the_written_matrix(family: HadamardResponse | LocalHas
         names = [f"{','.join(map(str, a))}:{r}" for *a, r in reports.tolist()]
         found = family.estimate(reports)
     else:
-        names = list(map(str, reports.tolist()))
+        names = [family.output_labels()[report] for report in reports.tolist()]
         found = family.estimate(np.bincount(reports, minlength=m))
     assert [kept.outputs[y] for y in drawn.ravel().tolist()] == names
     again = kept.estimate(np.bincount(drawn.ravel(), minlength=m))

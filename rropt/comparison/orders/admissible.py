@@ -19,6 +19,7 @@ from rropt.io.types import Number
 from rropt.mechanisms.columns import TwoValuedColumn
 from rropt.mechanisms.garbling import AnyMechanism, Garbling, directions, explicit
 from rropt.mechanisms.mechanism import Mechanism
+from rropt.mechanisms.names import neutral
 from rropt.model.privacy import Level, level_numbers
 
 
@@ -96,8 +97,8 @@ def improve(mechanism: AnyMechanism, *, epsilon: Number | None = None, gamma: Nu
     superlevel sets S_j (entries above each value), w_j the step between two values over gamma - 1; c >= 0 as the ratio
     is at most gamma. The first part are outputs of the improved mechanism, equal sets merged. The parts c 1 carry no
     information: their total mass d goes to the other outputs in proportion, each divided by 1 - d. A mechanism with
-    only uninformative outputs is improved by randomised response. At most (k - 1) m and 2^k - 2 outputs, named "0",
-    "1", ....
+    only uninformative outputs is improved by randomised response. At most (k - 1) m and 2^k - 2 outputs, with neutral
+    names.
 
     Level and errors as for `admissible`, and InputError for a mechanism whose parity is above the level.
     Source: Lemmas 5.3 to 5.5 of Chai and Nayak in one step.
@@ -188,4 +189,4 @@ def _two_valued(inputs: tuple[str, ...], sets: list[int], weights: list[Fraction
     for members, weight in zip(sets, weights, strict=True):
         low, high = int(weight * scale), int(weight * ratio * scale)
         columns.append(TwoValuedColumn(low, high, members))
-    return Mechanism(inputs, tuple(map(str, range(len(sets)))), tuple(columns), (scale,))
+    return Mechanism(inputs, neutral(inputs, len(sets)), tuple(columns), (scale,))

@@ -13,6 +13,7 @@ from rropt.io.arguments import checked
 from rropt.io.files import TABLE, csv_text, read_text, write_whole
 from rropt.io.formulas import unquoted
 from rropt.mechanisms.mechanism import Mechanism
+from rropt.mechanisms.names import declared_names
 from rropt.model.prior import clean_labels
 from rropt.program.permutation_mixtures import mixed
 
@@ -64,7 +65,7 @@ def load_mixture(
     if total != 1:
         raise InputError(f"the weights sum to {rounded(total, 12)}, not to one", where, "is the file cut short?")
     if mechanism is not None:
-        if mechanism.inputs != inputs or mechanism.outputs != inputs:
+        if mechanism.inputs != inputs or declared_names(mechanism, inputs) != inputs:
             raise InputError("its inputs are not the inputs and outputs of the mechanism", where, "give the other file")
         places = {tuple(inputs.index(name) for name in outputs): weight for outputs, weight in weights.items()}
         made = mixed(places, inputs)

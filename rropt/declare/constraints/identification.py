@@ -106,7 +106,7 @@ class IdentificationRisk(Constraint):
         if self.categories is not None:
             for x in named:
                 if not counts[x]:
-                    raise InputError(f"category {inputs[x]!r} does not have records to protect", WHERE, "leave it out")
+                    raise InputError(f"the count of category {inputs[x]!r} is 0", WHERE, "leave it out")
         low = set(at_risk(counts, self.at_most))
         return counts, [x for x in sorted(named) if x in low]
 
@@ -136,7 +136,7 @@ class IdentificationRisk(Constraint):
         """Raises InputError where no theta of the block keeps the bound."""
         name = ", ".join(inputs[x] for x in block)
         if len(block) > 1 and not all(counts[x] for x in block):
-            raise InputError(f"the block {name} has a category without records", WHERE, "leave it out")
+            raise InputError(f"the block {name} has a category whose count is 0", WHERE, "leave it out")
         if not own:
             return
         if least_theta([counts[x] for x in block], [block.index(c) for c in own], self.at_most) is None:
@@ -153,7 +153,7 @@ class IdentificationRisk(Constraint):
         renamed = [(x, y) for x, y, share in kept if x != y and share >= ALWAYS]
         if not renamed:
             return ()
-        names = ", ".join(f"{labels[x]!r} as {labels[y]!r}" for x, y in renamed[:FEW])
+        names = ", ".join(f"{labels[x]!r} as {mechanism.outputs[y]!r}" for x, y in renamed[:FEW])
         more = f", and {len(renamed) - FEW:,} more" if len(renamed) > FEW else ""
         return (
             f"the mechanism renames categories (it always releases {names}{more}): this keeps the bound on the "

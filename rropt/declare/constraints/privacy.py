@@ -90,7 +90,7 @@ class LDP(AtLevel):
                 total = sum(part, Fraction(0))
                 if not total:
                     raise InputError(
-                        f"{'no one has' if side else 'everyone has'} it in the population",
+                        f"the inputs {'with' if side else 'without'} it have frequency 0 in the population",
                         f"LDP property {number}",
                         "leave it out",
                     )

@@ -12,6 +12,7 @@ from rropt.io.arguments import checked
 from rropt.io.counts import Numbers, is_collection
 from rropt.io.types import Counts, Label, Number
 from rropt.mechanisms.mechanism import Mechanism
+from rropt.mechanisms.names import declared_names
 from rropt.model.prior import clean_labels
 from rropt.program.programs import Row
 
@@ -49,11 +50,12 @@ class Forbidden(Constraint):
         object.__setattr__(self, "cells", tuple(dict.fromkeys(cleaned)))
 
     def violation(self, mechanism: Mechanism) -> Fraction:
+        outputs = declared_names(mechanism, mechanism.inputs)
         return sum(
             (
                 mechanism.entry(
                     _position(x, mechanism.inputs, "Forbidden input"),
-                    _position(y, mechanism.outputs, "Forbidden output"),
+                    _position(y, outputs, "Forbidden output"),
                 )
                 for x, y in self.cells
             ),
@@ -127,9 +129,9 @@ class Floor(Constraint):
         ]
 
     def violation(self, mechanism: Mechanism) -> Fraction:
+        outputs = declared_names(mechanism, mechanism.inputs)
         return max(
-            floor
-            - mechanism.entry(_position(label, mechanism.inputs, "Floor"), _position(label, mechanism.outputs, "Floor"))
+            floor - mechanism.entry(_position(label, mechanism.inputs, "Floor"), _position(label, outputs, "Floor"))
             for label, floor in self._floors(mechanism.inputs)
         )
 

@@ -14,6 +14,7 @@ from rropt.io.arguments import checked
 from rropt.io.counts import Table
 from rropt.io.types import Label, Matrix
 from rropt.mechanisms.mechanism import Mechanism
+from rropt.mechanisms.names import declared_names
 from rropt.model.prior import Prior, clean_labels
 from rropt.program.programs import BayesGain, Linear, Sense, Utility
 
@@ -50,7 +51,7 @@ class Trace(Objective):
         return inputs
 
     def value(self, mechanism: Mechanism) -> Interval:
-        if mechanism.outputs != mechanism.inputs:
+        if declared_names(mechanism, mechanism.inputs) != mechanism.inputs:
             raise InputError("its outputs are not its inputs", "Trace", "a trace needs a square mechanism")
         if self.prior is None:
             return Interval.point(sum((mechanism.entry(x, x) for x in range(len(mechanism.inputs))), Fraction(0)))
@@ -133,7 +134,7 @@ class _Expected(Objective):
 
     def value(self, mechanism: Mechanism) -> Interval:
         check_domain(mechanism, self.prior.labels, type(self).__name__)
-        if mechanism.outputs != self.actions:
+        if declared_names(mechanism, self.actions) != self.actions:
             raise InputError(
                 "the mechanism's outputs are not the actions", type(self).__name__, "give both the same labels"
             )

@@ -14,6 +14,7 @@ from rropt.io.arguments import checked
 from rropt.io.counts import category_labels, number_array
 from rropt.io.types import Categories, Number
 from rropt.mechanisms.implicit import TwoLevelFamily
+from rropt.mechanisms.names import neutral
 from rropt.mechanisms.sampling import MechanismSampler, Source
 from rropt.mechanisms.sampling.labels import flat_codes
 from rropt.mechanisms.sampling.sources import secure_source
@@ -66,7 +67,9 @@ class HadamardResponse(TwoLevelFamily):
         return self.width // 2
 
     def output_labels(self) -> tuple[str, ...]:
-        return tuple(map(str, range(self.width)))
+        """Numbers, and neutral names where inputs are numbers."""
+        numbers = tuple(map(str, range(self.width)))
+        return numbers if not set(numbers) & set(self.labels) else neutral(self.labels, self.width)
 
     def likelier(self, y: int) -> np.ndarray:
         return np.asarray(_odd(np.arange(1, self.size + 1) & y) == 0)
@@ -132,7 +135,7 @@ class HadamardResponse(TwoLevelFamily):
         from rropt.mechanisms.estimators.terms import MOST_COVARIED
 
         checked_method(method, prior)
-        observed = checked_counts(counts, tuple(map(str, range(self.width))))
+        observed = checked_counts(counts, self.output_labels())
         n, c = int(observed.sum()), float(self.tilt)
         values = walsh_hadamard(observed)[1 : self.size + 1] / (n * c)
         variances = (1 / c**2 - values**2) / (n - 1)

@@ -135,7 +135,7 @@ class SubsetMixture(LabelledChannel):
             for members in combinations(range(k), t):
                 name = "|".join(self.labels[x] for x in members) or "(none)"
                 made[name] = TwoValuedColumn(low, high, sum(1 << x for x in members))
-        if len(made) < columns:
+        if len(made) < columns or any(one.members.bit_count() > 1 for name in self.labels if (one := made.get(name))):
             raise InputError("two sets have one name", "to_mechanism", "use categories without '|'")
         return Mechanism(self.labels, tuple(made), tuple(made.values()), (scale,))
 

@@ -20,6 +20,7 @@ from rropt.io.types import Counts, Label, Number
 from rropt.mechanisms.families.bistochastic import beta, entropy_bits
 from rropt.mechanisms.families.chains import inversion
 from rropt.mechanisms.mechanism import Mechanism
+from rropt.mechanisms.names import misleading
 from rropt.model.prior import Prior, clean_labels, marked
 from rropt.problem import Minimize, Problem, Solution
 from rropt.release.multivariate.clusters import as_text, clusters_of, pairwise_information
@@ -118,12 +119,18 @@ class MultiSolution(ByContent):
         """The share of the whole budget of entropy that is injected."""
         return sum(one.bits for one in self.reports) / sum(one.most_bits for one in self.reports)
 
-    def randomize(self, columns: Mapping[str, Sequence[Label]]) -> dict[str, list[str]]:
+    def randomize(self, columns: Mapping[str, Sequence[Label]], *, force: bool = False) -> dict[str, list[str]]:
         """The records (one sequence of values an attribute) with every value randomised, drawn exactly and securely.
 
         Raises InputError for attributes that are missing, columns that are not attributes, columns of different lengths
-        and values that are not categories.
+        and values that are not categories; without `force`, also where a category is likelier to be released as another
+        one than that one itself, as it may be where the prior of one is 0: the columns would look like the data.
         """
+        for name, mechanism in self.mechanisms.items():
+            if not force and (why := misleading(mechanism)):
+                raise InputError(
+                    f"{name} would look like the data and is not: {why}", WHERE, "use force=True, or merge"
+                )
         wanted = [name for attribute in self.release.attributes for name in attribute.members]
         ordered([str(name) for name in columns], wanted, f"{WHERE}, columns")
         table = as_text(columns)
@@ -136,7 +143,7 @@ class MultiSolution(ByContent):
                 raise InputError(f"{strange} is not a category of {attribute.name}", WHERE, "declare it in the prior")
             drawn = self.mechanisms[attribute.name].randomize([label[record] for record in records])
             for number, name in enumerate(attribute.members):
-                found[name] = [part[str(value)][number] for value in drawn]
+                found[name] = [part[value][number] for value in drawn]
         return found
 
 
@@ -247,7 +254,8 @@ class MultiRelease:
             size = len(one.prior)
             places = range(start, start + size)
             rows = [[solution.mechanism.entry(x, y) for y in places] for x in places]
-            mechanisms[one.name] = Mechanism.from_rationals(rows, inputs=one.prior.labels, outputs=one.prior.labels)
+            labels = one.prior.labels
+            mechanisms[one.name] = Mechanism.from_rationals(rows, inputs=labels, outputs=labels)
             reports.append(_report(one, mechanisms[one.name]))
             start += size
         return MultiSolution(self, solution, mechanisms, tuple(reports))

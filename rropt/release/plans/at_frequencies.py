@@ -68,7 +68,7 @@ def _means(told: Columns, matrix: Array, weights: Array, inputs: Sequence[str]) 
             if strange := [label for label, rest in zip(inputs, weights - sum(sides), strict=True) if rest > 0]:
                 yield (
                     f"LDP of the means over groups is not guaranteed for {', '.join(map(repr, strange))}: the "
-                    "frequencies for which its design guarantees it are without this value; make a design with it"
+                    "frequencies for which its design guarantees it give this value 0; make a design with it"
                 )
                 return
             if all(side.any() for side in sides):

@@ -6,8 +6,8 @@ from fractions import Fraction
 from typing import Any
 
 from rropt.exact import rational_text
-from rropt.model.privacy.level import Level as Declared, declared_number
 from rropt.model.guarantees import approximate_level
+from rropt.model.privacy.level import Level as Declared, declared_number
 from rropt.program.events import ApproximateBound
 from rropt.release.plans.odds import Odds, epsilon_above, parity_text, together
 from rropt.release.plans.plan import ProtectedColumn, Release

@@ -111,10 +111,14 @@ def _use(column: pa.Array, known: dict[object, bool]) -> None:
     """Note which categories of a column its records have, of the first MOST_VALUES."""
     if not pa.types.is_dictionary(column.type) or not is_text(column.type.value_type):
         return
-    used = set(column.indices.unique().to_pylist())
-    for at, value in enumerate(column.dictionary.slice(0, MOST_VALUES).to_pylist()):
-        if len(known) < MOST_VALUES or value in known:
-            known[value] = known.get(value, False) or at in used
+    # Values that no list before had room for are not added later: what stands as unused was in every list.
+    for at in column.indices.unique().drop_null():
+        value = column.dictionary[at.as_py()].as_py()
+        if value is not None and (len(known) < MOST_VALUES or value in known):
+            known[value] = True
+    for value in column.dictionary.slice(0, MOST_VALUES).to_pylist():
+        if value is not None and len(known) < MOST_VALUES:
+            known.setdefault(value, False)
 
 
 def _same(one: pa.Array, other: pa.Array) -> bool:

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from rropt.errors import InputError, counted
 from rropt.exact import declared_text, shown
+from rropt.mechanisms.names import misleading
 from rropt.model.guarantees import identification
 from rropt.model.identification import at_risk, risk_excess
 from rropt.release.plans.at_frequencies import column_and_stratum, worse_in
@@ -81,10 +82,24 @@ def look(
         cut = f"{rows:,} of its {counted(whole, 'rows')} were read"
         raise InputError(cut, data, "is the file cut short?")
     against, replaced = _replaced(protector, rows, data, force)
+    against += _misnamed(protector, data, force) if rows else ()
     for stack, known in zip(protector.stacks, counts, strict=True):
         against += _risks(stack.column, known.tolist(), data, force)
         replaced += _worse(stack.column, known.tolist())
     return Seen(rows, tuple(against), (*replaced, *cautions))
+
+
+def _misnamed(protector: Protector, data: str, force: str) -> Iterator[InputError]:
+    """Columns whose values would be called as the data's and do not mean the same."""
+    for column in (stack.column for stack in protector.stacks):
+        inputs = {label for _, mechanism in column.strata for label in mechanism.inputs}
+        for stratum, mechanism in column.strata:
+            if why := misleading(mechanism, inputs):
+                yield InputError(
+                    f"{column_and_stratum(column.columns, stratum)} would look like the data and is not: {why}",
+                    data,
+                    f"give the mechanism neutral outputs, as 'output 1', or use {force} to release under these names",
+                )
 
 
 def _worse(column: ProtectedColumn, counts: list[int]) -> Iterator[str]:

@@ -14,6 +14,7 @@ from typing import Any
 
 from rropt.errors import counted
 from rropt.mechanisms.mechanism import Mechanism
+from rropt.mechanisms.names import declared_names
 from rropt.model.guarantees import privacy_statement
 from rropt.problem import Problem
 from rropt.program.cones import CompleteCone, GraphCone, base_cone, cone_rows
@@ -87,7 +88,7 @@ def breaches(problem: Problem, mechanism: Mechanism, weights: Weights | None = N
     program = problem.compile()
     if mechanism.inputs != program.inputs:
         return ("the mechanism has other inputs than those declared",)
-    if program.outputs is not None and mechanism.outputs != program.outputs:
+    if program.outputs is not None and declared_names(mechanism, program.outputs) != program.outputs:
         return ("the mechanism has other outputs than those declared",)
     missed = list(program.excess(mechanism))
     more = f", and {len(missed) - 1:,} more" if missed[1:] else ""
