@@ -148,15 +148,6 @@ def test_the_codes_of_the_data_mean_nothing() -> None:
             assert list(map(str, column(made, "x"))) == expected
 
 
-def test_a_pandas_index_stays_with_its_records() -> None:
-    pandas = pytest.importorskip("pandas")
-    table = pandas.DataFrame({"k": [1, 2, 3, 4], "x": ["a", "b", "c", "a"]}, index=[5, 5, 0, 2])
-    made = release_table(table, ProtectedColumn("x", shifted(LABELS)))
-    assert made.index.tolist() == [5, 5, 0, 2]
-    assert made["x"].tolist() == ["b", "c", "a", "b"]
-    assert made["k"].tolist() == [1, 2, 3, 4]
-
-
 def test_an_empty_table_is_released_empty(frame: Callable[..., Any]) -> None:
     table = frame({"x": ["a"], "y": [1]})[:0]
     made = release_table(table, ProtectedColumn("x", ABC))
