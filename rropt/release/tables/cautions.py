@@ -18,7 +18,7 @@ from rropt.mechanisms.estimators.linear import float_rank
 from rropt.release.plans.plan import ProtectedColumn, Release
 from rropt.release.plans.privacy import Level, Privacy, epsilon_above
 from rropt.release.plans.provenance import digest
-from rropt.release.tables.coding import is_text, settled
+from rropt.release.tables.coding import is_text, is_whole, settled
 
 MOST_VALUES = 1000
 """Categories of a type that are compared with those of the records."""
@@ -136,7 +136,7 @@ class _Sample:
             self._last = self._keys.max()
         at = pa.array(picked)
         for name, known in self._known.items():
-            self._codes[name] = np.append(self._codes[name], _encode(batch.column(name).take(at), known))[kept]
+            self._codes[name] = np.append(self._codes[name], _encode(settled(batch.column(name)).take(at), known))[kept]
 
     def column(self, name: str) -> tuple[list[object], np.ndarray]:
         """(the values of a column, the number of that of each record)."""
@@ -216,7 +216,7 @@ def _plain(array: pa.Array) -> pa.Array:
 
 def _has_labels(type_: pa.DataType) -> bool:
     inner = type_.value_type if pa.types.is_dictionary(type_) else type_
-    return is_text(inner) or pa.types.is_integer(inner) or pa.types.is_boolean(inner)
+    return is_text(inner) or is_whole(inner)
 
 
 def _encode(array: pa.Array, known: dict[object, int]) -> np.ndarray:
