@@ -189,7 +189,7 @@ def test_a_file_of_pairs_is_audited(tmp_path: Path) -> None:
         rr.audit_sampler(path, 1)
     # Without a header the first pair would be lost.
     path.write_text("\n".join(lines) + "\n")
-    with pytest.raises(InputError, match="its first line is '0,.*'; it must be input,output"):
+    with pytest.raises(InputError, match=r"its first line is '0,.*'; it must be input,output"):
         rr.audit_sampler(path, 1)
     with pytest.raises(InputError, match="cannot read this data file"):
         rr.audit_sampler(tmp_path / "none.csv", 1)
