@@ -11,6 +11,7 @@ import pytest
 from hypothesis import assume, given, settings, strategies as st
 
 import rropt as rr
+from rropt import __main__ as cli
 from rropt.comparison.matrix_files import RawMatrix, read_matrix
 
 TEXTS = [
@@ -157,3 +158,16 @@ def meaning(line: str) -> list[float | str]:
         return [float(cell) if "." in cell or cell.isdigit() else cell for cell in line.split(",")]
     except ValueError:
         return [line]
+
+
+@pytest.mark.parametrize("quote_formulas", [True, False])
+def test_the_table_beside_a_certificate_is_recognised(quote_formulas: bool, tmp_path: Path) -> None:
+    prior = rr.Prior.from_counts({"'=up": 3, "=up": 2, "#x": 1})
+    solution = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.LDP(1)]).solve()
+    assert solution.mechanism is not None
+    assert solution.certificate is not None
+    solution.certificate.save(tmp_path / "certificate.json")
+    table = solution.mechanism.to_csv(tmp_path / "mechanism.csv", quote_formulas=quote_formulas)
+    assert cli.main(["check", str(tmp_path / "certificate.json")]) == 0
+    table.write_text(table.read_text().replace("'=up", "up"))
+    assert cli.main(["check", str(tmp_path / "certificate.json")]) != 0
