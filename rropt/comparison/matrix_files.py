@@ -7,31 +7,42 @@ Armadillo's text (libqif), and JSON lists of lists.
 
 from __future__ import annotations
 
-import csv
+import io
 import json
 import os
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 
 from rropt.errors import InputError, counted
 from rropt.exact import rational, rounded
+from rropt.io.count_records import plain_delimiter
 from rropt.io.counts import Table
-from rropt.io.files import Limits, open_file, read_text
+from rropt.io.files import Limits, csv_rows, open_file, read_text
 from rropt.io.formulas import unquoted
 from rropt.io.types import Matrix
 from rropt.mechanisms.reading import TOLERANCE
 
 Rows = tuple[tuple[Fraction, ...], ...]
-CORNERS = ("", "input", "inputs")
-"""First cells of a header above a column of labels. "input" is what this package writes."""
+MARKED, UNMARKED = "input", "inputs"
+"""What this package writes there: labels may have marks of formulas, or have none."""
+CORNERS = ("", MARKED, UNMARKED)
+"""First cells of a header above a column of labels."""
 NO_NUMBERS = ("nan", "na", "inf", "-inf", "+inf", "null", "none", "n/a", "")
 """Cells that are read as missing labels."""
 DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?", re.ASCII)
+NUMERIC = re.compile(r"[+-]?(?:[0-9]+[.,]?[0-9]*|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?%?|[+-]?[0-9]+/[0-9]+", re.ASCII)
+"""What is meant as a number, and is no name unless it is a whole one."""
+WHOLE = re.compile(r"-?[0-9]+", re.ASCII)
+FOREIGN = re.compile(r"(?s)^'.*'$|\\[^\w]")
+"""Single quotes around a label, or a backslash before a mark."""
+ARMADILLO = re.compile(r"\s*ARMA_MAT_TXT_\w+[ \t]*\r?\n([^\r\n]*)(?:\r?\n|$)", re.ASCII)
 DIGITS = re.compile(r"[1-9][0-9]*", re.ASCII)
 EXACT = 40
 """Decimals that are counted for a number that is not rounded, a ratio."""
@@ -47,7 +58,7 @@ LONG = 15
 class RawMatrix:
     """A matrix as it was read: `entries` as the decimals say, `doubles` the exact binary numbers where the decimals are
     doubles printed in full (else None), `places` the most decimals of an entry (EXACT: some are ratios); labels of both
-    axes where there are any; `rows_are_inputs` where the file says so itself."""
+    axes where there are any; `rows_are_inputs` where the file says so itself; `notes` on lines that were left out."""
 
     where: str
     entries: Rows
@@ -56,13 +67,16 @@ class RawMatrix:
     row_labels: tuple[str, ...] | None = None
     column_labels: tuple[str, ...] | None = None
     rows_are_inputs: bool = False
+    notes: tuple[str, ...] = ()
 
     @property
     def transposed(self) -> RawMatrix:
         """The same with its axes exchanged."""
         doubles = None if self.doubles is None else tuple(zip(*self.doubles, strict=True))
         entries = tuple(zip(*self.entries, strict=True))
-        return RawMatrix(self.where, entries, doubles, self.places, self.column_labels, self.row_labels)
+        return RawMatrix(
+            self.where, entries, doubles, self.places, self.column_labels, self.row_labels, False, self.notes
+        )
 
 
 def read_matrix(path: str | os.PathLike[str], delimiter: str | None = None) -> RawMatrix:
@@ -83,7 +97,7 @@ def read_matrix(path: str | os.PathLike[str], delimiter: str | None = None) -> R
             raise
         except Exception:  # of any kind: numpy evaluates the header, which may declare more entries than fit in memory
             raise InputError("this is not a .npy file of numbers", where, "write it with numpy.save") from None
-    text = read_text(place, "matrix", limits=NESTED if place.suffix == ".json" else LINES)
+    text = read_text(place, "matrix", as_it_is=True, limits=NESTED if place.suffix == ".json" else LINES)
     if "\0" in text:
         raise InputError("this is not a text", where, "give CSV, .npy or a mechanism file")
     if place.suffix == ".json":
@@ -106,8 +120,8 @@ def array_matrix(matrix: Matrix, where: str = "matrix") -> RawMatrix:
     _rectangle([len(row) for row in rows], [f"row {x}" for x in range(len(rows))], where)
     texts = [[str(entry) for entry in row] for row in rows]
     entries = [[rational(v, f"{where}: row {x} column {y}") for y, v in enumerate(row)] for x, row in enumerate(rows)]
-    labels = [None if names is None else list(names) for names in (table.row_names(where), table.column_names(where))]
-    return _check(entries, texts, where, [f"row {x}" for x in range(len(rows))], *labels)
+    names = [f"row {x}" for x in range(len(rows))]
+    return _check(entries, texts, where, names, table.row_names(where), table.column_names(where))
 
 
 # -- text ------------------------------------------------------------------------------------------------
@@ -117,75 +131,104 @@ def _too_many(where: str) -> InputError:
     return InputError(f"it has more than {MOST_CELLS:,} cells", where, "audit a part of it")
 
 
-def _from_text(text: str, where: str, delimiter: str | None) -> RawMatrix:
-    lines = [
-        (number, line)
-        for number, line in enumerate(text.split("\n"), start=1)
-        if line.strip() and not line.lstrip().startswith("#")
+@dataclass(frozen=True)
+class _Cells:
+    """The records of a text: their first lines, their cells as they stand, and as numbers (None: it is none). `notes`
+    say what was left out."""
+
+    lines: list[int]
+    texts: list[list[str]]
+    numbers: list[list[Fraction | None]]
+    mark: str
+    notes: tuple[str, ...]
+
+    @classmethod
+    def read(cls, text: str, where: str, mark: str) -> _Cells:
+        """Raises InputError."""
+        known: dict[str, Fraction | None] = {}
+
+        def number(cell: str) -> Fraction | None:
+            if cell not in known:
+                try:
+                    known[cell] = rational(_plain(cell.strip(), mark))
+                except InputError:
+                    known[cell] = None
+            return known[cell]
+
+        rows = _rows(text, where, mark, False)
+        # Blanks belong to a label, unless numbers are set apart by blanks too.
+        if any(cell != cell.strip() and number(cell) is not None for _, row in rows for cell in row[1:]):
+            rows = _rows(text, where, mark, True)
+        rows, notes = _without_comments(rows, text, mark)
+        texts = [row for _, row in rows]
+        return cls([line for line, _ in rows], texts, [list(map(number, row)) for row in texts], mark, notes)
+
+
+def _rows(text: str, where: str, mark: str, padded: bool) -> list[tuple[int, list[str]]]:
+    """The records of a text; several blanks count as one where they are the delimiter."""
+    rows = csv_rows(text, where, mark, padded and mark != " ")
+    if mark == " ":
+        rows = [(line, [cell for cell in row if cell]) for line, row in rows]
+        rows = [(line, row) for line, row in rows if row]
+    if sum(len(row) for _, row in rows) > MOST_CELLS:
+        raise _too_many(where)
+    return rows
+
+
+def _without_comments(
+    rows: list[tuple[int, list[str]]], text: str, mark: str
+) -> tuple[list[tuple[int, list[str]]], tuple[str, ...]]:
+    """The records without comments, and a note on each of these: they begin with a number sign, and have another number
+    of cells than rows, or, as NumPy writes them between blanks, a blank behind it."""
+    if "#" not in text:
+        return rows, ()
+    lines = list(io.StringIO(text, newline=""))
+    marked = {line for line, _ in rows if lines[line - 1].lstrip().startswith("#")}
+    width = max((len(row) for line, row in rows if line not in marked), default=0)
+    left = [
+        line
+        for line, row in rows
+        if line in marked and width and (len(row) != width or (mark == " " and row[0] == "#"))
     ]
-    if not lines:
-        raise InputError("it is empty", where, "give a matrix of probabilities")
+    notes = [f"line {line} begins with # and was left out: it is not a row of {width} cells" for line in left]
+    return [row for row in rows if row[0] not in left], tuple(notes)
+
+
+def _from_text(text: str, where: str, delimiter: str | None) -> RawMatrix:
     shape = None
-    if lines[0][1].startswith("ARMA_MAT_TXT_"):
-        shape = " ".join(lines[1][1].split()) if len(lines) > 1 else ""
-        lines, delimiter = lines[2:], " "
-    mark = delimiter if delimiter is not None else _guess(lines[0][1] if lines else "")
-    if len(mark) != 1:
-        raise InputError(f"{mark!r} is not a single character", "delimiter", "as , or ;")
-    numbers, cells, room = [number for number, _ in lines], [], MOST_CELLS
-    for number, line in lines:
+    if armadillo := ARMADILLO.match(text):
+        shape, delimiter = " ".join(armadillo[1].split()), " "
+        text = "\n" * armadillo[0].count("\n") + text[armadillo.end() :]
+    if not text.strip():
+        raise InputError("it is empty", where, "give a matrix of probabilities")
+    marks = _marks(text) if delimiter is None else [plain_delimiter(delimiter, where)]
+    read, error = list[_Cells](), None
+    for mark in marks:
         try:
-            bare = line
-            if mark == " ":
-                # Several blanks count as one delimiter.
-                bare = bare.strip()
-                while "  " in bare:
-                    bare = bare.replace("  ", " ")
-            room -= bare.count(mark) + 1
-            if room < 0:
-                raise _too_many(where)
-            given = next(csv.reader([bare], delimiter=mark, skipinitialspace=True, strict=True))
-        except (csv.Error, StopIteration) as error:
-            raise InputError(f"line {number} cannot be read ({error})", where, "correct its quotes") from None
-        cells.append([cell.strip() for cell in given])
-    if max(map(len, cells), default=0) < 2:
-        shown = lines[0][1].strip()[:40] if lines else ""
+            cells = _Cells.read(text, where, mark)
+        except InputError as refused:
+            error = error or refused
+            continue
+        if layout := _chosen(_layouts(cells), cells, where):
+            return _matrix(cells, layout, where, shape)
+        read.append(cells)
+    if error is not None and not read:
+        raise error
+    cells = read[0]
+    if max(map(len, cells.texts), default=0) < 2:
+        shown = cells.texts[0][0].strip()[:40] if cells.texts else ""
         raise InputError(
-            f"{mark!r} does not separate its lines, as {shown!r}", where, "name the right one with --delimiter"
+            f"{cells.mark!r} does not separate its lines, as {shown!r}", where, "name the right one with --delimiter"
         )
-    header, labelled = _layout(cells, mark)
-    names = [f"line {number}" for number in numbers]
-    columns: list[str] | None = None
-    if header:
-        columns = cells[0]
-        short = len(cells) > 1 and len(columns) + 1 == len(cells[1])
-        columns = columns if short or not labelled else columns[1:]
-    body, places = (cells[1:], names[1:]) if header else (cells, names)
-    corner = header and labelled and cells[0][0].lower() == "input"
-    if not body:
-        raise InputError("it has a header and no rows", where, "give a matrix of probabilities")
-    _rectangle([len(row) for row in body], places, where)
-    if corner and columns is not None:
-        # This package wrote it, or a program that imitates it.
-        columns, body = list(map(unquoted, columns)), [[unquoted(row[0]), *row[1:]] for row in body]
-    labels = [row[0] for row in body] if labelled else None
-    values = [row[1:] if labelled else row for row in body]
-    if columns is not None and len(columns) != len(values[0]):
-        raise InputError(
-            f"its header names {counted(len(columns), 'columns')} of {len(values[0])}", where, "name every column once"
-        )
-    if shape is not None and shape != f"{len(values)} {len(values[0])}":
-        raise InputError(f"it says it is {shape!r}, and is {len(values)} x {len(values[0])}", where, "write it again")
-    entries = []
-    for name, row in zip(places, values, strict=True):
-        entries.append([_number(cell, f"{where}: {name} column {y + 1}", mark) for y, cell in enumerate(row)])
-    plain = [[_plain(cell, mark) for cell in row] for row in values]
-    return _check(entries, plain, where, places, labels, columns, corner)
+    return _matrix(cells, _likely(cells), where, shape)
 
 
-def _guess(line: str) -> str:
-    bare = re.sub(r'"[^"]*"', "", line)
-    return next((mark for mark in ("\t", ";", ",") if mark in bare), " ")
+def _marks(text: str) -> list[str]:
+    """The delimiters that a text may have, those of its first line in front."""
+    first = next((line for line in text.splitlines() if line.strip() and not line.startswith("#")), text)
+    bare = re.sub(r'"[^"]*"', "", first)
+    found = sorted((mark for mark in "\t;, " if mark in text), key=lambda mark: mark not in bare)
+    return found or [" "]
 
 
 def _plain(cell: str, mark: str) -> str:
@@ -193,61 +236,153 @@ def _plain(cell: str, mark: str) -> str:
     return cell.replace(",", ".") if mark != "," and DECIMAL_COMMA.fullmatch(cell) else cell
 
 
-def _number(cell: str, where: str, mark: str) -> Fraction:
+@dataclass(frozen=True)
+class _Layout:
+    """What a text may be: whether its first line names columns, one less than there are cells where it is `short`, and
+    whether its first column names rows."""
+
+    header: bool
+    labelled: bool
+    short: bool = False
+
+    def corner(self, cells: _Cells) -> str | None:
+        """The first cell of a header above a column of labels."""
+        return cells.texts[0][0].strip().lower() if self.header and self.labelled and not self.short else None
+
+    def columns(self, cells: _Cells) -> list[str] | None:
+        """The labels of the columns."""
+        return cells.texts[0][self.labelled and not self.short :] if self.header else None
+
+    def rows(self, cells: _Cells) -> list[str] | None:
+        """The labels of the rows."""
+        return [row[0] for row in cells.texts[self.header :]] if self.labelled else None
+
+
+def _layouts(cells: _Cells) -> list[_Layout]:
+    """Those layouts in which a text is a matrix of probabilities: exact ones if there are any, else those whose sums
+    rounding explains."""
+    found: list[tuple[_Layout, list[list[Fraction]]]] = []
+    for header, labelled in product((False, True), repeat=2):
+        lengths = set(map(len, cells.texts[header:]))
+        if len(lengths) != 1 or max(lengths) <= labelled:
+            continue
+        missing = max(lengths) - len(cells.texts[0])
+        layout = _Layout(header, labelled, missing == 1)
+        core = [
+            [n for n in row[labelled:] if n is not None and 0 <= n <= 1 + TOLERANCE] for row in cells.numbers[header:]
+        ]
+        if missing not in (0, int(labelled)) or set(map(len, core)) != {max(lengths) - labelled}:
+            continue
+        sure = layout.corner(cells) in CORNERS
+        if all(names is None or _are_names(names, sure) for names in (layout.columns(cells), layout.rows(cells))):
+            found.append((layout, core))
+    exact = [layout for layout, core in found if _sums_to_one(core, TOLERANCE)]
+    return exact or [layout for layout, core in found if _sums_to_one(core, _rounding(cells, layout))]
+
+
+def _are_names(names: list[str], sure: bool) -> bool:
+    """Whether cells may be labels; if it is not `sure` that they are, no decimals, and whole numbers once each."""
+    if not all(names):
+        return False
+    numbers = [name.strip() for name in names if NUMERIC.fullmatch(name.strip())]
+    whole = all(map(WHOLE.fullmatch, numbers)) and len(set(numbers)) == len(numbers)
+    return sure or (whole and not any(name.strip().lower() in NO_NUMBERS for name in names))
+
+
+def _rounding(cells: _Cells, layout: _Layout) -> Fraction:
+    """How far the rounding of all numbers may take the sum of a line from one."""
+    core = [row[layout.labelled :] for row in cells.texts[layout.header :]]
+    numbers = cells.numbers[layout.header :]
+    places = max(
+        _places(number, _plain(text.strip(), cells.mark))
+        for texts, values in zip(core, numbers, strict=True)
+        for text, number in zip(texts, values[layout.labelled :], strict=True)
+        if number is not None
+    )
+    return Fraction(max(len(core), len(core[0])), 2 * 10**places) if places else Fraction(0)
+
+
+def _sums_to_one(table: list[list[Fraction]], slack: Fraction) -> bool:
+    """Whether the lines of one axis, two at least, sum to one."""
+    axes = table, list(zip(*table, strict=True))
+    return any(len(axis) > 1 and all(abs(sum(line) - 1) <= slack for line in axis) for axis in axes)
+
+
+def _chosen(layouts: list[_Layout], cells: _Cells, where: str) -> _Layout | None:
+    """The one layout that a text can have, or None. Raises InputError where there are several, and nothing tells them
+    apart."""
+    if len(layouts) < 2:
+        return layouts[0] if layouts else None
+    for layout in layouts:
+        if layout.corner(cells) in CORNERS:
+            return layout
+    for layout in layouts:
+        if layout.header and layout.labelled and layout.rows(cells) == layout.columns(cells):
+            return layout
+    if len({layout.header for layout in layouts}) > 1:
+        raise InputError(
+            f"line {cells.lines[0]} may name the columns, or be a row of probabilities",
+            where,
+            "begin a line of names with the cell input, above a column of labels; write probabilities as 0.0 and 1.0",
+        )
+    raise InputError(
+        "its first column may name the rows, or be probabilities",
+        where,
+        "write a first line of names, and in it input above a column of labels; write probabilities as 0.0 and 1.0",
+    )
+
+
+def _likely(cells: _Cells) -> _Layout:
+    """The layout that a text is meant to have which is no matrix of probabilities in any."""
+
+    def label(cell: str) -> bool:
+        return cell.strip().lower() not in NO_NUMBERS and not NUMERIC.fullmatch(cell.strip())
+
+    first, rest = cells.texts[0], cells.texts[1:]
+    if rest and all(len(row) == len(first) + 1 for row in rest):
+        return _Layout(True, True, True)
+    corner = first[0].strip().lower() in CORNERS
+    header = bool(first[1:]) and (corner or label(first[0])) and (corner or all(map(label, first[1:])))
+    return _Layout(header, (corner and header) or any(label(row[0]) for row in cells.texts[header:]))
+
+
+def _matrix(cells: _Cells, layout: _Layout, where: str, shape: str | None) -> RawMatrix:
+    """A text of this layout. Raises InputError for what is wrong with it."""
+    body, lines = cells.texts[layout.header :], cells.lines[layout.header :]
+    if not body:
+        raise InputError("it has a header and no rows", where, "give a matrix of probabilities")
+    places = [f"line {line}" for line in lines]
+    _rectangle([len(row) for row in body], places, where)
+    columns, rows, corner = layout.columns(cells), layout.rows(cells), layout.corner(cells)
+    if corner == MARKED and columns is not None and rows is not None:
+        # This package wrote it, or a program that imitates it.
+        columns, rows = list(map(unquoted, columns)), list(map(unquoted, rows))
+    foreign = next((name for name in (*(columns or ()), *(rows or ())) if FOREIGN.search(name)), None)
+    if foreign is not None and corner not in (MARKED, UNMARKED):
+        what = f"its label {foreign!r} may have the quotes or backslashes of another program"
+        raise InputError(what, where, 'quote labels with ", and write "" for one within them')
+    values = [row[layout.labelled :] for row in body]
+    if columns is not None and len(columns) != len(values[0]):
+        raise InputError(
+            f"its header names {counted(len(columns), 'columns')} of {len(values[0])}", where, "name every column once"
+        )
+    if shape is not None and shape != f"{len(values)} {len(values[0])}":
+        raise InputError(f"it says it is {shape!r}, and is {len(values)} x {len(values[0])}", where, "write it again")
+    plain = [[_plain(cell.strip(), cells.mark) for cell in row] for row in values]
+    entries = []
+    for name, row in zip(places, plain, strict=True):
+        entries.append([_entry(cell, f"{where}: {name} column {y + 1}", cells.mark) for y, cell in enumerate(row)])
+    sure = corner in (MARKED, UNMARKED)
+    return replace(_check(entries, plain, where, places, rows, columns, sure), notes=cells.notes)
+
+
+def _entry(cell: str, where: str, mark: str) -> Fraction:
     try:
-        return rational(_plain(cell, mark), where)
+        return rational(cell, where)
     except InputError as error:
         others = [other for other in (",", ";", "\t", "|") if other != mark and other in cell]
         hint = f"is the delimiter {others[0]!r}? say so with --delimiter" if others else error.remedy
         raise InputError(error.what, where, hint) from None
-
-
-def _is_number(cell: str, mark: str) -> bool:
-    try:
-        rational(_plain(cell, mark))
-    except InputError:
-        return False
-    return True
-
-
-def _layout(cells: list[list[str]], mark: str) -> tuple[bool, bool]:
-    """(whether the first line names columns, whether the first column names rows)."""
-
-    def label(cell: str) -> bool:
-        return cell.lower() not in NO_NUMBERS and not _is_number(cell, mark)
-
-    first, rest = cells[0], cells[1:]
-    named_rows = bool(rest) and all(label(row[0]) for row in rest)
-    if rest and all(len(row) == len(first) + 1 for row in rest):
-        return True, True
-    corner, others = first[0].lower(), first[1:]
-    known = [cell for cell in others if _is_number(cell, mark)]
-    if not (label(first[0]) or not corner):
-        # The first cell is a number: the rest may be labels, but beside a probability they are misprints.
-        header = bool(others) and all(map(label, others)) and not {".", ","} & set(first[0])
-    elif not known:
-        header = bool(others) and any(map(label, others))
-    else:
-        probable = all(0 <= rational(_plain(cell, mark)) <= 1 for cell in known)
-        header = corner in CORNERS or not probable
-    if not header:
-        return False, label(first[0]) and (named_rows or not rest)
-    if named_rows or corner in CORNERS:
-        return True, True
-    # Numbers below a text header are row names or probabilities; where they make the rows sum to one they are
-    # probabilities.
-    try:
-        table = [[rational(_plain(cell, mark)) for cell in row] for row in rest]
-    except InputError:
-        return True, any(label(row[0]) for row in rest)
-    return True, not _sums_to_one(table) and _sums_to_one([row[1:] for row in table])
-
-
-def _sums_to_one(table: list[list[Fraction]]) -> bool:
-    if not table or not table[0] or len({len(row) for row in table}) != 1:
-        return False
-    axes = table, list(zip(*table, strict=True))
-    return any(all(abs(sum(line) - 1) <= TOLERANCE for line in axis) for axis in axes)
 
 
 # -- both ------------------------------------------------------------------------------------------------
@@ -272,8 +407,8 @@ def _check(
     texts: list[list[str]],
     where: str,
     names: list[str],
-    row_labels: list[str] | None = None,
-    column_labels: list[str] | None = None,
+    row_labels: Sequence[str] | None = None,
+    column_labels: Sequence[str] | None = None,
     rows_are_inputs: bool = False,
 ) -> RawMatrix:
     for name, row in zip(names, entries, strict=True):

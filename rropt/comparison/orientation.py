@@ -60,7 +60,7 @@ def oriented(
         also = f", and {_axis(other)} {_name(given[other], at)} misses it by {rounded(off, 3)}"
         raise InputError(_told(given[near], near) + also, raw.where, _remedy(given[near], renormalise))
     chosen = given[word]
-    notes = []
+    notes = list(raw.notes)
     if _worst(chosen.entries)[1] > TOLERANCE:
         sums = sorted(sum(row) for row in chosen.entries)
         notes.append(

@@ -183,10 +183,10 @@ def audit_sampler(
 
     `sampler` is a function that takes a list of inputs and returns as many outputs, each drawn independently, such as
     `Mechanism.randomize` with its labels as `inputs`; it is called `trials` times for each input. Or it is the (input,
-    output) pairs themselves, in the order in which they were drawn, or the path of a CSV file of them with a header and
-    two columns. Outputs may be anything that prints or hashes, also
-    arrays and lists. A correct sampler is rejected with probability 1 - `confidence` at most. What is not rejected may
-    still be wrong: see `detectable`. Raises InputError.
+    output) pairs themselves, in the order in which they were drawn, or the path of a CSV file of them with the header
+    input,output. Outputs may be anything that prints or hashes, also arrays and lists. A correct sampler is rejected
+    with probability 1 - `confidence` at most. What is not rejected may still be wrong: see `detectable`. Raises
+    InputError.
     """
     claimed, share = _level(epsilon), _delta(delta)
     if callable(sampler):
@@ -278,12 +278,15 @@ def _drawn(sampler: Callable[[list[Any]], Iterable[Any]], inputs: list[Any], tri
 
 def _read(path: str | os.PathLike[str]) -> Iterator[tuple[str, str]]:
     """The pairs of a CSV file, one after the other."""
-    for line, row in records(path, None):
+    rows = ((line, row) for line, row in records(path, None) if row)
+    _, head = next(rows, (1, []))
+    if [name.strip().lower() for name in head] != ["input", "output"]:
+        raise InputError(f"its first line is {','.join(head)!r}", str(path), "it must be input,output")
+    for line, row in rows:
         if len(row) != 2:
             what = f"line {line} has {counted(len(row), 'values')}, not an input and an output"
             raise InputError(what, str(path), "give two columns, and quotes around a value with commas")
-        if line > 1:
-            yield row[0], row[1]
+        yield row[0], row[1]
 
 
 def _split(pairs: Iterable[Any]) -> Tables:

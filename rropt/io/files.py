@@ -303,6 +303,21 @@ def csv_text(rows: Iterable[Sequence[object]], quote_formulas: bool = True) -> s
     return stream.getvalue()
 
 
+def csv_rows(text: str, where: str, delimiter: str = ",", padded: bool = False) -> list[tuple[int, list[str]]]:
+    """(number of its first line, cells) of every record of a CSV text that is not blank, as they stand; of a `padded`
+    one without the blanks around them. Raises InputError with the line that cannot be read."""
+    rows, last = [], 0
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=padded, strict=True)
+    try:
+        for row in reader:
+            if any(cell.strip() for cell in row) or len(row) > 1:
+                rows.append((last + 1, [cell.strip() for cell in row] if padded else row))
+            last = reader.line_num
+    except csv.Error as error:
+        raise InputError(f"line {last + 1} cannot be read ({error})", where, "correct its quotes") from None
+    return rows
+
+
 def lock_alone(handle: int) -> bool:
     """Whether the open file is now locked by this process, until it is closed or the process ends."""
     try:

@@ -22,6 +22,7 @@ from rropt.io.arguments import checked, position
 from rropt.io.counts import Table, clean_labels, same_labels
 from rropt.io.extras import need
 from rropt.io.files import JSON, csv_text, read_text, write_whole
+from rropt.io.formulas import unquoted
 from rropt.io.types import Label, Matrix, Tabular
 from rropt.mechanisms import display
 from rropt.mechanisms.channel import RandomizedChannel
@@ -329,8 +330,11 @@ class Mechanism(RandomizedChannel):
     def to_csv(self, path: str | os.PathLike[str], *, quote_formulas: bool = True) -> Path:
         """Write the float64 matrix as CSV, one row an input; `save` keeps the exact integers. With `quote_formulas`,
         labels that a spreadsheet would take for formulas get an apostrophe in front; `rropt.audit` reads both."""
+        # The other corner says that an apostrophe is part of a label.
+        plain = quote_formulas or all(unquoted(label) == label for label in (*self.inputs, *self.outputs))
+        head = ["input" if plain else "inputs", *self.outputs]
         rows = ([label, *map(repr, row)] for label, row in zip(self.inputs, self.matrix.tolist(), strict=True))
-        return write_whole(path, csv_text([["input", *self.outputs], *rows], quote_formulas))
+        return write_whole(path, csv_text([head, *rows], quote_formulas))
 
     def to_frame(self) -> Any:
         """The float64 matrix as a pandas DataFrame, inputs by outputs. Raises InputError where pandas is missing."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
@@ -26,7 +24,7 @@ from rropt.io.counts import (
     has_axes,
     is_collection,
 )
-from rropt.io.files import TABLE, read_text
+from rropt.io.files import TABLE, csv_rows, read_text
 from rropt.io.types import Categories, Counts, Label, Matrix
 
 TOLERANCE = Fraction(1, 10**9)
@@ -280,21 +278,20 @@ class Prior:
         wanted = ",".join(header)
         text = read_text(path, "file of counts", as_it_is=True, limits=TABLE)
         where = str(path)
-        try:
-            rows = list(csv.reader(io.StringIO(text, newline="")))
-        except csv.Error as error:
-            raise InputError(f"this is not CSV ({error})", where, f"write lines of the form {wanted}") from None
-        if not rows or [cell.strip() for cell in rows[0]] != header:
-            got = ",".join(rows[0]) if rows else "nothing"
+        rows = csv_rows(text, where)
+        # Blanks belong to a label, unless the numbers are set apart by blanks too.
+        if any(row[-1] != row[-1].strip() for _, row in rows):
+            rows = csv_rows(text, where, padded=True)
+        head = rows[0][1] if rows else []
+        if [cell.strip() for cell in head] != header:
+            got = ",".join(head) or "nothing"
             hint = "use commas, and " if ";" in got or "\t" in got else ""
             data = "; of a file with one line a person give the column" if pairs is None and len(rows) > 2 else ""
             raise InputError(f"the first line is {got!r}", where, f"{hint}it must be: {wanted}{data}")
         counts: dict[tuple[str, ...], Fraction] = {}
-        for number, row in enumerate(rows[1:], start=2):
-            if not row:
-                continue
-            labels = tuple(cell.strip() for cell in row[:-1])
-            if len(row) != len(header) or not all(labels):
+        for number, row in rows[1:]:
+            labels = tuple(row[:-1])
+            if len(row) != len(header) or not all(map(str.strip, labels)):
                 shown = ",".join(row)
                 raise InputError(f"line {number} is {shown!r}", where, f"write {wanted}")
             if labels in counts:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import difflib
-import io
 import json
 import math
 import os
@@ -21,7 +19,7 @@ from rropt.declare import constraints, objectives
 from rropt.errors import InputError, SettingNeeded, suggestion
 from rropt.exact import declared_text, rational
 from rropt.io.count_records import COLUMNAR
-from rropt.io.files import TABLE, read_text
+from rropt.io.files import TABLE, csv_rows, read_text
 from rropt.model.prior import Pairs, Prior, clean_labels, placed_prior
 from rropt.problem.goal import Maximize, Minimize
 from rropt.solve.options import SolveOptions
@@ -240,14 +238,13 @@ def _read_constraint(entry: object, where: str, folder: Path, prior: Prior | Non
 
 def _read_matrix(path: Path) -> list[list[Fraction | float]]:
     """A CSV of numbers without a header; "inf" where a pair is not bounded."""
-    rows = csv.reader(io.StringIO(read_text(path, "file of distances", limits=TABLE)))
+    rows = csv_rows(read_text(path, "file of distances", as_it_is=True, limits=TABLE), str(path))
     return [
         [
             math.inf if cell.strip().lower() in ("inf", "infinity") else rational(cell.strip(), f"{path} line {number}")
             for cell in row
         ]
-        for number, row in enumerate(rows, start=1)
-        if row
+        for number, row in rows
     ]
 
 

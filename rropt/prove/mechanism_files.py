@@ -87,7 +87,9 @@ def _is_table_of(place: Path, mechanism: Mechanism) -> bool:
             return False
         lines = csv.reader(io.TextIOWrapper(stream, encoding="utf-8-sig", newline=""))
         try:
-            head, *rows = ([unquoted(cell) for cell in line] for line in lines)
+            head, *rows = lines
+            if head[:1] == ["input"]:  # the other corner says that labels have no marks
+                head, *rows = ([unquoted(cell) for cell in line] for line in (head, *rows))
             values = [[float(cell) for cell in row[1:]] for row in rows]
         except (csv.Error, ValueError):  # also what is not UTF-8, and a file without a line
             return False

@@ -37,7 +37,9 @@ def release_table(
 
     The domain is that of the mechanisms: text means itself, an integer its decimal text; codes of a categorical column
     are not used. Missing and unknown values are an error that counts and lists them, unless the release declares
-    a label for them. Columns keep their order and, where all outputs are integers too, their type.
+    a label for them. Columns keep their order. Everything that is not protected stays as it is, and so does the index
+    of pandas. A protected column keeps its type where that has a place for every output. Columns of pandas whose labels
+    are not text are named by their text.
 
     Before the draw it makes the checks of `release_file` that need the records only. It refuses, without `force`, a
     design whose bound on the identification risk was guaranteed for other counts and does not hold for these, a column

@@ -363,7 +363,7 @@ def test_bad_files_are_one_line(
     [
         (["none.csv"], "No such file"),
         (["m.csv", "--delimiter", ";"], "';' does not separate"),
-        (["m.csv", "--delimiter", ""], "not a single character"),
+        (["m.csv", "--delimiter", ""], "not one plain character"),
         (["m.csv", "--epsilon", "x"], "'x' is not a number"),
         (["m.csv", "--epsilon", "1", "--problem", "t.toml"], "both given"),
         (["m.csv", "--orientation", "up"], "use rows or columns"),

@@ -187,6 +187,10 @@ def test_a_file_of_pairs_is_audited(tmp_path: Path) -> None:
     path.write_text("input,output\n0,1,2\n")
     with pytest.raises(InputError, match="line 2 has 3 values, not an input and an output"):
         rr.audit_sampler(path, 1)
+    # Without a header the first pair would be lost.
+    path.write_text("\n".join(lines) + "\n")
+    with pytest.raises(InputError, match=r"its first line is '0,.*'; it must be input,output"):
+        rr.audit_sampler(path, 1)
     with pytest.raises(InputError, match="cannot read this data file"):
         rr.audit_sampler(tmp_path / "none.csv", 1)
 
@@ -225,7 +229,7 @@ def pairs_file(path: Path, epsilon: str, count: int) -> str:
     draw = ours(rr.RandomizedResponse(4, epsilon=epsilon).to_mechanism(), 6)
     codes = [at % 4 for at in range(count)]
     lines = [f'"\x1b{code}",={output}' for code, output in zip(codes, draw(codes), strict=True)]
-    path.write_text("\n".join(["value,answer", *lines]) + "\n", encoding="utf-8")
+    path.write_text("\n".join(["input,output", *lines]) + "\n", encoding="utf-8")
     return str(path)
 
 

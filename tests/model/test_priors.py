@@ -169,7 +169,7 @@ def csv_file(folder: Path, text: str | bytes) -> Path:
     [
         'category,count\na,1\n"b, c",2.5\n',
         '\ufeffcategory,count\r\na,1\r\n"b, c",5/2\r\n',
-        ' category , count \n\na , 1\n"b, c" , 2.5',
+        ' category , count \n\na , 1\n"b, c", 2.5',
     ],
 )
 def test_counts_from_a_file(tmp_path: Path, text: str) -> None:
@@ -202,6 +202,65 @@ def test_bad_files_of_counts(tmp_path: Path, text: str | bytes, what: str) -> No
         Prior.from_csv(path)
     assert str(path) in str(info.value)
     assert "\n" not in str(info.value)
+
+
+LABELS = [
+    "a",
+    "b",
+    "#a",
+    " a",
+    "a ",
+    "a\nb",
+    "a\r\nb",
+    'a"b',
+    '"',
+    "a,b",
+    "a;b",
+    "a\tb",
+    "'a'",
+    "=1",
+    "0",
+    "1",
+    "é",
+    "\\",
+    " 1",
+]
+
+
+@settings(max_examples=200, deadline=None)
+@given(data=st.data())
+def test_counts_that_pandas_writes_are_read_again_or_refused_in_one_line(
+    data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    pd, path = pytest.importorskip("pandas"), tmp_path_factory.getbasetemp() / "pandas.csv"
+    labels = data.draw(st.lists(st.sampled_from(LABELS), min_size=2, max_size=4, unique=True))
+    counts = data.draw(st.lists(st.integers(1, 99), min_size=len(labels), max_size=len(labels)))
+    weighted = data.draw(st.booleans())
+    series = pd.Series([count / 2 if weighted else count for count in counts], index=labels, name="count")
+    form = {
+        "index_label": "category",
+        "sep": data.draw(st.sampled_from([",", ",", ";", "\t"])),
+        "quoting": data.draw(st.sampled_from(range(3))),
+        "quotechar": data.draw(st.sampled_from(['"', '"', "'"])),
+        "lineterminator": data.draw(st.sampled_from(["\n", "\r\n", "\r"])),
+        "encoding": data.draw(st.sampled_from(["utf-8", "utf-8-sig", "utf-16"])),
+        "header": data.draw(st.sampled_from([True, True, False])),
+    }
+    series.to_csv(path, **form)
+    sure = [form[name] for name in ("sep", "quotechar", "encoding", "header")] in (
+        [",", '"', "utf-8", True],
+        [",", '"', "utf-8-sig", True],
+    )
+    refused: InputError | None = None
+    try:
+        prior = Prior.from_csv(path)
+    except InputError as error:
+        refused = error
+    if refused is not None:
+        assert "\n" not in str(refused)
+        assert not sure, refused
+        return
+    assert prior == Prior.from_counts(series)
 
 
 @pytest.mark.parametrize("name", ["missing.csv", ".", "a\0b"])

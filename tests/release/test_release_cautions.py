@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import tracemalloc
+from collections.abc import Iterator
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from itertools import pairwise, permutations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings, strategies as st
 
 import rropt as rr
 from rropt import __main__ as cli
@@ -80,13 +87,86 @@ def test_a_design_that_identifies_nothing_names_the_cure(capfd: pytest.CaptureFi
     assert "from 'other' frequencies cannot be estimated (outputs of rank 2 for 3 inputs); rropt identify makes" in err
 
 
-def test_memory_does_not_grow_with_the_values(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cautions, "MOST_VALUES", 4)
-    batch = pa.record_batch({"s": ["a", "b"] * 50, "few": ["x", "y"] * 50, "many": list(range(5)) * 20})
-    (line,) = cautions.cautions_of_columns([batch, batch], ["s"], ["few", "many"])
-    assert line.startswith(
-        "'few' is released unchanged and determines 1 of the 1 bits of 's'; it determines it in 100 %"
-    )
+def test_memory_does_not_grow_with_the_records(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cautions, "SAMPLE", 512)
+    draw = np.random.default_rng(3)
+
+    def batches(count: int, seen: list[int]) -> Iterator[Any]:
+        for _ in range(count):
+            values = draw.normal(size=5000)
+            text = [f"{value!r} and so on {'.' * 500}" for value in values.tolist()]
+            noise = draw.normal(size=5000)
+            yield pa.record_batch({"s": np.where(values > 0, "a", "b"), "u": text, "v": values, "noise": noise})
+            seen.append(tracemalloc.get_traced_memory()[0])
+
+    tracemalloc.start()
+    seen: list[int] = []
+    (line,) = cautions.cautions_of_columns(batches(40, seen), ["s"], ["noise", "v"])
+    tracemalloc.stop()
+    assert "'v' is released unchanged and nearly determines 's'" in line
+    assert seen[-1] < 1.2 * seen[4] + 1e5
+
+
+NUMBERS = np.random.default_rng(7).permutation(3000)
+BINS = ["low", "mid", "high"]
+VALUES: dict[str, Any] = {
+    "whole numbers": lambda x: (x * 17 - 9000).tolist(),
+    "floats": lambda x: (x / 7 - 100).tolist(),
+    "floats, some missing": lambda x: [None if at % 50 == 0 else at / 7 for at in x.tolist()],
+    "few floats": lambda x: (x // 500 / 4).tolist(),
+    "days": lambda x: [date(1990, 1, 1) + timedelta(days=at) for at in x.tolist()],
+    "moments": lambda x: [datetime(1990, 1, 1) + timedelta(seconds=at) for at in x.tolist()],
+    "decimals": lambda x: [Decimal(at) / 4 for at in x.tolist()],
+    "codes that begin alike": lambda x: [f"{'XBA'[at // 1000]}{at}" for at in x.tolist()],
+    "towns of many records": lambda x: [f"{(at // 6) * 7919 % 5003} town" for at in x.tolist()],
+    "numbers beside words": lambda x: ["unknown" if at % 60 == 0 else str(at) for at in x.tolist()],
+    "truth": lambda x: (x < 1000).tolist(),
+}
+
+
+@pytest.mark.parametrize("kind", VALUES)
+@pytest.mark.parametrize("tells", [True, False])
+def test_a_column_of_any_type_that_tells_a_protected_one_is_named_by_every_reader(kind: str, tells: bool) -> None:
+    """The protected column is a function of the other one, or of the position of the record, which tells nothing."""
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    bins = [BINS[at // 1000] for at in (NUMBERS if tells else np.random.default_rng(1).permutation(NUMBERS)).tolist()]
+    table = pa.table({"s": bins, "u": VALUES[kind](NUMBERS)})
+    plan = rr.release.ProtectedColumn("s", rr.RandomizedResponse(BINS, epsilon=1))
+    csv.write_csv(table, "t.csv")
+    parquet.write_table(table, "t.parquet")
+    with pa.OSFile("t.arrow", "wb") as stream, pa.ipc.new_file(stream, table.schema) as writer:
+        writer.write_table(table, max_chunksize=700)
+    table.to_pandas().to_csv("pandas.csv", index=False)
+    found = []
+    for data in ("t.csv", "t.parquet", "t.arrow", "pandas.csv", table, table.to_pandas(), polars.from_arrow(table)):
+        seen: list[str] = []
+        if isinstance(data, str):
+            rr.release.release_file(data, plan, f"out.{data}", warn=seen.append)
+        else:
+            rr.release.release_table(data, plan, warn=seen.append)
+        found.append(seen)
+    index = table.to_pandas().set_index("u")
+    seen = []
+    rr.release.release_table(index, plan, warn=seen.append)
+    found.append([line.replace("'index u'", "'u'") for line in seen])
+    assert isinstance(index, pandas.DataFrame)
+    assert [len(lines) for lines in found] == [int(tells)] * 8, found
+    assert all("'u' is released unchanged" in line and "drop it" in line for lines in found for line in lines)
+    assert len({*map(tuple, found)}) == 1, "the readers say different things"
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_the_label_changes_as_often_as_in_a_random_order_of_ties(data: st.DataObject) -> None:
+    """By the definition: over all orders of the records that are sorted by their places."""
+    n = data.draw(st.integers(2, 6))
+    labels = data.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
+    places = data.draw(st.lists(st.integers(0, 3), min_size=n, max_size=n))
+    orders = [one for one in permutations(range(n)) if all(places[a] <= places[b] for a, b in pairwise(one))]
+    changes = [sum(labels[a] != labels[b] for a, b in pairwise(order)) for order in orders]
+    found = cautions.label_changes(np.array(labels), np.array(places), 3)
+    assert found == pytest.approx(sum(changes) / len(changes), abs=1e-9)
 
 
 @pytest.mark.parametrize("batch", [1, 3, 100])

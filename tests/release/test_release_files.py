@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings, strategies as st
 from ledgers import draws, states
 
 import rropt as rr
@@ -344,6 +345,14 @@ def bad_files() -> dict[str, tuple[Callable[[], Any], str]]:
             "2 of 3 are unknown: blank (2 times) (known: 'a', 'b', 'c'); recode them, or name the input that they count"
             " as: --null LABEL for missing values, --other LABEL for all others",
         ),
+        "quotes behind backslashes": (
+            lambda: Path("t.csv").write_text('y,x\n"hi \\"you\\" there",a\n') and "t.csv",
+            "it is not CSV after line",
+        ),
+        "text behind a quoted value": (
+            lambda: Path("t.csv").write_text('y,x\n"1"2,a\n"3"4,a\n') and "t.csv",
+            "it is not CSV after line",
+        ),
         "a binary file": (lambda: Path("t.csv").write_bytes(bytes(range(256)) * 9) and "t.csv", "t.csv"),
         "text as Parquet": (lambda: Path("t.parquet").write_text("x\na\n" * 9) and "t.parquet", "cannot be read"),
         "text as Arrow": (lambda: Path("t.arrow").write_text("x\na\n" * 9) and "t.arrow", "cannot be read"),
@@ -359,7 +368,7 @@ def bad_files() -> dict[str, tuple[Callable[[], Any], str]]:
             lambda: write(pa.table({"x": [1.0]}), "t.parquet"),
             "type double does not hold labels",
         ),
-        "truth values": (lambda: write(pa.table({"x": [True]}), "t.arrow"), "type bool does not hold labels"),
+        "truth values": (lambda: write(pa.table({"x": [True]}), "t.arrow"), "1 of 1 is unknown: True"),
         **{
             f"{name} cut at {share}": (
                 lambda name=name, share=share: (write(table(500), name), cut(name, share), name)[2],
@@ -889,3 +898,92 @@ def test_bad_commands(arguments: list[str], what: str, capfd: pytest.CaptureFixt
     assert what in err
     assert err.count("\n") == 1
     assert contents() == before
+
+
+# -- text of other programs ----------------------------------------------------------------------------
+
+CELLS = [
+    "a",
+    "",
+    " a",
+    "a ",
+    "a,b",
+    "a;b",
+    "a\tb",
+    'a"b',
+    '"',
+    '""',
+    "a\nb",
+    "a\r\nb",
+    "'a'",
+    "=1",
+    "#a",
+    "1.50",
+    "é",
+    "\\",
+    'a "b" c',
+    "NA",
+]
+
+
+@settings(max_examples=50, deadline=None)
+@given(data=st.data())
+def test_what_pandas_writes_is_released_as_it_was_or_refused_in_one_line(
+    data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    pd, folder = pytest.importorskip("pandas"), tmp_path_factory.mktemp("pandas")
+    size = data.draw(st.integers(1, 5))
+    cells, labels = (
+        data.draw(st.lists(st.sampled_from(from_), min_size=size, max_size=size)) for from_ in (CELLS, "ab")
+    )
+    names = data.draw(st.sampled_from([["u", "s"], ["s", "u"], ["s", "a,b"], ["s", '"'], ["s", "a\nb"], ["s", "0"]]))
+    frame = pd.DataFrame({name: labels if name == "s" else cells for name in names})
+    form: dict[str, Any] = {
+        "index": data.draw(st.booleans()),
+        "index_label": data.draw(st.sampled_from([None, "id", "a b", "s"])),
+        "sep": data.draw(st.sampled_from([",", ";", "\t", "|"])),
+        "quoting": data.draw(st.sampled_from(range(4))),
+        "quotechar": data.draw(st.sampled_from(['"', '"', "'"])),
+        "lineterminator": data.draw(st.sampled_from(["\n", "\r\n", "\r"])),
+        "encoding": data.draw(st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "latin-1"])),
+        "header": data.draw(st.sampled_from([True, True, True, False])),
+    }
+    doublequote = data.draw(st.sampled_from([True, True, False]))
+    try:
+        frame.to_csv(folder / "t.csv", doublequote=doublequote, escapechar=None if doublequote else "\\", **form)
+    except (csv.Error, UnicodeEncodeError):
+        return
+    flip = rr.Mechanism.from_matrix([[0, 1], [1, 0]], inputs=["a", "b"], outputs=["a", "b"])
+    plan, refused = rr.release.ProtectedColumn("s", flip), None
+    try:
+        rr.release.release_file(
+            folder / "t.csv",
+            plan,
+            folder / "o.csv",
+            delimiter=form["sep"],
+            force=True,
+            quote_formulas=False,
+            warn=lambda _: None,
+        )
+    except rr.InputError as error:
+        refused = error
+    common = {key: form[key] for key in ("sep", "quoting", "lineterminator", "encoding", "header")}
+    if refused is not None:
+        assert len(str(refused).splitlines()) == 1
+        usual = {"quotechar": '"', "encoding": "utf-8", "header": True, "lineterminator": "\n"}
+        assert (
+            not doublequote
+            or common["quoting"] == 3
+            or form["index_label"] == "s"
+            or {**usual, **form} != {**form, **usual}
+        ), refused
+        return
+    with (
+        (folder / "t.csv").open(encoding="utf-8-sig", newline="") as one,
+        (folder / "o.csv").open(encoding="utf-8", newline="") as other,
+    ):
+        before, after = (list(csv.reader(stream, delimiter=form["sep"])) for stream in (one, other))
+    at = before[0].index("s")
+    for row in before[1:]:
+        row[at] = {"a": "b", "b": "a"}[row[at]]
+    assert [row for row in after if row] == [row for row in before if row]

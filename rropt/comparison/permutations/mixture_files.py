@@ -1,7 +1,5 @@
 """Weights of permutations as a file: one row a permutation, exact, for spreadsheets and for reading back."""
 
-import csv
-import io
 import os
 from collections.abc import Mapping
 from fractions import Fraction
@@ -10,7 +8,7 @@ from pathlib import Path
 from rropt.errors import InputError
 from rropt.exact import rational, rational_text, rounded
 from rropt.io.arguments import checked
-from rropt.io.files import TABLE, csv_text, read_text, write_whole
+from rropt.io.files import TABLE, csv_rows, csv_text, read_text, write_whole
 from rropt.io.formulas import unquoted
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.names import declared_names
@@ -42,17 +40,15 @@ def load_mixture(
     not positive or do not sum to one, another matrix than the mechanism's.
     """
     where = str(path)
-    try:
-        read = csv.reader(io.StringIO(read_text(path, WHAT, as_it_is=True, limits=TABLE), newline=""), strict=True)
-        lines = [list(map(unquoted, line)) for line in read]
-    except csv.Error as error:
-        raise InputError(f"this {WHAT} is not CSV ({error})", where, "write it again with rropt solve") from None
-    if not lines or lines[0][:1] != [WEIGHT] or len(lines[0]) < 2:
+    rows = csv_rows(read_text(path, WHAT, as_it_is=True, limits=TABLE), where)
+    lines = [(number, list(map(unquoted, row))) for number, row in rows]
+    head = lines[0][1] if lines else []
+    if head[:1] != [WEIGHT] or len(head) < 2:
         raise InputError(f"this {WHAT} has no head {WEIGHT},INPUT,...", where, "write it again with rropt solve")
-    inputs = clean_labels(lines[0][1:], f"{where} line 1")
+    inputs = clean_labels(head[1:], f"{where} line {lines[0][0]}")
     weights: dict[tuple[str, ...], Fraction] = {}
-    for number, line in enumerate(lines[1:], 2):
-        at = f"{where} row {number}"
+    for number, line in lines[1:]:
+        at = f"{where} line {number}"
         outputs = tuple(line[1:])
         if sorted(outputs) != sorted(inputs):
             raise InputError("it is not a permutation of the inputs", at, "name every input once")

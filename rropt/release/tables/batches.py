@@ -12,7 +12,7 @@ from rropt.io.count_records import check_column
 from rropt.mechanisms.sampling import Source
 from rropt.release.plans.plan import Release
 from rropt.release.plans.stack import Part, Stack
-from rropt.release.tables.coding import Faults, check_type, codes, fits, integer_label
+from rropt.release.tables.coding import Faults, check_type, codes, fits, integer_label, is_whole, truth_labels
 from rropt.release.tables.metadata import has_notes, pandas_types, typed_only
 
 
@@ -26,8 +26,8 @@ class _Target:
 
     def column(self, drawn: np.ndarray) -> pa.Array:
         places = self.at[drawn]
-        if self.field.type == self.values.type and pa.types.is_integer(self.values.type):
-            return pa.array(self.values.to_numpy()[places], type=self.values.type)
+        if self.field.type == self.values.type and is_whole(self.values.type):
+            return pa.array(self.values.to_numpy(zero_copy_only=False)[places], type=self.values.type)
         return pa.DictionaryArray.from_arrays(pa.array(places), self.values)
 
 
@@ -133,7 +133,10 @@ def _target(given: pa.Schema, stack: Stack, at: int) -> _Target:
     type_ = field.type if alone else pa.string()
     integers = [integer_label(label) for label in names]
     inner = type_.value_type if pa.types.is_dictionary(type_) else type_
-    if pa.types.is_integer(inner) and None not in integers and fits([n for n in integers if n is not None], inner):
+    truth = truth_labels(names)
+    if pa.types.is_boolean(type_) and None not in truth:
+        values = pa.array(truth, type=type_)
+    elif pa.types.is_integer(inner) and None not in integers and fits([n for n in integers if n is not None], inner):
         values = pa.array(integers, type=inner)
     elif pa.types.is_large_string(inner):
         values = pa.array(names, type=inner)

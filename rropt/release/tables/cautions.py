@@ -3,7 +3,10 @@ and levels that add up. They are printed and not written to files: some follow f
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from hashlib import sha256
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,12 +17,20 @@ from rropt.mechanisms.estimators.linear import float_rank
 from rropt.release.plans.plan import ProtectedColumn, Release
 from rropt.release.plans.privacy import Level, Privacy
 from rropt.release.plans.provenance import digest
-from rropt.release.tables.coding import is_text, settled
+from rropt.release.tables.coding import is_text, is_whole, settled
 
 MOST_VALUES = 1000
-"""A column with more different values is left out: its counts would not fit into constant memory."""
+"""Categories of a type that are compared with those of the records."""
+SAMPLE = 1 << 14
+"""Records that are compared with each other, of larger data; their number makes no difference of a percent."""
+LONG = 64
+"""Characters of a value that is kept itself."""
 RECORDS = 10
-"""Records a value that a column must have on average, if it does not determine the protected one in every record."""
+"""Records a value must have on average for the information of a column to be estimated. Of a column with fewer, the
+records with equal or adjacent values are compared."""
+SURE = 2
+"""Times the square root of the number of records: so many fewer changes of a label do not come by chance, for their
+standard deviation is half of the root at most."""
 LARGEST_MATRIX = 1 << 20
 """Cells of a matrix whose rank is computed: a second at most."""
 TELLING = 0.5
@@ -74,26 +85,13 @@ def cautions_of_columns(
     """Which columns that are released as they are determine a protected one, and which have categories of no record,
     in one reading of the data."""
     unused: dict[str, dict[object, bool]] = {name: {} for name in public}
-    codes: dict[str, dict[object, int]] = {name: {} for name in (*protected, *public)}
-    counts: dict[tuple[str, str], np.ndarray] = {}
+    sample = _Sample((*protected, *public))
     copies = set(product(protected, public))
     for batch in batches:
         copies = {(s, u) for s, u in copies if _same(batch.column(s), batch.column(u))}
         for name, known in unused.items():
             _use(batch.column(name), known)
-        found = {
-            name: _encode(batch.column(name), codes[name]) for name in codes if _has_labels(batch.column(name).type)
-        }
-        for name in [name for name in codes if name not in found or len(codes[name]) > MOST_VALUES]:
-            del codes[name]
-        for s, u in product(protected, public):
-            if s in codes and u in codes:
-                known = counts.get((s, u), np.zeros((0, 0), dtype=np.int64))
-                shape = (len(codes[s]), len(codes[u]))
-                flat = np.bincount(found[s] * shape[1] + found[u], minlength=math.prod(shape))
-                table = flat.reshape(shape).astype(np.int64)
-                table[: known.shape[0], : known.shape[1]] += known
-                counts[s, u] = table
+        sample.add(batch)
     for name, known in unused.items():
         if number := len(known) - sum(known.values()):
             yield (
@@ -102,9 +100,94 @@ def cautions_of_columns(
             )
     for s, u in sorted(copies):
         yield f"{u!r} is released unchanged and is a copy of {s!r}: drop it"
-    for (s, u), table in counts.items():
-        if s in codes and u in codes and (s, u) not in copies:
-            yield from _mix_truth(s, u, table)
+    for u in public if sample.rows and protected else ():
+        values, codes = sample.column(u)
+        ranks = _ranks(values)
+        for s in protected:
+            if (s, u) not in copies:
+                yield from _tell(s, u, sample.column(s)[1], codes, ranks, sample.whole)
+
+
+class _Sample:
+    """Values of some columns in SAMPLE records at most, which are drawn at random: the same ones of any file."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self.rows, self._last = 0, np.uint64(2**64 - 1)
+        self._keys = np.zeros(0, dtype=np.uint64)
+        self._known: dict[str, dict[object, int]] = {name: {} for name in names}
+        self._codes = {name: np.zeros(0, dtype=np.int64) for name in self._known}
+
+    @property
+    def whole(self) -> bool:
+        """Whether it has all records."""
+        return self.rows <= SAMPLE
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Take its share of a batch."""
+        keys = _mixed(np.arange(self.rows, self.rows + batch.num_rows, dtype=np.uint64))
+        self.rows += batch.num_rows
+        picked = np.flatnonzero(keys <= self._last)
+        picked = picked[_smallest(keys[picked])]
+        self._keys = np.append(self._keys, keys[picked])
+        kept = _smallest(self._keys) if len(self._keys) >= 2 * SAMPLE else np.arange(len(self._keys))
+        self._keys = self._keys[kept]
+        if len(self._keys) == SAMPLE:
+            self._last = self._keys.max()
+        at = pa.array(picked)
+        for name, known in self._known.items():
+            self._codes[name] = np.append(self._codes[name], _encode(settled(batch.column(name)).take(at), known))[kept]
+
+    def column(self, name: str) -> tuple[list[object], np.ndarray]:
+        """(the values of a column, the number of that of each record)."""
+        values = list(self._known[name])
+        used, codes = np.unique(self._codes[name][_smallest(self._keys)], return_inverse=True)
+        return [values[code] for code in used.tolist()], codes
+
+
+def _smallest(keys: np.ndarray) -> np.ndarray:
+    """The places of the SAMPLE smallest keys."""
+    return np.arange(len(keys)) if len(keys) <= SAMPLE else np.argpartition(keys, SAMPLE - 1)[:SAMPLE]
+
+
+def _mixed(numbers: np.ndarray) -> np.ndarray:
+    """A different number of 64 bits for each, as if drawn at random (the finaliser of SplitMix64)."""
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        numbers = (numbers ^ (numbers >> np.uint64(shift))) * np.uint64(factor)
+    return np.asarray(numbers ^ (numbers >> np.uint64(31)))
+
+
+def _ranks(values: Sequence[object]) -> np.ndarray:
+    """The place of each value in their order."""
+    keys = _order(values)
+    place = {key: at for at, key in enumerate(sorted(set(keys)))}
+    return np.array([place[key] for key in keys], dtype=np.int64)
+
+
+def _order(values: Sequence[object]) -> list[Any]:
+    """What values are sorted by: by size where nearly all are numbers, by time where nearly all are dates, else as
+    text; what is missing, and what is no number or date, goes first."""
+    for parsed in (list(map(_number, values)), list(map(_time, values))):
+        if RECORDS * parsed.count(None) <= len(values) + RECORDS:
+            return [(value is not None, value or 0) for value in parsed]
+    return list(map(str, values))
+
+
+def _number(value: object) -> float | None:
+    """A number, also where it is written as text."""
+    try:
+        found = float(value.replace(",", ".") if isinstance(value, str) else value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return found if math.isfinite(found) else None
+
+
+def _time(value: object) -> float | None:
+    """A date of ISO 8601 as a number."""
+    try:
+        found = datetime.fromisoformat(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return None
+    return (found.replace(tzinfo=None) - datetime(1970, 1, 1)).total_seconds()
 
 
 def _use(column: pa.Array, known: dict[object, bool]) -> None:
@@ -136,38 +219,88 @@ def _plain(array: pa.Array) -> pa.Array:
 
 def _has_labels(type_: pa.DataType) -> bool:
     inner = type_.value_type if pa.types.is_dictionary(type_) else type_
-    return is_text(inner) or pa.types.is_integer(inner) or pa.types.is_boolean(inner)
+    return is_text(inner) or is_whole(inner)
 
 
 def _encode(array: pa.Array, known: dict[object, int]) -> np.ndarray:
-    """The code of each value, new ones added to `known`; missing is a value."""
-    encoded = settled(_plain(array)).dictionary_encode()
-    values = [*encoded.dictionary.to_pylist()[: MOST_VALUES + 1], None]
+    """The code of each value, new ones added to `known`; missing is a value. Times count by their number."""
+    array = settled(_plain(array.storage if isinstance(array, pa.ExtensionArray) else array))
+    try:
+        if pa.types.is_temporal(array.type):
+            array = array.cast(pa.int32() if array.type.bit_width == 32 else pa.int64())
+        encoded = array.dictionary_encode()
+    except (pa.ArrowNotImplementedError, ValueError):
+        encoded = pa.array(list(map(str, array.to_pylist())), pa.string()).dictionary_encode()
+    values = [_short(value) for value in [*encoded.dictionary.to_pylist(), None]]
     place = np.array([known.setdefault(value, len(known)) for value in values], dtype=np.int64)
     at = encoded.indices.cast(pa.int64()).fill_null(len(values) - 1).to_numpy(zero_copy_only=False)
-    return np.asarray(place[np.minimum(at, len(values) - 1)])
+    return np.asarray(place[at])
 
 
-def _mix_truth(s: str, u: str, table: np.ndarray) -> Iterator[str]:
-    total = table.sum()
+def _short(value: Any) -> object:
+    """A value, or for a long one its digest; None where it is missing."""
+    if value == "" or value != value:
+        return None
+    if isinstance(value, (str, bytes)) and len(value) > LONG:
+        return sha256(value if isinstance(value, bytes) else value.encode()).digest()
+    return value
+
+
+def _tell(s: str, u: str, a: np.ndarray, b: np.ndarray, ranks: np.ndarray, whole: bool) -> Iterator[str]:
+    """The caution that a column with the codes `b`, whose order is that of `ranks`, tells one with the codes `a`."""
+    total, (width, of_s) = len(a), _counts(a)
+    pairs, both = np.unique(b * width + a, return_counts=True)
+    _, of_u = _counts(b)
+    other = pairs // width
     # Whether each value goes with one of the other column: then no statistics are needed.
-    told, telling = ((table > 0).sum(axis=axis).max(initial=0) == 1 for axis in (1, 0))
-    if not telling and table.shape[1] * RECORDS > total:
+    told, telling = len(pairs) == len(of_s), len(pairs) == len(of_u)
+    remedy = "drop it, or protect the two jointly"
+    few = len(of_u) * RECORDS <= total
+    # An identifier determines every column.
+    if (telling or few) and len(of_u) < total:
+        renamed = told and telling and both.max() > 1
+        entropy = _bits(of_s / total)
+        shared = entropy + _bits(of_u / total) - _bits(both / total)
+        # The information that independent columns have by chance, to first order (Miller and Madow).
+        chance = (len(of_s) - 1) * (len(of_u) - 1) / (2 * total * math.log(2))
+        if entropy > 0 and (renamed or shared - chance >= TELLING * entropy):
+            alone = both[np.bincount(other)[other] == 1].sum() / total
+            records = "the records" if whole else f"{total:,} records that were drawn at random"
+            yield (
+                f"{u!r} is released unchanged and determines {shared:.3g} of the {entropy:.3g} bits of {s!r}; it "
+                f"determines it in {100 * alone:.3g} % of {records}: {remedy}"
+            )
+            return
+    if few or total < 2:
         return
-    renamed = told and telling and table.max() > 1
-    entropy, both, other = (_bits(one / total) for one in (table.sum(axis=1), table.ravel(), table.sum(axis=0)))
-    shared = entropy + other - both
-    rows, columns = ((table.sum(axis=axis) > 0).sum() for axis in (1, 0))
-    # The information that independent columns have by chance, to first order (Miller and Madow).
-    chance = (rows - 1) * (columns - 1) / (2 * total * math.log(2))
-    # An identifier determines every column, which chance explains.
-    if entropy > 0 and (renamed or shared - chance >= TELLING * entropy):
-        alone = table[:, (table > 0).sum(axis=0) == 1].sum() / total
+    changes = label_changes(a, ranks[b], width)
+    chance = (total - 1) - (of_s * (of_s - 1)).sum() / total
+    if chance - changes >= max(TELLING * chance, SURE * math.sqrt(total)):
+        differ, by_chance = (f"{100 * number / (total - 1):.3g} %" for number in (changes, chance))
         yield (
-            f"{u!r} is released unchanged and determines {shared:.3g} of the {entropy:.3g} bits of {s!r}; it "
-            f"determines it in "
-            f"{100 * alone:.3g} % of the records: drop it, or protect the two jointly"
+            f"{u!r} is released unchanged and nearly determines {s!r}: records with equal or adjacent values of the "
+            f"one differ in the other in {differ} of the cases, and by chance in {by_chance}: {remedy}"
         )
+
+
+def _counts(codes: np.ndarray) -> tuple[int, np.ndarray]:
+    """(a number above all codes, how often each code that occurs does)."""
+    found = np.bincount(codes)
+    return len(found), found[found > 0]
+
+
+def label_changes(labels: np.ndarray, places: np.ndarray, width: int) -> float:
+    """How often the label changes from one record to the next where they are sorted by `places`, on average over the
+    orders of records of one place."""
+    _, places = np.unique(places, return_inverse=True)
+    sizes = np.bincount(places)
+    pairs, both = np.unique(places * width + labels, return_counts=True)
+    place = pairs // width
+    within = len(labels) - len(sizes) - (both * (both - 1) / sizes[place]).sum()
+    at = np.minimum(np.searchsorted(pairs, pairs + width), len(pairs) - 1)
+    follows = pairs[at] == pairs + width
+    shares = both / sizes[place]
+    return float(within + len(sizes) - 1 - (shares * shares[at])[follows].sum())
 
 
 def _bits(shares: np.ndarray) -> float:

@@ -29,7 +29,7 @@ RECODE = (
 def check_type(type_: pa.DataType, where: str) -> None:
     """Raise InputError unless values of `type_` can be labels: text, integers, or a dictionary of these."""
     inner = type_.value_type if pa.types.is_dictionary(type_) else type_
-    if not (is_text(inner) or pa.types.is_integer(inner) or pa.types.is_null(inner)):
+    if not (is_text(inner) or is_whole(inner) or pa.types.is_null(inner)):
         remedy = "cast it to text or to integers first"
         if pa.types.is_floating(inner):
             remedy += " (whole numbers beside missing ones: a nullable integer type)"
@@ -40,7 +40,8 @@ def codes(array: pa.Array, part: Part, replaced: Counter[tuple[Part, str]] | Non
     """Positions in the labels of `part`, as int32; for missing and unknown values what it says, NULL or UNKNOWN.
     `replaced` counts those for which it says a label.
 
-    An integer means the label that is its decimal text; empty text is missing. Dictionaries count by their values.
+    An integer means the label that is its decimal text, a truth value the one that is its word, however that is
+    capitalised; empty text is missing. Dictionaries count by their values.
     """
     found = _positions(array, part.labels)
     for kind, code, label in ((MISSING, NULL, part.null), (STRANGE, UNKNOWN, part.other)):
@@ -57,6 +58,11 @@ def is_text(type_: pa.DataType) -> bool:
     return bool(pa.types.is_string(type_) or pa.types.is_large_string(type_) or pa.types.is_string_view(type_))
 
 
+def is_whole(type_: pa.DataType) -> bool:
+    """Whether an Arrow type has integers or truth values."""
+    return bool(pa.types.is_integer(type_) or pa.types.is_boolean(type_))
+
+
 def settled(array: pa.Array) -> pa.Array:
     """The array in a type that Arrow can compare and filter: text as views of text in another layout."""
     return array.cast(pa.large_string()) if pa.types.is_string_view(array.type) else array
@@ -68,7 +74,7 @@ def _positions(array: pa.Array, labels: Sequence[str]) -> np.ndarray:
         return np.asarray(values[array.indices.cast(pa.int64()).fill_null(len(values) - 1).to_numpy()])
     if pa.types.is_null(array.type):
         return np.full(len(array), NULL, dtype=np.int32)
-    if pa.types.is_integer(array.type):
+    if is_whole(array.type):
         value_set, place = _integers(labels, array.type)
     else:
         array = settled(array)
@@ -91,6 +97,12 @@ def integer_label(label: str) -> int | None:
     return number if str(number) == label else None
 
 
+def truth_labels(labels: Sequence[str]) -> list[bool | None]:
+    """The truth value of which each label is the word, and None for others, and for several words of one value."""
+    words = [label.lower() for label in labels]
+    return [word == "true" if word in ("true", "false") and words.count(word) == 1 else None for word in words]
+
+
 def fits(numbers: Sequence[int], type_: pa.DataType) -> bool:
     """Whether an Arrow integer type holds all `numbers`."""
     signed = pa.types.is_signed_integer(type_)
@@ -99,9 +111,13 @@ def fits(numbers: Sequence[int], type_: pa.DataType) -> bool:
 
 
 def _integers(labels: Sequence[str], type_: pa.DataType) -> tuple[pa.Array, np.ndarray]:
-    """(the labels that are integers of the type, their positions among the labels)."""
-    found = [(at, number) for at, label in enumerate(labels) if (number := integer_label(label)) is not None]
-    found = [(at, number) for at, number in found if fits([number], type_)]
+    """(the labels that are integers, or truth values, of the type, their positions among the labels)."""
+    if pa.types.is_boolean(type_):
+        found = list(enumerate(truth_labels(labels)))
+        found = [(at, number) for at, number in found if number is not None]
+    else:
+        found = [(at, number) for at, label in enumerate(labels) if (number := integer_label(label)) is not None]
+        found = [(at, number) for at, number in found if fits([number], type_)]
     place = np.array([at for at, _ in found], dtype=np.int32)
     return pa.array([number for _, number in found], type=type_), place
 

@@ -12,8 +12,9 @@ from rropt.release.tables.formats import open_table
 
 
 def count_column(path: str | os.PathLike[str], column: str, null: str | None = None) -> dict[str, int]:
-    """Counts by label, numbers by size before text: text as it stands, integers as decimals; missing values and empty
-    text count as `null`. Raises InputError, and SettingNeeded where `null` is the remedy."""
+    """Counts by label, numbers by size before text: text as it stands, integers as decimals, truth values as True and
+    False; missing values and empty text count as `null`. Raises InputError, and SettingNeeded where `null` is the
+    remedy."""
     where = str(path)
     source = open_table(Path(path), (column,))
     check_column(source.schema.names, column, where)

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from rropt.errors import InputError
-from rropt.io.count_records import not_utf8
+from rropt.io.count_records import not_utf8, records
 from rropt.io.formulas import FIRST, FORMULA, NUMBER, quoted, unquoted
 from rropt.release.tables.streams import Sink, Source, checked_batches, plain, reading
 
@@ -36,15 +36,21 @@ class CsvSource(Source):
             _check_text(start, path)
             _check_header(start, delimiter, str(path))
             stream.seek(0)
-            quotes, last = 0, b""
+            quotes, last, strange = 0, b"", False
             while chunk := stream.read(1 << 20):
-                quotes, last = quotes + chunk.count(b'"'), chunk[-1:]
+                quotes += chunk.count(b'"')
+                strange = strange or (b'"' in chunk and _has_strange_quotes(last + chunk, delimiter))
+                last = (last + chunk)[-2:]
         if quotes % 2:
             # The reader would take everything behind the odd one for a part of its cell.
             raise InputError(
                 "its quotes do not pair up", str(path), 'is it cut short? A value that holds a " is written "...""..."'
             )
-        if last != b"\n":
+        if strange:
+            # pyarrow drops quotes in the midst of quoted cells, so that another value would be released.
+            for _ in records(path, delimiter):
+                pass
+        if not last.endswith((b"\n", b"\r")):
             self.notes = (f"the last line of {path.name} lacks a line end: was the file cut short?",)
         self._names = self._open(None).schema.names
         names = list(map(unquoted, self._names)) if unquote else self._names
@@ -150,6 +156,12 @@ def _check_text(data: bytes, path: Path) -> None:
         codecs.getincrementaldecoder("utf-8")().decode(data)
     except UnicodeDecodeError:
         raise not_utf8(path) from None
+
+
+def _has_strange_quotes(data: bytes, delimiter: str) -> bool:
+    """Whether some quote neither begins nor ends a cell, and is not one of two."""
+    other = rb'[^"\r\n' + re.escape(delimiter).encode() + rb"]"
+    return re.search(other + b'"' + other, data) is not None
 
 
 def _check_header(data: bytes, delimiter: str, where: str) -> None:
