@@ -84,8 +84,6 @@ def _remarks(made: Estimate) -> Iterator[str]:
     if negative := int((made.values < 0).sum()):
         what = "estimate is" if negative == 1 else "estimates are"
         yield f"{negative} {what} negative, as is possible for rare categories; methods projected and mle give none"
-    if (made.variances <= 0).any():
-        yield "a standard error of 0 means that there are too few answers to estimate it; the interval holds"
 
 
 def _largest(given: Any) -> int:

@@ -28,12 +28,11 @@ class FamilyAnswers(Answers):
 
     def solve(self, method: str, prior: Prior | None) -> Solved:
         checked_method(method, prior)
-        # Of one answer there is no error: it is taken twice, which changes no moment.
+        # A family takes two answers or more; one is taken twice, which changes no mean.
         times = self.counts.astype(np.int64) * (2 if self.counts.sum() == 1 else 1)
-        found, known = self.family.estimate(self.family.observed(times)), int(times.sum()) - 1
-        covariance = None if found.covariance is None else found.covariance * known
-        spread = found.variances * known
-        return Solved(Terms(found.centre, spread, found.moments, covariance))
+        found = self.family.estimate(self.family.observed(times))
+        covariance = None if found.covariance is None else found.covariance * found.n
+        return Solved(Terms(found.centre, found.variances * found.n, found.moments, covariance))
 
     def misfit(self, outputs: tuple[str, ...], tests: int = 1) -> str:
         """Not tested: the test needs the likeliest frequencies, which are not known without the matrix."""
