@@ -15,7 +15,7 @@ import functools
 import math
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -327,6 +327,24 @@ class Ledger:
             with contextlib.suppress(OSError, InputError):
                 if release in file.releases:
                     file.abandon(release)
+
+
+def drawn_from(data: Path, columns: Collection[str]) -> tuple[str, str] | None:
+    """(one of the `columns`, the file to which it was released), where a ledger beside `data` says that answers were
+    drawn from it in these bytes; None where none says so, or none can be read."""
+    data = data.resolve()
+    ledger = data.with_name(data.name + SUFFIX)
+    own = [one for one in (ledger, older(ledger)) if one.is_file()]
+    sha256 = file_sha256(data)
+    for place in dict.fromkeys([*own[:1], *_ledgers_of_copies(data, sha256)]):
+        found: dict[str, Entry] = {}
+        with contextlib.suppress(OSError), contextlib.closing(open_ledger(place, writable=False)) as file:
+            read_entries(file, found)
+        for entry in found.values():
+            named = [name for name in entry.columns if name in columns]
+            if entry.finished and named and entry.content["sha256"] == sha256:
+                return named[0], str(entry.content["output"])
+    return None
 
 
 def _ledgers_of_copies(data: Path, sha256: str) -> list[Path]:
