@@ -37,6 +37,17 @@ def share(value: Fraction, limit: Fraction) -> Fraction | None:
     return relative(abs(limit - value), limit)
 
 
+WORST = Fraction(1, 100)
+"""The gap, as a share of |bound|, above which no result is certified, whatever gap was asked for."""
+
+
+def is_close(value: Fraction, limit: Fraction, rounding: Fraction) -> bool:
+    """Whether value and bound are no more than the share WORST of |bound| apart: a larger gap says little of the
+    optimum. Of an optimum that may be 0 no share can be told; there they are at most what `rounding` may cost apart."""
+    gap = abs(limit - value)
+    return gap <= WORST * abs(limit) or (value * limit <= 0 and gap <= rounding)
+
+
 def allowed(limit: Fraction, gap: Fraction, absolute: Fraction) -> Fraction:
     """The gap that is allowed: `gap` times |bound|, or `absolute` where that is more."""
     return max(gap * abs(limit), absolute)

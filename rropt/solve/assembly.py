@@ -24,7 +24,7 @@ from rropt.program.permutation_mixtures import Mixture
 from rropt.program.programs import BayesGain, ChiSquare, Information, Linear, Program
 from rropt.program.worst_case import LeastInformation
 from rropt.prove.certificates import Certificate
-from rropt.prove.gaps import allowed, gap_of, grain
+from rropt.prove.gaps import WORST, allowed, gap_of, grain, is_close
 from rropt.solve.budget import CHECKED, COMPARED, LARGEST_RANK, LAST, LEAST, PROVED, ROUNDED, VALUE_BITS
 from rropt.solve.candidate_mixtures import best_mixture
 from rropt.solve.candidates import best_candidate, last_resort
@@ -54,6 +54,10 @@ APART = (
 RENAMED = (
     "not machine-checked: the bound is proved with one output for each action, and outputs of this mechanism are best "
     "used for others"
+)
+FAR = (
+    f"the gap is as small as was asked for, or as rounding allows, but above {float(WORST):.0%} of the bound: not "
+    "certified"
 )
 
 
@@ -171,7 +175,15 @@ def _prove_of(
         warnings.append("value and bound contradict each other: this is a defect of rropt, please report it")
     accepted = verdict is not None and verdict.proved and verdict.by != ""
     rounding = in_units(Interval.point(grain(program, options.gap)), objective.units).lower
-    certified = accepted and _is_within(attained, limit, program, options, rounding)
+    reached = accepted and _is_within(attained, limit, program, options, rounding)
+    certified = (
+        reached
+        and attained is not None
+        and limit is not None
+        and is_close(attained.lower if program.sign > 0 else attained.upper, limit, rounding)
+    )
+    if reached and not certified:
+        warnings.append(FAR)
     if certified and not _is_within(attained, limit, program, options):
         unit = f" {objective.units}" if objective.units else ""
         warnings.append(f"the gap is above the wanted one; certified, as rounding may cost {float(rounding):.1e}{unit}")
