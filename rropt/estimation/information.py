@@ -1,10 +1,17 @@
 """Mutual information estimated from a table of counts, by the sum of three entropies, with an interval.
 
 The 3H estimate is H(X) + H(Z) - H(X, Z) at the observed frequencies: the information of the sample itself. From n
-people its mean is above the truth by about d / (2 n), with d = (r - 1)(c - 1) for r rows and c columns that occur, and
-its variance is about V / n + d / (2 n^2), with V the variance of log p(x, z) / (p(x) p(z)). Where X and Z are
-independent V is 0 and the second part is what remains: 2 n times the estimate is then chi-square with d degrees.
-Sources: Ayed, Battiston and Camerlenghi (5); Miller 1955; Roulston 1999.
+people its mean is above the truth by about d / (2 n), with d = the pairs less the rows less the columns that can occur,
+plus one, and its variance is about V / n + d / (2 n^2), with V the variance of log p(x, z) / (p(x) p(z)). Where X and Z
+are independent V is 0 and the second part is what remains: 2 n times the estimate is then chi-square with d degrees.
+
+Which pairs can occur is not known. d lies between the number of the pairs that were seen and (r - 1)(c - 1), so that
+each end of the interval takes the one that moves it outwards. The lower end has the next term of the bias too, which
+few people need: (sum 1 / p(x) - 1)(sum 1 / p(z) - 1) / (12 n^2), for independent X and Z. A pair that was not seen may
+have information of its own: with probability u it adds at most h(u) + u log min(r, c), as I(X; Z) is at most H(B) +
+I(X; Z | B) for the event B. V is taken after four more pairs that are any with the same probability, as pairs that
+are all alike show no variance.
+Sources: Ayed, Battiston and Camerlenghi (5); Miller 1955; Roulston 1999; Williams 1976.
 """
 
 import math
@@ -26,9 +33,9 @@ __all__ = ["EstimatedInformation", "estimated_information", "plug_in_information
 class EstimatedInformation:
     """Information in nats estimated from `people` pairs.
 
-    `plug_in` is the 3H estimate, `corrected` less its bias d / (2 n) (never below 0), and [`lower`, `upper`] the
-    interval for the truth at `level`, which is approximate: n is large and every pair that can occur is expected often.
-    Near independence it is wider than it need be.
+    `plug_in` is the 3H estimate, `corrected` less its bias d / (2 n) for the pairs that were seen (within 0 and what r
+    rows and c columns can have), and [`lower`, `upper`] the interval for the truth at `level`. It is approximate, and
+    wider than it need be near independence and where pairs were not seen. Only one row or column makes it a point.
     """
 
     plug_in: float
@@ -62,17 +69,25 @@ def estimated_information(counts: Matrix, *, level: float = 0.95) -> EstimatedIn
         raise InputError(f"the level is {level}", where, "give a number between 0 and 1, as 0.95")
     from statistics import NormalDist
 
-    joint = table / people
-    rows, columns = joint.sum(1), joint.sum(0)
-    there = joint > 0
-    ratio = np.log(joint[there] / np.outer(rows, columns)[there])
-    value = max(plug_in_information(joint), 0.0)
-    spread = max(float(joint[there] @ ratio**2) - value**2, 0.0)
-    degrees = (int((rows > 0).sum()) - 1) * (int((columns > 0).sum()) - 1)
-    centre = value - degrees / (2 * people)
-    # The observed variance is above V by about d / n too.
-    error = math.sqrt(max(spread - degrees / people, 0.0) / people + degrees / (2 * people**2))
-    reach = NormalDist().inv_cdf((1 + level) / 2) * error
-    return EstimatedInformation(
-        value, max(centre, 0.0), error, max(centre - reach, 0.0), max(centre + reach, 0.0), level, people
-    )
+    seen, (r, c) = table > 0, table.shape
+    value, most = max(plug_in_information(table / people), 0.0), (r - 1) * (c - 1)
+    if not most:
+        return EstimatedInformation(value, 0.0, 0.0, 0.0, 0.0, level, people)
+    few = int(seen.sum()) - int(seen.any(1).sum()) - int(seen.any(0).sum()) + 1
+    near = (table + 4 / table.size) / (people + 4)
+    rows, columns = near.sum(1), near.sum(0)
+    ratio = np.log(near / np.outer(rows, columns))
+    spread = float((near * ratio**2).sum()) - float((near * ratio).sum()) ** 2
+    # The observed variance is above V by about d / n, of which half is left: with few people the estimate varies more
+    # than the two terms say.
+    known, chance = max(spread - max(few, 0) / (2 * people), 0.0) / people, max(few, 1) / (2 * people**2)
+    bias = most / (2 * people) + float((1 / rows).sum() - 1) * float((1 / columns).sum() - 1) / (12 * people**2)
+    z, ceiling = NormalDist().inv_cdf((1 + level) / 2), math.log(min(r, c))
+    centre = min(max(value - few / (2 * people), 0.0), ceiling)
+    lower = value - bias - z * math.sqrt(known + chance * (2 * people * bias / most) ** 2)
+    error = math.sqrt(known + chance)
+    upper = centre + z * error
+    if not seen.all():
+        u = min(1 - ((1 - level) / 2) ** (1 / people), min(r, c) / (min(r, c) + 1))
+        upper += u * ceiling - u * math.log(u) - (1 - u) * math.log1p(-u)
+    return EstimatedInformation(value, centre, error, max(lower, 0.0), min(upper, ceiling), level, people)

@@ -223,8 +223,8 @@ class Problem:
         return f"{self.goal.sense} {self.objective.describe()}" if self.name == UNNAMED else self.name
 
     def routes(self, solver: str | None = None) -> tuple[Considered, ...]:
-        """A dry run: each built-in route, whether it takes the problem (with this solver), why not, what it would
-        prove, and the size of what it solves. `print(*problem.routes(), sep="\\n")` shows one a line."""
+        """A dry run: each built-in route, whether it takes the problem (with this solver), why not, what its proofs
+        are of, and the size of what it solves. `print(*problem.routes(), sep="\\n")` shows one a line."""
         from rropt.solve.considered import considered
 
         return considered(self.compile(), solver)

@@ -14,9 +14,9 @@ from rropt.declare.constraints import Constraint, Floor, LinearConstraint
 from rropt.errors import InputError, suggestion
 from rropt.io.content import ByContent
 from rropt.mechanisms.mechanism import Mechanism
-from rropt.program.cones import CompleteCone, GraphCone, base_cone, cone_rows
+from rropt.program.cones import GraphCone, base_cone, cone_rows
 from rropt.program.entropy_floors import ConcaveFloor
-from rropt.program.events import ApproximateBound, Event
+from rropt.program.events import Event
 from rropt.program.programs import BayesGain, ColumnSum, Linear, Program
 from rropt.prove.certificates import Certificate
 from rropt.prove.problems import all_prices
@@ -137,44 +137,6 @@ class Proven:
         changed = changed.linearised() if self.kind == "linear-dual" else changed
         proof = prove(changed, self.dual(), Effort(), None)
         return getattr(proof, "bound", None)
-
-    def slack(self, changed: Program) -> Fraction:
-        """The sum of all conditions' slacks at the mechanism, each times its multiplier, but for what no parameter
-        changes: its derivative is that of the optimum (the envelope theorem), before the sign of a minimisation."""
-        q, total = self.mechanism, Fraction(0)
-        for own, row in zip(self.rows, changed.rows, strict=True):
-            if own:
-                total += own * (row.rhs - sum(value * q.entry(x, y) for x, y, value in row.terms))
-        if (floor := changed.extra(ConcaveFloor)) is not None:
-            total -= self.weight * Fraction(floor.height)
-        if (bound := changed.extra(ApproximateBound)) is not None:
-            for event, own in self.events:
-                total += own * (bound.delta - sum(value * q.entry(x, y) for x, y, value in bound.terms(event)))
-        return total + self._columns(changed)
-
-    def _columns(self, changed: Program) -> Fraction:
-        """The part of the cone."""
-        base, total = base_cone(changed.cone), Fraction(0)
-        ratios = [ratio.upper for ratio in base.ratios] if isinstance(base, GraphCone) else []
-        rows, tests = cone_rows(changed.cone), self._tests()
-        for y, at in enumerate(tests):
-            column = self.mechanism.column(y)
-            for own, row in zip(self.cone[at] if self.cone else (), rows, strict=True):
-                total -= own * sum((a * v for a, v in zip(row, column, strict=True)), Fraction(0)) if own else 0
-            if isinstance(base, GraphCone):
-                flows = self.flows[at] if self.flows else ()
-                for own, (_, z, _), ratio in zip(flows, base.edges, ratios, strict=True):
-                    total += own * ratio * column[z]
-            if isinstance(base, CompleteCone):
-                above = sum((own for own in self._residual(y, at) if own > 0), Fraction(0))
-                total += above * base.level.ratio.upper * min(column)
-        return total
-
-    def _tests(self) -> list[int]:
-        """For each column of the mechanism the column under test that it stands for."""
-        if not isinstance(self.program.utility, BayesGain):
-            return list(range(len(self.mechanism.outputs)))
-        return [int(at) for at in (self.program.utility.table @ self.mechanism.matrix).argmax(axis=0)]
 
     def _residual(self, y: int, at: int) -> list[Fraction]:
         """What the bound of ratios is multiplied by in a column: its positive part is that of v_x <= gamma low."""

@@ -13,7 +13,7 @@ from rropt.exact import Interval, rational, rational_text
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.problem.definitions import held_to_definitions
 from rropt.prove.certificates import Certificate
-from rropt.prove.gaps import grain, is_reached
+from rropt.prove.gaps import grain, is_certified
 from rropt.prove.problem_digest import differences
 from rropt.solve.assembly import in_units
 from rropt.solve.registry import SolverClaim
@@ -103,8 +103,8 @@ def _is_near(solution: Solution) -> bool:
         return True
     program, wanted = solution.problem.compile(), rational(solution.wanted_gap)
     rounding = in_units(Interval.point(grain(program, wanted)), solution.units).upper
-    absolute = max(rational(solution.wanted_absolute_gap), rounding)
-    return is_reached(program.sense, solution.attained, solution.limit, wanted, absolute)
+    absolute = rational(solution.wanted_absolute_gap)
+    return is_certified(program.sense, solution.attained, solution.limit, wanted, absolute, rounding)
 
 
 def _is_shown(solution: Solution, certificate: Certificate, where: str) -> bool:

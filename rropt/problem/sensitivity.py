@@ -8,23 +8,15 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from rropt.declare.constraint import described
-from rropt.declare.constraints import (
-    LDP,
-    RLDP,
-    ApproximateLDP,
-    Constraint,
-    EntropyRate,
-    Floor,
-    LinearConstraint,
-    MetricDP,
-    SharedEntropyRate,
-)
+from rropt.declare.constraints import Constraint, Floor
 from rropt.errors import InputError
 from rropt.exact import Interval, float_down, float_up, rational
 from rropt.io.types import Number
+from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.privacy import Level, declared_number
 from rropt.problem.changes import with_constraints, with_field
 from rropt.problem.duals import Proven
+from rropt.problem.slopes import slope
 from rropt.program.programs import Program
 from rropt.solve.assembly import in_units, unit_in
 
@@ -32,17 +24,11 @@ if TYPE_CHECKING:
     from rropt.problem.declared import Problem
 
 STEP = Fraction(1, 2**20)
-"""The slacks of a changed problem are exact, so that a difference of them over this step has twelve digits."""
+"""Half of the width over which conditions are differenced; they are exact, so that this has twelve digits."""
 FLOOR = "floor "
 """What the names of the rows of floors begin with."""
-FIELDS: dict[type[Constraint], str] = {
-    MetricDP: "epsilon",
-    ApproximateLDP: "delta",
-    LinearConstraint: "rhs",
-    EntropyRate: "at_least",
-    SharedEntropyRate: "at_least",
-}
-"""Constraints with one number, and where it stands."""
+FIELDS = "epsilon", "delta", "rhs", "at_least", "at_most", "number"
+"""The names of fields of a constraint that are one number."""
 
 
 @dataclass(frozen=True)
@@ -50,29 +36,42 @@ class Sensitivity:
     """The change of the optimum with one number of one constraint: `slope`, in the objective's unit for one unit of
     the number, at its value `at`.
 
-    It is the derivative where mechanism and multipliers are unique; elsewhere the optimum has a kink, and only `bound`
-    is sure. `bound(number)` is what the multipliers of the certificate, repaired, prove of the problem with another
+    It is the derivative by the envelope theorem, from the multipliers of the mechanism, and about as exact as the root
+    of the gap that is left. None where the multipliers are not known, and where several give different slopes, as at
+    a kink. `bound(number)` is what the multipliers of the certificate, repaired, prove of the problem with another
     number: no mechanism of it is better. It is None where they prove none.
     """
 
     constraint: str
     parameter: str
     at: Fraction
-    slope: float
+    slope: float | None
     bound: Callable[[Number], float | None] = field(repr=False, compare=False)
 
 
-def sensitivities(problem: Problem, proven: Proven) -> tuple[Sensitivity, ...]:
-    """One for each number of each constraint that the proof has multipliers for."""
-    program, found = problem.compile(), []
-    per = unit_in(problem.objective.units)
-    names = described(problem.constraints)
+def sensitivities(problem: Problem, mechanism: Mechanism, proven: Proven | None) -> tuple[Sensitivity, ...]:
+    """One for each number of each constraint, where the mechanism is a certified optimum; `proven` has the multipliers
+    of its certificate, if there are some."""
+    found, names = [], described(problem.constraints)
     for place, rule in enumerate(problem.constraints):
-        for parameter, at in _parameters(rule, program.inputs):
+        for parameter, at in _parameters(rule, problem.inputs):
             change = _Change(problem, place, parameter)
-            slope = per * float(program.sign * _derivative(proven, at, change))
-            found.append(Sensitivity(names[place], parameter, at, slope, _Bound(proven, change)))
+            own = _slope(problem, mechanism, change, at)
+            found.append(Sensitivity(names[place], parameter, at, own, _Bound(proven, change)))
     return tuple(found)
+
+
+def _slope(problem: Problem, mechanism: Mechanism, change: _Change, at: Fraction) -> float | None:
+    """The slope, from both sides where both are in range."""
+    ends = []
+    for number in (at - STEP, at + STEP):
+        try:
+            ends.append((number, change.compiled(number)))
+        except InputError:
+            ends.append((at, problem.compile()))
+    (low, first), (high, second) = ends
+    own = slope(problem.compile(), first, second, high - low, mechanism) if high > low else None
+    return None if own is None else unit_in(problem.objective.units) * own
 
 
 @dataclass(frozen=True)
@@ -93,7 +92,7 @@ class _Change:
         if isinstance(rule, Floor):
             floors = dict(_floors(rule, self.problem.inputs))
             return Floor(floors | {name.removeprefix(FLOOR): number})
-        if isinstance(rule, LDP | RLDP | ApproximateLDP) and name in ("epsilon", "gamma"):
+        if isinstance(getattr(rule, "level", None), Level) and name in ("epsilon", "gamma"):
             return with_field(
                 rule, "level", Level.or_secrecy(number) if name == "epsilon" else Level.or_secrecy(gamma=number)
             )
@@ -104,40 +103,29 @@ class _Change:
 class _Bound:
     """What is proved of the problem with another number."""
 
-    proven: Proven
+    proven: Proven | None
     change: _Change
 
     def __call__(self, number: Number) -> float | None:
         """In the objective's unit; None where nothing is proved."""
         problem = self.change.problem
-        limit = self.proven.bound(self.change.compiled(rational(number, "sensitivity")))
+        changed = self.change.compiled(rational(number, "sensitivity"))
+        limit = None if self.proven is None else self.proven.bound(changed)
         if limit is None:
             return None
         ends = in_units(Interval.point(limit), problem.objective.units)
         return float_up(ends.upper) if problem.goal.sense == "maximize" else float_down(ends.lower)
 
 
-def _derivative(proven: Proven, at: Fraction, change: _Change) -> Fraction:
-    """Of the weighted slacks, from both sides where both are in range."""
-    ends = []
-    for number in (at - STEP, at + STEP):
-        try:
-            ends.append((number, proven.slack(change.compiled(number))))
-        except InputError:
-            ends.append((at, proven.slack(change.compiled(at))))
-    (low, first), (high, second) = ends
-    return (second - first) / (high - low)
-
-
 def _parameters(rule: Constraint, inputs: tuple[str, ...]) -> Iterator[tuple[str, Fraction]]:
     """(name, value) of the numbers of a constraint."""
-    if isinstance(rule, LDP | RLDP | ApproximateLDP) and getattr(rule, "criterion", None) is None:
-        if rule.level.secret:
-            return  # above 0 it is another cone, for which the proof has no multipliers
-        yield declared_number(rule.level)
-    for kind, name in FIELDS.items():
-        if isinstance(rule, kind):
-            yield name, getattr(rule, name)
+    level = getattr(rule, "level", None)
+    if isinstance(level, Level) and getattr(rule, "criterion", None) is None and not level.secret:
+        yield declared_number(level)
+    for name in FIELDS:
+        number = getattr(rule, name, None)
+        if isinstance(number, Fraction) and not (name == "epsilon" and level is not None):
+            yield name, number
     if isinstance(rule, Floor):
         for label, floor in _floors(rule, inputs):
             yield f"{FLOOR}{label}", floor

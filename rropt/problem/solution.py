@@ -22,7 +22,7 @@ from rropt.problem.html import solution_html
 from rropt.problem.saved import from_dict, to_dict
 from rropt.problem.sensitivity import Sensitivity, sensitivities
 from rropt.prove.certificates import Certificate
-from rropt.prove.gaps import gap_of, relative
+from rropt.prove.gaps import gap_of, share
 from rropt.solve.assembly import Status, unit_in
 from rropt.solve.registry import SolverClaim
 
@@ -87,12 +87,13 @@ class Solution(ByContent):
 
     @property
     def relative_gap(self) -> float | None:
-        """The gap as a share of |bound|, rounded up: 0 where both are 0, infinite where only the bound is."""
-        exact = gap_of(self.problem.goal.sense, self.attained, self.limit)
-        if exact is None or self.limit is None:
+        """The gap as a share of |bound|, rounded up. None unless both are known, and where the optimum may be 0, of
+        which there is no share, but for 0 where value and bound are both 0."""
+        if self.attained is None or self.limit is None:
             return None
-        share = relative(exact, self.limit)
-        return float("inf") if share is None else float_up(share)
+        ends = self.attained.lower if self.problem.goal.sense == "maximize" else self.attained.upper
+        found = share(ends, self.limit)
+        return None if found is None else float_up(found)
 
     @property
     def epsilon(self) -> float | None:
@@ -106,9 +107,15 @@ class Solution(ByContent):
         return duals(self._proven, self.problem.constraints, unit_in(self.units))
 
     def sensitivity(self) -> tuple[Sensitivity, ...]:
-        """How the optimum changes with each level, floor and right-hand side. Raises InputError where the proof has no
-        multipliers."""
-        return sensitivities(self.problem, self._proven)
+        """How the optimum changes with each number of each constraint; a slope is None where it is not known. Raises
+        InputError where there is no certified optimum."""
+        if self.status != "certified" or self.mechanism is None:
+            raise InputError("there is no certified optimum", "sensitivity", "solve to status certified")
+        try:
+            proven = self._proven
+        except InputError:
+            proven = None  # the proof is by cases, or of a relaxation
+        return sensitivities(self.problem, self.mechanism, proven)
 
     @property
     def _proven(self) -> Proven:

@@ -18,7 +18,7 @@ from rropt.problem.progress import Progress
 from rropt.problem.refused import explained
 from rropt.problem.solution import Solution
 from rropt.program.programs import Program
-from rropt.prove.gaps import grain
+from rropt.prove.gaps import WORST, grain
 from rropt.solve.assembly import assemble, unit_in
 from rropt.solve.entropy.conic import no_mechanism
 from rropt.solve.entropy.solvers import insist_on
@@ -48,7 +48,7 @@ def solved(problem: Problem, options: SolveOptions, route: str | Route, progress
     with clock.listening(), progress.shown(), one_thread():
         effort = Effort(
             route=route_named,
-            gap=float(options.gap),
+            gap=min(float(options.gap), float(WORST)),
             absolute_gap=float(options.absolute_gap) / progress.unit,
             time_limit=clock.time_limit,
             solver=options.solver,

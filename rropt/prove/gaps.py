@@ -37,6 +37,17 @@ def share(value: Fraction, limit: Fraction) -> Fraction | None:
     return relative(abs(limit - value), limit)
 
 
+WORST = Fraction(1, 100)
+"""The gap, as a share of |bound|, above which no result is certified, whatever gap was asked for."""
+
+
+def is_close(value: Fraction, limit: Fraction, rounding: Fraction) -> bool:
+    """Whether value and bound are no more than the share WORST of |bound| apart: a larger gap says little of the
+    optimum. Of an optimum that may be 0 no share can be told; there they are at most what `rounding` may cost apart."""
+    gap = abs(limit - value)
+    return gap <= WORST * abs(limit) or (value * limit <= 0 and gap <= rounding)
+
+
 def allowed(limit: Fraction, gap: Fraction, absolute: Fraction) -> Fraction:
     """The gap that is allowed: `gap` times |bound|, or `absolute` where that is more."""
     return max(gap * abs(limit), absolute)
@@ -48,6 +59,20 @@ def is_reached(
     """Whether value and bound are as close as `allowed` says: what "certified" means besides a proof."""
     distance = gap_of(sense, attained, limit)
     return distance is not None and limit is not None and 0 <= distance <= allowed(limit, gap, absolute)
+
+
+def is_certified(
+    sense: Sense,
+    attained: Interval | None,
+    limit: Fraction | None,
+    gap: Fraction,
+    absolute: Fraction,
+    rounding: Fraction,
+) -> bool:
+    """Whether the gap is the one that was asked for, or what `rounding` may cost, and no more than WORST of |bound|."""
+    if attained is None or limit is None or not is_reached(sense, attained, limit, gap, max(absolute, rounding)):
+        return False
+    return is_close(attained.lower if sense == "maximize" else attained.upper, limit, rounding)
 
 
 def grain(program: Program, gap: Fraction | float) -> Fraction:

@@ -15,6 +15,7 @@ from rropt.errors import InputError, counted
 from rropt.io.count_records import check_column
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.release.folder import parquet_names
+from rropt.release.ledger import drawn_from
 from rropt.release.plans.agreement import Cell, Columns, Strata, agreed, before_release
 from rropt.release.plans.cross import joined, split
 from rropt.release.plans.stack import NULL, UNKNOWN, Part
@@ -134,6 +135,14 @@ def count_released(path: Path, axes: Mapping[Columns, Any], where: Mapping[str, 
     found: dict[Strata, tuple[Cell, np.ndarray]] = {}
     agreements = [agreed(file, axes, where) for file in files]
     bare = [file for file, one in zip(files, agreements, strict=True) if not one.vouches]
+    for file in bare:
+        if released := drawn_from(file, {name for columns in axes for name in columns}):
+            name, output = released
+            raise InputError(
+                f"column {name!r} was released from this file, so it has the true answers",
+                str(file),
+                f"give the released file, {output}",
+            )
     if bare and len(bare) < len(files):
         raise InputError(
             f"files without a manifest: {len(bare)} of {len(files)}, as {bare[0].name}",

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from rropt.mechanisms.estimators.estimate import Estimate
     from rropt.release.counting import Counted
 
+REMEDY = "give the released file and its own mechanism; most likely this column was never randomised"
+DAMAGED = "report this: the manifest names this mechanism, and the draw may be damaged"
+"""What helps where counts do not fit: without a manifest, and with one."""
 LARGEST = 1 << 24
 """Most cells of the joint matrix of several columns."""
 
@@ -43,9 +46,8 @@ def estimate_file(
     are estimated, with categories "a, b" as `Pairs` writes them (the first column major) and the Kronecker product of
     the matrices. A column with a mechanism for each stratum is mapped to all of them, `{stratum: mechanism}`, or to its
     `ProtectedColumn`: the strata are then pooled, each by its own mechanism, unless `where` names one. `method` as
-    `Mechanism.estimate`, `where` and `delimiter` as `counts_of`. Counts that cannot come from the mechanism are a
-    warning of the estimate, but of a mechanism that keeps its family in place of a matrix, which is not tested. Raises
-    InputError.
+    `Mechanism.estimate`, `where` and `delimiter` as `counts_of`. Raises InputError, also for counts that cannot come
+    from the mechanism (p < 1e-6): estimates from a column that was never randomised mean nothing.
     """
     cells = math.prod(_largest(one) for one in columns.values())
     if len(columns) > 1 and cells > LARGEST:
@@ -67,8 +69,10 @@ def estimate_file(
         labels = product(*(_parts(one.inputs, len(names)) for names, one in cell.axes.items()))
         matrix = reduce(np.kron, [one.matrix for one in mechanisms])
         samples.append(Sample(matrix, counts, tuple(joined(chain(*one)) for one in labels)))
+    if wrong := "; ".join(_misfits(found)):
+        raise InputError(wrong, str(file), DAMAGED if found.vouched else REMEDY)
     made = recover_strata(samples, method)
-    return replace(made, warnings=tuple(_misfits(found)), notes=(*found.notes, *made.notes, *_remarks(made)))
+    return replace(made, notes=(*found.notes, *made.notes, *_remarks(made)))
 
 
 def _parts(labels: tuple[str, ...], count: int) -> list[tuple[str, ...]]:
@@ -84,8 +88,6 @@ def _remarks(made: Estimate) -> Iterator[str]:
     if negative := int((made.values < 0).sum()):
         what = "estimate is" if negative == 1 else "estimates are"
         yield f"{negative} {what} negative, as is possible for rare categories; methods projected and mle give none"
-    if (made.variances <= 0).any():
-        yield "a standard error of 0 means that there are too few answers to estimate it; the interval holds"
 
 
 def _largest(given: Any) -> int:
@@ -99,14 +101,11 @@ def _largest(given: Any) -> int:
 
 def _misfits(found: Counted) -> Iterator[str]:
     """Counts that cannot come from their mechanism, column by column and stratum by stratum."""
-    from rropt.mechanisms.estimators.recover import CAUSES
-
     tests = sum(len(cell.axes) for cell in found.cells)
-    likely = "the manifest names this mechanism: report this, the draw may be damaged" if found.vouched else CAUSES
     for cell, table in zip(found.cells, found.tables, strict=True):
         within = "".join(f", {name}={value}" for name, value in cell.key)
         for at, (columns, mechanism) in enumerate(cell.axes.items()):
             counts = table.sum(axis=tuple(axis for axis in range(table.ndim) if axis != at)).astype(np.float64)
             wrong = mechanism.answers(counts).misfit(mechanism.outputs, tests) if counts.any() else ""
             if wrong:
-                yield f"{', '.join(columns)}{within}: {wrong}; {likely}"
+                yield f"{', '.join(columns)}{within}: {wrong}"

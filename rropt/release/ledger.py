@@ -14,7 +14,7 @@ import contextlib
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -274,6 +274,27 @@ class Ledger:
             with contextlib.suppress(OSError, InputError):
                 if release in file.releases:
                     file.abandon(release)
+
+
+def drawn_from(data: Path, columns: Collection[str]) -> tuple[str, str] | None:
+    """(one of the `columns`, the file to which it was released), where a ledger beside `data` says that answers were
+    drawn from it in these bytes; None where none says so, or none can be read."""
+    data = real_path(data)
+    own = data.with_name(data.name + SUFFIX)
+    sha256 = file_sha256(data)
+    try:
+        others, _ = _other_ledgers(data, sha256)
+    except InputError:
+        others = []
+    for place in dict.fromkeys([*([own] if own.is_file() else []), *others]):
+        found: dict[str, Entry] = {}
+        with contextlib.suppress(OSError), contextlib.closing(open_ledger(place, writable=False)) as file:
+            read_entries(file, found)
+        for entry in found.values():
+            named = [name for name in entry.columns if name in columns]
+            if entry.finished and named and entry.content["sha256"] == sha256:
+                return named[0], str(entry.content["output"])
+    return None
 
 
 def _other_ledgers(data: Path, sha256: str) -> tuple[list[Path], list[Path]]:

@@ -25,7 +25,7 @@ from rropt.program.permutation_mixtures import Mixture
 from rropt.program.programs import BayesGain, ChiSquare, Information, Linear, Program
 from rropt.program.worst_case import LeastInformation
 from rropt.prove.certificates import Certificate
-from rropt.prove.gaps import gap_of, grain, is_reached
+from rropt.prove.gaps import WORST, gap_of, grain, is_certified, is_reached
 from rropt.solve.budget import CHECKED, COMPARED, LARGEST_RANK, LAST, LEAST, PROVED, ROUNDED, VALUE_BITS
 from rropt.solve.candidate_mixtures import best_mixture
 from rropt.solve.candidates import best_candidate, last_resort
@@ -56,6 +56,10 @@ APART = (
 RENAMED = (
     "not machine-checked: the bound is proved with one output for each action, and outputs of this mechanism are best "
     "used for others"
+)
+FAR = (
+    f"the gap is as small as was asked for, or as rounding allows, but above {float(WORST):.0%} of the bound: not "
+    "certified"
 )
 
 
@@ -178,7 +182,11 @@ def _prove_of(
         warnings.append("value and bound contradict each other: this is a defect of rropt, please report it")
     accepted = verdict is not None and verdict.proved and verdict.by != ""
     rounding = in_units(Interval.point(grain(program, options.gap)), objective.units).lower
-    certified = accepted and _is_within(attained, limit, program, options, rounding)
+    reached = accepted and _is_within(attained, limit, program, options, rounding)
+    asked = Fraction(options.gap), Fraction(options.absolute_gap)
+    certified = reached and is_certified(program.sense, attained, limit, *asked, rounding)
+    if reached and not certified:
+        warnings.append(FAR)
     if certified and not _is_within(attained, limit, program, options):
         unit = f" {objective.units}" if objective.units else ""
         warnings.append(f"the gap is above the wanted one; certified, as rounding may cost {float(rounding):.1e}{unit}")

@@ -21,26 +21,28 @@ from rropt.solve.risk.risk import RiskRoute
 BY_RELAXATION = (RelaxedRoute.name, EventsRoute.name, MaximinRoute.name, GeneralRoute.name)
 """Routes whose bound is that of a relaxation, or that the certificate format cannot state."""
 ENTRYWISE = (LinearRoute.name, ConicRoute.name)
+SAID = {"optimum": "may prove the optimum", "bound": "proves a bound", "": ""}
 
 
 @dataclass(frozen=True)
 class Considered:
-    """A route and a problem. Where it `takes` it, `why` says when it is the right one, `proves` what to expect
-    ("certified": a proof of the optimum, time permitting; "bounded": a true bound that need not be reached), `size`
-    what is solved; else `why` is the refusal, `instead` its remedy, the rest is empty. `chosen`: `auto` takes it."""
+    """A route and a problem. Where it `takes` it, `why` says when it is the right one, `proves` what its proofs are of
+    ("optimum": of bounds that the optimum can reach; "bound": of bounds that it need not reach), which is no promise
+    that they are found: only a solve shows that. `size` is what is solved; else `why` is the refusal, `instead` its
+    remedy, the rest is empty. `chosen`: `auto` takes it."""
 
     route: str
     takes: bool
     why: str
     instead: str = ""
-    proves: Literal["certified", "bounded", ""] = ""
+    proves: Literal["optimum", "bound", ""] = ""
     size: str = ""
     chosen: bool = False
 
     def __str__(self) -> str:
         if not self.takes:
             return f"{self.route}: no; {self.why}" + (f"; {self.instead}" if self.instead else "")
-        return f"{self.route}: yes{' (auto)' if self.chosen else ''}, {self.proves}, {self.size}; {self.why}"
+        return f"{self.route}: yes{' (auto)' if self.chosen else ''}, {SAID[self.proves]}, {self.size}; {self.why}"
 
 
 def considered(program: Program, solver: str | None) -> tuple[Considered, ...]:
@@ -60,13 +62,13 @@ def _one(program: Program, name: str, solver: str | None, best: str) -> Consider
     return Considered(name, True, route.because, "", proved(program, name), size(program, name), name == best)
 
 
-def proved(program: Program, route: str) -> Literal["certified", "bounded"]:
-    """What a route that takes a program can prove."""
+def proved(program: Program, route: str) -> Literal["optimum", "bound"]:
+    """What the proofs of a route that takes a program are of."""
     stated = program.utility.payload() is not None and route not in BY_RELAXATION
     # Without a cone identification risk is branched on for linear objectives only.
     free = isinstance(program.cone, FreeCone)
     loose = route == RiskRoute.name and free and isinstance(program.utility, ColumnSum)
-    return "certified" if stated and not loose else "bounded"
+    return "optimum" if stated and not loose else "bound"
 
 
 def size(program: Program, route: str) -> str:

@@ -16,9 +16,10 @@ class SolveOptions:
     """How to solve: the `[solve]` table of a problem file.
 
     `route` is "auto" or a route's name, `gap` the wanted distance of value and bound as a share of |bound|,
-    `absolute_gap` one in the objective's unit (0: none): to reach either is enough. `time_limit` is seconds or None,
-    `solver` a solver that is installed and that the route takes, `solver_options` what it is given besides, under its
-    own names, `threads` how many it may use (None: one for HiGHS, else its default), `workers` the most processes.
+    `absolute_gap` one in the objective's unit (0: none): to reach either is enough, if no more than 1 % of |bound| is
+    left. `time_limit` is seconds or None, `solver` a solver that is installed and that the route takes,
+    `solver_options` what it is given besides, under its own names, `threads` how many it may use (None: one for HiGHS,
+    else its default), `workers` the most processes.
     """
 
     route: str = "auto"

@@ -325,6 +325,7 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
         hashing,
         **(drawn | {"estimate": {"counts": reports, "method": "unbiased", "prior": None}}),
         to_mechanism={},
+        covariance={"frequencies": np.full(3, 1 / 3)},
     )
     add("SubsetMixture", labels=("a", "b"), ratio=Fraction(3), weights=(Fraction(0), Fraction(1), Fraction(0)))
     packed = subsets.sample([0, 1, 2])

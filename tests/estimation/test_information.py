@@ -30,8 +30,10 @@ def test_it_is_the_sum_of_three_entropies() -> None:
     found = estimated_information(table)
     assert found.plug_in == pytest.approx(entropy(p.sum(1)) + entropy(p.sum(0)) - entropy(p), abs=1e-12)
     assert found.people == 30
-    # A column that nobody has, and a row, change nothing.
-    assert estimated_information([[10, 3, 0, 0], [2, 7, 8, 0], [0] * 4]) == found
+    # A column that nobody has, and a row, change the estimate no more than the interval is wider for them.
+    wider = estimated_information([[10, 3, 0, 0], [2, 7, 8, 0], [0] * 4])
+    assert (wider.plug_in, wider.corrected) == pytest.approx((found.plug_in, found.corrected), abs=1e-12)
+    assert wider.lower <= found.lower < found.upper < wider.upper
     assert found.lower <= found.corrected < found.plug_in < found.upper
 
 
@@ -48,6 +50,38 @@ def test_the_interval_holds_the_truth_as_often_as_it_says(kind: str) -> None:
     if kind != "independent":
         plain = np.mean([one.plug_in for one in found]) - exact
         assert abs(np.mean([one.corrected for one in found]) - exact) < plain / 2
+
+
+FEW = {
+    "independent": joint("independent"),
+    "response": joint("response"),
+    "strong": joint("strong"),
+    "equal": np.eye(2) / 2,
+    "equal of four": np.eye(4) / 4,
+    "two coins": np.full((2, 2), 0.25),
+    "many pairs": np.full((5, 5), 0.04),
+    "a rare row": np.diag([0.97, 0.03]),
+    "sixteen": np.eye(16) / 32 + 1 / 512,
+}
+
+
+@pytest.mark.parametrize("n", [2, 5, 20, 100, 2000])
+@pytest.mark.parametrize("kind", FEW)
+def test_the_interval_is_never_a_point_and_holds_for_any_number_of_people(kind: str, n: int) -> None:
+    """Also where pairs were not seen: 95 %, both sides together, less four standard deviations of 300 samples."""
+    true, rng = FEW[kind], np.random.default_rng(n)
+    exact, missed = max(plug_in_information(true), 0.0), 0
+    for one in rng.multinomial(n, true.ravel(), size=300).reshape(-1, *true.shape):
+        found = estimated_information(one)
+        assert found.standard_error > 0
+        assert 0 <= found.lower <= found.corrected <= found.upper
+        assert found.lower < found.upper <= math.log(min(true.shape)) + 1e-12
+        missed += not found.lower - 1e-12 <= exact <= found.upper + 1e-12
+    assert missed / 300 < 0.05 + 4 * math.sqrt(0.05 * 0.95 / 300)
+
+
+def test_one_row_has_nothing_to_tell() -> None:
+    assert estimated_information([[5, 3]]).upper == 0
 
 
 def test_the_standard_error_is_that_of_repeated_samples() -> None:

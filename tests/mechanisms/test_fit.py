@@ -7,6 +7,7 @@ import math
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,9 @@ import pytest
 import rropt as rr
 from rropt import __main__ as cli
 from rropt.mechanisms.estimators.fit import LEVEL, fit_probability
+from rropt.mechanisms.families.hadamard import HadamardResponse
+from rropt.mechanisms.families.hashing import LocalHashing
+from rropt.mechanisms.implicit import FamilyMechanism
 
 
 def tables(total: int, cells: int) -> Iterator[tuple[int, ...]]:
@@ -108,7 +112,27 @@ def test_an_output_that_never_happens_is_impossible() -> None:
     assert fit_probability(matrix, np.array([5.0, 5.0, 0.0])) == 1
 
 
-def test_the_command_warns_everywhere(
+@pytest.mark.parametrize("family", [HadamardResponse(6, gamma=3), LocalHashing(5, gamma=4, buckets=3)])
+def test_families_without_a_matrix_doubt_what_cannot_be_and_no_honest_release(family: Any) -> None:
+    design, draw = FamilyMechanism(family), np.random.default_rng(2)
+    for n in (1, 30, 5000):
+        for _ in range(12):
+            truth = draw.dirichlet(np.full(family.size, 0.1))
+            counts = draw.multinomial(n, truth @ design.matrix).astype(float)
+            assert design.answers(counts).misfit(design.outputs) == ""
+    # Answers that all are one output, and answers of which none is one that an input makes likely.
+    alike = np.zeros(len(design.outputs))
+    alike[3] = 300
+    avoided = np.where(family_members(design, 0), 0.0, 40.0)
+    for counts in (alike, avoided):
+        assert "cannot come from this mechanism (p <" in design.answers(counts).misfit(design.outputs)
+
+
+def family_members(design: rr.Mechanism, x: int) -> np.ndarray:
+    return design.matrix[x] > design.matrix[x].min()
+
+
+def test_the_command_refuses_what_was_not_randomised(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("pyarrow")
@@ -116,16 +140,25 @@ def test_the_command_warns_everywhere(
     rr.RandomizedResponse(["<a>", "b"], epsilon=1).to_mechanism().save("m.json")
     Path("raw.csv").write_text("x\n" + "<a>\n" * 950 + "b\n" * 50)
     command = ["estimate", "m.json", "raw.csv", "--column", "x", "--plot", "x.svg", "--json"]
-    assert cli.main(command) == 0
+    assert cli.main(command) == 2
     out, err = capfd.readouterr()
-    (warning,) = json.loads(out)["warnings"]
-    assert f"rropt: warning: {warning}\n" in err
-    assert warning.startswith("x: these counts cannot come from this mechanism (p < ")
-    assert "95 % are '<a>', of which it gives at most 73.1 %" in warning
-    assert "most likely they are of a column that was never randomised" in warning
-    assert any("cannot come from this mechanism" in (one.text or "") for one in ET.parse("x.svg").getroot().iter())
+    assert (out, err.count("\n"), Path("x.svg").exists()) == ("", 1, False)
+    assert "x: these counts cannot come from this mechanism (p < " in err
+    assert "95 % are '<a>', of which it gives at most 73.1 %" in err
+    assert "never randomised" in err
     # An honest release of the same column has none.
     assert cli.main(["apply", "m.json", "raw.csv", "--column", "x", "-o", "safe.csv"]) == 0
+    # From the ledger beside the data it is known that they are the true answers, whatever their frequencies.
+    Path("even.csv").write_text("x\n" + "<a>\nb\n" * 500)
+    assert cli.main(["apply", "m.json", "even.csv", "--column", "x", "-o", "even.safe.csv"]) == 0
+    Path("copy.csv").write_text(Path("even.csv").read_text())
+    for name in ("even.csv", "copy.csv"):
+        capfd.readouterr()
+        assert cli.main(["estimate", "m.json", name, "--column", "x"]) == 2
+        out, err = capfd.readouterr()
+        assert out == ""
+        assert "'x' was released from this file" in err
+        assert "even.safe.csv" in err
     capfd.readouterr()
     assert cli.main(["estimate", "m.json", "safe.csv", "--column", "x", "--plot", "x.svg", "--json"]) == 0
     out, err = capfd.readouterr()

@@ -262,15 +262,16 @@ def test_bad_input(counts, options, said):
 
 @pytest.mark.parametrize("counts", [(5, 9, 26), (0, 9, 31), (0, 2, 6), (40, 0, 0), (0, 0, 2), (0, 1, 1)])
 def test_wilson_is_exact_also_where_an_output_was_never_seen(counts: tuple[int, ...]) -> None:
-    """The interval of a frequency is that of its output's share, at the same place between the two probabilities."""
+    """The interval of a frequency is that of its output's share, at the same place between the two probabilities; a
+    share that is not between them is taken for the nearer one."""
     mechanism = rr.RandomizedResponse(3, epsilon=2).mechanism
     found = mechanism.estimate(counts).intervals(0.95)
     n, z = sum(counts), stats.norm.ppf(0.975)
     for count, interval in zip(counts, found, strict=True):
-        share, width = count / n, z**2 / n
+        low, high = mechanism.matrix[0, 1], mechanism.matrix[0, 0]
+        share, width = np.clip(count / n, low, high), z**2 / n
         middle = (share + width / 2) / (1 + width)
         half = np.sqrt(share * (1 - share) * width + width**2 / 4) / (1 + width)
-        low, high = mechanism.matrix[0, 1], mechanism.matrix[0, 0]
         expected = (np.array([middle - half, middle + half]) - low) / (high - low)
         np.testing.assert_allclose(interval, np.clip(expected, 0, 1), atol=1e-9)
 

@@ -34,6 +34,7 @@ SETS = [
 OTHERS = [
     LocalHashing(5, epsilon=1),
     LocalHashing(7, gamma=2, buckets=2),
+    LocalHashing(11, gamma=3, buckets=3),
     HadamardResponse(5, epsilon=1),
     HadamardResponse(7, gamma=3),
 ]
@@ -85,13 +86,7 @@ def test_the_estimator_is_unbiased_and_its_variance_as_stated(family):
     for pi in (np.full(k, 1 / k), np.random.default_rng(k).dirichlet(np.ones(k))):
         shares = pi @ design.matrix
         brute = (table * shares) @ table.T - np.outer(pi, pi)
-        if isinstance(family, LocalHashing):
-            own = shares @ (table**2).T - pi**2
-            p, q = float(family.own), 1 / family.buckets
-            inside = q + (p - q) * pi
-            np.testing.assert_allclose(own, inside * (1 - inside) / (p - q) ** 2, rtol=1e-10)
-        else:
-            np.testing.assert_allclose(family.covariance(pi), brute, rtol=1e-9, atol=1e-10)
+        np.testing.assert_allclose(family.covariance(pi), brute, rtol=1e-9, atol=1e-10)
 
 
 @pytest.mark.parametrize("family", SETS, ids=IDS[: len(SETS)])
@@ -288,18 +283,6 @@ def test_hashing_of_many_categories_finds_the_frequent_ones():
     assert found.covariance is None
     with pytest.raises(rr.InputError, match="no covariance"):
         found.sums({"all": ["0"]})
-
-
-def test_covariance_of_hashing_is_that_of_its_reports():
-    family = LocalHashing(6, epsilon=1)
-    reports = family.sample(np.arange(400) % 6, source=insecure_seeded_source(9))
-    found = family.estimate(reports)
-    inside = (reports[:, :-1].astype(int) @ family.points.T - reports[:, -1:].astype(int)) % family.buckets == 0
-    scale = float(family.own) - 1 / family.buckets
-    terms = (inside - 1 / family.buckets) / scale
-    np.testing.assert_allclose(found.values, terms.mean(axis=0), atol=1e-12)
-    np.testing.assert_allclose(found.covariance, np.cov(terms.T) / 400, atol=1e-12)
-    np.testing.assert_allclose(found.variances, np.diagonal(found.covariance), atol=1e-12)
 
 
 def test_fast_transform_is_the_matrix():

@@ -78,7 +78,7 @@ def test_sensitivities_are_finite_differences(objective: str, rule: str) -> None
     true of it."""
     problem = problem_of(objective, rule, 4)
     solution = problem.solve(gap=1e-11, absolute_gap=1e-11)
-    found = solution.sensitivity()
+    found = [one for one in solution.sensitivity() if one.slope is not None]
     assert found
     sign = 1 if problem.goal.sense == "maximize" else -1
     for own in found:

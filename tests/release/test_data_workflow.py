@@ -435,16 +435,6 @@ def test_the_truth_keeps_its_apostrophes() -> None:
     assert drawn_truth() == pytest.approx([0.25, 0.5, 0.25], abs=2e-3)
 
 
-def test_the_table_and_the_note_on_it_show_the_same_error(capfd: pytest.CaptureFixture[str]) -> None:
-    """Three equal answers tell no error: the note says "a standard error of 0", and so does the table."""
-    rr.RandomizedResponse(["a", "b"], epsilon=1).to_mechanism().save("m.json")
-    people({"a": 3}, "protected.csv")
-    assert cli.main(["estimate", "m.json", "protected.csv", "--column", "level"]) == 0
-    out, err = capfd.readouterr()
-    assert "a standard error of 0 means" in err
-    assert [line.split()[2] for line in out.splitlines()[2:]] == ["0.00000", "0.00000"]
-
-
 # -- synthetic people --------------------------------------------------------------------------------------
 
 

@@ -154,7 +154,8 @@ def test_strata_of_one_mechanism_pool_to_what_it_estimates_alone() -> None:
     Path("safe.csv.manifest.json").unlink()
     pooled = rr.release.estimate_file("safe.csv", {"race": column})
     np.testing.assert_allclose(pooled.values, alone.values, rtol=1e-12)
-    np.testing.assert_allclose(pooled.covariance, alone.covariance, rtol=1e-9, atol=1e-15)
+    # Errors are taken near the estimate of each stratum, with two more answers there.
+    np.testing.assert_allclose(pooled.covariance, alone.covariance, rtol=20 / alone.n)
     np.testing.assert_allclose(pooled.intervals(), alone.intervals(), rtol=1e-9)
 
 

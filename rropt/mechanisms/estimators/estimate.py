@@ -27,11 +27,11 @@ class Estimate(ByContent):
     """Frequencies of k categories, estimated from n randomised answers.
 
     `values` (k) sum to one. `centre` (k) are those of the linear unbiased estimator behind them (the same, unless the
-    method moves them into the simplex); `variances` (k) are its variances for n independent answers, and the
-    intervals are around it. `moments` (k x 2) are what the intervals of Wilson's kind need: the mean square of the
-    estimator's terms by the mechanism, where the frequency is the estimate, and how it moves with the frequency.
-    `covariance` is k x k, or None for families with too many categories. `warnings` are reasons why the numbers are
-    likely wrong, `notes` further remarks.
+    method moves them into the simplex); the intervals are around it. `variances` (k) are its variances for n
+    independent answers where the frequencies are near the estimates. `moments` (k x 2) are what the intervals of
+    Wilson's kind need: the mean square of the estimator's terms by the mechanism, where the frequency is the estimate,
+    and how it moves with the frequency. `covariance` is k x k, or None for families with too many categories.
+    `warnings` are reasons why the numbers are likely wrong, `notes` further remarks.
     """
 
     categories: tuple[str, ...]
@@ -59,7 +59,9 @@ class Estimate(ByContent):
         square of the terms that the mechanism gives at the estimate and b its slope, the other frequencies in
         proportion to their estimates: exact for terms with two values (randomised response, subset designs), where
         this is Wilson's interval of the output's share. `simultaneous` holds all k at once
-        (Bonferroni). Raises InputError for a level outside (0, 1).
+        (Bonferroni). An estimate outside [0, 1] is taken for the end that is nearer: no frequency is farther from that
+        than from the estimate, so that no one that the test keeps is lost, and the interval is never empty. Raises
+        InputError for a level outside (0, 1).
         """
         if not 0 < level < 1:
             raise InputError(f"level {level!r} is not in (0, 1)", "intervals", "0.95 is common")
@@ -67,15 +69,16 @@ class Estimate(ByContent):
             raise InputError(f"{kind!r} is not a kind of interval", "intervals", "use 'wilson' or 'wald'")
         outside = (1 - level) / (len(self.values) if simultaneous else 1)
         z = -float(scipy.special.ndtri(outside / 2))
+        centre = np.clip(self.centre, 0.0, 1.0)
         if kind == "wald":
             half = z * self.standard_errors
-            found = np.column_stack([self.centre - half, self.centre + half])
+            found = np.column_stack([centre - half, centre + half])
         else:
             share = z * z / self.n
             mean, slope = self.moments.T
-            # (1 + share) theta^2 - (2 value + share slope) theta + value^2 - share (mean - slope value) <= 0
-            middle = (self.centre + share * slope / 2) / (1 + share)
-            rest = (self.centre**2 - share * (mean - slope * self.centre)) / (1 + share)
+            # (1 + share) theta^2 - (2 centre + share slope) theta + centre^2 - share (mean - slope estimate) <= 0
+            middle = (centre + share * slope / 2) / (1 + share)
+            rest = (centre**2 - share * (mean - slope * self.centre)) / (1 + share)
             half = np.sqrt(np.maximum(middle**2 - rest, 0.0))
             found = np.column_stack([middle - half, middle + half])
         return np.clip(found, 0.0, 1.0)

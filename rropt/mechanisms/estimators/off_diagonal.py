@@ -14,7 +14,7 @@ import numpy as np
 from rropt.mechanisms.estimators.fit import fit_of, sentence
 from rropt.mechanisms.estimators.likelihood import MaximumLikelihood
 from rropt.mechanisms.estimators.recover import Answers, Solved, prior_of
-from rropt.mechanisms.estimators.simplex import projected
+from rropt.mechanisms.estimators.simplex import inside
 from rropt.mechanisms.estimators.terms import MOST_COVARIED, Terms, moments_of, of_others
 from rropt.model.prior import Prior
 
@@ -44,14 +44,18 @@ class OffDiagonalAnswers(Answers):
         if method == "locally_best":
             prior_of(prior, self.categories)
         likeliest = self.likeliest.values if method == "mle" else None
-        return Solved(self._terms(self.counts / self.counts.sum()), likeliest)
+        return Solved(self._terms(), likeliest)
 
-    def _terms(self, f: FloatArray) -> Terms:
-        """Where y is the answer, the term of x less its mean is ([x = y] - f_x - e_y) / d_x, where e has mean 0. Input
-        z gives d_x^2 times the square of the term of x the mean (1 - 2 w_x) (o_z + d_x [x = z]) + g_z, w = u / c,
-        g = d w^2 + o |w|^2."""
+    def _terms(self) -> Terms:
+        """Where y is the answer, the term of x less its mean is ([x = y] - f_x - e_y) / d_x, where e has mean 0 and f
+        are the shares of the outputs where the frequencies are near the estimate. Input z gives d_x^2 times the square
+        of the term of x the mean (1 - 2 w_x) (o_z + d_x [x = z]) + g_z, w = u / c, g = d w^2 + o |w|^2."""
         u = self.off / self.own
         lost = u / (1 + u.sum())
+        shares = self.counts / self.counts.sum()
+        mean = (shares - lost @ shares) / self.own
+        near = inside(mean, int(self.counts.sum()))
+        f = self.own * near + self.off @ near
         e = lost - lost @ f
         second = f @ e**2
         spread = np.maximum(f * (1 - f) - 2 * f * e + second, 0.0)
@@ -59,8 +63,7 @@ class OffDiagonalAnswers(Answers):
         if len(f) <= MOST_COVARIED:
             covariance = np.diag(f) - np.outer(f, f) - np.add.outer(f * e, f * e) + second
             covariance /= np.outer(self.own, self.own)
-        mean = (f - lost @ f) / self.own
-        near, rest, g = projected(mean), 1 - 2 * lost, self.own * lost**2 + self.off * (lost @ lost)
+        rest, g = 1 - 2 * lost, self.own * lost**2 + self.off * (lost @ lost)
         others = rest * of_others(near @ self.off, self.off.sum(), self.off, near)
         others += of_others(near @ g, g.sum(), g, near)
         own, scale = rest * (self.off + self.own) + g, self.own**2

@@ -49,8 +49,9 @@ def recover(
     | "projected" | "unbiased", moved to the nearest point of the simplex |
     | "clipped" | "unbiased", negatives set to zero and the rest divided by its sum |
 
-    Linear estimates may leave [0, 1]; their covariance is unbiased. That of "mle" is the inverse Fisher information,
-    which holds where no frequency is near zero; the projected ones keep the errors of the unbiased estimate. Raises
+    Linear estimates may leave [0, 1]; their covariance is that of the mechanism at frequencies near the estimate. That
+    of "mle" is the inverse Fisher information, which holds where no frequency is near zero; the projected ones keep the
+    errors of the unbiased estimate. Raises
     InputError for counts of a wrong shape, an unknown method, or a matrix that does not identify the frequencies.
     Counts that cannot come from the matrix (p < 1e-6) are a warning of the estimate.
     """
@@ -84,7 +85,7 @@ class Answers(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Solved:
-    """The terms of the linear estimator behind a method, at the observed shares; and the k likeliest frequencies, if
+    """The terms of the linear estimator behind a method; and the k likeliest frequencies, if
     the method is that."""
 
     terms: Terms
@@ -102,7 +103,7 @@ class Sample(Answers):
     def solve(self, method: str, prior: Prior | None) -> Solved:
         full_rank(self.matrix, self.categories)
         likeliest = maximum_likelihood(self.matrix, self.counts).values if method == "mle" else None
-        return Solved(terms_of(self._estimator(method, prior, likeliest), self.counts / self.counts.sum()), likeliest)
+        return Solved(terms_of(self._estimator(method, prior, likeliest), self.counts), likeliest)
 
     def misfit(self, outputs: tuple[str, ...], tests: int = 1) -> str:
         return misfit(self.matrix, self.counts, outputs, tests)
@@ -132,9 +133,9 @@ def recover_strata(samples: Sequence[Answers], method: str = "unbiased", prior: 
     """The frequencies in all strata together, each of which was answered through its own matrix.
 
     The shares of the strata are those observed. With f_s the shares of the outputs of stratum s among all n answers,
-    the estimate is sum_s L_s f_s: one linear estimator whose outputs are those of all strata, so that its covariance
-    is that of n independent answers. A category that a stratum does not have counts 0 there. As `recover`
-    otherwise; whether the counts fit is not tested. Raises InputError.
+    the estimate is sum_s L_s f_s: one linear estimator whose outputs are those of all strata, and its covariance is
+    that of n independent answers near the estimated frequencies. A category that a stratum does not have counts 0
+    there. As `recover` otherwise; whether the counts fit is not tested. Raises InputError.
     """
     if method not in METHODS:
         raise InputError(f"{method!r} is not a method", "estimate", f"use one of: {', '.join(METHODS)}")
@@ -159,11 +160,11 @@ def recover_strata(samples: Sequence[Answers], method: str = "unbiased", prior: 
         categories,
         terms.mean,
         terms.mean,
-        terms.spread / (n - 1),
+        terms.spread / n,
         terms.moments,
         n,
         method,
-        covariance=None if terms.covariance is None else terms.covariance / (n - 1),
+        covariance=None if terms.covariance is None else terms.covariance / n,
     )
     if method == "mle":
         values = np.zeros(len(categories))

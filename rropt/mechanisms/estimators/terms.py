@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rropt.mechanisms.estimators.linear import LinearEstimator
-from rropt.mechanisms.estimators.simplex import projected
+from rropt.mechanisms.estimators.simplex import inside
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -22,9 +22,9 @@ NOTHING = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """For k categories the mean and the variance of their terms (k numbers each), the `moments` (k x 2: the mean square
-    that the mechanism gives the terms where the frequency is the mean, and its slope along the frequency), and the
-    k x k covariance, or None where it is too large."""
+    """For k categories the mean of their terms over the answers, and what the mechanism gives them at frequencies near
+    that: the variance (k numbers), the `moments` (k x 2: the mean square where the frequency is the mean, and its slope
+    along the frequency), and the k x k covariance, or None where it is too large."""
 
     mean: FloatArray
     spread: FloatArray
@@ -44,19 +44,19 @@ class Terms:
         return Terms(mean, spread, moments, covariance)
 
 
-def terms_of(estimator: LinearEstimator, shares: FloatArray) -> Terms:
-    """Those of an estimator where the m outputs have these shares.
+def terms_of(estimator: LinearEstimator, counts: FloatArray) -> Terms:
+    """Those of an estimator where the m outputs have these counts.
 
     Input z gives the terms of category x the mean square c_xz = sum_y Q[z, y] L[x, y]^2. At the frequency t of x, the
-    others in proportion r to the estimate moved into the simplex, it is t c_xx + (1 - t) sum_z r_z c_xz: exact where
-    c_xz is one number for all z, as for randomised response. The squares of few answers would not show rare outputs.
+    others in proportion r to the estimate moved `inside` the simplex, it is t c_xx + (1 - t) sum_z r_z c_xz: exact
+    where c_xz is one number for all z, as for randomised response. The squares of few answers would not show rare
+    outputs.
     """
-    mean = estimator.estimate(shares)
-    centred = estimator.table - mean[:, None]
-    covariance = (centred * shares) @ centred.T
+    mean = estimator.estimate(counts / counts.sum())
+    near = inside(mean, int(counts.sum()))
+    covariance = estimator.covariance(near)
     costs = estimator.squares()
     own = np.diagonal(costs).copy()
-    near = projected(mean)
     others = of_others(costs @ near, costs.sum(axis=1), own, near)
     return Terms(mean, np.diagonal(covariance).copy(), moments_of(own, others, mean), covariance)
 
@@ -75,7 +75,8 @@ def of_others(weighed: FloatArray | float, total: FloatArray | float, own: Float
 
 
 def pooled(parts: Sequence[Terms], shares: Sequence[float]) -> Terms:
-    """Those of all answers, of which each part has this share. `at` made the categories the same."""
+    """Those of all answers, of which each part has this share. `at` made the categories the same. The means of parts
+    with few answers differ by chance too, so that the variance is then a little too large."""
     if len(parts) == 1:
         return parts[0]
     mean = np.asarray(sum(share * one.mean for one, share in zip(parts, shares, strict=True)))

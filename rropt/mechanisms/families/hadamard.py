@@ -131,18 +131,19 @@ class HadamardResponse(TwoLevelFamily):
         from rropt.mechanisms.estimators.estimate import Estimate
         from rropt.mechanisms.estimators.families import checked_method, ended
         from rropt.mechanisms.estimators.recover import checked_counts
-        from rropt.mechanisms.estimators.simplex import projected
+        from rropt.mechanisms.estimators.simplex import inside
         from rropt.mechanisms.estimators.terms import MOST_COVARIED
 
         checked_method(method, prior)
         observed = checked_counts(counts, self.output_labels())
         n, c = int(observed.sum()), float(self.tilt)
         values = walsh_hadamard(observed)[1 : self.size + 1] / (n * c)
-        variances = (1 / c**2 - values**2) / (n - 1)
+        near = inside(values, n)
+        variances = (1 / c**2 - near**2) / n
         moments = np.tile(self.squares, (self.size, 1))
         covariance = None
         if self.size <= MOST_COVARIED:
-            covariance = self.covariance(projected(values)) / n
+            covariance = self.covariance(near) / n
         return ended(Estimate(self.labels, values, values, variances, moments, n, method, covariance=covariance))
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from rropt.errors import InputError, counted
 from rropt.io.arguments import checked
-from rropt.io.counts import category_labels
+from rropt.io.counts import category_labels, number_array
 from rropt.io.frames import array_of
 from rropt.io.types import Categories, Number
 from rropt.mechanisms.implicit import TwoLevelFamily
@@ -141,27 +141,47 @@ class LocalHashing(TwoLevelFamily):
         scale = float(self.own) - 1 / self.buckets
         return 1 / self.buckets * (1 - 1 / self.buckets) / scale**2, (1 - 2 / self.buckets) / scale
 
+    def covariance(self, frequencies: FloatArray) -> FloatArray:
+        """n times the k x k covariance of the estimate at the true `frequencies`.
+
+        A report from a point t contains x and z with probability p / g where t is one of them. Elsewhere it is 1 / g^2
+        if t is not on their line. On it, a hyperplane with two of the points has all three: again p / g.
+        """
+        pi = number_array(frequencies, "frequencies", self.labels)
+        if pi.shape != (self.size,):
+            raise InputError(f"their shape is {pi.shape}", "frequencies", f"give {self.size} numbers")
+        g, k, p = self.buckets, self.size, float(self.own)
+        known = np.zeros(g**self.digits)
+        known[:k] = pi
+        line = np.zeros((k, k))
+        for t in range(g):  # the points x + t (z - x), digit by digit, so that no k x k x d table is made
+            index = np.zeros((k, k), dtype=np.int64)
+            for at, digit in enumerate(self.points.T):
+                index += (digit[:, None] + t * (digit - digit[:, None])) % g * g**at
+            line += known[index]
+        shares = 1 / g + (p - 1 / g) * pi
+        both = pi.sum() / g**2 + (p / g - 1 / g**2) * line
+        np.fill_diagonal(both, shares)
+        return np.asarray((both - np.outer(shares, shares)) / (p - 1 / g) ** 2)
+
     def estimate(self, counts: Any, *, method: str = "unbiased", prior: Prior | None = None) -> Estimate:
         """The frequencies from reports (n x (d + 1)): (share of sets that contain x - 1/g) / (p - 1/g).
 
-        `method` is "unbiased", "projected" or "clipped". The unbiased estimates need not sum to one. Errors are those
-        seen in the reports; the whole covariance is kept where k^2 g^2 <= 2^26. Raises InputError.
+        `method` is "unbiased", "projected" or "clipped". The unbiased estimates need not sum to one. The whole
+        covariance is kept where k^2 g^2 <= 2^26. Raises InputError.
         """
         from rropt.mechanisms.estimators.estimate import Estimate
         from rropt.mechanisms.estimators.families import checked_method, ended
+        from rropt.mechanisms.estimators.simplex import inside
 
         checked_method(method, prior)
         reports = self._check(counts).astype(np.int64)
         n = len(reports)
         scale = float(self.own) - 1 / self.buckets
-        support, together = _Supports(self, reports).found()
-        share = support / n
-        values = (share - 1 / self.buckets) / scale
-        variances = share * (1 - share) / scale**2 / (n - 1)
-        covariance = None
-        if together is not None:
-            covariance = (together / n - np.outer(share, share)) / scale**2 / (n - 1)
-        mean, slope = self.squares
+        values = (_supports(self, reports) / n - 1 / self.buckets) / scale
+        near, (mean, slope) = inside(values, n), self.squares
+        variances = (mean + slope * near - near**2) / n
+        covariance = self.covariance(near) / n if (self.size * self.buckets) ** 2 <= MOST_COVARIED else None
         moments = np.column_stack([mean + slope * values, np.full(self.size, slope)])
         return ended(Estimate(self.labels, values, values, variances, moments, n, method, covariance=covariance))
 
@@ -180,46 +200,22 @@ class LocalHashing(TwoLevelFamily):
         return rows
 
 
-class _Supports:
-    """How many reported hyperplanes contain each category, and each two, by Fourier transforms over GF(g)^d.
+def _supports(family: LocalHashing, reports: np.ndarray) -> FloatArray:
+    """How many reported hyperplanes contain each category: k numbers, by Fourier transforms over GF(g)^d.
 
-    [a.x = r] is the mean over t of w^(t (a.x - r)), w a root of unity. So with G_s(y) = sum over reports of
-    w^(a.y - s r), one transform for each s, the first is (1/g) sum_t G_t(t x), and the number that contain both x and z
-    is (1/g^2) sum_tu G_(t+u)(t x + u z). Whole numbers, rounded from doubles.
+    [a.x = r] is the mean over s of w^(s (a.x - r)), w a root of unity: the sum over all reports is that of one
+    transform for each s. Whole numbers, rounded from doubles.
     """
-
-    def __init__(self, family: LocalHashing, reports: np.ndarray) -> None:
-        self.family, self.reports = family, reports
-        self.places = family.buckets ** np.arange(family.digits)
-
-    def found(self) -> tuple[FloatArray, FloatArray | None]:
-        """(k numbers, k x k numbers or None where these would be too many)."""
-        g, points = self.family.buckets, self.family.points
-        k = len(points)
-        support = np.zeros(k)
-        together = np.zeros((k, k)) if (k * g) ** 2 <= MOST_COVARIED else None
-        for s in range(g):
-            table = self._transform(s)
-            support += table[points * s % g @ self.places].real
-            if together is None:
-                continue
-            for t in range(g):
-                # The digits of t x + u z in base g, place by place, so that no k x k x d table is made.
-                u = (s - t) % g
-                index = np.zeros((k, k), dtype=np.int64)
-                for digit, place in zip(points.T, self.places, strict=True):
-                    index += (digit[:, None] * t + digit * u) % g * place
-                together += table[index].real
-        return np.rint(support / g), None if together is None else np.rint(together / g**2)
-
-    def _transform(self, s: int) -> np.ndarray:
-        """G_s at all g^d points, numbered by their digits."""
-        g, d = self.family.buckets, self.family.digits
-        angle = -2 * np.pi / g * (self.reports[:, -1] * s % g)
-        at = self.reports[:, :-1] @ self.places
+    g, d = family.buckets, family.digits
+    places = g ** np.arange(d)
+    at, support = reports[:, :-1] @ places, np.zeros(family.size)
+    for s in range(g):
+        angle = -2 * np.pi / g * (reports[:, -1] * s % g)
         sums = np.bincount(at, np.cos(angle), g**d) + 1j * np.bincount(at, np.sin(angle), g**d)
         # The first digit has the lowest place, so it is the last axis; the transform treats all axes alike.
-        return np.asarray(np.fft.ifftn(sums.reshape((g,) * d), norm="forward")).ravel()
+        table = np.fft.ifftn(sums.reshape((g,) * d), norm="forward").ravel()
+        support += table[family.points * s % g @ places].real
+    return np.rint(support / g)
 
 
 def _prime(number: int) -> bool:

@@ -218,12 +218,12 @@ class SubsetMixture(LabelledChannel):
         """The frequencies from packed reports or from `SupportCounts`, with errors and intervals.
 
         `method` is "unbiased" (the minimax linear estimator, which for one size is that of moments), "projected" or
-        "clipped". The covariance is the exact one of the design at the estimate, kept for up to 2048 categories. Raises
-        InputError.
+        "clipped". The covariance is the exact one of the design near the estimate, kept for up to 2048 categories.
+        Raises InputError.
         """
         from rropt.mechanisms.estimators.estimate import Estimate
         from rropt.mechanisms.estimators.families import checked_method, ended
-        from rropt.mechanisms.estimators.simplex import projected
+        from rropt.mechanisms.estimators.simplex import inside
         from rropt.mechanisms.estimators.terms import MOST_COVARIED
 
         checked_method(method, prior, ("unbiased", "minimax", "projected", "clipped"))
@@ -243,7 +243,7 @@ class SubsetMixture(LabelledChannel):
         values = (float(first @ found.sizes) + second @ found.members) / found.n
         mean, slope = self.squares
         moments = np.column_stack([mean + slope * values, np.full(self.size, slope)])
-        near = projected(values)
+        near = inside(values, found.n)
         errors = (mean + slope * near - near**2) / found.n
         covariance = self.covariance(near) / found.n if self.size <= MOST_COVARIED else None
         return ended(Estimate(self.labels, values, values, errors, moments, found.n, method, covariance=covariance))

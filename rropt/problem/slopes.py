@@ -1,0 +1,304 @@
+"""The derivative of an optimum with a number of its problem, by the envelope theorem.
+
+Where the matrix Q is optimal there are multipliers: the gradient of the utility is a combination of those of the
+conditions that hold with equality, with non-negative factors for inequalities. The derivative of the optimum is that of
+the Lagrangian at these, sum_i m_i (b_i' - c_i') for conditions c_i(Q) <= b_i. Several combinations are possible where
+conditions depend on each other. Both ends of what they give are found by linear programmes; if they differ, the optimum
+may have a kink, and no number is returned. If they agree, the number is the derivative, or lies between those to either
+side where other matrices are optimal too. Source: Fiacco 1983; Milgrom and Segal 2002.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+from scipy import sparse
+
+from rropt.mechanisms.mechanism import Mechanism
+from rropt.program.cones import (
+    CompleteCone,
+    Cone,
+    FloatArray,
+    FreeCone,
+    GraphCone,
+    PolyhedralCone,
+    base_cone,
+    cone_rows,
+)
+from rropt.program.design_utilities import DesignUtility, InverseDeterminant, InverseTrace
+from rropt.program.entropy_floors import ConcaveFloor
+from rropt.program.events import ApproximateBound
+from rropt.program.extras import OffDiagonalForm
+from rropt.program.limits import Limits, Sum
+from rropt.program.programs import BayesGain, ColumnSum, Linear, Program, RowEntropy, Utility
+from rropt.solve.kernel.lp import LpModel
+
+TIGHT = 1e-7
+"""A condition holds with equality where its slack is below this share of its terms."""
+NEVER = 1e-9
+"""Entries below this are rounding, and mean 0."""
+MATCH = 1e-3
+"""The gradient is a combination of others where no entry differs by more than this share of the largest."""
+SAME = 1e-4
+"""Both ends agree where they differ by no more than this share."""
+LARGEST = 20_000
+"""Multipliers beyond which no derivative is looked for."""
+MARGIN = 1e-9
+"""What the least difference is exceeded by in the search for the ends, beyond the tolerance of the solver."""
+
+
+def slope(program: Program, low: Program, high: Program, width: Fraction, mechanism: Mechanism) -> float | None:
+    """The derivative of the optimum of `program`, which `mechanism` attains, in the utility's own unit; `low` and
+    `high` are the program with the number `width` apart, around it. None where it is not known."""
+    matrix = np.asarray(mechanism.matrix, dtype=float)
+    utility = _gradient(program.utility, matrix, program.sign)
+    made = None if utility is None else _conditions(program, low, high, float(width), matrix)
+    if utility is None or made is None or len(made.ends) > LARGEST:
+        return None
+    found = made.ends_of(utility)
+    return None if found is None else program.sign * found + 0.0
+
+
+def _gradient(utility: Utility, matrix: FloatArray, sign: int) -> FloatArray | None:
+    """sign times the gradient of a utility at a k x m matrix, not finite where it has none; None where not known."""
+    if isinstance(utility, Linear):
+        return sign * utility.matrix(*matrix.shape)
+    if isinstance(utility, Sum):
+        total = np.zeros(matrix.shape)
+        for weight, part in utility.terms:
+            own = _gradient(part, matrix, sign if weight > 0 else -sign)
+            if own is None:
+                return None
+            total += abs(float(weight)) * own
+        return total
+    if isinstance(utility, ColumnSum):
+        # The least of several maxima has no gradient where two of them are equal.
+        if isinstance(utility, BayesGain) and sign < 0:
+            return None
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = utility.gradient(matrix)
+        return None if found is None else sign * found
+    if isinstance(utility, RowEntropy):
+        shares = np.array(utility.shares, dtype=float)
+        with np.errstate(divide="ignore"):
+            return np.asarray(-sign * (shares / shares.sum())[:, None] * (1 + np.log(matrix)))
+    return _of_design(utility, matrix, sign) if isinstance(utility, DesignUtility) else None
+
+
+def _of_design(utility: DesignUtility, matrix: FloatArray, sign: int) -> FloatArray | None:
+    """Of a function of M = sum_y q_y q_y' / (p.q_y), whose derivative by M is a matrix G: 2 G q / (p.q) - p (q'G q) /
+    (p.q)^2 for each column q."""
+    p = utility.prior
+    means = p @ matrix
+    used = means > 0
+    columns, means = matrix[:, used], means[used]
+    moments = (columns / means) @ columns.T
+    if np.linalg.cond(moments) > 1e12:
+        return None
+    inverse = np.linalg.inv(moments)
+    if isinstance(utility, InverseTrace):
+        slopes = -inverse @ utility.table.T @ utility.table @ inverse
+    elif isinstance(utility, InverseDeterminant):
+        slopes = -inverse
+    else:
+        return None
+    turned = slopes @ columns
+    found = np.full(matrix.shape, np.nan)
+    found[:, used] = sign * (2 * turned / means - np.outer(p, (columns * turned).sum(axis=0) / means**2))
+    return found
+
+
+@dataclass
+class _Conditions:
+    """What holds with equality at a k x m matrix: one multiplier each, `at_least` 0 or -inf, what `change` it makes to
+    the derivative, and its gradient as entries (equation, multiplier, value). The first k m equations are those of the
+    matrix's entries; others say what multipliers of one condition have to do with each other."""
+
+    matrix: FloatArray
+    entries: list[tuple[int, int, float]] = field(default_factory=list)
+    ends: list[float] = field(default_factory=list)
+    change: list[float] = field(default_factory=list)
+    more: int = 0
+
+    def add(self, terms: Sequence[tuple[int, int, float]], change: float, free: bool = False) -> int:
+        """A multiplier of a condition with the gradient of these terms (x, y, value); its number."""
+        number, m = len(self.ends), self.matrix.shape[1]
+        self.entries += [(x * m + y, number, value) for x, y, value in terms if value]
+        self.ends.append(-np.inf if free else 0.0)
+        self.change.append(change)
+        return number
+
+    def tie(self, numbers: Sequence[tuple[int, float]]) -> None:
+        """The weighted sum of these multipliers is 0."""
+        self.entries += [(self.matrix.size + self.more, number, value) for number, value in numbers]
+        self.more += 1
+
+    def maxima(self, whole: int, columns: Sequence[tuple[int, Sequence[tuple[FloatArray, float]]]]) -> None:
+        """A condition on a sum over columns y of maxima, whose multiplier is `whole`: for each the gradients that
+        attain the maximum, and their changes."""
+        for y, attained in columns:
+            parts = [self.add([(x, y, v) for x, v in enumerate(own.tolist())], change) for own, change in attained]
+            self.tie([(whole, -1.0), *((part, 1.0) for part in parts)])
+
+    def ends_of(self, gradient: FloatArray) -> float | None:
+        """The derivative: None where these gradients do not make up the one of the utility, or in ways that differ."""
+        wanted = np.concatenate([gradient.ravel(), np.zeros(self.more)])
+        scale = float(np.abs(wanted[np.isfinite(wanted)]).max(initial=0.0)) or 1.0
+        used = np.isfinite(gradient)
+        kept = np.concatenate([used.ravel(), np.ones(self.more, dtype=bool)])
+        rows, numbers, values = (np.array(part) for part in zip(*self.entries, strict=True))
+        count = len(self.ends)
+        table = sparse.csr_matrix((values, (rows, numbers)), shape=(len(wanted), count))[kept]
+        loose = np.concatenate([np.ones(int(used.sum())), np.zeros(self.more)])[:, None]
+        both = sparse.vstack([sparse.hstack([table, -loose]), sparse.hstack([table, loose])]).tocsc()
+        target = wanted[kept] / scale
+        free = np.full(len(target), np.inf)
+        row_lower, row_upper = np.concatenate([-free, target]), np.concatenate([target, free])
+        lower, upper = np.array([*self.ends, 0.0]), np.full(count + 1, np.inf)
+
+        def best(cost: FloatArray) -> tuple[float, FloatArray] | None:
+            answer = LpModel(cost, both, row_lower, row_upper, lower, upper).solve(interrupted=None)
+            return None if answer.status != "optimal" or answer.x is None else (answer.objective, answer.x)
+
+        nearest = best(np.concatenate([np.zeros(count), [-1.0]]))
+        if nearest is None or -nearest[0] > MATCH:
+            return None
+        upper[-1] = 1.01 * max(-nearest[0], 0.0) + MARGIN
+        cost = np.array([*self.change, 0.0])
+        size = float(np.abs(cost).max()) or 1.0
+        ends = [best(way * cost / size) for way in (1, -1)]
+        if ends[0] is None or ends[1] is None:
+            return None
+        most, least = ends[0][0] * size * scale, -ends[1][0] * size * scale
+        if most - least > SAME * max(abs(most), abs(least), scale * 1e-3):
+            return None
+        return scale * float(cost @ nearest[1])
+
+
+def _conditions(program: Program, low: Program, high: Program, width: float, matrix: FloatArray) -> _Conditions | None:
+    """What holds with equality at the matrix, and how it changes from `low` to `high`; None where a condition is not
+    known here."""
+    known = ConcaveFloor, ApproximateBound, Limits, OffDiagonalForm
+    if not all(isinstance(extra, known) for extra in program.extras):
+        return None
+    if not isinstance(program.cone, FreeCone | CompleteCone | GraphCone | PolyhedralCone):
+        return None
+    k, m = matrix.shape
+    made = _Conditions(matrix)
+    for x in range(k):
+        made.add([(x, y, 1.0) for y in range(m)], 0.0, free=True)
+    for x, y in zip(*np.nonzero(matrix <= NEVER), strict=True):
+        made.add([(int(x), int(y), -1.0)], 0.0)
+    if len({len(one.rows) for one in (program, low, high)}) > 1 or not _rows(made, program, low, high, width):
+        return None
+    if not _cone(made, program.cone, low.cone, high.cone, width):
+        return None
+    return made if _extras(made, program, low, high, width) else None
+
+
+def _rows(made: _Conditions, program: Program, low: Program, high: Program, width: float) -> bool:
+    """The rows over the whole matrix; False where they are others from `low` to `high`."""
+    for row, before, after in zip(program.rows, low.rows, high.rows, strict=True):
+        cells = [(x, y) for x, y, _ in row.terms]
+        if any([(x, y) for x, y, _ in other.terms] != cells for other in (before, after)):
+            return False
+        terms = [(x, y, float(value)) for x, y, value in row.terms]
+        own = [value * made.matrix[x, y] for x, y, value in terms]
+        if row.sense == "=" or float(row.rhs) - sum(own) <= TIGHT * max(abs(float(row.rhs)), *map(abs, own), TIGHT):
+            change = float(after.rhs - before.rhs)
+            for (x, y, one), (_, _, other) in zip(before.terms, after.terms, strict=True):
+                change -= float(other - one) * made.matrix[x, y]
+            made.add(terms, change / width, free=row.sense == "=")
+    return True
+
+
+def _cone(made: _Conditions, cone: Cone, low: Cone, high: Cone, width: float) -> bool:
+    """The conditions on columns; False where those of `low` and `high` are of another kind."""
+    base, before, after = base_cone(cone), base_cone(low), base_cone(high)
+    further = [cone_rows(one) for one in (cone, low, high)]
+    if not type(base) is type(before) is type(after) or len({len(one) for one in further}) > 1:
+        return False
+    lines = [
+        (np.array(row, dtype=float), np.array([float(b - a) for a, b in zip(one, other, strict=True)]) / width)
+        for row, one, other in zip(*further, strict=True)
+    ]
+    if isinstance(base, GraphCone):
+        assert isinstance(before, GraphCone)
+        assert isinstance(after, GraphCone)
+        if not [e[:2] for e in base.edges] == [e[:2] for e in before.edges] == [e[:2] for e in after.edges]:
+            return False
+        for (x, z, _), ratio, one, other in zip(base.edges, base.ratios, before.ratios, after.ratios, strict=True):
+            line, change = np.zeros(base.size), np.zeros(base.size)
+            line[x], line[z], change[z] = 1.0, -float(ratio.upper), -float(other.upper - one.upper) / width
+            lines.append((line, change))
+    for y, column in enumerate(made.matrix.T):
+        empty = bool(column.max() <= NEVER)
+        for line, change in lines:
+            if empty or -line @ column <= TIGHT * float(np.abs(line * column).max()):
+                made.add([(x, y, value) for x, value in enumerate(line.tolist())], -float(change @ column))
+        if isinstance(base, CompleteCone):
+            assert isinstance(before, CompleteCone)
+            assert isinstance(after, CompleteCone)
+            gamma, least = float(base.level.ratio.upper), float(column.min())
+            faster = float(after.level.ratio.upper - before.level.ratio.upper) / width
+            tops = np.flatnonzero(empty | (column >= gamma * least * (1 - TIGHT))).tolist()
+            lows = np.flatnonzero(empty | (column <= least * (1 + TIGHT))).tolist()
+            parts = [(made.add([(x, y, 1.0)], faster * least), gamma) for x in tops]
+            made.tie([*parts, *((made.add([(z, y, -1.0)], 0.0), -1.0) for z in lows)])
+    return True
+
+
+def _extras(made: _Conditions, program: Program, low: Program, high: Program, width: float) -> bool:
+    """What is neither a row nor a cone; False where its gradient is not known."""
+    matrix = made.matrix
+    k, m = matrix.shape
+    floor, before, after = (one.extra(ConcaveFloor) for one in (program, low, high))
+    missing = np.inf if floor is None else floor.entropy(matrix) - floor.height
+    if floor is not None and before is not None and after is not None and missing <= TIGHT * max(floor.height, TIGHT):
+        logs = np.log(np.maximum(matrix, np.finfo(float).tiny))
+        slopes = np.array(floor.shares, dtype=float)[:, None] * (1 + logs)
+        made.add([(x, y, float(v)) for (x, y), v in np.ndenumerate(slopes)], (before.height - after.height) / width)
+    if program.extra(OffDiagonalForm) is not None:
+        for x in range(k):
+            first, *others = (y for y in range(m) if y != x)
+            for y in others:
+                made.add([(x, y, 1.0), (x, first, -1.0)], 0.0, free=True)
+    event, one, other = (own.extra(ApproximateBound) for own in (program, low, high))
+    if event is not None and one is not None and other is not None:
+        gamma, delta = float(event.level.ratio.upper), float(event.delta)
+        faster = float(other.level.ratio.upper - one.level.ratio.upper) / width
+        for x in range(k):
+            for z in range(k):
+                above = matrix[x] - gamma * matrix[z]
+                if x == z or delta - np.maximum(above, 0.0).sum() > TIGHT:
+                    continue
+                line, nothing = np.zeros(k), (np.zeros(k), 0.0)
+                line[x], line[z] = 1.0, -gamma
+                attained = [
+                    (y, [(line, faster * float(matrix[z, y]))] * (own >= -TIGHT) + [nothing] * (own <= TIGHT))
+                    for y, own in enumerate(above.tolist())
+                ]
+                made.maxima(made.add([], float(other.delta - one.delta) / width), attained)
+    limits, lower, upper = (own.extra(Limits) for own in (program, low, high))
+    if limits is None or lower is None or upper is None:
+        return limits is None
+    for limit, less, larger in zip(limits.limits, lower.limits, upper.limits, strict=True):
+        utility, most = limit.utility, float(limit.at_most)
+        if most - float(utility.mu(matrix).sum()) > 100 * TIGHT * max(most, TIGHT):
+            continue
+        change = float(larger.at_most - less.at_most) / width
+        if isinstance(utility, BayesGain):
+            scores = utility.table @ matrix
+            near = scores >= scores.max(axis=0) - TIGHT * matrix.max(axis=0)
+            attained = [(y, [(utility.table[a], 0.0) for a in np.flatnonzero(near[:, y]).tolist()]) for y in range(m)]
+            made.maxima(made.add([], change), attained)
+            continue
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = utility.gradient(matrix)
+        if found is None:
+            return False
+        made.add([(x, y, float(v)) for (x, y), v in np.ndenumerate(found) if np.isfinite(v)], change)
+    return True
