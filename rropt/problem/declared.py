@@ -13,8 +13,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rropt.declare.constraint import AtLevel, with_distinct_names
-from rropt.declare.constraints import Constraint, PointwiseMaximalLeakage
+from rropt.declare.constraint import AtLevel, joint_cone, with_distinct_names
+from rropt.declare.constraints import AtMost, Constraint, PointwiseMaximalLeakage
 from rropt.declare.objective import Sum
 from rropt.declare.objectives import Objective
 from rropt.errors import InputError, named
@@ -28,7 +28,7 @@ from rropt.io.types import Label, Number
 from rropt.model.prior import Prior, clean_labels
 from rropt.problem.goal import Goal, Maximize, Minimize
 from rropt.problem.html import problem_html
-from rropt.program.cones import CompleteCone, Cone, FreeCone, PolyhedralCone, base_cone, combined
+from rropt.program.cones import CompleteCone, FreeCone, PolyhedralCone, base_cone, simplified
 from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.extras import Extra, OffDiagonalForm
 from rropt.program.limits import Limits, Notions, PosteriorRisk
@@ -126,7 +126,7 @@ class Problem:
         inputs, outputs = self.inputs, self._fixed_outputs()
         prior = self.objective.prior
         utility = self.objective.form(inputs)
-        cone = self._joint_cone(inputs)
+        cone = simplified(joint_cone(self.constraints, inputs), len(inputs))
         weights = cleared(prior.probabilities) if prior is not None else (1,) * len(inputs)
         joined = isinstance(self.objective, Sum) or (isinstance(utility, Information) and utility.given is not None)
         if joined and isinstance(utility, Information | BayesGain):
@@ -147,7 +147,7 @@ class Problem:
         extras = [extra for own in found if own != form for extra in own]
         if plain and len(rest) < len(found) and not extras and not any(constraint.rows(*at) for constraint in rest):
             return [], form
-        rows = [row for constraint in self.constraints for row in constraint.rows(*at)]
+        rows = [row.scaled() for constraint in self.constraints for row in constraint.rows(*at)]
         kinds = sorted({type(extra) for extra in extras}, key=lambda kind: kind.name)
         return rows, tuple(kind.joined([extra for extra in extras if type(extra) is kind]) for kind in kinds)
 
@@ -169,10 +169,6 @@ class Problem:
                 raise InputError(f"{source} fixes other outputs than those given", "outputs", "leave them out")
             found = self.outputs
         return found
-
-    def _joint_cone(self, inputs: tuple[str, ...]) -> Cone:
-        cones = (constraint.cone(inputs) for constraint in self.constraints)
-        return combined([cone for cone in cones if cone is not None], len(inputs))
 
     def to_highs(self) -> Any:
         """The problem as a `highspy.HighsLp` with named columns and rows: over the entries of the matrix where the
@@ -256,7 +252,8 @@ class Problem:
         free = isinstance(program.cone, FreeCone | PolyhedralCone) and isinstance(base_cone(program.cone), FreeCone)
         free = free and all(program.extra(kind) is None for kind in (ConcaveFloor, PosteriorRisk, Limits, Notions))
         private = (AtLevel, PointwiseMaximalLeakage)
-        if free and not any(isinstance(rule, private) for rule in self.constraints):
+        limited = any(isinstance(rule, AtMost) and rule.cone(self.inputs) is not None for rule in self.constraints)
+        if free and not limited and not any(isinstance(rule, private) for rule in self.constraints):
             found.append("no privacy constraint is declared")
         return tuple(found)
 

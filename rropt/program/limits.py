@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import product
+from itertools import chain, product
 from typing import ClassVar, Self
 
 import numpy as np
 
-from rropt.exact import Interval, cleared, rational_text
+from rropt.exact import Interval, cleared, rational_text, unit_of
 from rropt.mechanisms.families.frequency_blocks import FrequencyBlocks
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.identification import risk_excess
@@ -171,6 +171,14 @@ class Limit:
     at_most: Fraction
     value: Callable[[Mechanism], Interval] = field(compare=False, repr=False)
 
+    def scaled(self) -> Limit:
+        """The same limit, with gains of ordinary size."""
+        utility, value = self.utility, self.value
+        if not isinstance(utility, BayesGain) or (unit := unit_of(chain(*utility.gain))) == 1:
+            return self
+        gain = tuple(tuple(entry / unit for entry in row) for row in utility.gain)
+        return Limit(replace(utility, gain=gain), self.at_most / unit, lambda mechanism: value(mechanism).over(unit))
+
     def payload(self) -> dict[str, object]:
         weights = [str(weight) for weight in self.utility.weights]
         return {"utility": self.utility.payload(), "weights": weights, "at_most": rational_text(self.at_most)}
@@ -195,8 +203,8 @@ class Limits(Extra):
 
     @classmethod
     def joined(cls, found: Sequence[Self]) -> Self:
-        """All of them."""
-        return cls(tuple(limit for one in found for limit in one.limits))
+        """All of them, in numbers of ordinary size."""
+        return cls(tuple(limit.scaled() for one in found for limit in one.limits))
 
 
 def is_stated(program: Program) -> bool:

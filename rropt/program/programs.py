@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar
 
 import numpy as np
 
-from rropt.exact import of_each, rational_text, weighted_sum
+from rropt.exact import of_each, rational_text, unit_of, weighted_sum
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.convex_terms import SQUARE, X_LOG_X, ConvexTerm, xlogx
 from rropt.program.block_cones import RobustCone
@@ -45,6 +45,18 @@ class Row:
         """How much the row is violated by an exact mechanism; <= 0 when it holds."""
         total = weighted_sum(self.terms, mechanism.numerators, mechanism.row_denominators) - self.rhs
         return abs(total) if self.sense == "=" else total
+
+    @property
+    def unit(self) -> Fraction:
+        """What `scaled` divides it by."""
+        return unit_of([value for *_, value in self.terms] or [self.rhs])
+
+    def scaled(self) -> Row:
+        """The same condition in numbers of ordinary size."""
+        unit = self.unit
+        if unit == 1:
+            return self
+        return replace(self, rhs=self.rhs / unit, terms=tuple((x, y, value / unit) for x, y, value in self.terms))
 
     def payload(self) -> dict[str, object]:
         return {
