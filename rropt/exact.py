@@ -332,7 +332,7 @@ def cleared(values: Sequence[Fraction]) -> tuple[int, ...]:
     return tuple(integer // divisor for integer in integers)
 
 
-PLAIN = Fraction(1, 1 << 6), Fraction(1 << 16)
+PLAIN = Fraction(1, 2), Fraction(1 << 16)
 """Between these numbers solvers and searches in floats work as well as at 1."""
 
 

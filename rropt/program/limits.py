@@ -32,6 +32,9 @@ from rropt.program.programs import (
 MOST_ACTIONS = 256
 """Actions of several Bayes gains together, up to which they are one."""
 
+ROOM_BITS = 140
+"""The kernel's enclosures are narrower than 2^-140."""
+
 Terms = Sequence[tuple[Fraction, Utility]]
 Convex = Information | ChiSquare | BayesGain
 
@@ -195,8 +198,14 @@ class Limits(Extra):
     limits: tuple[Limit, ...]
 
     def excess(self, mechanism: Mechanism) -> Fraction:
-        """By how much the worst one is exceeded, at most; <= 0 exactly where enclosures prove all."""
-        return max(limit.value(mechanism).upper - limit.at_most for limit in self.limits)
+        """By how much the worst one is exceeded, at most; <= 0 only where enclosures prove all, as the kernel makes
+        them: it rounds the chi-square information of each output up."""
+        above = Fraction(len(mechanism.outputs), 1 << ROOM_BITS)
+        ends = [
+            limit.value(mechanism).upper - limit.at_most + above * isinstance(limit.utility, ChiSquare)
+            for limit in self.limits
+        ]
+        return max(ends)
 
     def payload(self) -> dict[str, object]:
         return {"limits": [limit.payload() for limit in self.limits]}
