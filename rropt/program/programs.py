@@ -236,6 +236,10 @@ class BayesGain(ColumnSum):
 
     def scores(self) -> tuple[tuple[Fraction, ...], ...]:
         """p_x gain[g][x], one list an action."""
+        return self._scores
+
+    @cached_property
+    def _scores(self) -> tuple[tuple[Fraction, ...], ...]:
         total = sum(self.weights)
         return tuple(
             tuple(Fraction(w, total) * entry if entry else entry for w, entry in zip(self.weights, row, strict=True))
@@ -359,11 +363,16 @@ class Program:
     def linearised(self) -> Program:
         """The same optimum as a linear programme over one output an action, where a Bayes gain is maximised
         (outputs that share a best action can be merged without loss); otherwise the program itself."""
-        if not isinstance(self.utility, BayesGain) or self.rows or self.extras or self.sense == "minimize":
+        utility = self.utility
+        if not isinstance(utility, BayesGain) or self.rows or self.extras or self.sense == "minimize":
             return self
-        cost = tuple(
-            (x, g, value) for x in range(self.size) for g, row in enumerate(self.utility.scores()) if (value := row[x])
-        )
+        return self._by_actions
+
+    @cached_property
+    def _by_actions(self) -> Program:
+        assert isinstance(self.utility, BayesGain)
+        scores = self.utility.scores()
+        cost = tuple((x, g, row[x]) for x in range(self.size) for g, row in enumerate(scores) if row[x])
         return replace(self, outputs=self.utility.actions, utility=Linear(cost))
 
     def excess(self, mechanism: Mechanism) -> dict[str, Fraction]:
