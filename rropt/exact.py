@@ -280,6 +280,10 @@ class Interval:
     def __repr__(self) -> str:
         return f"Interval({float_down(self.lower)!r}, {float_up(self.upper)!r})"
 
+    def over(self, unit: Fraction) -> Interval:
+        """Divided by a positive number."""
+        return Interval(self.lower / unit, self.upper / unit)
+
     def widened(self, bits: int) -> Interval:
         """This interval with both ends moved outwards by 2^-bits, then to multiples of 2^-(bits + 2)."""
         step = Fraction(1, 1 << bits)
@@ -341,6 +345,17 @@ def cleared(values: Sequence[Fraction]) -> tuple[int, ...]:
     integers = [value.numerator * (denominator // value.denominator) for value in values]
     divisor = math.gcd(*integers)
     return tuple(integer // divisor for integer in integers)
+
+
+PLAIN = Fraction(1, 2), Fraction(1 << 16)
+"""Between these numbers solvers and searches in floats work as well as at 1."""
+
+
+def unit_of(values: Iterable[Fraction]) -> Fraction:
+    """What the numbers of a condition are divided by, exactly, so that its unit does not matter: the largest of them,
+    or 1 where that is of ordinary size. Then they stay as they were declared."""
+    largest = max(map(abs, values), default=Fraction(0))
+    return Fraction(1) if not largest or PLAIN[0] <= largest <= PLAIN[1] else largest
 
 
 def weighted_sum(

@@ -1,14 +1,16 @@
 """The base class of constraints: a definition and an equivalent form."""
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import ClassVar
 
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.privacy.level import Level
-from rropt.program.cones import Cone
+from rropt.program.cones import Cone, combined
 from rropt.program.extras import Extra
 from rropt.program.programs import Row
 
@@ -16,6 +18,12 @@ NAME_OUTPUTS = (
     "name them: outputs=[labels] in Problem, outputs = [labels] above [input] in a file; or take an objective that does"
 )
 """The remedy where a constraint needs outputs and nothing fixes them."""
+
+
+def joint_cone(constraints: Iterable[Constraint], inputs: tuple[str, ...]) -> Cone:
+    """What constraints demand of each column together, as they were declared."""
+    cones = (constraint.cone(inputs) for constraint in constraints)
+    return combined([cone for cone in cones if cone is not None], len(inputs))
 
 
 class Constraint(ABC):

@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rropt.declare.constraint import AtLevel, with_distinct_names
+from rropt.declare.constraint import AtLevel, joint_cone, with_distinct_names
 from rropt.declare.constraints import Constraint
 from rropt.declare.objective import Sum
 from rropt.declare.objectives import Objective
@@ -29,7 +29,7 @@ from rropt.model.guarantees import guarantees
 from rropt.model.prior import Prior, clean_labels
 from rropt.problem.goal import Goal, Maximize, Minimize
 from rropt.problem.html import problem_html
-from rropt.program.cones import CompleteCone, Cone, FreeCone, PolyhedralCone, base_cone, combined
+from rropt.program.cones import CompleteCone, FreeCone, PolyhedralCone, base_cone, simplified
 from rropt.program.extras import Extra, OffDiagonalForm
 from rropt.program.programs import BayesGain, Information, Program, Row
 from rropt.solve.options import SolveOptions
@@ -125,7 +125,7 @@ class Problem:
         inputs, outputs = self.inputs, self._fixed_outputs()
         prior = self.objective.prior
         utility = self.objective.form(inputs)
-        cone = self._joint_cone(inputs)
+        cone = simplified(joint_cone(self.constraints, inputs), len(inputs))
         weights = cleared(prior.probabilities) if prior is not None else (1,) * len(inputs)
         joined = isinstance(self.objective, Sum) or (isinstance(utility, Information) and utility.given is not None)
         if joined and isinstance(utility, Information | BayesGain):
@@ -146,7 +146,7 @@ class Problem:
         extras = [extra for own in found if own != form for extra in own]
         if plain and len(rest) < len(found) and not extras and not any(constraint.rows(*at) for constraint in rest):
             return [], form
-        rows = [row for constraint in self.constraints for row in constraint.rows(*at)]
+        rows = [row.scaled() for constraint in self.constraints for row in constraint.rows(*at)]
         kinds = sorted({type(extra) for extra in extras}, key=lambda kind: kind.name)
         return rows, tuple(kind.joined([extra for extra in extras if type(extra) is kind]) for kind in kinds)
 
@@ -168,10 +168,6 @@ class Problem:
                 raise InputError(f"{source} fixes other outputs than those given", "outputs", "leave them out")
             found = self.outputs
         return found
-
-    def _joint_cone(self, inputs: tuple[str, ...]) -> Cone:
-        cones = (constraint.cone(inputs) for constraint in self.constraints)
-        return combined([cone for cone in cones if cone is not None], len(inputs))
 
     def to_highs(self) -> Any:
         """The problem as a `highspy.HighsLp` with named columns and rows: over the entries of the matrix where the

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from rropt.declare.constraint import described
+from rropt.declare.constraint import described, joint_cone
 from rropt.declare.constraints import Constraint, Floor, LinearConstraint
 from rropt.errors import InputError, suggestion
+from rropt.exact import unit_of
 from rropt.io.content import ByContent
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.program.cones import GraphCone, base_cone, cone_rows
@@ -170,18 +171,20 @@ def duals(proven: Proven, constraints: Sequence[Constraint], unit: float) -> Dua
     def made(own: Fraction, constraint: str = "") -> Multiplier:
         return Multiplier(sign * own, unit * float(sign * own), constraint)
 
-    owners: list[tuple[int, str]] = []
+    owners: list[tuple[Fraction, str]] = []
     named = tuple(zip(constraints, described(constraints), strict=True))
     for constraint, name in named:
         turned = isinstance(constraint, Floor) or (
             isinstance(constraint, LinearConstraint) and constraint.sense == ">="
         )
-        owners += [(-1 if turned else 1, name)] * len(constraint.rows(inputs, program.outputs or ()))
+        declared = constraint.rows(inputs, program.outputs or ())
+        owners += [((-1 if turned else 1) / row.unit, name) for row in declared]
     rows = {
         row.name: made(turn * own, said)
         for own, row, (turn, said) in zip(proven.rows, program.rows, owners, strict=False)
     }
     base = base_cone(program.cone)
+    units = list(map(unit_of, cone_rows(joint_cone(constraints, inputs))))
     tested = program.utility.actions if isinstance(program.utility, BayesGain) else outputs
     edges = base.edges if isinstance(base, GraphCone) else ()
     return Duals(
@@ -192,7 +195,11 @@ def duals(proven: Proven, constraints: Sequence[Constraint], unit: float) -> Dua
             for y, column in zip(tested, proven.flows, strict=False)
             for (x, z, _), own in zip(edges, column, strict=False)
         },
-        {(n + 1, y): made(own) for y, column in zip(tested, proven.cone, strict=False) for n, own in enumerate(column)},
+        {
+            (n, y): made(own / unit)
+            for y, column in zip(tested, proven.cone, strict=False)
+            for n, (own, unit) in enumerate(zip(column, units, strict=True), 1)
+        },
         {
             (inputs[event.x], inputs[event.z], tuple(outputs[y] for y in event.members)): made(own)
             for event, own in proven.events

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from rropt.declare.constraint import described
 from rropt.declare.constraints import Constraint
 from rropt.errors import NoRoute
-from rropt.io.clock import LATE
+from rropt.io.clock import LATE, Clock
 from rropt.io.threads import one_thread
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.problem.definitions import held_to_definitions
@@ -20,6 +22,8 @@ from rropt.problem.solution import Solution
 from rropt.program.programs import Program
 from rropt.prove.gaps import WORST, grain
 from rropt.solve.assembly import assemble, unit_in
+from rropt.solve.budget import LEAST
+from rropt.solve.candidates import closed_forms, is_slow
 from rropt.solve.entropy.conic import no_mechanism
 from rropt.solve.entropy.solvers import insist_on
 from rropt.solve.export.convex import convex_problem
@@ -63,13 +67,31 @@ def solved(problem: Problem, options: SolveOptions, route: str | Route, progress
         program, fits = clock.within(LATE, problem.compile), None
         if program is None:
             program, fits = with_rules(problem, ()).compile(), lambda mechanism: _keeps(problem, mechanism)
+        # Before any search: however short the time is, the result is no worse than these.
+        closed: list[Mechanism] = []
+        if clock.time_limit is not None:
+            # They take a tenth of the time. Of a short one they take more, in processor time: other work on the machine
+            # takes nothing away.
+            tenth = time.monotonic() + clock.time_limit / 10
+            least = time.process_time() + LEAST - clock.time_limit
+            target = program.linearised()
+
+            def enough() -> bool:
+                return time.monotonic() > tenth and time.process_time() > least
+
+            begin = partial(closed_forms, target, problem.objective, closed, enough, fits)
+            if is_slow(target, fits):
+                Clock(0.0).within(LEAST, begin)
+            else:
+                begin()
+        if fits:
             chosen = "none: time ended before the constraints were compiled"
             answer = unanswered("rropt", program, effort)
         else:
             effort = replace(effort, absolute_gap=max(effort.absolute_gap, float(grain(program, effort.gap))))
             with _options_of_highs(options):
                 chosen, answer = _asked(problem, program, route, effort, progress)
-        found = assemble(program, problem.objective, problem._fixed_outputs(), options, effort, answer, fits)
+        found = assemble(program, problem.objective, problem._fixed_outputs(), options, effort, answer, fits, closed)
         agreed = clock.within(LATE, lambda: held_to_definitions(problem, found.mechanism, found.decomposition))
         unasked = () if agreed else ("time ended before the definition of every constraint was evaluated",)
         # A solver that has no time left after an interrupt calls that a time limit, so `effort` is asked first.
@@ -123,13 +145,22 @@ def _asked(
     problem: Problem, program: Program, route: str | Route, effort: Effort, progress: Progress
 ) -> tuple[str, Answer]:
     """(the route and why, its answer): one that does not stop in time is ended."""
-    try:
+    chosen: list[tuple[Route, str]] = []
+
+    def asked() -> Answer:
         taken, why = choose(program, route, effort.solver)
+        chosen.append((taken, why))
+        progress.note(f"route {taken.name}: {why}")
+        return taken.solve(program, effort)
+
+    try:
+        found = effort.clock.within(LATE, asked)
     except NoRoute as error:
-        raise error if route != "auto" else explained(problem, effort.solver, error) from None
-    progress.note(f"route {taken.name}: {why}")
-    found = effort.clock.within(LATE, lambda: taken.solve(program, effort)) or unanswered(taken.name, program, effort)
-    return f"{taken.name}: {why}", found
+        raise error if chosen or route != "auto" else explained(problem, effort.solver, error) from None
+    if not chosen:
+        return "none: time ended before a route was chosen", unanswered("rropt", program, effort)
+    taken, why = chosen[0]
+    return f"{taken.name}: {why}", found or unanswered(taken.name, program, effort)
 
 
 def _keeps(problem: Problem, mechanism: Mechanism) -> bool:

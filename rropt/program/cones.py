@@ -5,17 +5,18 @@ from __future__ import annotations
 import math
 import operator
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import permutations
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from flint import fmpq, fmpq_mat
 
 from rropt.errors import InputError
-from rropt.exact import Interval, exp_enclosure, log_enclosure, rational_text
+from rropt.exact import Interval, exp_enclosure, log_enclosure, rational_text, unit_of
 from rropt.model.privacy import Level, declared_number
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
@@ -129,6 +130,12 @@ def complete_cone(level: Level, size: int) -> CompleteCone | GraphCone:
     return GraphCone(size, tuple(edges), unit)
 
 
+def equal_cone(groups: Iterable[Sequence[int]], size: int) -> GraphCone:
+    """v_x = v_z for all x and z of one of the groups."""
+    pairs = {pair for first, *others in groups for x in others for pair in ((first, x), (x, first))}
+    return GraphCone(size, tuple((x, z, Fraction(0)) for x, z in sorted(pairs)))
+
+
 @dataclass(frozen=True)
 class BlockMeans:
     """The conjunction of all rows of a polyhedral cone: M_s(v) <= gamma m_z(v) for all blocks s != z of inputs.
@@ -207,6 +214,21 @@ def base_cone(cone: Cone) -> BaseCone:
 def cone_rows(cone: Cone) -> tuple[tuple[Fraction, ...], ...]:
     """The further rows of a polyhedral cone; none for the others."""
     return cone.rows if isinstance(cone, PolyhedralCone) else ()
+
+
+def simplified(cone: Cone, size: int) -> Cone:
+    """The same cone, with rows in numbers of ordinary size; perfect secrecy in its own form where equations, rows that
+    are there with both signs, leave constant columns only."""
+    if not isinstance(cone, PolyhedralCone) or cone.means is not None:
+        return cone
+    unique = {tuple(entry / max(map(abs, row)) for entry in row) for row in cone.rows if any(row)}
+    equal = [list(row) for row in unique if tuple(-entry for entry in row) in unique]
+    if equal and not any(sum(row) > 0 for row in cone.rows):
+        table = fmpq_mat([[fmpq(entry.numerator, entry.denominator) for entry in row] for row in equal])
+        if table.rank() == size - 1:
+            return equal_cone([range(size)], size)
+    rows = (tuple(entry / unit for entry in row) for row, unit in zip(cone.rows, map(unit_of, cone.rows), strict=True))
+    return replace(cone, rows=tuple(rows))
 
 
 def ratio_edges(cone: Cone, size: int) -> list[tuple[int, int, float]]:

@@ -54,7 +54,8 @@ class InverseTrace(DesignUtility):
         k = len(self.weights)
         if self.queries is not None:
             return self.queries
-        return tuple(tuple(Fraction(x == z) for z in range(k)) for x in range(k))
+        none, one = Fraction(0), Fraction(1)
+        return tuple((none,) * x + (one,) + (none,) * (k - 1 - x) for x in range(k))
 
     @cached_property
     def table(self) -> FloatArray:
@@ -90,11 +91,11 @@ class InverseEigenvalue(DesignUtility):
 def products(queries: Sequence[Sequence[Fraction]], forms: Sequence[Sequence[Fraction | int]]) -> Fraction:
     """sum_j C_j.W_j of queries C_j and forms W_j."""
     pairs = zip(queries, forms, strict=True)
-    return sum((c * w for query, form in pairs for c, w in zip(query, form, strict=True)), Fraction(0))
+    return sum((c * w for query, form in pairs for c, w in zip(query, form, strict=True) if c), Fraction(0))
 
 
 def square_means(rows: tuple[tuple[Fraction, ...], ...], weights: tuple[int, ...]) -> Fraction:
     """sum_j (C_j.p)^2 of the rows C_j, p = weights / sum."""
     total = sum(weights)
-    means = (sum((c * w for c, w in zip(row, weights, strict=True)), Fraction(0)) / total for row in rows)
+    means = (sum((c * w for c, w in zip(row, weights, strict=True) if c), Fraction(0)) / total for row in rows)
     return sum((mean * mean for mean in means), Fraction(0))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import product
+from itertools import chain, product
 from typing import ClassVar, Self
 
 import numpy as np
 
-from rropt.exact import Interval, cleared, rational_text
+from rropt.exact import Interval, cleared, rational_text, unit_of
 from rropt.mechanisms.families.frequency_blocks import FrequencyBlocks
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.identification import risk_excess
@@ -31,6 +31,9 @@ from rropt.program.programs import (
 
 MOST_ACTIONS = 256
 """Actions of several Bayes gains together, up to which they are one."""
+
+ROOM_BITS = 140
+"""The kernel's enclosures are narrower than 2^-140."""
 
 Terms = Sequence[tuple[Fraction, Utility]]
 Convex = Information | ChiSquare | BayesGain
@@ -171,6 +174,14 @@ class Limit:
     at_most: Fraction
     value: Callable[[Mechanism], Interval] = field(compare=False, repr=False)
 
+    def scaled(self) -> Limit:
+        """The same limit, with gains of ordinary size."""
+        utility, value = self.utility, self.value
+        if not isinstance(utility, BayesGain) or (unit := unit_of(chain(*utility.gain))) == 1:
+            return self
+        gain = tuple(tuple(entry / unit for entry in row) for row in utility.gain)
+        return Limit(replace(utility, gain=gain), self.at_most / unit, lambda mechanism: value(mechanism).over(unit))
+
     def payload(self) -> dict[str, object]:
         weights = [str(weight) for weight in self.utility.weights]
         return {"utility": self.utility.payload(), "weights": weights, "at_most": rational_text(self.at_most)}
@@ -187,16 +198,22 @@ class Limits(Extra):
     limits: tuple[Limit, ...]
 
     def excess(self, mechanism: Mechanism) -> Fraction:
-        """By how much the worst one is exceeded, at most; <= 0 exactly where enclosures prove all."""
-        return max(limit.value(mechanism).upper - limit.at_most for limit in self.limits)
+        """By how much the worst one is exceeded, at most; <= 0 only where enclosures prove all, as the kernel makes
+        them: it rounds the chi-square information of each output up."""
+        above = Fraction(len(mechanism.outputs), 1 << ROOM_BITS)
+        ends = [
+            limit.value(mechanism).upper - limit.at_most + above * isinstance(limit.utility, ChiSquare)
+            for limit in self.limits
+        ]
+        return max(ends)
 
     def payload(self) -> dict[str, object]:
         return {"limits": [limit.payload() for limit in self.limits]}
 
     @classmethod
     def joined(cls, found: Sequence[Self]) -> Self:
-        """All of them."""
-        return cls(tuple(limit for one in found for limit in one.limits))
+        """All of them, in numbers of ordinary size."""
+        return cls(tuple(limit.scaled() for one in found for limit in one.limits))
 
 
 def is_stated(program: Program) -> bool:

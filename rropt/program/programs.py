@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar
 
 import numpy as np
 
-from rropt.exact import of_each, rational_text, weighted_sum
+from rropt.exact import of_each, rational_text, unit_of, weighted_sum
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.convex_terms import SQUARE, X_LOG_X, ConvexTerm, xlogx
 from rropt.program.block_cones import RobustCone
@@ -45,6 +45,18 @@ class Row:
         """How much the row is violated by an exact mechanism; <= 0 when it holds."""
         total = weighted_sum(self.terms, mechanism.numerators, mechanism.row_denominators) - self.rhs
         return abs(total) if self.sense == "=" else total
+
+    @property
+    def unit(self) -> Fraction:
+        """What `scaled` divides it by."""
+        return unit_of([value for *_, value in self.terms] or [self.rhs])
+
+    def scaled(self) -> Row:
+        """The same condition in numbers of ordinary size."""
+        unit = self.unit
+        if unit == 1:
+            return self
+        return replace(self, rhs=self.rhs / unit, terms=tuple((x, y, value / unit) for x, y, value in self.terms))
 
     def payload(self) -> dict[str, object]:
         return {
@@ -224,6 +236,10 @@ class BayesGain(ColumnSum):
 
     def scores(self) -> tuple[tuple[Fraction, ...], ...]:
         """p_x gain[g][x], one list an action."""
+        return self._scores
+
+    @cached_property
+    def _scores(self) -> tuple[tuple[Fraction, ...], ...]:
         total = sum(self.weights)
         return tuple(
             tuple(Fraction(w, total) * entry if entry else entry for w, entry in zip(self.weights, row, strict=True))
@@ -347,11 +363,16 @@ class Program:
     def linearised(self) -> Program:
         """The same optimum as a linear programme over one output an action, where a Bayes gain is maximised
         (outputs that share a best action can be merged without loss); otherwise the program itself."""
-        if not isinstance(self.utility, BayesGain) or self.rows or self.extras or self.sense == "minimize":
+        utility = self.utility
+        if not isinstance(utility, BayesGain) or self.rows or self.extras or self.sense == "minimize":
             return self
-        cost = tuple(
-            (x, g, value) for x in range(self.size) for g, row in enumerate(self.utility.scores()) if (value := row[x])
-        )
+        return self._by_actions
+
+    @cached_property
+    def _by_actions(self) -> Program:
+        assert isinstance(self.utility, BayesGain)
+        scores = self.utility.scores()
+        cost = tuple((x, g, row[x]) for x in range(self.size) for g, row in enumerate(scores) if row[x])
         return replace(self, outputs=self.utility.actions, utility=Linear(cost))
 
     def excess(self, mechanism: Mechanism) -> dict[str, Fraction]:

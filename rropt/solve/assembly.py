@@ -20,7 +20,7 @@ from rropt.mechanisms.names import honest, misleading, misnamed, neutral
 from rropt.model.prior import Prior
 from rropt.program.assignments import Places
 from rropt.program.cones import tightest_log
-from rropt.program.limits import Capacity, Notions, PosteriorRisk, is_stated
+from rropt.program.limits import Capacity, Notions, is_stated
 from rropt.program.permutation_mixtures import Mixture
 from rropt.program.programs import BayesGain, ChiSquare, Information, Linear, Program
 from rropt.program.worst_case import LeastInformation
@@ -28,7 +28,7 @@ from rropt.prove.certificates import Certificate
 from rropt.prove.gaps import WORST, gap_of, grain, is_certified, is_reached
 from rropt.solve.budget import CHECKED, COMPARED, LARGEST_RANK, LAST, LEAST, PROVED, ROUNDED, VALUE_BITS
 from rropt.solve.candidate_mixtures import best_mixture
-from rropt.solve.candidates import best_candidate, last_resort
+from rropt.solve.candidates import best_candidate, is_slow, last_resort, worth_of
 from rropt.solve.compose.actions import is_by_actions, is_merged, linear_value, merge_outputs
 from rropt.solve.dropped import prove_without, said_of
 from rropt.solve.kernel.budget import GRACE
@@ -85,10 +85,12 @@ def assemble(
     effort: Effort,
     answer: Answer,
     fits: Callable[[Mechanism], bool] | None = None,
+    closed: Sequence[Mechanism] = (),
 ) -> Assembled:
     """Round, prove, certify and check a route's answer. `outputs` are labels that the caller wants where the
     program leaves them free; `options` say which gap is wanted. Where the time was too short to compile the
-    constraints, `program` lacks them, and `fits` decides whether a mechanism satisfies them."""
+    constraints, `program` lacks them, and `fits` decides whether a mechanism satisfies them. `closed` has the best
+    mechanism in closed form, where it was sought."""
     warnings = list(answer.claim.notes)
     if not all(dual is None or dual.is_finite() for dual in (answer.dual, answer.farkas)):
         answer = replace(answer, dual=None, draft=None if answer.farkas else answer.draft)
@@ -113,7 +115,7 @@ def assemble(
     if first is not None and first.status == "certified" and _is_within(first.attained, first.limit, program, options):
         return first
     least = None if found is None else found[1].lower if program.sense == "maximize" else found[1].upper
-    better = _simple(program, objective, effort, least, fits)
+    better = _simple(program, objective, effort, least, fits, closed)
     if first is not None and better is None:
         return first
     if first is None and better is None:
@@ -308,8 +310,10 @@ def _simple(
     effort: Effort,
     least: Fraction | float | None,
     fits: Callable[[Mechanism], bool] | None,
+    closed: Sequence[Mechanism],
 ) -> Found | None:
-    """The best simple mechanism, if better than `least`; without value or time at least groups or a constant."""
+    """The best simple mechanism, if better than `least`; without time that in closed form, which was sought first, or
+    groups or a constant."""
     within, target = effort.clock.within, program.linearised()
     known = None if least is None or math.isinf(least) else float(least)
     weights: Decomposition | None = None
@@ -320,11 +324,11 @@ def _simple(
         simple = within(COMPARED, lambda: best_mixture(program, objective, known))
         ended, (mechanism, weights) = False, (None, None) if simple is None else (simple[0], _named(program, simple[1]))
     if mechanism is None and (ended or least is None):
-        # A constant is verified at once; verifying definitions and risks may take long.
-        slow = fits is not None or program.extra(PosteriorRisk) is not None
         last = partial(last_resort, target, objective, fits)
         # Where what came before took the time of this step too, it has a little of its own.
-        mechanism = (within(LAST, last) or Clock(0.0).within(LEAST, last)) if slow else last()
+        found = (within(LAST, last) or Clock(0.0).within(LEAST, last)) if is_slow(target, fits) else last()
+        both = [*closed, *([] if found is None else [found])]
+        mechanism = max(both, key=lambda one: target.sign * worth_of(target.utility, objective, one), default=None)
     if mechanism is None:
         return None
     value = objective.enclosed(mechanism, effort.gap / 4, _left(effort))

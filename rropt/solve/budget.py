@@ -16,9 +16,10 @@ VALUE_BITS = 96
 measured in 2 cases: the same from 88 to 104."""
 
 # candidates.py
-LARGEST = 1 << 16
-"""Cells of a matrix that is written out as a candidate. Chosen: measured in 2 cases: the same from 32,768 to
-131,072."""
+LARGEST = 1 << 18
+"""Cells of a matrix that is written out as a candidate. Chosen: by reason: k-RR of 512 inputs takes milliseconds."""
+SUBSETS = 1 << 13
+"""Cells of a matrix of subset selection. Chosen: by reason: all sizes of ten inputs, in milliseconds."""
 GROUPED = 1 << 18
 """Cells of a matrix of k-RR among groups, where there are more than two. Chosen: by reason, as no case reads it: four
 times what another candidate may have, as most of its rows are alike."""
@@ -36,7 +37,17 @@ ROWS = 4
 """Inequalities over the matrix that a candidate is made for, each; most problems have fewer. Chosen: measured in 2
 cases: the same from 2 to 8."""
 
+# exact_points.py
+EXACT_ROWS = 400
+"""Conditions of a polytope whose points are solved for in rationals. Chosen: by reason: each point takes a system of as
+many equations as there are entries, of about a second at this number."""
+FINEST = 2.0**-50
+"""The least share of the point inside. Chosen: by reason: rounding moves an entry by 2^-53."""
+
 # rounding.py
+LOOSE = 2.0**-36
+"""The share of the anchor above which an exact point is sought instead. Chosen: by reason: it costs less than a
+thousandth of the gap of 1e-6 that is allowed by default."""
 CANDIDATES = 8
 """Cells of one equation that are tried first to solve it. Chosen: by reason, as no case reads it: the largest cell
 usually gives in, and each further one costs a trial."""

@@ -7,15 +7,15 @@ constant is mixed in, as little as the rows allow.
 import heapq
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from itertools import chain, count
-from math import log
+from itertools import chain, combinations, count
+from math import comb, floor, log
 
 import numpy as np
 
 from rropt.declare.objectives import Objective
 from rropt.errors import Refusal
 from rropt.exact import common_denominator
-from rropt.mechanisms.columns import TwoValuedColumn
+from rropt.mechanisms.columns import DenseColumn, TwoValuedColumn
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.off_diagonal import OffDiagonalMechanism
 from rropt.program.cones import CompleteCone, FloatArray, GraphCone, PolyhedralCone, base_cone
@@ -25,13 +25,13 @@ from rropt.program.extras import OffDiagonalForm
 from rropt.program.limits import PosteriorRisk
 from rropt.program.permutation_mixtures import Mixture
 from rropt.program.programs import ColumnSum, Linear, Program, RowEntropy, Utility
-from rropt.solve.budget import GROUPED, HALVINGS, LARGEST, MIXED, ROWS, SHIFTED, STEEPEST
+from rropt.solve.budget import GROUPED, HALVINGS, LARGEST, MIXED, ROWS, SHIFTED, STEEPEST, SUBSETS
 from rropt.solve.kernel.anchor import find_anchor, in_two_rows
 from rropt.solve.kernel.budget import GAIN, RATIO_BITS
 from rropt.solve.kernel.climb import worth
 from rropt.solve.kernel.curves import InformationCurve, curve_class
 from rropt.solve.kernel.polyhedral import entry_model
-from rropt.solve.rounding import round_to_mechanism
+from rropt.solve.rounding import kept_frequencies, round_to_mechanism
 
 
 def best_candidate(
@@ -40,12 +40,12 @@ def best_candidate(
     """The best simple mechanism that satisfies `program` exactly (or that `fits`, where a program lacks constraints),
     and is better than `least`, a value of its utility (None: anything is); None where there is none."""
     sign, order = program.sign, count()
-    floor = -np.inf if least is None else sign * least + GAIN * abs(least)
+    enough = -np.inf if least is None else sign * least + GAIN * abs(least)
     waiting: list[tuple[float, int, Mechanism, bool]] = []
 
     def push(mechanism: Mechanism, mixable: bool) -> None:
         worth = sign * worth_of(program.utility, objective, mechanism)
-        if worth > floor or least is None:
+        if worth > enough or least is None:
             heapq.heappush(waiting, (-worth, next(order), mechanism, mixable))
 
     for mechanism in _constants(program):
@@ -60,10 +60,33 @@ def best_candidate(
         if mixable and not fits and program.size * len(mechanism.outputs) <= MIXED:
             middle = middle or _middle_constant(program)
             if middle is not None and middle.shape == mechanism.shape:
-                blended = _mix_in(program, mechanism, middle, floor)
+                blended = _mix_in(program, mechanism, middle, enough)
                 if blended is not None:
                     push(blended, False)
     return None
+
+
+def closed_forms(
+    program: Program,
+    objective: Objective,
+    kept: list[Mechanism],
+    enough: Callable[[], bool],
+    fits: Callable[[Mechanism], bool] | None = None,
+) -> None:
+    """Put the best mechanism in closed form that satisfies the program into `kept`, as soon as it is found, until there
+    are `enough`: the work may also be ended at any moment."""
+    best = -np.inf
+    for mechanism in chain(_others(program), _constants(program)):
+        worth = program.sign * worth_of(program.utility, objective, mechanism)
+        if (worth > best or not kept) and (fits(mechanism) if fits else not program.excess(mechanism)):
+            best, kept[:] = worth, [mechanism]
+        if kept and enough():
+            return
+
+
+def is_slow(program: Program, fits: Callable[[Mechanism], bool] | None) -> bool:
+    """Whether verifying a mechanism may take long, as that of definitions and of risks does."""
+    return fits is not None or program.extra(PosteriorRisk) is not None
 
 
 def last_resort(
@@ -85,6 +108,8 @@ def last_resort(
         simple = [_alike(program)]
     else:
         simple = [*_in_groups(program), *_constants(program)]
+        if program.extra(OffDiagonalForm) is None and program.size * (width := _width(program)) <= LARGEST:
+            simple += [_window(program, 1, 0, _ratio(program))] if width == program.size else []
         if len(simple) > 1:
             simple.sort(key=lambda one: -program.sign * worth_of(program.utility, objective, one))
     rest: Iterator[Mechanism] = iter(())
@@ -92,13 +117,26 @@ def last_resort(
         # Limits from below may leave the truth only, or k-RR; others what a row would have each input answer.
         gamma = _ratio(program)
         response = [_window(program, 1, 0, gamma)] if program.size == len(program.outputs) else []
-        rest = chain(response, _wanted(program, gamma))
+        rest = chain(response, _at_frequencies(program), _wanted(program, gamma))
     return next((one for one in chain(simple, rest) if (fits(one) if fits else not program.excess(one))), None)
+
+
+def _width(program: Program) -> int:
+    """The number of outputs, that of inputs where it is free."""
+    return program.size if program.outputs is None else len(program.outputs)
+
+
+def _at_frequencies(program: Program) -> list[Mechanism]:
+    """The constant that answers as often as rows keep the frequencies of, where they do."""
+    if (kept := kept_frequencies(program)) is None:
+        return []
+    row = [Fraction(number, sum(kept)) for number in kept]
+    return [Mechanism.from_rationals([row] * program.size, inputs=program.inputs, outputs=program.outputs)]
 
 
 def _alike(program: Program) -> Mechanism:
     """The mechanism that answers everything equally often."""
-    width = program.size if program.outputs is None else len(program.outputs)
+    width = _width(program)
     columns = tuple(TwoValuedColumn(0, 1, (1 << program.size) - 1) for _ in range(width))
     return Mechanism(program.inputs, _labels(program, width), columns, (width,))
 
@@ -119,15 +157,21 @@ def _others(program: Program) -> Iterator[Mechanism]:
             numbers = [gamma.denominator] * k
             yield OffDiagonalMechanism(program.inputs, numbers, gamma.numerator + (k - 1) * gamma.denominator)
         return
+    width = _width(program)
+    written = program.extra(Mixture) is None and k * width <= LARGEST and not isinstance(program.utility, RowEntropy)
+    if written and width == k:
+        yield _window(program, 1, 0, gamma)
     yield from _in_halves(program) if isinstance(program.utility, DesignUtility) else _in_groups(program)
-    width = k if program.outputs is None else len(program.outputs)
-    if program.extra(Mixture) is not None or k * width > LARGEST or isinstance(program.utility, RowEntropy):
+    if not written:
         return
     if program.outputs is not None:
         yield from _wanted(program, gamma)
+    elif gamma is not None and gamma > 1:
+        yield from _on_frequent(program, gamma)
+        yield from _on_subsets(program, gamma)
     if width != k:
         return
-    for size in (1 << bit for bit in range(k.bit_length()) if 1 << bit < k):
+    for size in _sizes(program, gamma):
         every = size == 1 and k <= SHIFTED and program.extra(PosteriorRisk) is not None
         for shift in range(k) if every else sorted({0, 1, k - size // 2}):
             yield _window(program, size, shift % k, gamma)
@@ -167,6 +211,51 @@ def _window(program: Program, size: int, shift: int, gamma: Fraction | None) -> 
         members = sum(1 << (y - shift - step) % k for step in range(size))
         columns.append(TwoValuedColumn(low, high, members))
     return Mechanism(program.inputs, _labels(program, k), tuple(columns), (size * high + (k - size) * low,))
+
+
+def _sizes(program: Program, gamma: Fraction | None) -> list[int]:
+    """Sizes of windows: all where they are few, else powers of two and what is best of equally frequent inputs."""
+    k = program.size
+    if k <= SHIFTED and program.outputs is None:
+        return list(range(1, k))
+    sizes = {1 << bit for bit in range(k.bit_length())}
+    if gamma is not None and gamma > 1 and isinstance(program.utility, ColumnSum):
+        # A column of a set of mass p has a mean that is 1 + (gamma - 1) p times its smallest entry.
+        curve = (curve_class(program.utility) or InformationCurve).at(min(log(gamma), STEEPEST))
+        share = k * (curve.ceiling()[1] - 1.0) / (curve.gamma - 1.0)
+        sizes |= {floor(share), floor(share) + 1}
+    return sorted(size for size in sizes if 0 < size < k)
+
+
+def _on_frequent(program: Program, gamma: Fraction) -> Iterator[Mechanism]:
+    """k-RR among the most frequent inputs, the others answering each of these equally often."""
+    k = program.size
+    ranked = sorted(range(k), key=lambda x: -program.weights[x])
+    masses, first = [], 0
+    for x in ranked:
+        masses.append(first := first + program.weights[x])
+    # As many as are best for guesses; for other objectives some are tried.
+    best = max(range(1, k + 1), key=lambda m: masses[m - 1] / (gamma + m - 1))
+    high, low = gamma.numerator, gamma.denominator
+    for m in _numbers(k, best):
+        rest, own = high + (m - 1) * low, {x: y for y, x in enumerate(ranked[:m])}
+        columns = tuple(
+            DenseColumn(tuple(rest if x not in own else m * (high if own[x] == y else low) for x in range(k)))
+            for y in range(m)
+        )
+        yield Mechanism(program.inputs, _labels(program, m), columns, (m * rest,))
+
+
+def _on_subsets(program: Program, gamma: Fraction) -> Iterator[Mechanism]:
+    """Subset selection: an output for each set of so many inputs, where these are few."""
+    k, high, low = program.size, gamma.numerator, gamma.denominator
+    for size in range(2, k - 1):
+        count = comb(k, size)
+        if k * count > SUBSETS:
+            continue
+        within = comb(k - 1, size - 1)
+        columns = tuple(TwoValuedColumn(low, high, sum(1 << x for x in own)) for own in combinations(range(k), size))
+        yield Mechanism(program.inputs, _labels(program, count), columns, (within * high + (count - within) * low,))
 
 
 def _members(chosen: np.ndarray) -> int:
@@ -219,18 +308,37 @@ def _gains(program: Program) -> Iterator[FloatArray]:
 
 
 def _wanted(program: Program, gamma: Fraction | None) -> Iterator[Mechanism]:
-    """Each input answers what a linear goal, or a row, would have it answer, as often as the ratio allows."""
-    return (_one_each(program, gains.argmax(axis=1).tolist(), gamma) for gains in _gains(program))
+    """Each input answers what a linear goal, or a row, would have it answer, as often as the ratio allows: among all
+    outputs and, for a goal, among those that are worth most."""
+    for number, gains in enumerate(_gains(program)):
+        every = range(gains.shape[1])
+        yield _one_each(program, gains, every, gamma)
+        if not number and isinstance(program.utility, Linear) and gamma is not None and gamma > 1:
+            above = gains - gains.min(axis=1, keepdims=True)
+            totals = np.bincount(above.argmax(axis=1), above.max(axis=1), len(every))
+            ranked = np.argsort(-totals, kind="stable")
+            sums = float(gamma - 1) * np.cumsum(totals[ranked]) + np.cumsum(above.sum(axis=0)[ranked])
+            best = int((sums / (float(gamma - 1) + np.arange(1, len(every) + 1))).argmax()) + 1
+            for m in _numbers(len(every), best):
+                yield _one_each(program, gains, ranked[:m].tolist(), gamma)
 
 
-def _one_each(program: Program, best: Sequence[int], gamma: Fraction | None) -> Mechanism:
-    """Input x answers best[x] gamma times as often as any other output (always, where gamma is None)."""
-    width = len(program.outputs or ())
+def _numbers(most: int, best: int) -> list[int]:
+    """How many outputs of `most` are tried, more than one and not all: every number where these are few, else powers of
+    two and the best."""
+    few = range(most) if most <= SHIFTED else (1 << bit for bit in range(most.bit_length()))
+    return sorted(number for number in {*few, best} if 1 < number < most)
+
+
+def _one_each(program: Program, gains: FloatArray, among: Sequence[int], gamma: Fraction | None) -> Mechanism:
+    """Each input answers the output of `among` that gains it most gamma times as often as any other of them (always,
+    where gamma is None)."""
+    best = np.asarray(among)[gains[:, among].argmax(axis=1)]
     high, low = (1, 0) if gamma is None else (gamma.numerator, gamma.denominator)
-    columns = tuple(
-        TwoValuedColumn(low, high, sum(1 << x for x, own in enumerate(best) if own == y)) for y in range(width)
-    )
-    return Mechanism(program.inputs, _labels(program, width), columns, (high + (width - 1) * low,))
+    columns = [TwoValuedColumn(0, 1, 0)] * gains.shape[1]
+    for y in among:
+        columns[y] = TwoValuedColumn(low, high, _members(best == y))
+    return Mechanism(program.inputs, _labels(program, len(columns)), tuple(columns), (high + (len(among) - 1) * low,))
 
 
 def _best_constant(program: Program) -> Mechanism | None:
@@ -252,6 +360,8 @@ def _best_constant(program: Program) -> Mechanism | None:
         best = max(range(width), key=lambda y: sums.get(y, Fraction(0)))
         columns = tuple(TwoValuedColumn(0, 1, everyone if y == best else 0) for y in range(width))
         return Mechanism(program.inputs, program.outputs, columns, (1,))
+    if at_frequencies := _at_frequencies(program):
+        return at_frequencies[0]
     row = _best_row(program, sums)
     return None if row is None else Mechanism.from_rationals([row] * k, inputs=program.inputs, outputs=program.outputs)
 
@@ -283,22 +393,28 @@ def _exact_row(twice: Program, matrix: FloatArray) -> list[Fraction] | None:
     return None if isinstance(exact, Refusal) else [exact.entry(0, y) for y in range(len(exact.outputs))]
 
 
-def _mix_in(program: Program, mechanism: Mechanism, base: Mechanism, floor: float) -> Mechanism | None:
-    """`mechanism` with about as little of `base` as satisfies the program; None where that is worth at most `floor`."""
+def _mix_in(program: Program, mechanism: Mechanism, base: Mechanism, enough: float) -> Mechanism | None:
+    """`mechanism` with as little of `base` as satisfies the program; None where that is worth `enough` at most."""
     one, other = mechanism.matrix, base.matrix
     share = _linear_share(program, one, other)
     value = worth(program.utility, (1 - share) * one + share * other)
-    if share >= 1 or (value is not None and program.sign * value <= floor):
+    if share >= 1 or (value is not None and program.sign * value <= enough):
         return None
-    scale, found = 1 << HALVINGS, None
-    low, high = int(share * scale), scale
-    while low < high:
-        middle = (low + high) // 2
-        blended = _blend(mechanism, base, Fraction(middle, scale))
-        if program.excess(blended):
-            low = middle + 1
-        else:
-            high, found = middle, blended
+    # How much of the mechanism stays: first its order of magnitude, which small limits leave little of.
+    kept, found = 1 - Fraction(int(share * (1 << RATIO_BITS)), 1 << RATIO_BITS), None
+    whole = _blend(mechanism, base, 1 - kept)
+    if not program.excess(whole):
+        return whole
+    for _ in range(RATIO_BITS):
+        kept /= 2
+        if not program.excess(blended := _blend(mechanism, base, 1 - kept)):
+            found = blended
+            break
+    step = kept
+    for _ in range(HALVINGS if found is not None else 0):
+        step /= 2
+        if not program.excess(blended := _blend(mechanism, base, 1 - kept - step)):
+            kept, found = kept + step, blended
     return found
 
 

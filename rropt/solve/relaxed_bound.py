@@ -176,7 +176,7 @@ def _ceiling(level: Level, kind: type[Curve]) -> Fraction:
 def _least_risk(utility: DesignUtility, prior: tuple[Fraction, ...]) -> tuple[Fraction, str] | None:
     """The risk of the true answers: their information matrix is diag(1 / p), and no mechanism's exceeds it."""
     if isinstance(utility, InverseTrace):
-        own = sum((c * c * p for row in utility.rows for c, p in zip(row, prior, strict=True)), Fraction(0))
+        own = sum((c * c * p for row in utility.rows for c, p in zip(row, prior, strict=True) if c), Fraction(0))
         return own - utility.offset, "the risk of the true answers"
     if isinstance(utility, InverseDeterminant):
         logs = sum((log_enclosure(p).lower for p in prior), Fraction(0))

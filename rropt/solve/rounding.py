@@ -15,6 +15,7 @@ import scipy
 from flint import fmpq, fmpq_mat
 
 from rropt.errors import InputError, Refusal
+from rropt.exact import common_denominator
 from rropt.mechanisms.columns import DenseColumn
 from rropt.mechanisms.grouped import GroupedMechanism
 from rropt.mechanisms.margins import round_with_margins
@@ -26,12 +27,13 @@ from rropt.program.events import ApproximateBound
 from rropt.program.extras import OffDiagonalForm
 from rropt.program.limits import Limits, PosteriorRisk
 from rropt.program.permutation_mixtures import Mixture
-from rropt.program.programs import Program, Row
+from rropt.program.programs import Linear, Program, Row
 from rropt.prove.certificates import takes_groups
 from rropt.solve.alike import classes_of, mean_rows, merged, repeated
-from rropt.solve.budget import CANDIDATES, NEGLIGIBLE
+from rropt.solve.budget import CANDIDATES, LOOSE, NEGLIGIBLE
 from rropt.solve.entropy.anchor import floor_anchor
 from rropt.solve.events.anchor import event_anchor
+from rropt.solve.exact_points import exact_mechanism
 from rropt.solve.kernel.anchor import Anchor, find_anchor, is_emptiness
 from rropt.solve.kernel.master import of_groups
 from rropt.solve.kernel.route import Draft, Dual, ExactDraft, MatrixDraft, MixedWeights, OffDiagonals
@@ -95,10 +97,13 @@ def round_to_mechanism(
     floored = program.extra(ConcaveFloor) is not None
     found = floor_anchor(program, q) if floored else (_anchor(program, q, inside), 0.0)
     anchor, least = (found, 0.0) if isinstance(found, Refusal) else found
-    if isinstance(anchor, Refusal):
-        return anchor
     labels = tuple(outputs) if outputs is not None else tuple(f"output {y + 1}" for y in range(q.shape[1]))
-    mechanism = _nearest(program, q, anchor, least, labels)
+    if isinstance(anchor, Refusal):
+        return exact_mechanism(program, q, labels) or anchor
+    mechanism, weight = _nearest(program, q, anchor, least, labels)
+    if mechanism is None or (weight > LOOSE and isinstance(program.utility, Linear)):
+        # The slack is less than rounding needs: a vertex needs none.
+        mechanism = exact_mechanism(program, q, labels) or mechanism
     if mechanism is None and floored:
         # A floor at the maximum leaves one point, which need not be on a grid of 2^-53.
         width = q.shape[1]
@@ -137,8 +142,9 @@ def _cleaned(program: Program, matrix: FloatArray, dropping: bool) -> FloatArray
 
 def _nearest(
     program: Program, q: FloatArray, anchor: Anchor, least: float, labels: tuple[str, ...]
-) -> Mechanism | None:
-    """The exact mechanism between `q` and the anchor, from the anchor's weight `least` on, that is nearest to `q`."""
+) -> tuple[Mechanism | None, float]:
+    """The exact mechanism between `q` and the anchor, from the anchor's weight `least` on, that is nearest to `q`, and
+    the anchor's weight in it."""
     for x, y in anchor.program.empty_cells:
         q[x, y] = 0.0
     q = q / np.maximum(q.sum(axis=1, keepdims=True), 1e-300)
@@ -157,11 +163,11 @@ def _nearest(
         mechanism = _round(anchor.program, candidate, labels)
         if mechanism is not None and (broken is None or not _is_outside(program, mechanism, broken)):
             if not (excess := program.excess(mechanism)):
-                return mechanism
+                return mechanism, weight
             outputs = range(len(mechanism.outputs)) if "cone" in excess else ()
             broken = next((y for y in outputs if _is_outside(program, mechanism, y)), None)
         if weight >= 1.0:
-            return None
+            return None, weight
         weight *= 2.0
 
 
@@ -198,7 +204,7 @@ def round_off_diagonals(program: Program, off_diagonal: FloatArray) -> OffDiagon
 
 def _round(program: Program, candidate: FloatArray, labels: tuple[str, ...]) -> Mechanism | None:
     table = _grid_rows(candidate)
-    if (weights := _kept_frequencies(program)) is not None:
+    if (weights := kept_frequencies(program)) is not None:
         # Flows from inputs to outputs are rounded together, rows and columns at once, which tiny entries survive. A row
         # without weight is in no equation.
         flows = [[Fraction(weight * entry, GRID) for entry in row] for weight, row in zip(weights, table, strict=True)]
@@ -217,7 +223,7 @@ def _round(program: Program, candidate: FloatArray, labels: tuple[str, ...]) -> 
     return Mechanism(program.inputs, labels, tuple(map(DenseColumn, zip(*table, strict=True))))
 
 
-def _kept_frequencies(program: Program) -> tuple[int, ...] | None:
+def kept_frequencies(program: Program) -> tuple[int, ...] | None:
     """Integers T with sum_x T_x Q[x, y] = T_y for every y, where the equality rows, except those that empty cells,
     are exactly these (all T_x = 1: every column sums to one); None otherwise."""
     if program.outputs is None or len(program.outputs) != program.size:
@@ -233,11 +239,12 @@ def _kept_frequencies(program: Program) -> tuple[int, ...] | None:
             return None
         weights = own
         right[of.pop()] = row.rhs
-    if weights is None or any(value.denominator != 1 for value in weights.values()):
+    if weights is None:
         return None
-    whole = tuple(int(weights.get(x, Fraction(0))) for x in range(program.size))
+    unit = common_denominator(weights.values())
+    whole = tuple(int(unit * weights.get(x, Fraction(0))) for x in range(program.size))
     # One column follows from the others and the rows; a column without weight is empty, which is not an equation here.
-    if any(whole[y] != value for y, value in right.items()) or sum(map(bool, whole)) > len(right) + 1:
+    if any(whole[y] != unit * value for y, value in right.items()) or sum(map(bool, whole)) > len(right) + 1:
         return None
     return whole
 

@@ -26,6 +26,8 @@ AUTO = "auto"
 ALWAYS = 1 - 1e-9
 """A probability from here on is 1 but for rounding."""
 FEW = 4
+MOST_RECORDS = 1 << 53
+"""Records of a category that floats still count one by one."""
 WHERE = "identification_risk"
 
 
@@ -67,6 +69,10 @@ class IdentificationRisk(Constraint):
         blocks: Literal["auto"] | Sequence[Sequence[Label]] | None = None,
     ) -> None:
         object.__setattr__(self, "counts", Frequencies.read(counts, "IdentificationRisk", whole=True))
+        if max(self.counts.numbers) > MOST_RECORDS:
+            raise InputError(
+                "a category has more than 2^53 records", "IdentificationRisk", "give the counts of a table"
+            )
         object.__setattr__(self, "at_most", checked_risk(at_most, "IdentificationRisk at_most"))
         names = None if categories is None else clean_labels(categories, "IdentificationRisk categories")
         object.__setattr__(self, "categories", names)

@@ -19,12 +19,40 @@ from rropt.io.counts import same_labels
 from rropt.io.types import Counts, Label, Matrix, Number
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Pairs, Prior
+from rropt.program.cones import Cone, FreeCone, PolyhedralCone, equal_cone
 from rropt.program.extras import Extra
 from rropt.program.limits import Capacity, Limit, Limits, Notions
-from rropt.program.programs import BayesGain, Divergence, Linear, Row, Utility
+from rropt.program.programs import BayesGain, ChiSquare, Divergence, Linear, Row, Utility
 
 BITS = 80
 """A limit in bits is taken down to a multiple of 2^-80 nats."""
+
+
+def columns_of(utility: Utility, at_most: Fraction) -> Cone | None:
+    """The condition on each column that a limit on a leakage is at its least value, and none from its greatest one on;
+    None where it is between the two.
+
+    The greatest value is that of the true answers, which all others are made of. No information at all is left where
+    inputs that a known value leaves possible have equal rows. A gain is least where one action is best for everybody;
+    then it is best at every output: the sum of the best is no less than its own.
+    """
+    if isinstance(utility, BayesGain):
+        scores = utility.scores()
+        if at_most >= sum(map(max, zip(*scores, strict=True)), Fraction(0)):
+            return FreeCone()
+        totals = [sum(row, Fraction(0)) for row in scores]
+        if at_most != max(totals):
+            return None
+        best = scores[totals.index(at_most)]
+        rows = [tuple(s - own for s, own in zip(row, best, strict=True)) for row in scores if row != best]
+        return PolyhedralCone(FreeCone(), tuple(rows)) if rows else FreeCone()
+    if isinstance(utility, ChiSquare) and at_most >= sum(map(bool, utility.weights)) - 1:
+        return FreeCone()
+    if not isinstance(utility, Divergence) or at_most:
+        return None
+    given = getattr(utility, "given", None) or tuple((weight,) for weight in utility.weights)
+    alike = [[x for x, weight in enumerate(possible) if weight] for possible in zip(*given, strict=True)]
+    return equal_cone(alike, len(given))
 
 
 @checked
@@ -99,8 +127,13 @@ class _Bounded(Constraint):
         # Certificates have the name of this row: it stays as it is.
         return (Row(self._named(self.objective.kind.replace("_", " ")), "<=", sign * self.number, terms),)
 
+    def cone(self, inputs: tuple[str, ...]) -> Cone | None:
+        return columns_of(self._form(inputs), self.number) if self.upper else None
+
     def extras(self, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> tuple[Extra, ...]:
         utility = self._form(inputs)
+        if self.upper and columns_of(utility, self.number) is not None:
+            return ()
         if isinstance(utility, Capacity):
             return (Notions((CapacityNotion(self.number),)),)
         if not isinstance(utility, Divergence | BayesGain):

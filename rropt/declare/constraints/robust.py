@@ -149,7 +149,8 @@ class RLDP(AtLevel):
 
     def _find_corners(self, shared: bool) -> Cone:
         """Rows a . v_s - gamma b . v_z <= 0, one for all s != z and corners (a, b) of what is known of both: a linear
-        function of the conditionals is largest at a corner. Rounded to the safe side: a up, gamma b down, as v >= 0."""
+        function of the conditionals is largest at a corner. Rounded to the safe side: a up, gamma b down, as v >= 0;
+        not where gamma is 1, as rows that are more than equal leave nothing."""
         pairs, gamma = self.over.pairs, self.level.ratio.lower
         polytope = self.over if isinstance(self.over, Polytope) else None
         simplices = [] if polytope else [_simplex(row) for row in self.over.lower_bounds()]
@@ -161,8 +162,8 @@ class RLDP(AtLevel):
             ends = polytope.corner_pairs(s, z) if polytope else product(simplices[s], simplices[z])
             for one, two in ends:
                 row = [Fraction(0)] * len(pairs)
-                row[pairs.block(s)] = [significant_up(a, 64) for a in one]
-                row[pairs.block(z)] = [-significant_down(gamma * b, 64) for b in two]
+                row[pairs.block(s)] = one if self.level.secret else [significant_up(a, 64) for a in one]
+                row[pairs.block(z)] = [-(b if self.level.secret else significant_down(gamma * b, 64)) for b in two]
                 if shared:
                     row = [sum(row[u :: len(pairs.other)], Fraction(0)) for u in range(len(pairs.other))]
                 if max(row) > 0:

@@ -117,8 +117,10 @@ def _queries(utility: DesignUtility, dual: Dual) -> tuple[Rows, Fraction, dict[s
 
 
 def _dyadic(table: FloatArray) -> Rows:
-    scale = 2**FORM_BITS
-    return tuple(tuple(Fraction(round(Fraction(float(w)) * scale), scale) for w in row) for row in table.T)
+    # A float times a power of two is exact.
+    scale, none = 2**FORM_BITS, Fraction(0)
+    rows = (table.T * scale).tolist()
+    return tuple(tuple(Fraction(round(w), scale) if w else none for w in row) for row in rows)
 
 
 def _most_nodes(program: Program, forms: int) -> int:

@@ -76,6 +76,7 @@ def load_highs(
     if integer is not None:
         kinds = (highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger)
         model.integrality_ = [kinds[bool(whole)] for whole in integer]
+    # A number of 1e15 and more makes HiGHS refuse a model: it is left without one.
     highs.passModel(model)
     return highs
 

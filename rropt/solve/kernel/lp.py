@@ -43,6 +43,10 @@ class LpAnswer:
     ray: FloatArray | None = None
 
 
+REFUSED = LpAnswer(f"{GAVE_UP} (HiGHS refused its numbers)", -np.inf, None, None, 0.0)
+"""The answer for a model that HiGHS does not have."""
+
+
 def cost_scale(cost: FloatArray) -> float:
     """The power of two by which costs are scaled: 1, unless the largest of them is very small or very large."""
     largest = float(np.abs(cost).max(initial=0.0))
@@ -120,6 +124,7 @@ class LpModel:
         self._deaf = False
         status = highspy.HighsModelStatus
         self._error, self._failed = highspy.HighsStatus.kError, status.kSolveError
+        self._refused = (self._highs.getNumRow(), self._highs.getNumCol()) != (rows, count)
         self._known: dict[Any, str] = {
             status.kOptimal: "optimal",
             status.kInfeasible: "infeasible",
@@ -129,19 +134,25 @@ class LpModel:
             status.kInterrupt: "interrupted",
         }
 
+    def _note(self, status: Any) -> None:
+        """Remember that HiGHS refused a part of the model: it has another one then, and its answers are not used."""
+        self._refused = self._refused or status == self._error
+
     def add_rows(self, matrix: sparse.spmatrix, upper: FloatArray) -> None:
         """Append rows matrix x <= upper."""
         count = matrix.shape[0]
         rows = sparse.csr_matrix(self._in_scale(sparse.csc_matrix(matrix), np.ones(count), self._widths))
         self._rows = np.append(self._rows, np.ones(count))
-        self._highs.addRows(
-            count,
-            np.full(count, -np.inf),
-            np.asarray(upper, dtype=np.float64),
-            rows.nnz,
-            rows.indptr[:-1],
-            rows.indices,
-            rows.data,
+        self._note(
+            self._highs.addRows(
+                count,
+                np.full(count, -np.inf),
+                np.asarray(upper, dtype=np.float64),
+                rows.nnz,
+                rows.indptr[:-1],
+                rows.indices,
+                rows.data,
+            )
         )
 
     def add_dense_rows(self, table: FloatArray, upper: FloatArray) -> None:
@@ -151,7 +162,8 @@ class LpModel:
         starts = np.searchsorted(at, np.arange(count)).astype(np.int32)
         values = table[at, columns] * self._widths[columns]
         self._rows = np.append(self._rows, np.ones(count))
-        self._highs.addRows(count, np.full(count, -np.inf), upper, len(at), starts, columns.astype(np.int32), values)
+        below = np.full(count, -np.inf)
+        self._note(self._highs.addRows(count, below, upper, len(at), starts, columns.astype(np.int32), values))
 
     def change_row_uppers(self, upper: FloatArray) -> None:
         """Set the upper side of every row; none has a lower one."""
@@ -161,7 +173,7 @@ class LpModel:
 
     def change_coefficient(self, row: int, column: int, value: float) -> None:
         """Set one entry of A."""
-        self._highs.changeCoeff(row, column, self._rows[row] * value * self._widths[column])
+        self._note(self._highs.changeCoeff(row, column, self._rows[row] * value * self._widths[column]))
 
     def add_columns(self, cost: FloatArray, matrix: sparse.spmatrix) -> None:
         """Append non-negative variables: n costs and their rows x n coefficients."""
@@ -172,15 +184,17 @@ class LpModel:
             widths = middles(columns.tocoo().col, _logs(columns.data) + np.log2(self._rows)[columns.indices], count)
         columns = self._in_scale(columns, self._rows, widths)
         self._widths = np.append(self._widths, widths)
-        self._highs.addCols(
-            count,
-            -self.scale * widths * np.asarray(cost, dtype=np.float64),
-            np.zeros(count),
-            np.full(count, np.inf),
-            columns.nnz,
-            columns.indptr[:-1],
-            columns.indices,
-            columns.data,
+        self._note(
+            self._highs.addCols(
+                count,
+                -self.scale * widths * np.asarray(cost, dtype=np.float64),
+                np.zeros(count),
+                np.full(count, np.inf),
+                columns.nnz,
+                columns.indptr[:-1],
+                columns.indices,
+                columns.data,
+            )
         )
 
     def add_dense_columns(self, cost: FloatArray, table: FloatArray) -> None:
@@ -194,7 +208,8 @@ class LpModel:
         starts = np.searchsorted(at, np.arange(count)).astype(np.int32)
         self._widths = np.append(self._widths, np.ones(count))
         costs, zeros, infinite = -self.scale * cost, np.zeros(count), np.full(count, np.inf)
-        self._highs.addCols(count, costs, zeros, infinite, len(at), starts, rows.astype(np.int32), table.T[at, rows])
+        values = table.T[at, rows]
+        self._note(self._highs.addCols(count, costs, zeros, infinite, len(at), starts, rows.astype(np.int32), values))
 
     def keep_columns(self, keep: np.ndarray) -> None:
         """Delete the variables where the boolean array `keep` is false."""
@@ -213,6 +228,8 @@ class LpModel:
         highspy = need("highspy")
 
         begun = time.monotonic()
+        if self._refused:
+            return REFUSED
         count, self.scale = len(cost), 1.0
         if self._every is None or len(self._every) != count:
             self._every = np.arange(count, dtype=np.int32)
@@ -246,10 +263,14 @@ class LpModel:
         begun = time.monotonic()
         if self._deaf:
             return LpAnswer("time limit", -np.inf, None, None, 0.0)
+        if self._refused:
+            return REFUSED
         if time_limit is None and interrupted is None:
             time_limit = PATIENCE
         self._limit(highspy.kHighsInf if time_limit is None else max(time_limit, 0.0))
         code = self._run(interrupted, time_limit)
+        if self._refused:
+            return REFUSED
         if code is None:
             return LpAnswer("time limit", -np.inf, None, None, time.monotonic() - begun)
         solution = self._highs.getSolution()
@@ -265,6 +286,19 @@ class LpModel:
             time.monotonic() - begun,
         )
 
+    def basis(self) -> tuple[list[int], list[int]] | None:
+        """(the variables that are not at 0, the rows at a side) of the vertex that the last run ended at; None where
+        it ended at none."""
+        import highspy
+
+        basis = self._highs.getBasis()
+        if not basis.valid:
+            return None
+        basic = highspy.HighsBasisStatus.kBasic
+        columns = [at for at, status in enumerate(basis.col_status) if status == basic]
+        rows = [at for at, status in enumerate(basis.row_status) if status != basic]
+        return (columns, rows) if len(columns) == len(rows) else None
+
     def _balance(self) -> None:
         """Hand the model to HiGHS anew, balanced, for its primal simplex."""
         model = self._highs.getLp()
@@ -279,7 +313,7 @@ class LpModel:
         model.col_upper_ = np.array(model.col_upper_) / self._widths
         model.row_lower_ = np.array(model.row_lower_) * self._rows
         model.row_upper_ = np.array(model.row_upper_) * self._rows
-        self._highs.passModel(model)
+        self._note(self._highs.passModel(model))
         self._highs.setOptionValue("simplex_strategy", PRIMAL)
 
     def _in_scale(self, columns: sparse.csc_matrix, rows: FloatArray, widths: FloatArray) -> sparse.csc_matrix:

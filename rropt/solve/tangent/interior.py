@@ -112,7 +112,7 @@ def _end(model: Model, newton: Newton, inside: FloatArray | None) -> Path:
         matrix=at.u[:, :k].T,
         prices=unit * at.y[:k],
         rows=unit * at.y[k:first] / model.sizes,
-        limits=unit * at.y[first:],
+        limits=unit * at.y[first:] / model.units,
         cone=unit * at.multipliers[:, :own],
         flows=unit * at.multipliers[:, own : own + model.edges],
         tables=tables,

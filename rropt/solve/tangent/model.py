@@ -58,7 +58,9 @@ class Model:
         self.complete = int(isinstance(base_cone(program.cone), CompleteCone))
         parts = goal.parts if isinstance(goal, Sum) else [(Fraction(1), goal)] if isinstance(goal, ColumnSum) else []
         whole = [] if elastic else [(-i, part, abs(float(weight))) for i, (weight, part) in enumerate(parts)]
-        whole += [(1 + i, utility, 1.0) for i, (utility, _) in enumerate(limits)]
+        # A small limit is one beside the sums of one, too: what it leaves is found in its own unit.
+        self.units = np.array([most if 0 < most < 1 else 1.0 for _, most in limits])
+        whole += [(1 + i, utility, 1 / float(self.units[i])) for i, (utility, _) in enumerate(limits)]
         self.gains = [(place, own) for place, own, _ in whole if isinstance(own, BayesGain)]
         self.n = self.k + self.complete + len(self.gains)
         self.free = np.ones((self.m, self.n), dtype=bool)
@@ -121,7 +123,7 @@ class Model:
         for number, (place, _) in enumerate(self.gains):
             if place > 0:
                 at = k + self.complete + number
-                entries += [(self.first + place - 1, y * n + at, 1.0) for y in range(m)]
+                entries += [(self.first + place - 1, y * n + at, 1 / float(self.units[place - 1])) for y in range(m)]
         rows, columns, values = zip(*entries, strict=True)
         shape = (self.first + len(self.limits), m * n)
         table = sparse.csr_matrix((values, (rows, columns)), shape=shape)
@@ -129,7 +131,7 @@ class Model:
         table.eliminate_zeros()
         equal = [True] * k + [row.sense == "=" for row in program.rows] + [False] * len(self.limits)
         right = [1.0] * k + [float(row.rhs) / size for row, size in zip(program.rows, self.sizes, strict=True)]
-        right += [most for _, most in self.limits]
+        right += [most / float(unit) for (_, most), unit in zip(self.limits, self.units, strict=True)]
         return table, np.array(right), np.array(equal, dtype=bool)
 
     def start(self) -> Point:

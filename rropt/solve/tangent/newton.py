@@ -174,7 +174,8 @@ class Newton:
         ):
             down = change < 0
             if down.any():
-                found = min(found, inside * float((-own[down] / change[down]).min()))
+                with np.errstate(over="ignore"):
+                    found = min(found, inside * float((-own[down] / change[down]).min()))
         for atom, form, change in zip(self.model.atoms, at.g, step.g, strict=True):
             shares = atom.prior * (1.0 if atom.square else atom.direction(form))
             size = (shares * atom.scaled(change) ** 2).sum(axis=1).max()

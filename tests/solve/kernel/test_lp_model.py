@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from rropt.solve.kernel.lp import LpModel, balanced
+from rropt.solve.kernel.lp import GAVE_UP, LpModel, balanced
 
 
 def warm(rows: list[list[float]], sides: list[float]) -> LpModel:
@@ -69,3 +69,22 @@ def test_a_matrix_is_balanced_by_powers_of_two(seed: int) -> None:
     for factors in (rows, columns):
         assert (np.frexp(factors)[0] == 0.5).all()
     assert (balanced(sparse.csc_matrix((2, 3)))[0] == 1).all()
+
+
+@pytest.mark.parametrize("number", [1e15, 1e16, 1e300])
+def test_a_model_that_highs_refuses_a_part_of_is_given_up(number: float) -> None:
+    """HiGHS goes on with the model without that part, whose answer is that of another one."""
+
+    def model() -> LpModel:
+        matrix = sparse.csc_matrix([[1.0, 1.0], [0.0, 1.0]])
+        return LpModel(np.ones(2), matrix, np.full(2, -np.inf), np.ones(2))
+
+    rows, dense, columns, wide = (model() for _ in range(4))
+    rows.add_rows(sparse.csc_matrix([[number, 1.0]]), np.ones(1))
+    dense.add_dense_rows(np.array([[number, 1.0]]), np.ones(1))
+    columns.add_columns(np.ones(1), sparse.csc_matrix([[number], [1.0]]))
+    wide.add_dense_columns(np.ones(1), np.array([[number], [1.0]]))
+    for one in (rows, dense, columns, wide):
+        assert one.solve(1.0).status.startswith(GAVE_UP)
+        assert one.rerun(np.ones(3), np.zeros(3), np.ones(3)).status.startswith(GAVE_UP)
+    assert model().solve(1.0).status == "optimal"
