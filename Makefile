@@ -9,12 +9,16 @@ OUT := out/demo
 PYTHON ?= $(firstword $(foreach p,python3 python3.13 python3.12 python3.11 python3.14 python,$(if \
   $(shell $(p) -c 'import sys; print(sys.version_info >= (3, 11) or "")' 2>/dev/null),$(p))))
 
-PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
-# The build of the package itself is pinned too; old and new pips read one variable each.
-export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
-export PIP_BUILD_CONSTRAINT := $(CURDIR)/constraints.txt
+PIP = $(BIN)/python -m pip --disable-pip-version-check --quiet
+# The pinned versions. In a new checkout, or after `make clean`: make CONSTRAINTS=constraints-lowest.txt test takes the
+# lowest that pyproject.toml allows, make CONSTRAINTS= test the newest.
+CONSTRAINTS ?= constraints.txt
+# The builds of packages are pinned too; old and new pips read one variable each. The name is relative, as every path
+# here is: pip splits these variables, and make its targets, at spaces, which the path of a checkout may have.
+export PIP_CONSTRAINT := $(CONSTRAINTS)
+export PIP_BUILD_CONSTRAINT := $(CONSTRAINTS)
 
-SOURCES = pyproject.toml setup.py constraints.txt
+SOURCES = pyproject.toml setup.py $(CONSTRAINTS)
 
 # Some hundred tests start rropt in a process of its own: bytecode is compiled once, not in each of them.
 unexport PYTHONDONTWRITEBYTECODE
@@ -59,7 +63,7 @@ trials:
 	cd $(CORE)/coq && ocamlfind ocamlopt -w -a -package zarith -linkpkg trial.mli trial.ml print.ml -o trial && ./trial | cmp - said.txt
 
 .PHONY: core core-js proofs trials
-.PHONY: demo test test-all check campaign test-exact test-lowest coverage mutation bench weather support docs lint format types wheel clean
+.PHONY: demo test long test-all check campaign test-exact coverage mutation bench weather support docs lint format types wheel clean
 
 # The people are synthetic and drawn anew each time, with a seed: so the ledger of an earlier demo is thrown away.
 demo: $(VENV)/.installed
@@ -71,14 +75,16 @@ demo: $(VENV)/.installed
 	$(BIN)/rropt estimate $(OUT)/design $(OUT)/protected.csv --column education --truth $(OUT)/people.csv \
 	  --plot $(OUT)/education.svg
 
-# make WITHOUT="some/test_file.py" test leaves files out: .ci/run those that `make coverage` has run just before.
-WITHOUT ?=
-test: $(VENV)/.installed-dev
-	$(call PYTEST,$(VENV)) -m "not long and not exact" $(addprefix --ignore=,$(WITHOUT))
+test: $(VENV)/.installed-test
+	$(call PYTEST,$(VENV)) -m "not long and not exact"
 
 # `make types` has run the whole of test_typed.py.
-test-all: test lint types
+long: $(VENV)/.installed-dev
 	$(call PYTEST,$(VENV)) -m "long and not campaign and not exact" --ignore=tests/test_typed.py
+
+test-all: lint types test long
+
+check: coverage test-all
 
 # More seeds and more draws of laws that the other tests take a sample of.
 campaign: $(VENV)/.installed-dev
@@ -96,10 +102,6 @@ coverage: $(VENV)/.installed-dev
 	$(COVER) $(COVERED_FIRST) & one=$$!; $(COVER) $(COVERED_SECOND) || exit 1; wait $$one
 	$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage report --show-missing --fail-under=100
-
-# `make coverage`, then `make test-all` without running the same tests twice.
-check: coverage
-	$(MAKE) WITHOUT="$(COVERED_FIRST) $(COVERED_SECOND)" test-all
 
 # Changes every condition of the checker, one at a time, and says which changes no test notices; an hour and forty minutes.
 mutation: $(VENV)/.installed-dev
@@ -139,17 +141,13 @@ format: $(VENV)/.installed-dev
 test-exact: $(VENV)-exact/.installed
 	$(call PYTEST,$(VENV)-exact) -m exact
 
-# The lower bounds of pyproject.toml, really installed and really tested.
-test-lowest: $(VENV)-lowest/.installed
-	$(call PYTEST,$(VENV)-lowest) -m "not long and not exact"
-
 wheel: $(VENV)/.installed-dev
 	rm -rf build dist
 	$(BIN)/python -m build --outdir dist .
 
 clean:
 	rm -rf build dist out *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
-	rm -rf $(VENV) $(VENV)-exact $(VENV)-lowest
+	rm -rf $(VENV) $(VENV)-exact
 	find rropt models tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # An environment is made afresh whenever the interpreter's name is known and its folder is not there; a stamp
@@ -161,23 +159,24 @@ endef
 
 $(VENV)/.installed: $(SOURCES)
 	$(new-venv)
-	$(PIP) install -c constraints.txt -e ".[tables]"
+	$(PIP) install -e ".[tables]"
 	@touch $@
 
-$(VENV)/.installed-dev: $(VENV)/.installed
-	$(PIP) install -c constraints.txt -e ".[dev]"
+# What the tests need and nothing else; a test that needs more is skipped and says so.
+$(VENV)/.installed-test: $(VENV)/.installed
+	$(PIP) install -e ".[test]"
+	@touch $@
+
+# Tools for lint, types, builds and the pages besides.
+$(VENV)/.installed-dev: $(VENV)/.installed-test
+	$(PIP) install -e ".[dev]"
 	@touch $@
 
 # pycddlib brings cdd and cdd.gmp and goes in last, over pycddlib-standalone's cdd, so that both halves match.
+$(VENV)-exact/.installed: BIN = $(VENV)-exact/bin
 $(VENV)-exact/.installed: $(SOURCES)
 	$(new-venv)
-	$(@D)/bin/python -m pip --disable-pip-version-check --quiet install -c constraints.txt -e ".[exact,test]"
-	$(@D)/bin/python -m pip --disable-pip-version-check --quiet install -c constraints.txt --force-reinstall --no-deps pycddlib
-	$(@D)/bin/python -c "import cdd.gmp"
-	@touch $@
-
-$(VENV)-lowest/.installed: export PIP_CONSTRAINT :=
-$(VENV)-lowest/.installed: pyproject.toml setup.py constraints-lowest.txt
-	$(new-venv)
-	$(@D)/bin/python -m pip --disable-pip-version-check --quiet install -c constraints-lowest.txt -e ".[cluster,learn,plot,risk,tables,test]"
+	$(PIP) install -e ".[exact]" pytest pytest-xdist hypothesis
+	$(PIP) install --force-reinstall --no-deps pycddlib
+	$(BIN)/python -c "import cdd.gmp"
 	@touch $@

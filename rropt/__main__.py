@@ -13,8 +13,10 @@ def main(arguments: list[str] | None = None) -> int:
         if given[:1] == ["check"] and given[1:] and not any(name.startswith("-") for name in given[1:]):
             return _check(given[1:])
         from rropt.cli.main import main as run
+        from rropt.io.streams import only_python_prints
 
-        return run(given)
+        with only_python_prints(given):
+            return run(given)
     except KeyboardInterrupt:
         print("rropt: aborted", file=sys.stderr)
         return 130

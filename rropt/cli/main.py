@@ -348,7 +348,8 @@ def main(arguments: list[str] | None = None) -> int:
             status = 0
         except typer.Exit as done:
             status = done.exit_code
-        sys.stdout.flush()
+        if sys.stdout is not None:  # a standard output that is closed
+            sys.stdout.flush()
         return status
     except RroptError as error:
         # A setting of a reader is an option here.

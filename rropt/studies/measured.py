@@ -27,6 +27,7 @@ from rropt.declare.objectives import MutualInformation, Trace
 from rropt.errors import NoRoute, Refusal
 from rropt.exact import Interval, float_down, float_up, log_enclosure
 from rropt.io.memory import peak_memory
+from rropt.io.streams import take_stdout
 from rropt.model.prior import Prior
 from rropt.problem import Maximize, Problem, SolveOptions
 from rropt.program.cones import CompleteCone, FloatArray, base_cone
@@ -263,8 +264,7 @@ def _judge(program: Program, matrix: FloatArray) -> tuple[float, float | None, l
 
 def main() -> None:
     """Read a task, answer it. What solvers print goes to the error stream."""
-    answer: IO[bytes] = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
+    answer: IO[bytes] = os.fdopen(take_stdout(), "wb")
 
     def ready() -> None:
         answer.write(READY)

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import os
 import random
 import sys
 from collections.abc import Iterable
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import numpy as np
 import pytest
 
+import rropt
 from rropt.mechanisms.families.randomized_response import RandomizedResponse
 from rropt.mechanisms.mechanism import GRID, Mechanism
 from rropt.mechanisms.sampling import MechanismSampler, Source
 from rropt.mechanisms.sampling.constant import ConstantTimeSampler, takes
 from rropt.mechanisms.sampling.sums import SumsSampler
 
+OURS = str(Path(rropt.__file__).parent) + os.sep
+"""Where the package's own code lies; the checkout around it, and its environment, may have the same name."""
 SIZES = [(2, 2), (3, 5), (16, 16), (128, 128), (4, 512)]
 
 
@@ -129,7 +134,7 @@ def steps(sampler: Any, codes: np.ndarray, source: Source | None = None) -> list
     seen: list[tuple[str, int]] = []
 
     def line(frame: FrameType, event: str, argument: object) -> Any:
-        if "rropt" in frame.f_code.co_filename:
+        if frame.f_code.co_filename.startswith(OURS):
             seen.append((frame.f_code.co_name, frame.f_lineno))
         return line
 

@@ -14,6 +14,7 @@ from rropt.errors import InputError, Refusal
 from rropt.io.clock import seconds_left
 from rropt.io.extras import need
 from rropt.program.cones import FloatArray
+from rropt.solve.kernel.highs_run import silent_highs
 from rropt.solve.kernel.lp import LpAnswer
 from rropt.solve.kernel.route import Effort
 
@@ -121,6 +122,8 @@ def run(problem: Any, effort: Effort) -> tuple[str, str]:
 
     cp: Any = cvxpy
     name = effort.solver or DEFAULT
+    if name == "highs":
+        silent_highs()  # cvxpy's own prints no banner then
     try:
         with warnings.catch_warnings():
             # An inaccurate solution says so in its status, which is passed on as the solver's claim.

@@ -27,6 +27,7 @@ from rropt.program.events import ApproximateBound
 from rropt.program.programs import ColumnSum, Linear, Program
 from rropt.solve.export.names import Names
 from rropt.solve.export.rays import extreme_rays, ray_names
+from rropt.solve.kernel.highs_run import silent_highs
 from rropt.solve.kernel.polyhedral import entry_model
 
 FORMATS = (".mps", ".lp")
@@ -175,8 +176,7 @@ def write(model: Any, path: str | os.PathLike[str]) -> Path:
         raise InputError(
             f"{suffix or 'no suffix'!r} is not a format of linear programmes", str(path), "end it in .mps or .lp"
         )
-    highs = highspy.Highs()
-    highs.silent()
+    highs = silent_highs()
     highs.passModel(model)
     turned = suffix == ".mps" and model.sense_ == highspy.ObjSense.kMaximize
     if turned:

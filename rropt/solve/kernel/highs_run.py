@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache
 from typing import Any, Self
 
 import numpy as np
@@ -21,6 +22,31 @@ _RUNNING: dict[int, Any] = {}
 _GIVEN: ContextVar[Mapping[str, Any] | None] = ContextVar("given", default=None)
 
 
+def silent_highs() -> Any:
+    """A new `highspy.Highs` that prints nothing: the one place that makes one.
+
+    HiGHS 1.16 prints a banner where the first one of a process enables its callbacks, which its constructor does: the
+    console must be off by then. So no later one prints it, also not those that cvxpy makes.
+    """
+    highs = _quiet()()
+    highs.silent()
+    return highs
+
+
+@cache
+def _quiet() -> Any:
+    import highspy
+
+    class Quiet(highspy.Highs):
+        """Its console is off before anything is printed."""
+
+        def enableCallbacks(self) -> None:
+            self.setOptionValue("log_to_console", False)
+            super().enableCallbacks()
+
+    return Quiet
+
+
 @contextmanager
 def given_options(options: Mapping[str, Any], threads: int | None) -> Iterator[None]:
     """Inside, every programme that HiGHS gets in this process has these options of the user's, and this number of
@@ -28,8 +54,7 @@ def given_options(options: Mapping[str, Any], threads: int | None) -> Iterator[N
     highspy = need("highspy")
 
     given = dict(options) | ({} if threads is None else {"threads": threads})
-    trial: Any = highspy.Highs()
-    trial.silent()
+    trial = silent_highs()
     for option, setting in given.items():
         try:
             taken = trial.setOptionValue(option, setting) != highspy.HighsStatus.kError
@@ -58,8 +83,7 @@ def load_highs(
     """HiGHS with min cost . x under limits of the rows matrix x and of x; x is integer where `integer` is true."""
     highspy = need("highspy")
 
-    highs: Any = highspy.Highs()
-    highs.silent()
+    highs = silent_highs()
     # Threads and seed are fixed so that the same problem gives the same answer, unless a time limit stops it.
     for option, setting in {**options, "random_seed": 0, "threads": 1, **(_GIVEN.get() or {})}.items():
         highs.setOptionValue(option, setting)

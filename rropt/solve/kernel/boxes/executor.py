@@ -25,6 +25,7 @@ from typing import Self
 
 import numpy as np
 
+from rropt.io.streams import take_stdout
 from rropt.program.cones import FloatArray
 from rropt.solve.kernel.boxes.budget import KEPT, SILENT, START, WIDEST, WORTH
 from rropt.solve.kernel.boxes.pool import BoxPool
@@ -255,8 +256,7 @@ def main() -> None:
     """The main loop of a process: bound chunks until its input ends. Ctrl-C is ignored here."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # Printed text must not mix with the answers.
-    back = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
+    back = os.fdopen(take_stdout(), "wb")
     pools: dict[int, BoxPool] = {}
     pickle.dump(True, back)
     back.flush()
