@@ -146,7 +146,7 @@ class Problem:
         extras = [extra for own in found if own != form for extra in own]
         if plain and len(rest) < len(found) and not extras and not any(constraint.rows(*at) for constraint in rest):
             return [], form
-        rows = [row.scaled() for constraint in self.constraints for row in constraint.rows(*at)]
+        rows = [row.centred(len(outputs)).scaled() for constraint in self.constraints for row in constraint.rows(*at)]
         kinds = sorted({type(extra) for extra in extras}, key=lambda kind: kind.name)
         return rows, tuple(kind.joined([extra for extra in extras if type(extra) is kind]) for kind in kinds)
 

@@ -178,7 +178,7 @@ def duals(proven: Proven, constraints: Sequence[Constraint], unit: float) -> Dua
             isinstance(constraint, LinearConstraint) and constraint.sense == ">="
         )
         declared = constraint.rows(inputs, program.outputs or ())
-        owners += [((-1 if turned else 1) / row.unit, name) for row in declared]
+        owners += [((-1 if turned else 1) / row.centred(len(outputs)).unit, name) for row in declared]
     rows = {
         row.name: made(turn * own, said)
         for own, row, (turn, said) in zip(proven.rows, program.rows, owners, strict=False)

@@ -32,6 +32,10 @@ X = TypeVar("X", bound=Extra)
 # -- coupling rows -------------------------------------------------------------------------------------
 
 
+OFFSET = 1 << 10
+"""How many times the spread of a row's coefficients an offset is that is taken out."""
+
+
 @dataclass(frozen=True)
 class Row:
     """sum of value * Q[x, y] over `terms` is <= or = `rhs`; terms are (x, y, value), sorted by (x, y)."""
@@ -50,6 +54,19 @@ class Row:
     def unit(self) -> Fraction:
         """What `scaled` divides it by."""
         return unit_of([value for *_, value in self.terms] or [self.rhs])
+
+    def centred(self, width: int) -> Row:
+        """The same condition without an offset that floats would not see the rest of: what an input adds with any of
+        `width` outputs is on the right side."""
+        own: dict[int, list[Fraction]] = {}
+        for x, _, value in self.terms:
+            own.setdefault(x, []).append(value)
+        least = {x: min(values) for x, values in own.items() if len(values) == width}
+        spread = max((max(own[x]) - low for x, low in least.items()), default=Fraction(0))
+        if not spread or all(abs(low) <= OFFSET * spread for low in least.values()):
+            return self
+        moved = ((x, y, value - least.get(x, 0)) for x, y, value in self.terms)
+        return replace(self, rhs=self.rhs - sum(least.values()), terms=tuple(term for term in moved if term[2]))
 
     def scaled(self) -> Row:
         """The same condition in numbers of ordinary size."""

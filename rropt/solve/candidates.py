@@ -19,13 +19,13 @@ from rropt.mechanisms.columns import DenseColumn, TwoValuedColumn
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.off_diagonal import OffDiagonalMechanism
 from rropt.program.cones import CompleteCone, FloatArray, GraphCone, PolyhedralCone, base_cone
-from rropt.program.design_utilities import DesignUtility
+from rropt.program.design_utilities import DesignUtility, InverseTrace
 from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.extras import OffDiagonalForm
 from rropt.program.limits import PosteriorRisk
 from rropt.program.permutation_mixtures import Mixture
 from rropt.program.programs import ColumnSum, Linear, Program, RowEntropy, Utility
-from rropt.solve.budget import GROUPED, HALVINGS, LARGEST, MIXED, ROWS, SHIFTED, STEEPEST, SUBSETS
+from rropt.solve.budget import ESTIMATED, GROUPED, HALVINGS, LARGEST, MIXED, ROWS, SHIFTED, STEEPEST, SUBSETS
 from rropt.solve.kernel.anchor import find_anchor, in_two_rows
 from rropt.solve.kernel.budget import GAIN, RATIO_BITS
 from rropt.solve.kernel.climb import worth
@@ -158,8 +158,10 @@ def _others(program: Program) -> Iterator[Mechanism]:
             yield OffDiagonalMechanism(program.inputs, numbers, gamma.numerator + (k - 1) * gamma.denominator)
         return
     width = _width(program)
-    written = program.extra(Mixture) is None and k * width <= LARGEST and not isinstance(program.utility, RowEntropy)
-    if written and width == k:
+    free = program.extra(Mixture) is None and not isinstance(program.utility, RowEntropy)
+    written = free and k * width <= LARGEST
+    # A constant has no risk that is finite, and that of k-RR is known without equations.
+    if free and width == k and k * width <= (ESTIMATED if isinstance(program.utility, InverseTrace) else LARGEST):
         yield _window(program, 1, 0, gamma)
     yield from _in_halves(program) if isinstance(program.utility, DesignUtility) else _in_groups(program)
     if not written:

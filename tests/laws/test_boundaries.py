@@ -15,6 +15,7 @@ import pytest
 import rropt as rr
 from rropt.declare.constraints import Bistochastic, Circulant, Floor
 from rropt.declare.objectives import BayesCapacity, ChannelCapacity
+from rropt.mechanisms.columns import TwoValuedColumn
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.problem import Goal
 
@@ -260,18 +261,58 @@ def test_multipliers_are_those_of_the_declared_unit() -> None:
 def test_counts_of_any_size_are_solved(goal: str, numbers: list[float]) -> None:
     """Floats that overflow on the way are evidence only: what is said is exact."""
     prior = rr.Prior.from_counts(dict(zip(LABELS, numbers, strict=True)))
-    kinds: dict[str, rr.Objective] = {
-        "trace": rr.Trace(),
-        "guess": rr.BayesSuccess(prior),
-        "risk": rr.MinimaxRisk(prior),
+    if goal == "risk" and max(numbers) > 1e200:
+        for kind in (rr.MinimaxRisk, rr.DOptimality, rr.EOptimality):
+            with pytest.raises(rr.InputError, match="too little to estimate"):
+                kind(prior)
+        return
+    kinds: dict[str, Callable[[], rr.Objective]] = {
+        "trace": rr.Trace,
+        "guess": lambda: rr.BayesSuccess(prior),
+        "risk": lambda: rr.MinimaxRisk(prior),
     }
-    goal_of = Goal(GOALS[goal].sense, kinds.get(goal, rr.MutualInformation(prior)))
+    goal_of = Goal(GOALS[goal].sense, kinds.get(goal, lambda: rr.MutualInformation(prior))())
     for rules in ([rr.LDP(1)], [rr.LDP(1), rr.Invariant(prior)], [rr.AtMost(rr.BayesSuccess(prior), 1)]):
         problem = rr.Problem(goal_of, rules, inputs=LABELS, outputs=LABELS if goal == "least information" else None)
         found = problem.solve(time_limit=SECONDS)
         assert found.status in ("certified", "bounded"), found.warnings
         assert found.mechanism is not None, found.warnings
         assert all(rule.violation(found.mechanism) <= 0 for rule in rules)
+
+
+@pytest.mark.parametrize("offset", [-(10**9), 10**6, 10**9, 10**12])
+def test_an_offset_changes_no_answer(offset: int) -> None:
+    """What an input adds to a row, or costs, with any output is the same for all mechanisms: only the rest counts."""
+    rows = [[1, 0, 0], [0, 2, 0], [0, 0, 3]]
+    moved = [[entry + (x + 1) * offset for entry in row] for x, row in enumerate(rows)]
+    own = sum(Fraction(n * (x + 1), 10) for x, n in enumerate((5, 3, 2))) * offset
+    found = []
+    for table_of, away, cost in ((rows, 0, Fraction(0)), (moved, 6 * offset, own)):
+        row = rr.LinearConstraint(table_of, "<=", Fraction(3, 2) + away, name="own")
+        loss = rr.ExpectedLoss(PRIOR, table_of)
+        limit = rr.AtMost(loss, Fraction(7, 10) + cost)
+        for goal in (GOALS["trace"], GOALS["least information"], rr.Minimize(loss)):
+            for rules in ([rr.LDP(1), row], [limit, rr.AtLeast(rr.Trace(), "1.2")]):
+                solution = rr.Problem(goal, rules, inputs=LABELS, outputs=LABELS).solve()
+                assert solution.status == "certified", solution.warnings
+                taken = cost if goal.objective is loss else Fraction(0)
+                found.append(float(solution.attained.lower - taken))
+                if rules[-1] is row and goal is GOALS["trace"]:
+                    found.append(float(solution.duals["own"].exact))
+    half = len(found) // 2
+    assert found[half:] == pytest.approx(found[:half], rel=1e-5, abs=1e-5)
+
+
+def test_gains_under_limits_are_of_the_mechanism_that_is_certified() -> None:
+    """An order of the outputs with better names kept the gain, but not what the certificate states of the outputs."""
+    for number in range(12):
+        chance = random.Random(number)
+        gain = [[Fraction(chance.randint(-4, 6), chance.randint(1, 4)) for _ in LABELS] for _ in LABELS]
+        for limit in (rr.MutualInformation(PRIOR), rr.ChiSquareInformation(PRIOR), rr.BayesSuccess(PRIOR)):
+            rule = rr.AtMost(limit, "0.6" if isinstance(limit, rr.BayesSuccess) else "0.3")
+            problem = rr.Problem(rr.Maximize(rr.BayesSuccess(PRIOR, gain=gain)), [rule])
+            found = problem.solve(time_limit=SECONDS)
+            assert found.verdict is None or found.verdict.proved, (number, found.warnings)
 
 
 # -- time ----------------------------------------------------------------------------------------------
@@ -321,6 +362,36 @@ def test_response_is_returned_for_many_equal_inputs_without_time() -> None:
     prior = rr.Prior.uniform([f"c{x}" for x in range(500)])
     found = rr.Problem(rr.Maximize(rr.BayesSuccess(prior)), [rr.LDP(gamma=3)]).solve(time_limit=0.01)
     assert found.value == pytest.approx(3 / 502, rel=1e-12)
+
+
+@pytest.mark.parametrize("k", [2, 5, 170])
+def test_values_of_many_inputs_are_those_of_the_definition(k: int) -> None:
+    """They are computed in closed form or with fewer bits. Of k-RR, all contrasts have one variance at equal
+    frequencies; gains are added up one by one."""
+    response = rr.RandomizedResponse(k, gamma=3)
+    made = response.mechanism
+    columns = tuple(TwoValuedColumn(1, 3, 1 << y) for y in range(k))
+    other = Mechanism(made.inputs, made.outputs, columns, (k + 2,))
+    prior = rr.Prior.uniform(made.inputs)
+    whole = [
+        rr.MinimaxRisk(prior, queries=queries)
+        for queries in (None, [[int(x == z) for x in range(k)] for z in range(k)])
+    ]
+    # n times the variance of a share: l (1 - l) / (P - q)^2, l = 1 / k.
+    risk = k * Fraction(1, k) * (1 - Fraction(1, k)) * Fraction(k + 2, 2) ** 2
+    for objective in whole:
+        value = objective.value(other)
+        assert value.lower <= risk <= value.upper
+        assert value.upper - value.lower <= risk / 2**30
+        assert value.upper == pytest.approx(objective.value(response.mechanism).upper, rel=1e-9)
+    variance = float(risk) / (k - 1)
+    assert float(rr.EOptimality(prior).value(other).upper) == pytest.approx(variance, rel=1e-9)
+    assert float(rr.DOptimality(prior).value(other).upper) == pytest.approx(
+        (k - 1) * math.log(variance) - math.log(k), rel=1e-9
+    )
+    gain = [[x * z % 7 - 3 for z in range(k)] for x in range(k)]
+    best = sum(max(sum(gain[x][z] * (3 if x == y else 1) for x in range(k)) for z in range(k)) for y in range(k))
+    assert rr.BayesSuccess(prior, gain=gain).value(other).lower == Fraction(best, k * (k + 2))
 
 
 def test_the_choice_of_a_route_reads_gains_a_fixed_number_of_times() -> None:

@@ -8,8 +8,8 @@ from typing import ClassVar
 from flint import arb
 
 from rropt.declare.objective import Objective, check_domain
-from rropt.declare.objectives.information_matrix import information_matrix, positive_prior, with_margin
-from rropt.exact import Interval, dyadic_down, dyadic_up, enclosure
+from rropt.declare.objectives.information_matrix import enclosed, information_matrix, positive_prior, with_margin
+from rropt.exact import Interval, dyadic_down, dyadic_up
 from rropt.io.arguments import checked
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Prior
@@ -50,7 +50,7 @@ class DOptimality(Objective):
         def compute() -> arb:
             return -information_matrix(mechanism, self.prior).det().log()
 
-        found = with_margin(enclosure(compute), Fraction(1))
+        found = with_margin(enclosed(compute, len(mechanism.inputs)), Fraction(1))
         return Interval(dyadic_down(found.lower, VALUE_BITS), dyadic_up(found.upper, VALUE_BITS))
 
     def form(self, inputs: tuple[str, ...]) -> Utility:

@@ -7,10 +7,10 @@ from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
-from flint import arb, ctx
+from flint import arb, arb_mat, ctx
 
 from rropt.declare.objective import Objective, check_domain
-from rropt.declare.objectives.information_matrix import information_matrix, positive_prior, with_margin
+from rropt.declare.objectives.information_matrix import FEW, LARGE, information_matrix, positive_prior, with_margin
 from rropt.exact import BITS, Interval, ball, enclosure
 from rropt.io.arguments import checked
 from rropt.mechanisms.mechanism import Mechanism
@@ -46,8 +46,8 @@ class EOptimality(Objective):
         if mechanism.rank < len(mechanism.inputs):
             return Interval(math.inf, math.inf)  # type: ignore[arg-type]
 
-        with ctx.workprec(BITS):
-            k = len(self.prior)
+        k = len(self.prior)
+        with ctx.workprec(BITS if k <= LARGE else 2 * FEW):
             p = [ball(own) for own in self.prior.probabilities]
             own = information_matrix(mechanism, self.prior).inv()
             centred = [[(own[x, z] + own[z, x]) / 2 - p[x] * p[z] for z in range(k)] for x in range(k)]
@@ -70,9 +70,10 @@ def largest_eigenvalue(table: Sequence[Sequence[arb]]) -> tuple[arb, arb]:
     c = [arb(float(value)) for value in vectors[:, -1]]
     turned = [sum((a * b for a, b in zip(row, c, strict=True)), arb(0)) for row in table]
     low = sum((a * b for a, b in zip(turned, c, strict=True)), arb(0)) / sum((a * a for a in c), arb(0))
-    for bits in range(90, 20, -6):
+    proves = _is_positive if k <= LARGE else _is_clearly_positive
+    for bits in range(90 if k <= LARGE else 40, 20, -6):
         high = low + (abs(low) + arb(2) ** -200) * arb(2) ** -bits
-        if _is_positive([[(high if x == z else arb(0)) - table[x][z] for z in range(k)] for x in range(k)]):
+        if proves([[(high if x == z else arb(0)) - table[x][z] for z in range(k)] for x in range(k)]):
             return low, high
     raise ArithmeticError("no upper bound of the largest eigenvalue could be proved")
 
@@ -89,3 +90,17 @@ def _is_positive(table: list[list[arb]]) -> bool:
             for z in range(at + 1, x + 1):
                 rest[x][z] -= share * rest[z][at]
     return True
+
+
+def _is_clearly_positive(table: list[list[arb]]) -> bool:
+    """The same in a few products of matrices: with the inverse root of its middle on both sides it is diagonally
+    dominant. Where the table is nearly singular, that may fail."""
+    try:
+        root = np.linalg.inv(np.linalg.cholesky(np.array([[float(value.mid()) for value in row] for row in table])))
+    except np.linalg.LinAlgError:
+        return False
+    side = arb_mat(root.tolist())
+    turned = (side * arb_mat(table) * side.transpose()).tolist()
+    return all(
+        row[x] > sum((abs(value) for z, value in enumerate(row) if z != x), arb(0)) for x, row in enumerate(turned)
+    )

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 from rropt.declare.objective import Objective, check_domain, check_prior
 from rropt.errors import InputError, counted, named
-from rropt.exact import Interval, coefficient, common_denominator, rational_table
+from rropt.exact import Interval, coefficient, common_denominator, rational_table, summed
 from rropt.io.arguments import checked
 from rropt.io.counts import Table
 from rropt.io.types import Label, Matrix
@@ -19,6 +19,8 @@ from rropt.model.prior import Prior, clean_labels
 from rropt.program.programs import BayesGain, Linear, Sense, Utility
 
 Rows = tuple[tuple[Fraction, ...], ...]
+DENSE = 1 << 12
+"""Gains above which they are multiplied as a matrix. Both ways are exact; few gains are not worth a conversion."""
 
 
 @checked
@@ -254,12 +256,23 @@ class BayesSuccess(Objective):
             [(x, weight * int(row[g] * unit)) for x, (weight, row) in scored if row[g]]
             for g in range(len(self.actions))
         ]
-        total = Fraction(0)
+        scales, masses = [], []
         for y in range(len(mechanism.outputs)):
             column = mechanism.column(y)
-            scale = common_denominator(column)
-            masses = [entry.numerator * (scale // entry.denominator) for entry in column]
-            total += Fraction(max(sum(number * masses[x] for x, number in own) for own in actions), scale)
+            scales.append(common_denominator(column))
+            masses.append([entry.numerator * (scales[-1] // entry.denominator) for entry in column])
+        if sum(map(len, actions)) > DENSE:
+            from flint import fmpz_mat
+
+            whole = [[0] * len(scored) for _ in actions]
+            for line, own in zip(whole, actions, strict=True):
+                for x, number in own:
+                    line[x] = number
+            table = (fmpz_mat(masses) * fmpz_mat(whole).transpose()).tolist()
+            best = [int(max(row)) for row in table]
+        else:
+            best = [max(sum(number * row[x] for x, number in own) for own in actions) for row in masses]
+        total = summed([Fraction(number, scale) for number, scale in zip(best, scales, strict=True)])
         return Interval.point(total / (unit * sum(self.prior.weights)))
 
     def form(self, inputs: tuple[str, ...]) -> Utility:

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
@@ -10,12 +9,13 @@ from typing import ClassVar
 from flint import arb, arb_mat
 
 from rropt.declare.objective import MOST_NAMED, Objective, check_domain, weighted_words
-from rropt.declare.objectives.information_matrix import information_matrix, positive_prior
+from rropt.declare.objectives.information_matrix import enclosed, information_matrix, positive_prior
 from rropt.errors import InputError, counted
-from rropt.exact import BITS, Interval, ball, enclosure, rational, rational_table
+from rropt.exact import Interval, ball, rational, rational_table
 from rropt.io.arguments import checked
 from rropt.io.counts import Table
 from rropt.io.types import Matrix
+from rropt.mechanisms.columns import TwoValuedColumn
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Prior
 from rropt.program.design_utilities import InverseTrace
@@ -52,6 +52,8 @@ class MinimaxRisk(Objective):
 
     def value(self, mechanism: Mechanism) -> Interval:
         check_domain(mechanism, self.prior.labels, "MinimaxRisk")
+        if (exact := self._of_response(mechanism)) is not None:
+            return Interval.point(exact)
         if mechanism.rank < len(mechanism.inputs):
             return Interval(math.inf, math.inf)  # type: ignore[arg-type]
         form = self.form(mechanism.inputs)
@@ -68,13 +70,32 @@ class MinimaxRisk(Objective):
                         found += ball(c) * solved[x, j]
             return found - ball(form.offset)
 
-        found, bits = None, BITS
-        while found is None:
-            # The matrix is regular; this many bits may not tell.
-            with suppress(ArithmeticError):
-                found = enclosure(compute, bits)
-            bits *= 2
+        found = enclosed(compute, len(mechanism.inputs))
         return Interval(max(found.lower, Fraction(0)), found.upper)
+
+    def _of_response(self, mechanism: Mechanism) -> Fraction | None:
+        """The risk of k-RR, Q = (low + span [x answers y]) / total, in rationals, however many inputs there are. The
+        inverse maps c to total / span (c - share sum(c)), share = low / (span + k low). None for another mechanism."""
+        k = len(mechanism.inputs)
+        columns = [column for column in mechanism.columns if isinstance(column, TwoValuedColumn)]
+        if not len(columns) == len(mechanism.columns) == k:
+            return None
+        low, high, total = columns[0].low, columns[0].high, mechanism.row_denominators[0]
+        members, span = {column.members for column in columns}, high - low
+        same = all((column.low, column.high) == (low, high) for column in columns)
+        single = len(members) == k and all(own.bit_count() == 1 for own in members)
+        if not (same and single and span > 0 and set(mechanism.row_denominators) == {total}):
+            return None
+        share, shares = Fraction(low, span + k * low), self.prior.probabilities
+        if self.queries is None:
+            squares = (1 - share) ** 2 + (k - 1) * share**2 - Fraction(span, total) ** 2 * sum(p * p for p in shares)
+            return squares * Fraction(total, span) ** 2
+        masses, found = [Fraction(low + span * p, total) for p in shares], Fraction(0)
+        for row in self.queries:
+            middle = share * sum(row)
+            found += sum(d * (c - middle) ** 2 for d, c in zip(masses, row, strict=True))
+        means = (sum(c * p for c, p in zip(row, shares, strict=True)) for row in self.queries)
+        return found * Fraction(total, span) ** 2 - sum(mean * mean for mean in means)
 
     def form(self, inputs: tuple[str, ...]) -> Utility:
         return InverseTrace(self.prior.weights, self.queries)

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import TypeVar
 
 import numpy as np
@@ -11,7 +12,7 @@ from scipy import sparse
 from rropt.errors import Refusal
 from rropt.program.cones import BlockMeans, CompleteCone, FloatArray, GraphCone, base_cone, ratio_edges
 from rropt.program.events import ApproximateBound, Event
-from rropt.program.programs import Linear, Program
+from rropt.program.programs import Linear, Program, Row
 from rropt.solve.kernel.lp import LpAnswer, LpModel
 from rropt.solve.kernel.mean_rows import MeanModel, block_means
 from rropt.solve.kernel.polyhedral import EntryModel, entry_model, farkas_candidate, signed_costs
@@ -67,7 +68,41 @@ class LinearRoute(Route):
     def solve(self, program: Program, effort: Effort) -> Answer:
         if program.extra(ApproximateBound) is not None:
             return _by_events(program, effort)
-        return _solve(program, effort)
+        reduced = program.linearised()
+        least, centred = _centred(reduced)
+        if centred is None:
+            return _solve(program, effort)
+        # Floats would not see the rest of the costs. The gap that is asked for is a share of what they leave.
+        effort = replace(effort, absolute_gap=max(effort.absolute_gap, effort.gap * _reach(centred)), gap=0.0)
+        answer = _solve(centred, effort)
+        if answer.claim.objective is not None:
+            whole = replace(answer.claim, objective=answer.claim.objective + float(sum(least)))
+            answer = replace(answer, claim=whole)
+        if answer.dual is None:
+            return answer
+        prices = answer.dual.prices + program.sign * np.array([float(own) for own in least])
+        return replace(answer, dual=replace(answer.dual, prices=prices))
+
+
+def _reach(program: Program) -> float:
+    """The greatest cost of a linear programme."""
+    assert isinstance(program.utility, Linear)
+    return float(max(value for *_, value in program.utility.cost))
+
+
+def _centred(program: Program) -> tuple[list[Fraction], Program | None]:
+    """(what every input costs with any output, the programme of the rest); None where that is no large part of it."""
+    utility, width = program.utility, len(program.outputs or ())
+    assert isinstance(utility, Linear)
+    row = Row("", "<=", Fraction(0), utility.cost)
+    moved = row.centred(width)
+    if moved is row:
+        return [], None
+    own: dict[int, list[Fraction]] = {}
+    for x, _, value in utility.cost:
+        own.setdefault(x, []).append(value)
+    least = [min(own[x]) if len(own.get(x, ())) == width else Fraction(0) for x in range(program.size)]
+    return least, replace(program, utility=Linear(moved.terms))
 
 
 def _solve(program: Program, effort: Effort) -> Answer:
