@@ -288,14 +288,16 @@ SQUARE = ("approximate_ldp", "linear", "linear + ldp")
 
 @dataclass(frozen=True)
 class Cell:
-    """The result of one objective, constraint and size. `gap` is that of value and bound where both are known, in
-    the objective's unit; `reason` says why a cell is not certified; `seconds` of computing were needed."""
+    """The result of one objective, constraint and size. `value`, `bound` and their `gap` are in the objective's unit,
+    None where they are not known; `reason` says why a cell is not certified; `seconds` of computing were needed."""
 
     objective: str
     constraint: str
     size: int
     status: str
     reason: str
+    value: float | None
+    bound: float | None
     gap: float | None
     seconds: float
 
@@ -343,12 +345,14 @@ def settle(objective: str, constraint: str, size: int, time_limit: float = TIME_
     try:
         found = _stated(objective, constraint, size).solve(gap=GAP, absolute_gap=GAP, time_limit=time_limit)
     except RroptError as error:
-        return Cell(objective, constraint, size, "no_route", str(error), None, time.process_time() - begun), None
+        spent = time.process_time() - begun
+        return Cell(objective, constraint, size, "no_route", str(error), None, None, None, spent), None
     if was_interrupted(found):
         # A solve returns its best result on an interrupt, which is not what can be proved in the time.
         raise KeyboardInterrupt
     reason = _reason(found) if found.status == "bounded" else ""
-    return Cell(objective, constraint, size, found.status, reason, found.gap, time.process_time() - begun), found
+    numbers = found.value, found.bound, found.gap
+    return Cell(objective, constraint, size, found.status, reason, *numbers, time.process_time() - begun), found
 
 
 def _reason(found: Solution) -> str:
