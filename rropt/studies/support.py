@@ -296,10 +296,10 @@ class Cell:
     size: int
     status: str
     reason: str
-    value: float | None
-    bound: float | None
     gap: float | None
     seconds: float
+    value: float | None = None
+    bound: float | None = None
 
     @property
     def key(self) -> Key:
@@ -345,14 +345,13 @@ def settle(objective: str, constraint: str, size: int, time_limit: float = TIME_
     try:
         found = _stated(objective, constraint, size).solve(gap=GAP, absolute_gap=GAP, time_limit=time_limit)
     except RroptError as error:
-        spent = time.process_time() - begun
-        return Cell(objective, constraint, size, "no_route", str(error), None, None, None, spent), None
+        return Cell(objective, constraint, size, "no_route", str(error), None, time.process_time() - begun), None
     if was_interrupted(found):
         # A solve returns its best result on an interrupt, which is not what can be proved in the time.
         raise KeyboardInterrupt
     reason = _reason(found) if found.status == "bounded" else ""
-    numbers = found.value, found.bound, found.gap
-    return Cell(objective, constraint, size, found.status, reason, *numbers, time.process_time() - begun), found
+    spent = time.process_time() - begun
+    return Cell(objective, constraint, size, found.status, reason, found.gap, spent, found.value, found.bound), found
 
 
 def _reason(found: Solution) -> str:
