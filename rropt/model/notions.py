@@ -64,6 +64,7 @@ def _pointwise(rows: Sequence[Row]) -> tuple[list[tuple[Fraction, Row]], set[Row
             # Of three numbers two rows have one in common.
             for key in [(z, row[z]) for z in own[:3]] if len(own) > 2 else [()]:
                 by_support.setdefault((*own, key), []).append(at)
+    guesses = {places.get(one) for row, one in units.items() if sum(map(abs, row)) == 1}
     found, used, pairs = set[tuple[Fraction, Row]](), set[int](), list[tuple[tuple[Fraction, Row], list[int]]]()
     for (*support, _), alike in by_support.items():
         for one, other in combinations(alike, 2):
@@ -83,8 +84,11 @@ def _pointwise(rows: Sequence[Row]) -> tuple[list[tuple[Fraction, Row]], set[Row
             if len(members) > 2:
                 found.add(notion)
                 used.update(members)
-            # Over two inputs with equal shares it is LDP, and called so unless the rows are written as these.
-            elif shares[x] not in (shares[z] for z in apart if z != x) or all(_row(shares, z) in units for z in apart):
+            # Over two inputs with equal shares it is LDP, and any two rows are this notion: they are called LDP, or two
+            # limits on guesses, where they are written as these.
+            elif all(_row(shares, z) in units for z in apart) or not (
+                len({shares[z] for z in apart}) == 1 or guesses.issuperset(members)
+            ):
                 pairs.append((notion, members))
     # Several over two inputs each are ratios of two inputs, as of a graph.
     if len({notion for notion, _ in pairs}) == 1:
@@ -138,7 +142,7 @@ def _guesses(rows: Sequence[Row]) -> tuple[list[tuple[Fraction, Row]], int]:
         # Inputs whose frequency is 0 have the row -v_b <= 0. A row that holds for no matrix has a larger number than 1.
         if max(whole) == 1 and (None in scores or all(whole)) and set(scores) != {None}:
             found.append((b, whole))
-    if len(found) == size:  # a ratio of every two inputs, as of a graph
+    if len(found) == size > 2:  # a ratio of every two inputs, as of a graph
         return [], len(rows)
     told = [(1 / sum(whole, Fraction(0)), tuple(number / sum(whole) for number in whole)) for _, whole in found]
     return told, sum(not any(_follows(row, whole, b) for b, whole in found) for row in rows)

@@ -332,3 +332,14 @@ def test_what_is_declared_is_recognised(notion: str, seed: int) -> None:
             if not any(states(one, asked) for one in told):
                 assert case.keeps([unit(m, min(x, m - 1)) for x in range(k)]), (told, asked)
                 assert any(f"{rule.describe()} excludes no mechanism" in one for rule in asked.rules for one in warned)
+
+
+def test_two_limits_over_two_inputs_keep_their_names() -> None:
+    """Any two rows over two inputs are pointwise maximal leakage at some frequencies."""
+    one, other = rr.Prior(["a", "b"], [9, 1]), rr.Prior(["a", "b"], [2, 8])
+    limits = [rr.AtMost(rr.BayesSuccess(one), "0.9"), rr.AtMost(rr.BayesSuccess(other), "0.8")]
+    told = guarantees(Case(list(limits), ["a", "b"]).problem)
+    assert sorted((said.notion, said.level) for said in told) == [
+        ("Bayes success", "at most 0.8"),
+        ("Bayes success", "at most 0.9"),
+    ]
