@@ -334,8 +334,8 @@ class Prior:
         ]
         shown = ", ".join(f"{label!r}: {text}" for label, _, text in first)
         more = f", ... {len(self) - 4} more" if len(self) > 4 else ""
-        rounded = ", rounded" if any(Fraction(text) != value for _, value, text in first) else ""
-        return f"Prior({{{shown}{more}}}{rounded})"
+        inexact = ", rounded" if any(Fraction(text) != value for _, value, text in first) else ""
+        return f"Prior({{{shown}{more}}}{inexact})"
 
 
 def counted_prior(counts: Mapping[str, int], column: str, path: str | os.PathLike[str]) -> Prior:
