@@ -293,8 +293,10 @@ def _json_object(pairs: list[tuple[str, object]]) -> dict[str, object] | _Bad:
     return _Bad(f"an object with the duplicate key {_quote(repeated)}")
 
 
-def _json(data: bytes) -> object:
+def _json(data: object) -> object:
     """ "One JSON object, UTF-8 without byte-order mark, at most 256 MiB. No JSON floats"."""
+    if not isinstance(data, bytes):
+        _unreadable("", "is not given as bytes")
     _limit(len(data), MAX_BYTES, "", "bytes")
     _limit(sum(map(data.count, (b",", b"[", b"{"))), MAX_VALUES, "", "commas and opening brackets")
     _limit(data.count(b":"), MAX_KEYS, "", "colons")
@@ -6052,7 +6054,7 @@ class _Ratios:
             everywhere[x] = (ONE, 0, 0)
             return everywhere
         if (x, back) not in self._known:
-            self._known[x, back] = self._whole(x, self._before if back else self._after)
+            self._known[x, back] = self._shortest(x, self._before if back else self._after)
         return self._known[x, back]
 
     def _ratio(self, ratio: int) -> Ratio:
@@ -6061,7 +6063,7 @@ class _Ratios:
             self._ratios[ratio] = (ratio, *log_bounds(ratio, ONE))
         return self._ratios[ratio]
 
-    def _whole(self, x: int, steps: list[list[Pair]]) -> list[Ratio | None]:
+    def _shortest(self, x: int, steps: list[list[Pair]]) -> list[Ratio | None]:
         """By Dijkstra's algorithm: a product never falls along a path, as every ratio is 1 or more."""
         found: list[Ratio | None] = [None] * self.k
         best = [self.MOST] * self.k
@@ -8618,8 +8620,6 @@ def _proved(certificate: _Certificate) -> Verdict:
 
 def check_bytes(data: bytes) -> Verdict:
     """The verdict on the bytes of one certificate; does not raise for any bytes, nor for what is none."""
-    if not isinstance(data, bytes):
-        return Verdict("UNREADABLE", "the certificate is not given as bytes")
     try:
         certificate = _read_certificate(_json(data), len(data))
     except Unreadable as error:
