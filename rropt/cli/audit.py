@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rropt.cli.data import find_problem
-from rropt.cli.lines import AsJson, say
+from rropt.cli.lines import AsJson, say, wrote
 from rropt.errors import InputError, counted, plain
 from rropt.exact import rounded
 
@@ -85,7 +85,7 @@ def audit_matrix(
             raise InputError("no mechanism that dominates it was found", "--improved", "leave it out")
         written = found.improvement.mechanism.save(improved)
         if not as_json:
-            say(f"wrote {written}")
+            wrote(written)
 
 
 def audit_draws(

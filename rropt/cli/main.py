@@ -22,7 +22,7 @@ from rropt.cli.claims import CLAIMS_EPILOG, VERIFY_EPILOG, show_claims, verify_c
 from rropt.cli.compare import COMPARE_EPILOG, compare_routes
 from rropt.cli.data import declared_problem, draw_people, find_problem, identify, noisy_problem, remarks, solver_options
 from rropt.cli.figures import draw_figure, write_table
-from rropt.cli.lines import AsJson, Command, Delimiter, Null, PublicCounts, refuse_empty_paths, say
+from rropt.cli.lines import AsJson, Command, Delimiter, Null, PublicCounts, refuse_empty_paths, say, wrote
 from rropt.cli.models import copy, list_all, show
 from rropt.cli.publish import keep_design, publish
 from rropt.cli.release import APPLY_EPILOG, apply, estimate, key_app, ledger_app
@@ -163,7 +163,7 @@ def solve(
     else:
         terminal.show_solution(solution, console)
         for path in written.values():
-            say(f"wrote {path}")
+            wrote(path)
     for remark in remarks(given, solution.problem, written, folder):
         say(f"note: {remark}", error=as_json)
     if solution.status == "infeasible":

@@ -329,7 +329,7 @@ class Prior:
 
     def __repr__(self) -> str:
         first = [
-            (label, value, f"{rounded(value, 4)}")
+            (label, value, rounded(value, 4))
             for label, value in zip(self.labels[:4], self.probabilities[:4], strict=True)
         ]
         shown = ", ".join(f"{label!r}: {text}" for label, _, text in first)
