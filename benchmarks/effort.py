@@ -106,14 +106,16 @@ def counted() -> Iterator[Counter[str]]:
 
 
 def of_case(case: Case) -> dict[str, int]:
-    """The counts of one solve, its proof and its check. Raises RuntimeError where it is not certified."""
+    """The counts of one solve, its proof and its check. Raises RuntimeError where it is not proved to the case's gap."""
     problem = case.problem()
     problem.solve(
         case.route, gap=case.gap, absolute_gap=case.gap
     )  # what is loaded or kept at the first time is not counted
     with counted() as found:
         solution = problem.solve(case.route, gap=case.gap, absolute_gap=case.gap)
-    if solution.status not in ("certified", "infeasible") or solution.certificate is None:
+    # A gap of more than 1 % of the bound is not certified, but takes as little work as was asked for.
+    reached = solution.status in ("certified", "infeasible") or (solution.gap is not None and solution.gap <= case.gap)
+    if not reached or solution.certificate is None:
         raise RuntimeError(f"{case.name}: {solution.status}")
     nodes = proof_nodes(solution.certificate.document["proof"])
     return {**found, "nodes": nodes, "bytes": len(solution.certificate.to_json())}

@@ -112,7 +112,8 @@ def assemble(
     why = [""]
     found = None if fits else within(ROUNDED, lambda: _round(program, objective, effort, answer, why))
     first = None if found is None else _prove_of(*rest, found, [*warnings, *why[1:]], bool(fits))
-    if first is not None and first.status == "certified" and _is_within(first.attained, first.limit, program, options):
+    done = first is not None and (first.status == "certified" or FAR in first.warnings)
+    if first is not None and done and _is_within(first.attained, first.limit, program, options):
         return first
     least = None if found is None else found[1].lower if program.sense == "maximize" else found[1].upper
     better = _simple(program, objective, effort, least, fits, closed)
