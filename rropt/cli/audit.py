@@ -13,7 +13,6 @@ import typer
 from rropt.cli.data import find_problem
 from rropt.cli.lines import AsJson, say, wrote
 from rropt.errors import InputError, counted, plain
-from rropt.exact import rounded
 
 if TYPE_CHECKING:
     from rropt.comparison.audit import Audit
@@ -136,6 +135,7 @@ def _show(found: Audit, name: str) -> None:
     from rich.text import Text
 
     from rropt.declare.constraint import described
+    from rropt.exact import rounded
     from rropt.studies.reports import terminal
 
     console = terminal.console()
