@@ -77,4 +77,6 @@ def _has_path(kind: Any) -> bool:
 def _a_path(text: str) -> Path:
     if not text:
         raise typer.BadParameter("no file is named (. is this folder)")
+    if "\0" in str(text):
+        raise typer.BadParameter("a name of a file has no zero byte")
     return Path(text)

@@ -28,7 +28,7 @@ from rropt.cli.publish import keep_design, publish
 from rropt.cli.release import APPLY_EPILOG, apply, estimate, key_app, ledger_app
 from rropt.cli.report import REPORT_EPILOG, write_page
 from rropt.cli.sweep import SWEEP_EPILOG, sweep_grid
-from rropt.errors import NoRoute, RroptError, SettingNeeded
+from rropt.errors import InputError, NoRoute, RroptError, SettingNeeded
 
 app = typer.Typer(
     add_completion=False,
@@ -368,8 +368,8 @@ def main(arguments: list[str] | None = None) -> int:
         return BAD_INPUT
     except OSError as error:
         # Errors of the system that readers and writers do not handle, as a name that is too long.
-        named = f"{error.filename}: " if error.filename else ""
-        say(f"rropt: {named}{error.strerror or error}; check the path", error=True)
+        line = InputError(error.strerror or str(error), str(error.filename or ""), "check the path")
+        say(f"rropt: {line}", error=True)
         return BAD_INPUT
 
 

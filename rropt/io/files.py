@@ -92,7 +92,11 @@ def write_whole(path: str | os.PathLike[str], text: str | bytes, new: bool = Fal
     be written.
     """
     target = a_path(path, "cannot write", "choose another place")
-    data = text if isinstance(text, bytes) else text.encode()
+    try:
+        data = text if isinstance(text, bytes) else text.encode()
+    except UnicodeEncodeError as error:
+        what = f"UTF-8 does not have the character {error.object[error.start]!r}"
+        raise InputError(f"cannot write: {what}", str(target), "leave it out") from None
     try:
         handle = _stream_at(target)
         if handle is not None:
