@@ -8616,7 +8616,7 @@ def _proved(certificate: _Certificate) -> Verdict:
     )
 
 
-def check_bytes(data: bytes) -> Verdict:
+def check_bytes(data: object) -> Verdict:
     """The verdict on the bytes of one certificate; does not raise for any bytes, nor for what is none."""
     if not isinstance(data, bytes):
         return Verdict("UNREADABLE", "the certificate is not given as bytes")
