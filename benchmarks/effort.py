@@ -106,7 +106,7 @@ def counted() -> Iterator[Counter[str]]:
 
 
 def of_case(case: Case) -> dict[str, int]:
-    """The counts of one solve, its proof and its check. Raises RuntimeError where it is not proved to the case's gap."""
+    """The counts of one solve, its proof and its check. Raises RuntimeError where its gap is not proved."""
     problem = case.problem()
     problem.solve(
         case.route, gap=case.gap, absolute_gap=case.gap

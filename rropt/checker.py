@@ -8621,7 +8621,7 @@ def _proved(certificate: _Certificate) -> Verdict:
     )
 
 
-def check_bytes(data: object) -> Verdict:
+def check_bytes(data: bytes) -> Verdict:
     """The verdict on the bytes of one certificate; does not raise for any bytes, nor for what is none."""
     try:
         certificate = _read_certificate(_json(data), len(data))

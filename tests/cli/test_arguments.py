@@ -537,7 +537,7 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
         largest=64,
     )
     add_methods(several.from_columns(records, 0.5), problem={}, solve={"gap": None, "time_limit": 1})
-    add_methods(several.from_columns(records, 0.5).solve(), randomize={"columns": records})
+    add_methods(several.from_columns(records, 0.5).solve(), randomize={"columns": records, "force": True})
     # whole studies, as small as they can be
     known = r["set"]
     for one in (known, polytope, rr.robust.KnownDistribution(r["joint"]), rr.robust.EveryDistribution(r["pairs"])):
