@@ -129,8 +129,8 @@ def write_whole(path: str | os.PathLike[str], text: str | bytes, new: bool = Fal
 
 
 def real_path(path: Path) -> Path:
-    """The whole path that links lead to. Links in a circle are no error here, as they are for `Path.resolve`: opening
-    the path says so."""
+    """The whole path that links lead to. Links in a circle are not an error here, as they are for `Path.resolve`:
+    opening the path says so."""
     return Path(os.path.realpath(path))
 
 

@@ -167,7 +167,7 @@ def _sides(row: Row) -> tuple[Fraction, Row, Row] | None:
 @dataclass(frozen=True)
 class Gain:
     """What an upper limit on the gain of the best of some actions says: at most `number` of the `notion`, of maximal
-    leakage its ratio, of "gain" that of these actions, which is no notion."""
+    leakage its ratio, of "gain" that of these actions, not a notion."""
 
     notion: Literal["Bayes success", "maximal leakage", "gain"]
     number: Fraction
@@ -207,7 +207,7 @@ def gain_of(limit: Mapping[str, Any]) -> Gain:
 
 def events_of(problem: Mapping[str, Any]) -> tuple[list[tuple[Fraction, Fraction]], int]:
     """(g, delta) of every approximate LDP that rows on the matrix write out, the least delta first; and how many rows
-    of events are no part of one.
+    of events belong to none.
 
     Proof. The rows of one (g, delta) are, divided by a positive number, Q[x, S] - g Q[z, S] <= delta, for two different
     inputs x and z and a set S of outputs. They are counted once for each (x, z, S) with S neither empty nor all

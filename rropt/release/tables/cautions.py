@@ -203,7 +203,7 @@ def _ranks(values: Sequence[object]) -> np.ndarray:
 
 def _order(values: Sequence[object]) -> list[Any]:
     """What values are sorted by: by size where nearly all are numbers, by time where nearly all are dates, else as
-    text; what is missing, and what is no number or date, goes first."""
+    text; what is missing, and what is not a number or a date, goes first."""
     for parsed in (list(map(_number, values)), list(map(_time, values))):
         if RECORDS * parsed.count(None) <= len(values) + RECORDS:
             return [(value is not None, value or 0) for value in parsed]

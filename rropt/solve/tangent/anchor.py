@@ -22,7 +22,7 @@ def limit_anchor(program: Program, near: FloatArray) -> Anchor | Refusal:
     def spare(matrix: FloatArray) -> float:
         return min(float(limit.at_most) - float(limit.utility.mu(matrix).sum()) for limit in limits)
 
-    # A point at a limit may be a rounding error below it: that is no slack.
+    # A point at a limit may be a rounding error below it: that is not slack.
     some = TOUCHING * min(float(limit.at_most) for limit in limits)
     if isinstance(found, Refusal) or spare(found.matrix) > some:
         return found
