@@ -219,7 +219,10 @@ def test_a_status_is_held_to_the_gap_that_is_proved(result: Path, least: Path, t
 
 
 def test_a_solution_in_memory_is_held_to_its_gap_too() -> None:
-    made = rr.Problem(rr.Maximize(rr.MutualInformation(PRIOR)), [rr.LDP(1)]).solve(gap=0.009)
+    prior = rr.Prior.from_counts([18, 73, 98, 9])
+    made = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.LDP(1)]).solve(gap=0.009)
+    assert made.gap is not None
+    assert made.gap > 1e-9, "a problem whose first bound is not the optimum"
     assert report_of(made).word == "proved"
     assert report_of(replace(made, status="certified", wanted_gap=1e-12)).word == "contradicted"
 
