@@ -63,7 +63,7 @@ trials:
 	cd $(CORE)/coq && ocamlfind ocamlopt -w -a -package zarith -linkpkg trial.mli trial.ml print.ml -o trial && ./trial | cmp - said.txt
 
 .PHONY: core core-js proofs trials
-.PHONY: demo test long test-all check campaign test-exact coverage mutation bench weather support docs lint format types wheel clean
+.PHONY: demo test long test-all check campaign test-exact coverage mutation bench weather same support docs lint format types wheel clean
 
 # The people are synthetic and drawn anew each time, with a seed: so the ledger of an earlier demo is thrown away.
 demo: $(VENV)/.installed
@@ -114,6 +114,10 @@ bench: $(VENV)/.installed-dev
 # Solves fresh problems of every kind, drawn by today's date, and says which are not certified; WEATHER="ldp --count 30".
 weather: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks.weather $(WEATHER)
+
+# Whether the answers are those of an earlier revision: a sample of ten minutes; SAME=--all takes hours.
+same: $(VENV)/.installed-dev
+	$(BIN)/python -m benchmarks.same $(SAME)
 
 # Writes docs/support.json and docs/support.md: every objective with every constraint, solved again, in an hour.
 support: $(VENV)/.installed-dev

@@ -293,8 +293,10 @@ def _json_object(pairs: list[tuple[str, object]]) -> dict[str, object] | _Bad:
     return _Bad(f"an object with the duplicate key {_quote(repeated)}")
 
 
-def _json(data: bytes) -> object:
+def _json(data: object) -> object:
     """ "One JSON object, UTF-8 without byte-order mark, at most 256 MiB. No JSON floats"."""
+    if not isinstance(data, bytes):
+        _unreadable("", "is not given as bytes")
     _limit(len(data), MAX_BYTES, "", "bytes")
     _limit(sum(map(data.count, (b",", b"[", b"{"))), MAX_VALUES, "", "commas and opening brackets")
     _limit(data.count(b":"), MAX_KEYS, "", "colons")
@@ -520,6 +522,7 @@ class _Work:
     w: words of the longest number; d: those of the largest common denominator. rounded, exact: what an operation on
     numbers of w words costs where one is rounded to fixed point, and where two are multiplied or a gcd is taken.
     total, long: a sum over all denominators, and a product of two such sums; mixed: one term of such a sum.
+    quotients: the sum of one quotient for each column, until its denominator is beyond MAX_EXACT_BITS.
     """
 
     def __init__(
@@ -540,6 +543,8 @@ class _Work:
         self.rounded, self.exact = 1 + w // 4, 1 + w * w // 16
         self.total, self.long, self.mixed = 1 + d * d // 16, 1 + d * d // 64, w * d // 32
         self.m = last.m if mechanism is None else len(mechanism.outputs)
+        q = min(1 << 15, self.m * (d + w))
+        self.quotients = q * min(q, 1 << 10) // 8
 
     def parts(self) -> Iterator[tuple[str, int]]:
         """The lines of the table, by name."""
@@ -591,7 +596,7 @@ class _Work:
         if problem.utility == "chi_square":
             if _is_too_long(mechanism.common.bit_length(), cells):
                 return 4 * cells * self.rounded
-            return 2 * cells * self.long
+            return 2 * cells * self.long + self.quotients
         if problem.utility == "entropy":
             return self.of_entropies(mechanism)
         if problem.utility == "sum":
@@ -1091,10 +1096,10 @@ def _read_certificate(value: object, size: int = 0) -> _Certificate:
         return _Certificate(version, digest, problem, steps, last, problem, None, None, None, proof, assumptions)
     held = problem if groups is None else _read_groups(groups, ("mechanism", "groups"), problem)
     mechanism = _read_mechanism(witness, "mechanism", held, rats, "" if groups is None else " groups")
-    _limit_operations(_Work(longest, rats, held, mechanism, steps, last, proof), size)
     ends = _read_object(keys["value"], "value", "lower upper")
     interval = rats.rat(ends["lower"], ("value", "lower")), rats.rat(ends["upper"], ("value", "upper"))
     bound = rats.rat(keys["bound"], "bound")
+    _limit_operations(_Work(longest, rats, held, mechanism, steps, last, proof), size)
     return _Certificate(version, digest, problem, steps, last, held, mechanism, interval, bound, proof, assumptions)
 
 
@@ -6052,7 +6057,7 @@ class _Ratios:
             everywhere[x] = (ONE, 0, 0)
             return everywhere
         if (x, back) not in self._known:
-            self._known[x, back] = self._whole(x, self._before if back else self._after)
+            self._known[x, back] = self._shortest(x, self._before if back else self._after)
         return self._known[x, back]
 
     def _ratio(self, ratio: int) -> Ratio:
@@ -6061,7 +6066,7 @@ class _Ratios:
             self._ratios[ratio] = (ratio, *log_bounds(ratio, ONE))
         return self._ratios[ratio]
 
-    def _whole(self, x: int, steps: list[list[Pair]]) -> list[Ratio | None]:
+    def _shortest(self, x: int, steps: list[list[Pair]]) -> list[Ratio | None]:
         """By Dijkstra's algorithm: a product never falls along a path, as every ratio is 1 or more."""
         found: list[Ratio | None] = [None] * self.k
         best = [self.MOST] * self.k
@@ -8618,8 +8623,6 @@ def _proved(certificate: _Certificate) -> Verdict:
 
 def check_bytes(data: bytes) -> Verdict:
     """The verdict on the bytes of one certificate; does not raise for any bytes, nor for what is none."""
-    if not isinstance(data, bytes):
-        return Verdict("UNREADABLE", "the certificate is not given as bytes")
     try:
         certificate = _read_certificate(_json(data), len(data))
     except Unreadable as error:

@@ -110,7 +110,7 @@ def gains(rng: random.Random) -> Case:
 
 
 def columns(rng: random.Random) -> Case:
-    """Rows on every column: pointwise maximal leakage, LDP of means, both, and such as are nearly these."""
+    """Rows on every column: pointwise maximal leakage, LDP of means, the least Bayes success, and the like."""
     k = 3
     ratio = rng.choice([F(3, 2), F(2), F(4), F(30), F(10) ** 12, 1 + F(1, 10**40), F(1)])
     prior = drawn_prior(rng, k).probabilities
@@ -120,12 +120,17 @@ def columns(rng: random.Random) -> Case:
     sides = [(F(1, 4), F(3, 4), F(0)), (F(0), F(0), F(1))]
     rng.shuffle(sides)
     mean = [[a - ratio * b for a, b in zip(one, two, strict=True)] for one, two in (sides, sides[::-1])]
+    best = max(range(k), key=lambda x: prior[x])
+    guess = [unit(k, x, prior[x]) for x in range(k) if x != best]
+    guess = [[number - prior[best] * (z == best) for z, number in enumerate(row)] for row in guess]
 
     def more() -> list[Fraction]:
-        row = rng.choice([*pointwise, *mean, [F(rng.randint(-3, 2)) for _ in range(k)], [F(0)] * k])
+        row = rng.choice([*pointwise, *mean, *guess, [F(rng.randint(-3, 2)) for _ in range(k)], [F(0)] * k])
         return [rng.choice([F(1), F(2), F(1, 3), F(-1)]) * number for number in row]
 
-    rows = meddled(rng, rng.choice([pointwise, mean, pointwise + mean]), more)
+    rows = meddled(rng, rng.choice([pointwise, mean, pointwise + mean, guess, guess + mean]), more)
+    if rng.random() < 0.4:
+        rows = [[own * number for number in row] for row in rows for own in [rng.choice([F(1), F(3), F(1, 10**9)])]]
     rules: list[rr.Constraint] = [rr.ConeConstraint(rows)]
     return Case(rules + [rr.LDP(3)] * (rng.random() < 0.2), LABELS[:k])
 
@@ -307,3 +312,100 @@ def extreme(problem: dict[str, Any], k: int, m: int, rng: random.Random) -> Iter
 
 
 FAMILIES = [gains, columns, events, graphs, robust, others]
+
+
+# -- declared levels -----------------------------------------------------------------------------------
+
+
+@dataclass
+class Declared:
+    """A notion as rules declare it: its number, and the prior that this is at, where there is one."""
+
+    rules: list[rr.Constraint]
+    labels: Sequence[str]
+    notion: str
+    number: Fraction
+    prior: Sequence[Fraction] | None = None
+    outputs: list[str] | None = None
+
+
+def declared(rng: random.Random, kind: str) -> Declared:
+    """A notion at its least value, nearly there, between, at its greatest one (which excludes nothing), or beyond it;
+    in any unit, and with rows in units of their own."""
+    k = rng.choice([2, 3, 3])
+    labels, outputs = LABELS[:k], [f"y{y}" for y in range(2)]
+    prior = rr.Prior.uniform(labels) if rng.random() < 0.3 else drawn_prior(rng, k)
+    p, there = prior.probabilities, [share for share in prior.probabilities if share]
+    place = rng.choice([F(0), F(1, 10**9), F(1, 7), F(1, 2), F(9, 10), F(1), F(3, 2)])
+    unit_of_rows = [rng.choice([F(1), F(1), F(1, 10**9), F(10) ** 9, F(7, 3)]) for _ in range(40)]
+
+    def scaled(rows: Sequence[Sequence[Fraction]]) -> list[list[Fraction]]:
+        return [[own * entry for entry in row] for own, row in zip(unit_of_rows, rows, strict=False)]
+
+    def between(least: Fraction | int, greatest: Fraction | int) -> Fraction:
+        return least + (greatest - least) * place
+
+    match kind:
+        case "Bayes success":
+            number, unit_of_gain = between(max(p), 1), unit_of_rows[0]
+            gain = [[unit_of_gain * (x == z) for z in range(k)] for x in range(k)]
+            own = rr.BayesSuccess(prior, gain=gain, actions=labels) if unit_of_gain != 1 else rr.BayesSuccess(prior)
+            return Declared([rr.AtMost(own, unit_of_gain * number)], labels, kind, number, p)
+        case "maximal leakage":
+            gamma = between(1, k)
+            if gamma > 1 and rng.random() < 0.5:
+                return Declared([rr.privacy.MaximalLeakage(gamma=gamma)], labels, kind, gamma)
+            return Declared([rr.AtMost(rr.privacy.BayesCapacity(), gamma)], labels, kind, gamma)
+        case "pointwise maximal leakage":
+            gamma = max(between(1, 1 / min(there)), 1 + F(1, 10**9))
+            rows = [[(x == z) - gamma * share for z, share in enumerate(p)] for x, own in enumerate(p) if own]
+            written = rng.random() < 0.5
+            rule = (
+                rr.ConeConstraint(scaled(rows)) if written else rr.privacy.PointwiseMaximalLeakage(prior, gamma=gamma)
+            )
+            return Declared([rule], labels, kind, gamma, p)
+        case "LDP of the means over groups":
+            gamma, sides = between(1, 6) + F(1, 100), ([F(1, 4), F(3, 4), F(0)], [F(0), F(0), F(1)])
+            rows = [[a - gamma * b for a, b in zip(one, two, strict=True)] for one, two in (sides, sides[::-1])]
+            return Declared([rr.ConeConstraint(scaled(rows))], LABELS[:3], kind, gamma)
+        case "mutual information":
+            number = between(0, F(str(round(-sum(float(q) * np.log(float(q)) for q in there), 6))))
+            return Declared([rr.AtMost(rr.MutualInformation(prior), number)], labels, kind, number, p)
+        case "chi-square information":
+            number = between(0, len(there) - 1)
+            return Declared([rr.AtMost(rr.ChiSquareInformation(prior), number)], labels, kind, number, p)
+        case "entropy of the rows":
+            return Declared([rr.EntropyRate(1 - min(place, F(1)))], labels, kind, 1 - min(place, F(1)))
+        case "identification risk":
+            counts = [rng.randint(1, 5) for _ in labels]
+            number = min(max(between(0, 1), F(1, 1000)), F(99, 100))
+            return Declared([rr.IdentificationRisk(counts, number)], labels, kind, number)
+        case "channel capacity":
+            number = between(0, F(str(round(np.log(k), 6))))
+            return Declared([rr.AtMost(rr.privacy.ChannelCapacity(), number)], labels, kind, number)
+        case "LDP between groups":
+            gamma = between(1, 6) + F(1, 100)
+            return Declared([rr.LDP(gamma=gamma, properties=[["a"]])], LABELS[:3], kind, gamma)
+    assert kind == "approximate LDP", kind
+    gamma, delta = between(1, 6), F(1, 20)
+    rules: list[rr.Constraint] = []
+    for own, ((x, z), y) in zip(unit_of_rows, product(permutations(range(k), 2), range(2)), strict=False):
+        table = [[F(0)] * 2 for _ in range(k)]
+        table[x][y], table[z][y] = own, -own * gamma
+        rules.append(rr.LinearConstraint(table, "<=", own * delta, name=f"row {len(rules)}"))
+    return Declared(rules, labels, kind, gamma, outputs=outputs)
+
+
+NOTIONS = (
+    "Bayes success",
+    "maximal leakage",
+    "pointwise maximal leakage",
+    "LDP of the means over groups",
+    "mutual information",
+    "chi-square information",
+    "entropy of the rows",
+    "identification risk",
+    "channel capacity",
+    "LDP between groups",
+    "approximate LDP",
+)

@@ -295,6 +295,19 @@ def chi_square(scale: int) -> Any:
     return file(2, problem, own, ("0", "99"), "9" * 9, proof)
 
 
+def many_squares(scale: int) -> Any:
+    """The sum of a quotient for each column, once for each limit: its denominator is the product of theirs."""
+    m = 100 * min(scale, 12)
+    columns = [{"low": "1", "high": str(2 + y), "members": "1"} for y in range(m)]
+    own = filled(columns, lambda x: 2**1999 + 2 * x + 1, 2)
+    many = min(64, scale)
+    limits = [{"utility": {"kind": "chi_square"}, "weights": [str(1 + i), "7"], "at_most": "9"} for i in range(many)]
+    problem = {"inputs": names(2), "utility": {"kind": "bayes", "gain": [["0", "0"]]}, "limits": limits}
+    steps = [{"kind": "lift", "of": 0, "points": [["1"] * (2 + i)]} for i in range(many)]
+    proof = {"kind": "column-dual", "prices": ["0"] * (2 + many), "flows": [], "multipliers": [["0"] * many]}
+    return file(8, problem, own, ("0", "9"), "9", proof | {"steps": steps})
+
+
 def wide_entropy(scale: int) -> Any:
     """A rational for each of many integers, with the denominators of all rows."""
     m = 40 * scale
@@ -443,7 +456,7 @@ ALL: dict[str, Callable[[int], Any]] = HOSTILE | STEPS | {
         membership, membership_product, membership_singles, cases, cut_cases, many_cases, cuts, robust_membership,
         wide_shapes, wide_levels, thresholds, threshold_tests, risk_tests, used_cuts, wide_packing, given, given_boxes,
         approximate, long_rows, long_information, long_edges, edges, events, wide_chi_square, enclosed_chi_square,
-        chi_square, wide_entropy, long_designs,
+        chi_square, many_squares, wide_entropy, long_designs,
         form_leaves, form_boxes, long_forms, determinants, wide_cone_rows, wide_rows, wide_entropy_rows, many_inputs,
         long_off_diagonals, far_boxes, known,
     )

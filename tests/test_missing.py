@@ -76,6 +76,8 @@ LINES = {
     "typer": "from rropt.__main__ import main; sys.exit(main(['models', 'list']))",
     "rich": "from rropt.__main__ import main; sys.exit(main(['solve', sys.argv[2], '--out', sys.argv[2] + '.out']))",
     "cvxpy": "rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1)], inputs=['a', 'b']).to_cvxpy()",
+    "networkx": "rr.MetricDP([('a', 'b', 1)], epsilon=1)",
+    "cdd": "rr.robust.columnwise_maximin(rr.robust.ChiSquareSet([[5, 3], [3, 5]]), epsilon=1)",
     "highspy": "rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1)], inputs=['a', 'b']).solve(route='linear')",
     "cryptography": "rr.RandomizedResponse(['a', 'b'], epsilon=1).to_mechanism().randomize(['a'])",
 }
@@ -101,3 +103,16 @@ def test_where_one_is_needed_a_line_names_it(package: str, tmp_path: Path) -> No
     assert package in line
     assert "install" in line
     assert len(line) < 500
+
+
+def test_route_vertices_gives_its_problem_to_another_route_where_cdd_is_missing() -> None:
+    work = """
+import rropt as rr
+rule = rr.MetricDP([("a", "b", 1), ("b", "c", 1)], epsilon=1)
+prior = rr.Prior.from_counts([5, 3, 2], labels=["a", "b", "c"])
+solved = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rule]).solve(route="vertices")
+print(solved.status, solved.claim.notes)
+"""
+    ran = run("cdd", work)
+    assert ran.stdout.startswith("certified"), ran.stderr[-2000:]
+    assert "cddlib is not installed" in ran.stdout

@@ -101,7 +101,7 @@ WRITERS: dict[str, tuple[str, Write]] = {
         lambda made, path: run("sweep", made / "p.toml", "--epsilon", "1", "-o", path.with_name("s.csv")),
     ),
     "audit": ("a.json", lambda made, path: run("audit", made / "d/mechanism.csv", "--epsilon", 2, "--improved", path)),
-    "identify": ("i.json", lambda made, path: run("identify", made / "d", "--rank", "-o", path)),
+    "identify": ("i.json", lambda made, path: run("identify", made / "d", "-o", path)),
     "models people": ("people.csv", lambda made, path: run("models", "people", "adult-education", "-o", path)),
     "models people --force": (
         "people.csv",
@@ -293,6 +293,23 @@ def test_an_open_file_that_is_named_by_its_number_is_written_into(redirected: st
         os.close(other)
     assert os.stat(file).st_ino == inode
     assert sorted(one.name for one in tmp_path.iterdir()) == ["link", "out"]
+
+
+@posix
+@pytest.mark.parametrize("name", ["report", "core", "identify", "models people", "ledger sign"])
+def test_standard_output_has_the_content_and_nothing_else(
+    name: str, made: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Where a command writes to it, what else it says goes to the error stream. Times in a file differ."""
+    file, write = WRITERS[name]
+    write(made, tmp_path / file)
+    said = capfd.readouterr().out.replace(str(tmp_path / file), "/dev/fd/1")
+    write(made, Path("/dev/fd/1"))
+    out, err = capfd.readouterr()
+    text = (tmp_path / file).read_text(encoding="utf-8")
+    assert out.count("\n") == text.count("\n")
+    assert out[:80] == text[:80] or name == "ledger sign"
+    assert said.split("\n")[0] in err
 
 
 NAMING = re.compile(

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rropt.cli.data import find_problem
-from rropt.cli.lines import AsJson, say
+from rropt.cli.lines import AsJson, say, wrote
 from rropt.errors import InputError, counted, plain
-from rropt.exact import rounded
 
 if TYPE_CHECKING:
     from rropt.comparison.audit import Audit
@@ -85,7 +84,7 @@ def audit_matrix(
             raise InputError("no mechanism that dominates it was found", "--improved", "leave it out")
         written = found.improvement.mechanism.save(improved)
         if not as_json:
-            say(f"wrote {written}")
+            wrote(written)
 
 
 def audit_draws(
@@ -136,6 +135,7 @@ def _show(found: Audit, name: str) -> None:
     from rich.text import Text
 
     from rropt.declare.constraint import described
+    from rropt.exact import rounded
     from rropt.studies.reports import terminal
 
     console = terminal.console()

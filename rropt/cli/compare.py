@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rropt.cli.data import find_problem
-from rropt.cli.lines import say
+from rropt.cli.lines import say, wrote
 from rropt.errors import NoRoute, plain, short_labels
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def compare_routes(
         for one in each.values():
             _show(one)
     for path in out or ():
-        say(f"wrote {found.save(path)}", error=as_json)
+        wrote(found.save(path), error=as_json)
     for disagreement in found.disagreements:
         say(f"rropt: {disagreement}", error=True)
     broken = [row for one in each.values() for row in one.rows if row.status == "failed"]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rropt.cli.lines import say
+from rropt.cli.lines import is_output, say, wrote
 from rropt.errors import InputError, counted
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def draw_people(
         raise InputError(f"the model {name!r} has frequencies, not numbers of people", WHERE, "give --count, as 5000")
     number = sum(prior.weights) if count is None else count
     written = write_whole(out, "".join(insecure_synthetic_people(prior, number, seed, column)), new=not force)
-    say(f"wrote {written}: {counted(number, 'synthetic people')}")
+    wrote(written, f": {counted(number, 'synthetic people')}")
 
 
 def solver_options(given: list[str] | None) -> dict[str, Any] | None:
@@ -144,7 +144,8 @@ def remarks(given: Declared, solved: Problem, written: Mapping[str, Path], folde
     source = None if objective.prior is None else objective.prior.source
     if source is not None and not source.public:
         hold = " and ".join(name for name in ("certificate.json", "solution.json") if name in written)
-        yield f"{hold} contain the exact counts of {source}; rropt publish {folder} -o NEW copies what may go out"
+        copies = f"rropt publish {shlex.quote(str(folder))} -o NEW copies what may go out"
+        yield f"{hold} contain the exact counts of {source}; {copies}"
 
 
 def noisy_problem(
@@ -207,26 +208,29 @@ def _counted(data: str, column: str, delimiter: str | None, null: str | None) ->
     return counted_prior(count_column(data, column, null), column, data)
 
 
-def designs_of(mechanism: str, columns: list[str]) -> Mapping[str | tuple[str, ...], Design | ProtectedColumn]:
+def designs_of(
+    mechanism: str, columns: list[str]
+) -> tuple[Mapping[str | tuple[str, ...], Design | ProtectedColumn], str | None]:
     """The mechanisms of released columns: from a mechanism file, which drew them jointly, or from the release file, in
-    which they may be several. Raises InputError."""
+    which they may be several; and the delimiter that a release file names. Raises InputError."""
     from rropt.release import load_design, load_release
 
     if len(set(columns)) < len(columns):
         raise InputError("a column is named twice", "--column", "name it once")
     if not mechanism.endswith(".toml"):
-        return {tuple(columns): load_design(mechanism, check=False)}
-    declared = load_release(mechanism, check=False).release.columns
+        return {tuple(columns): load_design(mechanism, check=False)}, None
+    plan = load_release(mechanism, check=False)
+    declared = plan.release.columns
     found: dict[str | tuple[str, ...], Design | ProtectedColumn] = {}
     rest = tuple(columns)
     while rest:
         one = next((one for one in declared if rest[: len(one.released)] == one.released), None)
         if one is None:
-            known = "; ".join(" ".join(f"--column {name}" for name in one.released) for one in declared)
+            known = "; ".join(" ".join(f"--column {shlex.quote(name)}" for name in one.released) for one in declared)
             raise InputError(f"it releases no column {rest[0]!r}", mechanism, f"write some of: {known}")
         found[one.released] = one
         rest = rest[len(one.released) :]
-    return found
+    return found, plan.delimiter
 
 
 def read_where(given: list[str] | None) -> dict[str, str]:
@@ -326,6 +330,9 @@ def identify(
             raise InputError(f"the mixture would violate a declared constraint: {rule.describe()}", mechanism, remedy)
     written = cured.mechanism.save(out)
     size = counted(len(given.inputs), "inputs")
-    say(f"wrote {written}: {counted(after, 'independent outputs')} (before {before}) for {size}")
+    wrote(written, f": {counted(after, 'independent outputs')} (before {before}) for {size}")
     error = math.sqrt(float(cured.risk) / (1000 * len(given.inputs)))
-    say(f"with 1,000 answers an estimated frequency has a standard error of about {error:.2g}")
+    say(
+        f"with 1,000 answers an estimated frequency has a standard error of about {error:.2g}",
+        error=is_output(written),
+    )

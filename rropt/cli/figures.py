@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rropt.cli.lines import say
+from rropt.cli.lines import wrote
 from rropt.errors import InputError
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def draw_figure(
         with terminal.points_progress(f"figure {number}") as report:
             figure = paper.figure(number, draws, seed, points, calibration, time_limit, report)
     for file, text in zip(files, (figure.csv(), figure.svg()), strict=True):
-        say(f"wrote {write_whole(out / file, text)}")
+        wrote(write_whole(out / file, text))
 
 
 def check_swept(name: str, number: int) -> None:
@@ -136,7 +136,7 @@ def write_table(
         return
     file = f"{name}-table-{number}.csv"
     check_writable(out, [file])
-    say(f"wrote {write_whole(out / file, text)}")
+    wrote(write_whole(out / file, text))
 
 
 def _unknown(name: str, what: str, known: tuple[str, ...], others: tuple[str, ...]) -> InputError:

@@ -1,6 +1,8 @@
 """The lines that commands print, the options that several have, and the paths that they are given."""
 
+import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_type_hints
 
@@ -45,6 +47,19 @@ def say(line: str, error: bool = False) -> None:
     print(plain(line), file=sys.stderr if error else sys.stdout)
 
 
+def wrote(path: str | os.PathLike[str], what: str = "", error: bool = False) -> None:
+    """Say that a file was written, on the error stream also if the file is standard output: it has the content only."""
+    say(f"wrote {path}{what}", error=error or is_output(path))
+
+
+def is_output(path: str | os.PathLike[str]) -> bool:
+    """Whether a path names what standard output is, as /dev/stdout does."""
+    # A stream of Python's own has no number.
+    with suppress(OSError, ValueError):
+        return os.path.samestat(os.stat(path), os.fstat(sys.stdout.fileno()))
+    return False
+
+
 def refuse_empty_paths(command: Any) -> None:
     """Let a command refuse "" wherever it declares a path: pathlib would take it for the current folder."""
     hints = get_type_hints(command, include_extras=True)
@@ -62,4 +77,6 @@ def _has_path(kind: Any) -> bool:
 def _a_path(text: str) -> Path:
     if not text:
         raise typer.BadParameter("no file is named (. is this folder)")
+    if "\0" in str(text):
+        raise typer.BadParameter("a name of a file has no zero byte")
     return Path(text)

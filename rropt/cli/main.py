@@ -22,13 +22,13 @@ from rropt.cli.claims import CLAIMS_EPILOG, VERIFY_EPILOG, show_claims, verify_c
 from rropt.cli.compare import COMPARE_EPILOG, compare_routes
 from rropt.cli.data import declared_problem, draw_people, find_problem, identify, noisy_problem, remarks, solver_options
 from rropt.cli.figures import draw_figure, write_table
-from rropt.cli.lines import AsJson, Command, Delimiter, Null, PublicCounts, refuse_empty_paths, say
+from rropt.cli.lines import AsJson, Command, Delimiter, Null, PublicCounts, refuse_empty_paths, say, wrote
 from rropt.cli.models import copy, list_all, show
 from rropt.cli.publish import keep_design, publish
 from rropt.cli.release import APPLY_EPILOG, apply, estimate, key_app, ledger_app
 from rropt.cli.report import REPORT_EPILOG, write_page
 from rropt.cli.sweep import SWEEP_EPILOG, sweep_grid
-from rropt.errors import NoRoute, RroptError, SettingNeeded
+from rropt.errors import InputError, NoRoute, RroptError, SettingNeeded
 
 app = typer.Typer(
     add_completion=False,
@@ -163,7 +163,7 @@ def solve(
     else:
         terminal.show_solution(solution, console)
         for path in written.values():
-            say(f"wrote {path}")
+            wrote(path)
     for remark in remarks(given, solution.problem, written, folder):
         say(f"note: {remark}", error=as_json)
     if solution.status == "infeasible":
@@ -368,8 +368,8 @@ def main(arguments: list[str] | None = None) -> int:
         return BAD_INPUT
     except OSError as error:
         # Errors of the system that readers and writers do not handle, as a name that is too long.
-        named = f"{error.filename}: " if error.filename else ""
-        say(f"rropt: {named}{error.strerror or error}; check the path", error=True)
+        line = InputError(error.strerror or str(error), str(error.filename or ""), "check the path")
+        say(f"rropt: {line}", error=True)
         return BAD_INPUT
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from rropt.cli.lines import say
+from rropt.cli.lines import say, wrote
 from rropt.errors import InputError
 
 Shipped = Annotated[str, typer.Argument(metavar="MODEL", help="A shipped problem, or a paper.")]
@@ -54,4 +54,4 @@ def copy(
         if target.exists() and not force and not is_special(target):
             raise InputError("this file exists already", str(target), "move it away, or use --force")
     for target, content in files.items():
-        say(f"wrote {write_whole(target, content, new=not force)}")
+        wrote(write_whole(target, content, new=not force))

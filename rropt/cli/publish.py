@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from rropt.cli.lines import say
+from rropt.cli.lines import say, wrote
 
 
 def publish(
@@ -23,7 +23,7 @@ def publish(
 
     found = publish_design(design, out, counts_are_public)
     for path in found.written:
-        say(f"wrote {path}")
+        wrote(path)
     for name, why in found.kept.items():
         say(f"not copied: {name}: {why}")
 

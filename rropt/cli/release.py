@@ -2,6 +2,7 @@
 ledger`, for the account of a population."""
 
 import json
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +10,7 @@ import typer
 
 from rropt.cli.data import check_picture, designs_of, draw_estimate, read_where
 from rropt.cli.folder import Scheduler, Workers, apply_folder, is_folder
-from rropt.cli.lines import AsJson, Delimiter, say
+from rropt.cli.lines import AsJson, Delimiter, say, wrote
 from rropt.errors import InputError, counted
 
 APPLY_EPILOG = (
@@ -171,7 +172,8 @@ def estimate(
     from rropt.studies.reports import terminal
 
     check_picture(plot, truth, column)
-    made_by = designs_of(mechanism, column)
+    made_by, declared = designs_of(mechanism, column)
+    delimiter = delimiter or declared
     part = read_where(where)
     found = release.estimate_file(data, made_by, method=method, where=part, delimiter=delimiter)
     told = found.to_dict(level)
@@ -184,7 +186,7 @@ def estimate(
     else:
         terminal.show_estimate(found, level, terminal.console())
     if plot is not None and picture is not None:
-        say(f"wrote {write_whole(plot, picture)}", error=as_json)
+        wrote(write_whole(plot, picture), error=as_json)
 
 
 key_app = typer.Typer(no_args_is_help=True, help="Make the key with which a repeated release costs nothing.")
@@ -201,7 +203,7 @@ def new_key(
     from rropt.release.memo import new_key as write_key
 
     write_key(path)
-    say(f"wrote {path}: keep it and {path.name}.records secret: who has the key can undo every release made with it")
+    wrote(path, f": keep it and {path.name}.records secret: who has the key can undo every release made with it")
 
 
 ledger_app = typer.Typer(no_args_is_help=True, help="Keep one privacy account for a population.")
@@ -228,8 +230,8 @@ def init(
     made = Account.create(ledger_place(path), ceiling, unit, delta)
     told = made.to_dict()
     and_delta = "" if made.delta is None else f" and delta {told['delta']}"
-    say(f"wrote {path}: draws of a {made.unit} add up to epsilon {told['ceiling']}{and_delta} at most")
-    say(f"release with: rropt apply MECHANISM DATA --column C --ledger {path}")
+    wrote(path, f": draws of a {made.unit} add up to epsilon {told['ceiling']}{and_delta} at most")
+    say(f"release with: rropt apply MECHANISM DATA --column C --ledger {shlex.quote(path)}")
 
 
 @ledger_app.command()
@@ -314,4 +316,4 @@ def sign(
 
     account = Account.load(ledger_place(path))
     sign_receipt(account.lines, account.chain, key, out)
-    say(f"wrote {out}: keep it apart from the ledger")
+    wrote(out, ": keep it apart from the ledger")

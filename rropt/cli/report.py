@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from rropt.cli.lines import say
+from rropt.cli.lines import say, wrote
 
 REPORT_EPILOG = (
     "Exit status: 0 written; 1 written, and the certificate is refuted or the files contradict each other (the page "
@@ -23,7 +23,7 @@ def write_page(
     from rropt.studies.reports.report import write_report
 
     report = write_report(solution, out)
-    say(f"wrote {out}: {report.word}")
+    wrote(out, f": {report.word}")
     reason = "" if report.verdict is None or report.verdict.proved else report.verdict.report()
     for line in (reason, *report.contradictions):
         if line:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rropt.cli.data import find_problem
-from rropt.cli.lines import say
+from rropt.cli.lines import say, wrote
 from rropt.errors import InputError, counted, plain
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ def _tell(found: Swept, up: bool, as_json: bool) -> None:
     earlier = f"; {found.resumed} of them from the journal" if found.resumed else ""
     say(f"{counted(found.points, 'points')}: {words}{earlier}")
     if found.output is not None:
-        say(f"wrote {found.output}; a larger grid begins with what is in {found.journal}")
+        wrote(found.output, f"; a larger grid begins with what is in {found.journal}")
 
 
 def _show(found: Swept, up: bool) -> None:

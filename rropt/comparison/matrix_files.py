@@ -38,7 +38,7 @@ NO_NUMBERS = ("nan", "na", "inf", "-inf", "+inf", "null", "none", "n/a", "")
 """Cells that are read as missing labels."""
 DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?", re.ASCII)
 NUMERIC = re.compile(r"[+-]?(?:[0-9]+[.,]?[0-9]*|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?%?|[+-]?[0-9]+/[0-9]+", re.ASCII)
-"""What is meant as a number, and is no name unless it is a whole one."""
+"""What is meant as a number, and is a name only if it is a whole one."""
 WHOLE = re.compile(r"-?[0-9]+", re.ASCII)
 FOREIGN = re.compile(r"(?s)^'.*'$|\\[^\w]")
 """Single quotes around a label, or a backslash before a mark."""
@@ -333,7 +333,7 @@ def _chosen(layouts: list[_Layout], cells: _Cells, where: str) -> _Layout | None
 
 
 def _likely(cells: _Cells) -> _Layout:
-    """The layout that a text is meant to have which is no matrix of probabilities in any."""
+    """The layout that a text is meant to have which is not a matrix of probabilities in any."""
 
     def label(cell: str) -> bool:
         return cell.strip().lower() not in NO_NUMBERS and not NUMERIC.fullmatch(cell.strip())

@@ -92,7 +92,11 @@ def write_whole(path: str | os.PathLike[str], text: str | bytes, new: bool = Fal
     be written.
     """
     target = a_path(path, "cannot write", "choose another place")
-    data = text if isinstance(text, bytes) else text.encode()
+    try:
+        data = text if isinstance(text, bytes) else text.encode()
+    except UnicodeEncodeError as error:
+        what = f"UTF-8 does not have the character {error.object[error.start]!r}"
+        raise InputError(f"cannot write: {what}", str(target), "leave it out") from None
     try:
         handle = _stream_at(target)
         if handle is not None:
@@ -125,8 +129,8 @@ def write_whole(path: str | os.PathLike[str], text: str | bytes, new: bool = Fal
 
 
 def real_path(path: Path) -> Path:
-    """The whole path that links lead to. Links in a circle are no error here, as they are for `Path.resolve`: opening
-    the path says so."""
+    """The whole path that links lead to. Links in a circle are not an error here, as they are for `Path.resolve`:
+    opening the path says so."""
     return Path(os.path.realpath(path))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 OUTPUT = ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
-"""Names of descriptor 1: a command that is told to write to one of them needs it."""
+"""Names of descriptor 1: a command that is asked to write to one of them needs it."""
 
 
 def take_stdout() -> int:

@@ -57,7 +57,7 @@ def misleading(mechanism: Mechanism, others: Collection[str] = ()) -> str:
     most = max(column)
     told = f"{mechanism.inputs[column.index(most)]!r} is released as {label!r} with probability {_few(most)}, and"
     if label not in mechanism.inputs:
-        return f"{told} {label!r} is no input here"
+        return f"{told} {label!r} is not an input here"
     return f"{told} {label!r} itself with {_few(most - column[mechanism.inputs.index(label)])} less"
 
 

@@ -212,6 +212,9 @@ def _columns(rows: Sequence[Sequence[str]], inputs: Sequence[str]) -> Iterator[G
         named += [f"{counted(len(sides) - NAMED, 'more pairs')} of groups"] if len(sides) > NAMED else []
         groups = ", ".join(named)
         yield Guarantee("LDP of the means over groups", level_of_ratio(ratio), f"of people: {groups}", groups)
+    for success, prior in told.guesses:
+        at = _listed(inputs, prior)
+        yield Guarantee("Bayes success", f"at most {limit_text(success)}", f"at the frequencies {at}", at)
     if told.others:
         yield Guarantee(ROWS, counted(told.others, "rows"))
 

@@ -8,6 +8,7 @@ protects. Rows that only say the same are not recognised either.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import combinations, islice
 from typing import Any, Literal
 
 Row = tuple[Fraction, ...]
@@ -20,55 +21,89 @@ class Columns:
 
     `pointwise` has (r, p) of pointwise maximal leakage at the distribution p. `means` has (r, [(a, b), ...]) of LDP
     between the means over two groups of inputs, for pairs of distributions a and b that have no input in common.
-    `others` is the number of the other rows.
+    `guesses` has (s, p) of Bayes success at most s at the distribution p, where s is the largest of p. `others` is the
+    number of the other rows.
     """
 
     pointwise: tuple[tuple[Fraction, Row], ...]
     means: tuple[tuple[Fraction, tuple[Pair, ...]], ...]
+    guesses: tuple[tuple[Fraction, Row], ...]
     others: int
 
 
 def columns_of(rows: Sequence[Sequence[str]]) -> Columns:
-    """The notions that rows state, and how many rows are left. Raises ValueError for what is not a number."""
+    """The notions that rows state, each in any positive unit, and how many rows are left. Raises ValueError for what is
+    not a number."""
     exact = [tuple(map(Fraction, row)) for row in rows]
     pointwise, used = _pointwise(exact)
-    rest = [row for row in exact if row not in used]
-    means, others = _means(rest)
-    return Columns(tuple(pointwise), tuple(means.items()), others)
+    means, rest = _means([row for row in exact if row not in used])
+    guesses, others = _guesses(rest)
+    return Columns(tuple(pointwise), tuple(means.items()), tuple(guesses), others)
 
 
 def _pointwise(rows: Sequence[Row]) -> tuple[list[tuple[Fraction, Row]], set[Row]]:
-    """Pointwise maximal leakage, v_x <= r p . v for every x with p_x > 0, and its rows e_x - r p.
+    """Pointwise maximal leakage, v_x <= r p . v for every x with p_x > 0, and its rows: multiples of e_x - r p.
 
-    Proof. The rows say v_x <= s . v, with s = r p >= 0 and r the sum of s. Where s_x >= 1 no row is needed: v >= 0, so
-    that v_x <= s_x v_x <= s . v. Hence max over p_x > 0 of Q[x, y] / (p . Q[., y]) is at most r for every output.
+    Proof. The rows say v_x <= s . v, with s = r p >= 0 and r > 1 the sum of s. Hence max over p_x > 0 of Q[x, y] / (p .
+    Q[., y]) is at most r for every output. Divided by minus its sum, a row is t (e_x - s) with t = 1 / (r - 1): two of
+    them differ by t at two inputs and nowhere else, which gives t and s. Rows that hold for every v >= 0 state a notion
+    only beside others, or where all of them are such: else many distributions would have them.
     """
-    given, found, used = set(rows), list[tuple[Fraction, Row]](), set[Row]()
-    scales: dict[Row, bool] = {}
-    for row in given:
-        above = [x for x, number in enumerate(row) if number > 0]
-        if len(above) == 1 and row[above[0]] < 1:
-            scales[_plus(row, above[0])] = True
-    # Where no row is needed, all are asked for: else many distributions would have them.
-    if not scales and given:
-        first = min(given)
-        scales = {_plus(first, x): False for x in range(len(first)) if max(first) <= 0}
-    for scaled, may_lack in scales.items():
-        ratio, there = sum(scaled, Fraction(0)), [x for x, share in enumerate(scaled) if share]
-        own = (tuple((x == z) - share for z, share in enumerate(scaled)) for x in there)
-        if ratio >= 1 and all(row in given or (may_lack and scaled[x] >= 1) for x, row in zip(there, own, strict=True)):
-            found.append((ratio, tuple(share / ratio for share in scaled)))
-            used.update(tuple((x == z) - share for z, share in enumerate(scaled)) for x in there)
-    return sorted(found), used
+    units: dict[Row, Row] = {
+        row: tuple(number / -total for number in row) for row in rows if (total := sum(row, Fraction(0))) < 0
+    }
+    given = sorted({one for one in units.values() if sum(number > 0 for number in one) < 2}, reverse=True)
+    places, void = {one: at for at, one in enumerate(given)}, {at for at, one in enumerate(given) if max(one) <= 0}
+    alone = len(void) == len(set(units.values())) and len(units) == len(set(rows))
+    by_support: dict[tuple[Any, ...], list[int]] = {}
+    for at, row in enumerate(given):
+        support = [x for x, number in enumerate(row) if number]
+        # In a row that holds anyway the number at its own input may be 0.
+        lacking = [x for x in range(len(row)) if not row[x]] if at in void else []
+        for own in (support, *(sorted([*support, x]) for x in lacking)):
+            # Of three numbers two rows have one in common.
+            for key in [(z, row[z]) for z in own[:3]] if len(own) > 2 else [()]:
+                by_support.setdefault((*own, key), []).append(at)
+    guesses = {places.get(one) for row, one in units.items() if sum(map(abs, row)) == 1}
+    found, used, pairs = set[tuple[Fraction, Row]](), set[int](), list[tuple[tuple[Fraction, Row], list[int]]]()
+    for (*support, _), alike in by_support.items():
+        for one, other in combinations(alike, 2):
+            if one in used and other in used:
+                continue
+            apart = list(islice((x for x in support if given[one][x] != given[other][x]), 3))
+            if len(apart) != 2:
+                continue
+            x = max(apart, key=lambda x: given[one][x] - given[other][x])
+            step = given[one][x] - given[other][x]
+            shares = tuple((x == z) - number / step for z, number in enumerate(given[one]))
+            rows_of = [places.get(_row(shares, x, step)) for x in support if shares[x]]
+            if min(shares) < 0 or None in rows_of or (not alone and void.issuperset(rows_of)):
+                continue
+            ratio, members = sum(shares, Fraction(0)), [at for at in rows_of if at is not None]
+            notion = ratio, tuple(share / ratio for share in shares)
+            if len(members) > 2:
+                found.add(notion)
+                used.update(members)
+            # Over two inputs with equal shares it is LDP, and any two rows are this notion: they are called LDP, or two
+            # limits on guesses, where they are written as these.
+            elif all(_row(shares, z) in units for z in apart) or not (
+                len({shares[z] for z in apart}) == 1 or guesses.issuperset(members)
+            ):
+                pairs.append((notion, members))
+    # Several over two inputs each are ratios of two inputs, as of a graph.
+    if len({notion for notion, _ in pairs}) == 1:
+        found.add(pairs[0][0])
+        used.update(pairs[0][1])
+    return sorted(found), {row for row, one in units.items() if places.get(one) in used}
 
 
-def _plus(row: Row, x: int) -> Row:
-    """s of the row e_x - s."""
-    return tuple((x == z) - number for z, number in enumerate(row))
+def _row(shares: Row, x: int, step: Fraction = Fraction(1)) -> Row:
+    """A multiple of e_x - s."""
+    return tuple(step * ((x == z) - share) for z, share in enumerate(shares))
 
 
-def _means(rows: Sequence[Row]) -> tuple[dict[Fraction, tuple[Pair, ...]], int]:
-    """LDP of means, and how many rows are none of it.
+def _means(rows: Sequence[Row]) -> tuple[dict[Fraction, tuple[Pair, ...]], list[Row]]:
+    """LDP of means, and the rows that are none of it.
 
     Proof. A row with both signs, divided by the sum of its positive numbers, says a . v <= r b . v: a and b are >= 0,
     sum to 1 and have no input in common. It is one of two, the other being b . v <= r a . v: for every output the
@@ -76,12 +111,47 @@ def _means(rows: Sequence[Row]) -> tuple[dict[Fraction, tuple[Pair, ...]], int]:
     """
     sides = [_sides(row) for row in rows]
     known = {one for one in sides if one is not None}
-    paired = [one is not None and (one[0], one[2], one[1]) in known for one in sides]
     found: dict[Fraction, dict[Pair, None]] = {}
-    for one, is_paired in zip(sides, paired, strict=True):
-        if one is not None and is_paired and (one[2], one[1]) not in found.setdefault(one[0], {}):
+    rest = []
+    for row, one in zip(rows, sides, strict=True):
+        if one is None or (one[0], one[2], one[1]) not in known:
+            rest.append(row)
+        elif (one[2], one[1]) not in found.setdefault(one[0], {}):
             found[one[0]][one[1], one[2]] = None
-    return {ratio: tuple(pairs) for ratio, pairs in found.items()}, paired.count(False)
+    return {ratio: tuple(pairs) for ratio, pairs in found.items()}, rest
+
+
+def _guesses(rows: Sequence[Row]) -> tuple[list[tuple[Fraction, Row]], int]:
+    """Bayes success at its least value, and how many rows are none of it.
+
+    Proof. Rows c_x v_x <= c_b v_b with one b for all other inputs x, and c_x >= 0, say that the guess b is best at
+    every output: sum over y of max_x c_x Q[x, y] is that of c_b Q[b, y], which is c_b. With p = c / (sum of c) the best
+    guess is right with the probability p_b. A row that follows from one of these, as v >= 0, says no more.
+    """
+    size = len(rows[0]) if rows else 0
+    stars: dict[int, dict[int | None, Fraction]] = {}
+    for row in rows:
+        above = [x for x, number in enumerate(row) if number > 0]
+        below = [x for x, number in enumerate(row) if number < 0]
+        if len(below) == 1 and len(above) < 2:
+            own, x = stars.setdefault(below[0], {}), above[0] if above else None
+            own[x] = max(own.get(x, Fraction(0)), max(row) / -row[below[0]])
+    found = []
+    for b, scores in stars.items():
+        whole = [Fraction(1) if x == b else scores.get(x, Fraction(0)) for x in range(size)]
+        # Inputs whose frequency is 0 have the row -v_b <= 0. A row that holds for no matrix has a larger number than 1.
+        if max(whole) == 1 and (None in scores or all(whole)) and set(scores) != {None}:
+            found.append((b, whole))
+    if len(found) == size > 2:  # a ratio of every two inputs, as of a graph
+        return [], len(rows)
+    told = [(1 / sum(whole, Fraction(0)), tuple(number / sum(whole) for number in whole)) for _, whole in found]
+    return told, sum(not any(_follows(row, whole, b) for b, whole in found) for row in rows)
+
+
+def _follows(row: Row, scores: Sequence[Fraction], b: int) -> bool:
+    """Whether row . v <= 0 follows from v >= 0 and scores_x v_x <= v_b for one x."""
+    above = [x for x, number in enumerate(row) if number > 0]
+    return len(above) < 2 and row[b] < 0 and all(row[x] <= -row[b] * scores[x] for x in above)
 
 
 def _sides(row: Row) -> tuple[Fraction, Row, Row] | None:
@@ -97,7 +167,7 @@ def _sides(row: Row) -> tuple[Fraction, Row, Row] | None:
 @dataclass(frozen=True)
 class Gain:
     """What an upper limit on the gain of the best of some actions says: at most `number` of the `notion`, of maximal
-    leakage its ratio, of "gain" that of these actions, which is no notion."""
+    leakage its ratio, of "gain" that of these actions, not a notion."""
 
     notion: Literal["Bayes success", "maximal leakage", "gain"]
     number: Fraction
@@ -137,7 +207,7 @@ def gain_of(limit: Mapping[str, Any]) -> Gain:
 
 def events_of(problem: Mapping[str, Any]) -> tuple[list[tuple[Fraction, Fraction]], int]:
     """(g, delta) of every approximate LDP that rows on the matrix write out, the least delta first; and how many rows
-    of events are no part of one.
+    of events belong to none.
 
     Proof. The rows of one (g, delta) are, divided by a positive number, Q[x, S] - g Q[z, S] <= delta, for two different
     inputs x and z and a set S of outputs. They are counted once for each (x, z, S) with S neither empty nor all

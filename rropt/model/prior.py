@@ -329,13 +329,13 @@ class Prior:
 
     def __repr__(self) -> str:
         first = [
-            (label, value, f"{rounded(value, 4)}")
+            (label, value, rounded(value, 4))
             for label, value in zip(self.labels[:4], self.probabilities[:4], strict=True)
         ]
         shown = ", ".join(f"{label!r}: {text}" for label, _, text in first)
         more = f", ... {len(self) - 4} more" if len(self) > 4 else ""
-        rounded = ", rounded" if any(Fraction(text) != value for _, value, text in first) else ""
-        return f"Prior({{{shown}{more}}}{rounded})"
+        remark = ", rounded" if any(Fraction(text) != value for _, value, text in first) else ""
+        return f"Prior({{{shown}{more}}}{remark})"
 
 
 def counted_prior(counts: Mapping[str, int], column: str, path: str | os.PathLike[str]) -> Prior:

@@ -29,7 +29,7 @@ from rropt.model.guarantees import guarantees
 from rropt.model.prior import Prior, clean_labels
 from rropt.problem.goal import Goal, Maximize, Minimize
 from rropt.problem.html import problem_html
-from rropt.program.cones import CompleteCone, FreeCone, PolyhedralCone, base_cone, simplified
+from rropt.program.cones import CompleteCone, FreeCone, PolyhedralCone, base_cone, cone_rows, simplified
 from rropt.program.extras import Extra, OffDiagonalForm
 from rropt.program.programs import BayesGain, Information, Program, Row
 from rropt.solve.options import SolveOptions
@@ -256,8 +256,16 @@ class Problem:
         # Robust LDP over a polytope is rows that no recogniser matches, and so is that of a joint distribution.
         free = free and not any(isinstance(rule, AtLevel) for rule in self.constraints)
         if free and not any(one.is_notion for one in guarantees(program.payload())):
-            found.append("no privacy constraint is declared")
+            void = [rule.describe() for rule in self.constraints if self._excludes_nothing(rule)]
+            found += [f"{rule} excludes no mechanism" for rule in void] or ["no privacy constraint is declared"]
         return tuple(found)
+
+    def _excludes_nothing(self, rule: Constraint) -> bool:
+        """Whether a rule leaves all mechanisms: no row of its cone has a positive number, and there is nothing else."""
+        at, cone = (self.inputs, self._fixed_outputs() or self.inputs), rule.cone(self.inputs)
+        rows = () if cone is None else cone_rows(cone)
+        free = cone is None or (isinstance(base_cone(cone), FreeCone) and all(max(row) <= 0 for row in rows))
+        return free and not rule.rows(*at) and not rule.extras(*at)
 
     def with_options(
         self,

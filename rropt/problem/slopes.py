@@ -31,7 +31,7 @@ from rropt.program.cones import (
 from rropt.program.design_utilities import DesignUtility, InverseDeterminant, InverseTrace
 from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.events import ApproximateBound
-from rropt.program.extras import OffDiagonalForm
+from rropt.program.extras import Extra, OffDiagonalForm
 from rropt.program.limits import Limits, Sum
 from rropt.program.programs import BayesGain, ColumnSum, Linear, Program, RowEntropy, Utility
 from rropt.solve.kernel.lp import LpModel
@@ -178,11 +178,18 @@ class _Conditions:
         return scale * float(cost @ nearest[1])
 
 
+def _kind(extra: Extra) -> tuple[type[Extra], int]:
+    return type(extra), len(extra.limits) if isinstance(extra, Limits) else 1
+
+
 def _conditions(program: Program, low: Program, high: Program, width: float, matrix: FloatArray) -> _Conditions | None:
     """What holds with equality at the matrix, and how it changes from `low` to `high`; None where a condition is not
     known here."""
     known = ConcaveFloor, ApproximateBound, Limits, OffDiagonalForm
     if not all(isinstance(extra, known) for extra in program.extras):
+        return None
+    # At its least or greatest value a limit is a cone, or nothing, and to one side of it a limit.
+    if len({tuple(map(_kind, own.extras)) for own in (program, low, high)}) > 1:
         return None
     if not isinstance(program.cone, FreeCone | CompleteCone | GraphCone | PolyhedralCone):
         return None
@@ -235,9 +242,9 @@ def _cone(made: _Conditions, cone: Cone, low: Cone, high: Cone, width: float) ->
             line[x], line[z], change[z] = 1.0, -float(ratio.upper), -float(other.upper - one.upper) / width
             lines.append((line, change))
     for y, column in enumerate(made.matrix.T):
-        empty = bool(column.max() <= NEVER)
+        empty, clean = bool(column.max() <= NEVER), np.where(column <= NEVER, 0.0, column)
         for line, change in lines:
-            if empty or -line @ column <= TIGHT * float(np.abs(line * column).max()):
+            if empty or -line @ clean <= TIGHT * float(np.abs(line * column).max()):
                 made.add([(x, y, value) for x, value in enumerate(line.tolist())], -float(change @ column))
         if isinstance(base, CompleteCone):
             assert isinstance(before, CompleteCone)

@@ -6,6 +6,7 @@ import difflib
 import json
 import math
 import os
+import shlex
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -185,7 +186,8 @@ def _read_data(table: Mapping[str, Any], where: str, folder: Path) -> Prior:
         raise InputError("data_file needs a column", where, 'as data_file = "people.csv", column = "education"')
     file, name = table["data_file"], table["column"]
     if Path(file).suffix.lower() in COLUMNAR:
-        remedy = f"write: rropt solve {Path(where.partition(' [')[0]).name} --data {file} --column {name}"
+        quoted = map(shlex.quote, (Path(where.partition(" [")[0]).name, file, name))
+        remedy = "write: rropt solve {} --data {} --column {}".format(*quoted)
         raise InputError("Parquet and Arrow files are read with --data only", f"{where} data_file", remedy)
     try:
         with _unquote(folder, file) as path:

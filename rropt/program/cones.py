@@ -217,13 +217,14 @@ def cone_rows(cone: Cone) -> tuple[tuple[Fraction, ...], ...]:
 
 
 def simplified(cone: Cone, size: int) -> Cone:
-    """The same cone, with rows in numbers of ordinary size; perfect secrecy in its own form where equations, rows that
-    are there with both signs, leave constant columns only."""
+    """The same cone, with rows in numbers of ordinary size; perfect secrecy in its own form where equations leave
+    constant columns only. A row whose numbers add up to 0 is an equation: its products with all columns add up to 0,
+    as the columns add up to (1, ..., 1), and none of them is above 0."""
     if not isinstance(cone, PolyhedralCone) or cone.means is not None:
         return cone
-    unique = {tuple(entry / max(map(abs, row)) for entry in row) for row in cone.rows if any(row)}
-    equal = [list(row) for row in unique if tuple(-entry for entry in row) in unique]
-    if equal and not any(sum(row) > 0 for row in cone.rows):
+    totals = [sum(row) for row in cone.rows]
+    equal = [row for row, total in zip(cone.rows, totals, strict=True) if not total]
+    if equal and max(totals) <= 0:
         table = fmpq_mat([[fmpq(entry.numerator, entry.denominator) for entry in row] for row in equal])
         if table.rank() == size - 1:
             return equal_cone([range(size)], size)

@@ -43,7 +43,7 @@ WORST = Fraction(1, 100)
 
 def is_close(value: Fraction, limit: Fraction, rounding: Fraction) -> bool:
     """Whether value and bound are no more than the share WORST of |bound| apart: a larger gap says little of the
-    optimum. Of an optimum that may be 0 no share can be told; there they are at most what `rounding` may cost apart."""
+    optimum. Of an optimum that may be 0 a share says nothing; there they are at most what `rounding` may cost apart."""
     gap = abs(limit - value)
     return gap <= WORST * abs(limit) or (value * limit <= 0 and gap <= rounding)
 

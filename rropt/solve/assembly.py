@@ -33,7 +33,7 @@ from rropt.solve.compose.actions import is_by_actions, is_merged, linear_value, 
 from rropt.solve.dropped import prove_without, said_of
 from rropt.solve.kernel.budget import GRACE
 from rropt.solve.kernel.lp import AGAIN, GAVE_UP
-from rropt.solve.naming import in_order, well_named_near, well_named_order
+from rropt.solve.naming import in_order, linear_of, well_named_near, well_named_order
 from rropt.solve.options import SolveOptions
 from rropt.solve.proving import prove, prove_infeasible
 from rropt.solve.registry import Answer, Effort
@@ -158,6 +158,8 @@ def _prove_of(
         whole: Found = mechanism, own, decomposition
         better = effort.clock.within(ROUNDED, lambda: _named_well(held, objective, effort, whole))
         mechanism, own, decomposition = better or whole
+        # A step toward well-named outputs leaves a little in outputs that are not best used for their own actions.
+        merges = merges and mechanism is whole[0]
     at_one_prior = isinstance(program.utility, Capacity) and answer.stated is not None
     worst = isinstance(program.utility, LeastInformation) or at_one_prior
     shown = _mixed_value(answer.stated, mechanism) if worst else own
@@ -222,6 +224,8 @@ def _named_well(programs: Sequence[Program], objective: Objective, effort: Effor
             # An output has the name of an action that is not its best: the certificate would be of less.
             continue
         lost = own.lower - value.lower if sign > 0 else value.upper - own.upper
+        # A linear problem in the place of this one may tell outputs apart where the objective does not.
+        lost = max(lost, *(one.sign * (linear_of(one, mechanism) - linear_of(one, near)) for one in programs))
         return (near, value, None) if lost <= Fraction(effort.allowed) / 8 else None
     return None
 

@@ -27,9 +27,9 @@ SAID = {"optimum": "may prove the optimum", "bound": "proves a bound", "": ""}
 @dataclass(frozen=True)
 class Considered:
     """A route and a problem. Where it `takes` it, `why` says when it is the right one, `proves` what its proofs are of
-    ("optimum": of bounds that the optimum can reach; "bound": of bounds that it need not reach), which is no promise
-    that they are found: only a solve shows that. `size` is what is solved; else `why` is the refusal, `instead` its
-    remedy, the rest is empty. `chosen`: `auto` takes it."""
+    ("optimum": of bounds that the optimum can reach; "bound": of bounds that it need not reach), which does not
+    guarantee that they are found: only a solve shows that. `size` is what is solved; else `why` is the refusal,
+    `instead` its remedy, the rest is empty. `chosen`: `auto` takes it."""
 
     route: str
     takes: bool

@@ -32,7 +32,7 @@ def well_named_order(programs: Sequence[Program], mechanism: Mechanism) -> tuple
     if found is None:
         return None
     moved = in_order(mechanism, found)
-    kept = all(_linear(one.utility, moved) == _linear(one.utility, mechanism) for one in programs)
+    kept = all(linear_of(one, moved) == linear_of(one, mechanism) for one in programs)
     return found if kept and not any(program.excess(moved) for program in programs) else None
 
 
@@ -148,7 +148,8 @@ def _linear_part(utility: Utility) -> Linear | None:
     return Linear(utility.cost) if isinstance(utility, Sum) else utility if isinstance(utility, Linear) else None
 
 
-def _linear(utility: Utility, mechanism: Mechanism) -> Fraction:
-    linear = _linear_part(utility)
+def linear_of(program: Program, mechanism: Mechanism) -> Fraction:
+    """The value of the linear part of a program's utility, exactly; 0 where there is none."""
+    linear = _linear_part(program.utility)
     cost = () if linear is None else linear.cost
     return sum((value * mechanism.entry(x, y) for x, y, value in cost), Fraction(0))

@@ -288,8 +288,8 @@ SQUARE = ("approximate_ldp", "linear", "linear + ldp")
 
 @dataclass(frozen=True)
 class Cell:
-    """The result of one objective, constraint and size. `gap` is that of value and bound where both are known, in
-    the objective's unit; `reason` says why a cell is not certified; `seconds` of computing were needed."""
+    """The result of one objective, constraint and size. `value`, `bound` and their `gap` are in the objective's unit,
+    None where they are not known; `reason` says why a cell is not certified; `seconds` of computing were needed."""
 
     objective: str
     constraint: str
@@ -298,6 +298,8 @@ class Cell:
     reason: str
     gap: float | None
     seconds: float
+    value: float | None = None
+    bound: float | None = None
 
     @property
     def key(self) -> Key:
@@ -348,7 +350,8 @@ def settle(objective: str, constraint: str, size: int, time_limit: float = TIME_
         # A solve returns its best result on an interrupt, which is not what can be proved in the time.
         raise KeyboardInterrupt
     reason = _reason(found) if found.status == "bounded" else ""
-    return Cell(objective, constraint, size, found.status, reason, found.gap, time.process_time() - begun), found
+    spent = time.process_time() - begun
+    return Cell(objective, constraint, size, found.status, reason, found.gap, spent, found.value, found.bound), found
 
 
 def _reason(found: Solution) -> str:

@@ -77,6 +77,11 @@ def test_random_json() -> None:
             _assert_answers(encode(mutants.replaced(document, path, _value(rng, 3))))
 
 
+@pytest.mark.parametrize("data", [None, 0, "{}", bytearray(b"{}"), [b"{}"]])
+def test_what_is_no_bytes(data: Any) -> None:
+    assert check_bytes(data).status == "UNREADABLE"
+
+
 def test_changed_bytes() -> None:
     rng = random.Random(7)
     for document in BASES:

@@ -492,9 +492,11 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
     add("ProtectedColumn", columns="ans", mechanism=mechanism, by=(), null=None, other=None, name=None)
     add("Release", columns=column, drop=())
     add_methods(release, public={"column": column})
-    add("counts_of", file=people, column="ans", mechanism=mechanism, where=None, delimiter=None)
-    add("table_of", file=people, columns={"ans": mechanism}, where=None, delimiter=None)
-    add("estimate_file", file=people, columns={"ans": mechanism}, method="unbiased", where=None, delimiter=None)
+    reports = folder / "reports.csv"  # not the data of a release, from which nothing is estimated
+    reports.write_text("id,ans\n" + "".join(f"{at},{ABC[at % 3]}\n" for at in range(60)), encoding="utf-8")
+    add("counts_of", file=reports, column="ans", mechanism=mechanism, where=None, delimiter=None)
+    add("table_of", file=reports, columns={"ans": mechanism}, where=None, delimiter=None)
+    add("estimate_file", file=reports, columns={"ans": mechanism}, method="unbiased", where=None, delimiter=None)
     add("release_table", table=pd.DataFrame({"ans": ABC}), release=release, source=None, force=False, warn=None)
     learned = rr.release.RandomizedColumn(mechanism).fit([["a"], ["b"]])
     add("RandomizedColumn", mechanism=mechanism, problem=None)
@@ -537,7 +539,7 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
         largest=64,
     )
     add_methods(several.from_columns(records, 0.5), problem={}, solve={"gap": None, "time_limit": 1})
-    add_methods(several.from_columns(records, 0.5).solve(), randomize={"columns": records})
+    add_methods(several.from_columns(records, 0.5).solve(), randomize={"columns": records, "force": True})
     # whole studies, as small as they can be
     known = r["set"]
     for one in (known, polytope, rr.robust.KnownDistribution(r["joint"]), rr.robust.EveryDistribution(r["pairs"])):

@@ -16,9 +16,10 @@ from typing import Any
 import pytest
 from drawing import graded
 from flint import arb, ctx, fmpq
-from guarantee_cases import FAMILIES, Case, Rows, mechanisms
+from guarantee_cases import FAMILIES, NOTIONS, Case, Declared, Rows, declared, mechanisms, unit
 from risk_oracle import enumerated_risk
 
+import rropt as rr
 from rropt.model.guarantees import Guarantee, guarantees
 
 F = Fraction
@@ -60,20 +61,27 @@ def shares(scope: str, labels: Sequence[str]) -> list[list[Fraction]]:
     """The frequencies in each pair of parentheses; those that a sentence names are whole."""
     found = []
     for group in re.findall(r"\(([^()]* %[^()]*)\)", scope):
-        told = dict(re.fullmatch(r"(.*) ([\d.]+) %", one).groups() for one in group.split("; "))  # type: ignore
+        told = dict(re.fullmatch(r"(.*) ([\d.e+-]+) %", one).groups() for one in group.split("; "))  # type: ignore
         found.append([F(told.get(label, "0")) / 100 for label in labels])
     return found
 
 
 def exactly(told: list[Fraction], problem: dict[str, Any]) -> list[Fraction]:
     """The frequencies that a sentence rounded: weights of a limit, or numbers of a row of the cone."""
-    found = [told] if sum(told) == 1 else []
-    found += [list(map(F, limit["weights"])) for limit in problem.get("limits", ())]
-    for row in [list(map(F, row)) for row in problem["cone"].get("rows", ())]:
+    found = [list(map(F, limit["weights"])) for limit in problem.get("limits", ())]
+    rows = [list(map(F, row)) for row in problem["cone"].get("rows", ())]
+    for row in rows:
         found += [[max(sign * number, F(0)) for number in row] for sign in (1, -1)]
-        found += [[(x == at) - number for x, number in enumerate(row)] for at in range(len(row))]
+    for one, other in permutations([[number / -sum(row) for number in row] for row in rows if sum(row) < 0], 2):
+        at, step = max(enumerate(p - q for p, q in zip(one, other, strict=True)), key=lambda place: place[1])
+        found += [[step * (x == at) - number for x, number in enumerate(one)]] if step else []
+    for b in range(len(told)):
+        ends = [[row[x] / -row[b] for row in rows if row[b] < 0] for x in range(len(told))]
+        found.append([F(x == b) or max([F(0), *end]) for x, end in enumerate(ends)])
     scaled = [[number / sum(own) for number in own] for own in found if sum(own)]
-    return next(own for own in scaled if all(abs(p - q) < F(1, 1000) for p, q in zip(own, told, strict=True)))
+    near = [own for own in scaled if all(abs(p - q) < F(1, 1000) for p, q in zip(own, told, strict=True))]
+    assert near or sum(told) == 1, told
+    return min(near, default=told, key=lambda own: sum(abs(p - q) for p, q in zip(own, told, strict=True)))
 
 
 def frequencies_of(scope: str, labels: Sequence[str], problem: dict[str, Any]) -> list[Fraction]:
@@ -280,3 +288,58 @@ def test_no_mechanism_exceeds_what_is_guaranteed(family: Callable[[random.Random
             for rows in mechanisms(case, rng):
                 for one in told:
                     assert holds(one, rows, case.labels, problem), (one, problem, rows)
+
+
+def states(one: Guarantee, asked: Declared) -> bool:
+    """Whether a guarantee is what was declared, at its number and prior, or perfect secrecy where there is a prior."""
+    if one.notion == "LDP" or (one.notion == "metric privacy" and asked.number == 0):
+        return one.level == "epsilon 0"
+    if one.notion == "LDP of the means over groups" and sorted(asked.prior or ())[-2:] == [F(1, 2)] * 2:
+        # With two equal frequencies v_x <= r p . v says v_x <= r / (2 - r) v_z.
+        return asked.number < 2 and all(not r > 2 / (2 / ball(asked.number) - 1) / 2 for r in ratios(one.level)[1:])
+    if one.notion == "maximal leakage" and asked.notion == "Bayes success" and len(set(asked.prior or ())) == 1:
+        # At equal frequencies the best guess is right with sum over y of max_x Q[x, y] / k.
+        return all(not abs(r - ball(asked.number * len(asked.labels))) > r * arb("1e-5") for r in ratios(one.level))
+    if one.notion != asked.notion:
+        return False
+    words = {"epsilon": asked.number, "gamma": asked.number, "at most": asked.number, "at least": asked.number}
+    told = {word: number_after(word, one.level) for word in words if word in one.level}
+    for word, number in told.items():
+        wanted = log(asked.number) if word == "epsilon" else ball(asked.number)
+        if not abs(wanted - ball(number)) <= abs(wanted) * arb("1e-5"):
+            return False
+    if asked.prior is not None:
+        (stated,) = shares(one.scope, asked.labels)
+        return bool(told) and all(abs(p - q) < F(1, 1000) for p, q in zip(stated, asked.prior, strict=True))
+    return bool(told)
+
+
+@pytest.mark.parametrize("seed", graded(range(8), range(8, 100)))
+@pytest.mark.parametrize("notion", NOTIONS)
+def test_what_is_declared_is_recognised(notion: str, seed: int) -> None:
+    """At its least and greatest value, between and beyond, and in any unit. What excludes no mechanism may be left
+    out; then it is said that it excludes none."""
+    rng = random.Random(f"{notion} {seed}")
+    for _ in range(4):
+        asked = declared(rng, notion)
+        case = Case(asked.rules, asked.labels, asked.outputs)
+        told = guarantees(case.problem)
+        goal = rr.Maximize(rr.MutualInformation(rr.Prior.uniform(asked.labels)))
+        warned = rr.Problem(goal, asked.rules, outputs=asked.outputs or asked.labels).warnings()
+        assert "no privacy constraint is declared" not in warned, asked
+        k, m = len(asked.labels), len(asked.outputs or asked.labels)
+        with ctx.workprec(400):
+            if not any(states(one, asked) for one in told):
+                assert case.keeps([unit(m, min(x, m - 1)) for x in range(k)]), (told, asked)
+                assert any(f"{rule.describe()} excludes no mechanism" in one for rule in asked.rules for one in warned)
+
+
+def test_two_limits_over_two_inputs_keep_their_names() -> None:
+    """Any two rows over two inputs are pointwise maximal leakage at some frequencies."""
+    one, other = rr.Prior(["a", "b"], [9, 1]), rr.Prior(["a", "b"], [2, 8])
+    limits = [rr.AtMost(rr.BayesSuccess(one), "0.9"), rr.AtMost(rr.BayesSuccess(other), "0.8")]
+    told = guarantees(Case(list(limits), ["a", "b"]).problem)
+    assert sorted((said.notion, said.level) for said in told) == [
+        ("Bayes success", "at most 0.8"),
+        ("Bayes success", "at most 0.9"),
+    ]

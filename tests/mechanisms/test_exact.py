@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import math
 import numbers
+import sys
 from decimal import Decimal
 from fractions import Fraction
 
@@ -31,6 +32,7 @@ from rropt.exact import (
     rational,
     rational_table,
     rational_text,
+    rounded,
     shown,
     weighted_sum,
     xlogx_ball,
@@ -387,3 +389,24 @@ def test_reading_a_table_leaves_the_collection_of_garbage_as_it_was(collected: b
     finally:
         (gc.enable if before else gc.disable)()
     assert after == [collected, collected]
+
+
+@given(st.fractions().filter(bool), st.integers(-2000, 2000), st.integers(1, 12))
+@settings(max_examples=200)
+def test_numbers_of_any_size_have_a_float_below_and_digits(number: F, power: int, digits: int) -> None:
+    value = number * F(2) ** power
+    below = float_down(value)
+    assert below == -math.inf or F(below) <= value
+    assert below == sys.float_info.max or value < F(math.nextafter(below, math.inf))
+    text = rounded(value, digits)
+    if abs(value) > F(1, 2**1000):  # below that floats have fewer digits
+        assert abs(F(text) - value) * 10**digits <= 6 * abs(value)
+
+
+def test_rounded_numbers_beyond_floats() -> None:
+    assert [rounded(n * F(10) ** 400, 3) for n in (1, -2, F(2, 3))] == ["1.00e+400", "-2.00e+400", "6.67e+399"]
+    assert rounded(math.inf) == "inf"
+
+
+def test_an_interval_in_another_unit() -> None:
+    assert Interval(F(1), F(3)).over(F(2)) == Interval(F(1, 2), F(3, 2))

@@ -99,6 +99,7 @@ def told(objective: Any) -> object:
 
 MECHANISM = rr.Mechanism.from_matrix(ROWS, inputs=ABC, outputs=ABC)
 HADAMARD = rr.mechanisms.HadamardResponse(ABC, epsilon=1.0)
+HASHING = rr.mechanisms.LocalHashing(ABC, epsilon=1.0)
 SUBSETS = rr.mechanisms.SubsetSelection([*ABC, "d"], epsilon=1.0)
 CROSS = rr.release.CrossClassification(KEYS)
 RECTANGLE = [[1, 0, 2], [0, 3, 1]]
@@ -272,6 +273,9 @@ CASES: dict[str, list[Case]] = {
     ],
     "HadamardResponse.covariance.frequencies": [
         numbers(lambda v: HADAMARD.covariance(v).tolist(), [0.5, 0.3, 0.2]),
+    ],
+    "LocalHashing.covariance.frequencies": [
+        numbers(lambda v: HASHING.covariance(v).tolist(), [0.5, 0.3, 0.2]),
     ],
     "SubsetMixture.covariance.frequencies": [
         numbers(lambda v: SUBSETS.covariance(v).tolist(), [0.4, 0.3, 0.2, 0.1], labels=[*ABC, "d"]),

@@ -79,7 +79,11 @@ def test_no_bias_and_the_coverage_that_is_said(column: str, kind: str) -> None:
     error = values.std(axis=0, ddof=1) / math.sqrt(RELEASES)
     # Over all columns some 170 numbers: one beyond four standard errors in a hundred such studies.
     assert (np.abs(values.mean(axis=0) - prior.array) < 4 * error).all()
-    assert 0.94 <= found["covers"].mean() <= 0.96
+    # An interval of a category that is rare beside its error ends at 0: it misses on one side only.
+    rare = prior.array < 3 * values.std(axis=0, ddof=1)
+    covers = found["covers"].mean(axis=0)
+    assert 0.94 <= covers[~rare].mean() <= 0.96
+    assert not rare.any() or 0.94 <= covers[rare].mean() <= 0.985
 
 
 def test_the_study_sees_bias_and_wrong_intervals() -> None:

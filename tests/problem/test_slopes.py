@@ -65,14 +65,31 @@ LEVELS: dict[str, tuple[Fraction, Rules]] = {
     "success at most": (F(3, 5), lambda t, s: [rr.LDP(3), rr.AtMost(rr.BayesSuccess(prior_of(s)), t)]),
     "trace at least": (F(8, 5), lambda t, s: [rr.LDP(2), rr.AtLeast(rr.Trace(), t)]),
 }
+KNOWN_PRIOR = rr.Prior(LABELS, [5, 3, 2])
+ENDS: dict[str, tuple[Fraction, Rules]] = {
+    "success, least": (F(1, 2), lambda t, s: [rr.AtMost(rr.BayesSuccess(KNOWN_PRIOR), t)]),
+    "success, greatest": (F(1), lambda t, s: [rr.AtMost(rr.BayesSuccess(KNOWN_PRIOR), t)]),
+    "success, beside another limit": (
+        F(1),
+        lambda t, s: [rr.AtMost(rr.MutualInformation(KNOWN_PRIOR), "0.7"), rr.AtMost(rr.BayesSuccess(KNOWN_PRIOR), t)],
+    ),
+    "leakage, least": (F(1), lambda t, s: [rr.AtMost(rr.privacy.BayesCapacity(), t)]),
+    "leakage, greatest": (F(3), lambda t, s: [rr.AtMost(rr.privacy.BayesCapacity(), t)]),
+    "information, least": (F(0), lambda t, s: [rr.AtMost(rr.MutualInformation(KNOWN_PRIOR), t)]),
+    "chi-square, least": (F(0), lambda t, s: [rr.AtMost(rr.ChiSquareInformation(KNOWN_PRIOR), t)]),
+    "chi-square, greatest": (F(2), lambda t, s: [rr.AtMost(rr.ChiSquareInformation(KNOWN_PRIOR), t)]),
+    "pml, greatest": (F(5), lambda t, s: [rr.privacy.PointwiseMaximalLeakage(KNOWN_PRIOR, gamma=t)]),
+    "entropy, least": (F(0), lambda t, s: [rr.EntropyRate(t)]),
+}
+"""Limits where their form is another one than nearby, or where they begin to exclude something: kinks, mostly."""
 PARAMETERS = {"row": ("rhs", 12), "floor": ("floor b", 0)}
 CASES = [(objective, level, seed) for objective in OBJECTIVES for level in LEVELS for seed in (1, 2, 4)]
 
 
 def optimum(objective: str, level: str, seed: int, number: Fraction, seconds: float) -> rr.Solution | None:
     """A certified solution; None where there is none in this time."""
-    rules = LEVELS[level][1](number, seed)
     try:
+        rules = (LEVELS | ENDS)[level][1](number, seed)
         found = Problem(OBJECTIVES[objective](seed), rules, inputs=LABELS).solve(
             gap=1e-8, absolute_gap=1e-10, time_limit=seconds
         )
@@ -83,13 +100,13 @@ def optimum(objective: str, level: str, seed: int, number: Fraction, seconds: fl
 
 def check(objective: str, level: str, seed: int, seconds: float = 1) -> str:
     """ "none", "smooth" or "kink", or "unsolved": the slope is the difference, or between those of both sides."""
-    at = LEVELS[level][0]
+    at = (LEVELS | ENDS)[level][0]
     solved = [optimum(objective, level, seed, number, seconds) for number in (at - STEP, at, at + STEP)]
     if solved[1] is None:
         return "unsolved"
     found = solved[1].sensitivity()
     name, shift = PARAMETERS.get(level, (None, 0))
-    (own,) = [one for one in found if one.at == at + shift and name in (None, one.parameter)]
+    own = next(one for one in reversed(found) if one.at == at + shift and name in (None, one.parameter))
     sign = 1 if solved[1].problem.goal.sense == "maximize" else -1
     for near, number in ((solved[0], own.at - STEP), (solved[2], own.at + STEP)):
         bound = own.bound(number)
@@ -117,6 +134,14 @@ def check(objective: str, level: str, seed: int, seconds: float = 1) -> str:
 @pytest.mark.parametrize(("objective", "level", "seed"), thinned(CASES, 53))
 def test_slopes_are_those_of_proved_optima(objective: str, level: str, seed: int) -> None:
     check(objective, level, seed)
+
+
+@pytest.mark.parametrize("level", ENDS)
+def test_at_the_ends_of_a_limit_a_slope_is_that_of_both_sides(level: str) -> None:
+    """Where one side has no problem or another slope, none is told."""
+    found = {objective: check(objective, level, 2) for objective in ("trace", "gain", "bayes", "loss")}
+    assert set(found.values()) <= {"none", "smooth", "unsolved"}, found
+    assert "none" in found.values()
 
 
 KNOWN = [

@@ -239,7 +239,10 @@ def test_a_problem_with_a_notion_of_privacy_is_not_called_one_without(rule: rr.C
 
 
 def test_a_limit_that_is_no_notion_of_privacy_is_none() -> None:
-    rule = rr.AtMost(rr.BayesSuccess(PRIOR, gain=[[1], [0], [0]], actions=["a"]), "0.5")
+    void = rr.AtMost(rr.BayesSuccess(PRIOR, gain=[[1], [0], [0]], actions=["a"]), "0.5")
+    (told,) = rr.Problem(rr.Maximize(rr.Trace(PRIOR)), [void]).warnings()
+    assert told == f"{void.describe()} excludes no mechanism"
+    rule = rr.AtMost(rr.BayesSuccess(PRIOR, gain=[[1, 0], [0, 1], [0, 0]], actions=["a", "b"]), "0.6")
     for one in (rule, rr.ConeConstraint([[1, -2, 0], [0, 1, -2]]), rr.Floor("0.2")):
         problem = rr.Problem(rr.Maximize(rr.Trace(PRIOR)), [one])
         assert "no privacy constraint is declared" in problem.warnings()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tracemalloc
 from collections.abc import Iterator
 from datetime import date, datetime, timedelta
@@ -154,6 +155,45 @@ def test_a_column_of_any_type_that_tells_a_protected_one_is_named_by_every_reade
     assert [len(lines) for lines in found] == [int(tells)] * 8, found
     assert all("'u' is released unchanged" in line and "drop it" in line for lines in found for line in lines)
     assert len({*map(tuple, found)}) == 1, "the readers say different things"
+
+
+ORDERS: dict[str, Any] = {
+    "sorted": lambda x: np.sort(x),
+    "sorted downwards": lambda x: -np.sort(-x),
+    "in blocks": lambda x: np.repeat([0, 2, 1, 0, 1], len(x) // 5),
+    "as it came": lambda x: x,
+    "in turns": lambda x: np.arange(len(x)) % 3,
+    "all alike": lambda x: x * 0,
+}
+
+
+@pytest.mark.parametrize("name", ORDERS)
+@pytest.mark.parametrize("batch", [1, 7, 1000])
+@pytest.mark.parametrize("size", [10, 60, 500])
+def test_an_order_of_the_records_that_tells_a_protected_column_is_told(name: str, batch: int, size: int) -> None:
+    """The release keeps the order; by the definition, whatever the batches are, missing values and types too."""
+    codes = ORDERS[name](np.random.default_rng(size).integers(3, size=size))
+    labels = ["x", "y", None]
+    told = []
+    for column in (
+        pa.array([labels[x] for x in codes.tolist()]),
+        pa.array([labels[x] for x in codes.tolist()]).dictionary_encode(),
+        pa.array([None if x == 2 else x for x in codes.tolist()]),
+        pa.array([labels[x] for x in codes.tolist()], pa.string_view()),
+    ):
+        batches = pa.table({"s": column}).to_batches(max_chunksize=batch)
+        told.append(list(cautions.cautions_of_columns(batches, ["s"], [])))
+    assert told == [told[0]] * 4
+    changes = sum(a != b for a, b in pairwise(codes.tolist()))
+    same = sum(a == b for at, a in enumerate(codes.tolist()) for b in codes[:at].tolist()) / math.comb(size, 2)
+    chance = (size - 1) * (1 - same)
+    assert bool(told[0]) == (chance - changes >= max(chance / 2, 2 * math.sqrt(size)))
+    assert bool(told[0]) == (name in ("sorted", "sorted downwards", "in blocks") and size > 10)
+    for line in told[0]:
+        assert (
+            f"{100 * changes / (size - 1):.3g} % of the cases, and by chance in {100 * chance / (size - 1):.3g} %"
+            in line
+        )
 
 
 @settings(max_examples=60, deadline=None)

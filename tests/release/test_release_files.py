@@ -750,8 +750,8 @@ def test_counts_refuse_another_file_or_mechanism() -> None:
     other = RandomizedResponse(LABELS, epsilon=2)
     with pytest.raises(InputError, match="column 'x' was released by another mechanism"):
         counts_of("o.csv", "x", other)
-    with pytest.raises(InputError, match=r"column 'x': \d+ of 50 are unknown: 'c'"):
-        counts_of("t.csv", "x", RandomizedResponse(["a", "b"], epsilon=1))
+    with pytest.raises(InputError, match=r"column 'x': \d+ of 51 are unknown: 'c'"):
+        counts_of(write(table(51), "other.csv"), "x", RandomizedResponse(["a", "b"], epsilon=1))
     with pytest.raises(InputError, match="there is no column 'y'"):
         counts_of("o.csv", "y", ABC)
     text = Path("o.csv").read_text(encoding="utf-8")
@@ -802,6 +802,7 @@ def test_a_release_file_from_any_folder(capfd: pytest.CaptureFixture[str]) -> No
     for part in ("x ", "s, t", "together", "epsilon infinite", "as they are", "wrote p/out/o.csv"):
         assert part in out
     assert Path("p/out/o.csv").read_text(encoding="utf-8") == "x;st;g\nb;f, u;n\nb;m, u;\n"
+    assert cli.main(["estimate", "p/RELEASE.toml", "p/out/o.csv", "--column", "x"]) == 0
     assert cli.main(["apply", "p/RELEASE.toml"]) == 2
     assert "second draw leaks more" in capfd.readouterr().err
     assert cli.main(["apply", "p/RELEASE.toml", "--column", "x"]) == 2

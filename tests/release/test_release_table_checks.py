@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -44,8 +45,13 @@ def design(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return rr.release.load_design(place)
 
 
+def shuffled(values: list[Any]) -> list[Any]:
+    """In an order that tells nothing of the values."""
+    return random.Random(1).sample(values, len(values))
+
+
 def records(counts: dict[str, int]) -> dict[str, list[Any]]:
-    return {"g": [name for name, count in counts.items() for _ in range(count)]}
+    return {"g": shuffled([name for name, count in counts.items() for _ in range(count)])}
 
 
 def test_a_guaranteed_risk_that_does_not_hold_is_refused(frame: Frame, design: Any) -> None:
@@ -87,7 +93,7 @@ def test_nothing_is_drawn_before_the_cautions() -> None:
 
 
 def test_replaced_values_are_counted(frame: Frame) -> None:
-    table = frame({"income": [*["low"] * 20, *["rich"] * 7, *[None] * 3]})
+    table = frame({"income": shuffled([*["low"] * 20, *["rich"] * 7, *[None] * 3])})
     assert told(table, ProtectedColumn("income", INCOME, null="low", other="high")) == [
         "7 of 30 values of column 'income' are unknown and count as 'high'",
         "3 of 30 values of column 'income' are missing and count as 'low'",
@@ -111,7 +117,8 @@ def test_designs_and_levels_are_told(frame: Frame) -> None:
     poor = rr.Mechanism.from_matrix([[0.75, 0.25]] * 2, inputs=["low", "high"], outputs=["x", "y"])
     plan = Release([ProtectedColumn("a", poor), *(ProtectedColumn(name, INCOME) for name in "bc")])
     # Each column has each value with each of the others.
-    bits = [[["low", "high"][at >> place & 1] for at in range(8)] * 20 for place in range(3)]
+    order = shuffled([*range(8)] * 20)
+    bits = [[["low", "high"][at >> place & 1] for at in order] for place in range(3)]
     rank, levels = told(frame(dict(zip("abc", bits, strict=True))), plan)
     assert "from 'a' frequencies cannot be estimated" in rank
     assert levels == "3 draws add up to epsilon 2 for a person, more than the 1 of any one"

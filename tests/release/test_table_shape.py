@@ -59,6 +59,9 @@ COLUMNS: dict[str, Any] = {
     "text": lambda n: pd.array(([None, "é"] * n)[:n], dtype="string"),
     "arrow": lambda n: pd.array(([None, 3] * n)[:n], dtype=pd.ArrowDtype(pa.int32())),
     "complex": lambda n: np.arange(n) * 1j,
+    "intervals": lambda n: pd.array([pd.Interval(at, at + 1) for at in range(n)], dtype="interval[int64]"),
+    "categories of intervals": lambda n: pd.Categorical.from_codes(np.arange(n) % 2, pd.interval_range(0, 2), True),
+    "categories of periods": lambda n: pd.Categorical(pd.period_range("2024", periods=n, freq="M")),
 }
 PROTECTED: dict[str, Any] = {
     "objects": lambda v: np.array([*v, None], dtype=object)[:-1],

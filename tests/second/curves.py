@@ -29,7 +29,7 @@ def _squares(p: Numbers, q: Numbers) -> Any:
 def _cost_of_squares(cells: int, lcm: int, price: dict[str, int]) -> int:
     if lcm.bit_length() > 1 << 12 and lcm.bit_length() * cells > 1 << 32:
         return 4 * cells * price["r"]
-    return 2 * cells * price["l"]
+    return 2 * cells * price["l"] + price["q"]
 
 
 class Curve(NamedTuple):

@@ -43,6 +43,8 @@ def count_work(file: dict[str, Any], common: int, own: int | None = None) -> int
     price = {"r": 1 + w // 4, "x": 1 + w * w // 16, "t": 1 + d * d // 16, "l": 1 + d * d // 64, "y": w * d // 32}
     outputs = mechanism["outputs"] if mechanism else last["outputs"]
     m = 1 if outputs is None else len(outputs)
+    quotients = min(2**15, m * (d + w))
+    price["q"] = quotients * min(quotients, 2**10) // 8
     total = _proof(last, proof, m, price) if own is None else own
     total += _steps(problem, steps, w)
     if mechanism:

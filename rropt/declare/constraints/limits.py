@@ -52,7 +52,7 @@ def columns_of(utility: Utility, at_most: Fraction) -> Cone | None:
         return None
     given = getattr(utility, "given", None) or tuple((weight,) for weight in utility.weights)
     alike = [[x for x, weight in enumerate(possible) if weight] for possible in zip(*given, strict=True)]
-    return equal_cone(alike, len(given))
+    return equal_cone(alike, len(given)) if any(own[1:] for own in alike) else FreeCone()
 
 
 @checked

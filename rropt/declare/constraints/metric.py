@@ -227,7 +227,7 @@ class MetricDP(Constraint):
             if not _is_matrix(distances):
                 raise InputError("distances is not a matrix", "metric_dp", "give k rows of k numbers")
             return cls(distances, epsilon=epsilon, connected=connected)
-        made: nx.Graph = nx.DiGraph() if directed else nx.Graph()
+        made = nx.DiGraph() if directed else nx.Graph()
         for a, b, d in _listed_edges(graph, both=False):
             made.add_edge(a, b, weight=d)
         return cls(made, epsilon=epsilon, connected=connected)

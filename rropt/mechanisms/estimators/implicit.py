@@ -39,7 +39,7 @@ class FamilyAnswers(Answers):
 
     def misfit(self, outputs: tuple[str, ...], tests: int = 1) -> str:
         """By the shares of the reports whose outputs an input makes likelier, each of which has its least value where
-        nobody has the input, and its largest where all have it (Chernoff's bound, for all inputs together): the
+        no record has the input, and its largest where all have it (Chernoff's bound, for all inputs together): the
         likeliest frequencies are not known without the matrix."""
         family, n = self.family, float(self.counts.sum())
         inside, ratio = family.memberships, float(family.ratio)

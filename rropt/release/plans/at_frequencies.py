@@ -33,6 +33,9 @@ def worse_in(design: Design, counts: Sequence[int]) -> Iterator[str]:
         told = columns_of(cone["rows"])
         yield from _pointwise(told, matrix, weights)
         yield from _means(told, matrix, weights, design.mechanism.inputs)
+        own = (weights[:, None] / weights.sum() * matrix).max(axis=0).sum()
+        for success, _ in told.guesses:
+            yield from _above("Bayes success", float(own), success)
         cone = cone["base"]
     if cone["kind"] in ("robust", "confidence"):
         yield from _robust(cone, matrix, weights)
@@ -145,11 +148,14 @@ def _limit(limit: Mapping[str, Any], matrix: Array, weights: Array) -> Iterator[
         else:
             logs = np.log(ratio, out=np.zeros_like(ratio), where=joint > 0)
             word, unit, own = "mutual information", " nats", (joint * logs).sum()
-    if float(own) > float(most) * NEARLY + 1e-12:
-        number = limit_text(most)
+    yield from _above(word, float(own), most, unit)
+
+
+def _above(word: str, own: float, most: Fraction, unit: str = "") -> Iterator[str]:
+    if own > float(most) * NEARLY + 1e-12:
         yield (
-            f"{word} is {shown(Fraction(float(own)), 6, up=True)}{unit} at the frequencies of these data: its design "
-            f"guarantees at most {number}{unit} at other frequencies; make a design for these"
+            f"{word} is {shown(Fraction(own), 6, up=True)}{unit} at the frequencies of these data: its design "
+            f"guarantees at most {limit_text(most)}{unit} at other frequencies; make a design for these"
         )
 
 

@@ -76,7 +76,7 @@ class Odds:
         return enclosure(lambda: _log(self.factors, self.epsilon), bits)
 
     def above(self, other: Odds) -> bool:
-        """Whether it is larger, decided exactly: e^x is no quotient of rationals unless x is 0 (Lindemann)."""
+        """Whether it is larger, decided exactly: e^x is not a quotient of rationals unless x is 0 (Lindemann)."""
         own, rest = Counter(dict(self.factors)), Counter(dict(other.factors))
         own, rest = own - rest, rest - own
         epsilon = self.epsilon - other.epsilon

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from rropt.errors import counted
 from rropt.exact import shown
@@ -87,7 +88,10 @@ def cautions_of_columns(
     unused: dict[str, dict[object, bool]] = {name: {} for name in public}
     sample = _Sample((*protected, *public))
     copies = set(product(protected, public))
+    order = {name: _Order() for name in protected}
     for batch in batches:
+        for name, one in order.items():
+            one.add(batch.column(name))
         copies = {(s, u) for s, u in copies if _same(batch.column(s), batch.column(u))}
         for name, known in unused.items():
             _use(batch.column(name), known)
@@ -100,12 +104,46 @@ def cautions_of_columns(
             )
     for s, u in sorted(copies):
         yield f"{u!r} is released unchanged and is a copy of {s!r}: drop it"
+    for s in protected if sample.rows else ():
+        yield from order[s].tell(s, sample.column(s)[1])
     for u in public if sample.rows and protected else ():
         values, codes = sample.column(u)
         ranks = _ranks(values)
         for s in protected:
             if (s, u) not in copies:
                 yield from _tell(s, u, sample.column(s)[1], codes, ranks, sample.whole)
+
+
+class _Order:
+    """How often a column changes from one record to the next, in the order of the data: a release keeps it."""
+
+    def __init__(self) -> None:
+        self._changes, self._last, self._rows = 0, None, 0
+
+    def add(self, column: pa.Array) -> None:
+        """The next records."""
+        if len(column):
+            runs = pc.run_end_encode(settled(_plain(column))).values
+            self._changes += len(runs) - 1 + (self._rows > 0 and runs[0].as_py() != self._last)
+            self._last, self._rows = runs[-1].as_py(), self._rows + len(column)
+
+    def tell(self, s: str, codes: np.ndarray) -> Iterator[str]:
+        """The caution that the order tells the column `s`, whose codes in a sample of the records are these."""
+        if self._rows < 2:
+            return
+        total, (_, known) = len(codes), _counts(codes)
+        chance = (self._rows - 1) * (1 - (known * (known - 1)).sum() / (total * (total - 1)))
+        if _is_order(self._changes, chance, self._rows):
+            differ, by_chance = (f"{100 * number / (self._rows - 1):.3g} %" for number in (self._changes, chance))
+            yield (
+                f"the order of the records nearly determines {s!r}, and the release keeps it: {s!r} differs from one "
+                f"record to the next in {differ} of the cases, and by chance in {by_chance}: shuffle the records first"
+            )
+
+
+def _is_order(changes: float, chance: float, rows: int) -> bool:
+    """Whether a label changes so much less often from one record to the next than by chance that the order tells it."""
+    return bool(chance - changes >= max(TELLING * chance, SURE * math.sqrt(rows)))
 
 
 class _Sample:
@@ -165,7 +203,7 @@ def _ranks(values: Sequence[object]) -> np.ndarray:
 
 def _order(values: Sequence[object]) -> list[Any]:
     """What values are sorted by: by size where nearly all are numbers, by time where nearly all are dates, else as
-    text; what is missing, and what is no number or date, goes first."""
+    text; what is missing, and what is not a number or a date, goes first."""
     for parsed in (list(map(_number, values)), list(map(_time, values))):
         if RECORDS * parsed.count(None) <= len(values) + RECORDS:
             return [(value is not None, value or 0) for value in parsed]
@@ -214,7 +252,11 @@ def _same(one: pa.Array, other: pa.Array) -> bool:
 
 def _plain(array: pa.Array) -> pa.Array:
     """The values themselves, where they come as codes of a dictionary."""
-    return array.cast(array.type.value_type) if pa.types.is_dictionary(array.type) else array
+    if not pa.types.is_dictionary(array.type):
+        return array
+    # Arrow does not cast to every type: intervals, which pandas' cut makes, are taken.
+    known = array.dictionary
+    return (known.storage if isinstance(known, pa.ExtensionArray) else known).take(array.indices)
 
 
 def _has_labels(type_: pa.DataType) -> bool:
@@ -275,7 +317,7 @@ def _tell(s: str, u: str, a: np.ndarray, b: np.ndarray, ranks: np.ndarray, whole
         return
     changes = label_changes(a, ranks[b], width)
     chance = (total - 1) - (of_s * (of_s - 1)).sum() / total
-    if chance - changes >= max(TELLING * chance, SURE * math.sqrt(total)):
+    if _is_order(changes, chance, total):
         differ, by_chance = (f"{100 * number / (total - 1):.3g} %" for number in (changes, chance))
         yield (
             f"{u!r} is released unchanged and nearly determines {s!r}: records with equal or adjacent values of the "

@@ -130,3 +130,6 @@ certificate. Chosen: measured in one case: the same from 2.621e+04 to 2.621e+06.
 SIZES, DRAWN, OFFERED = 12, 10, 4
 """Sizes of sets, sets of each, and the best of all that a local search climbs from. Chosen: by reason:
 with 16 inputs all take 0.2 s."""
+LEAST_SHARE = 1e-3
+"""The polishing of weights ends where no larger share of a step stays inside its cone: rounding decides there. Chosen:
+by reason: in exact numbers the whole step stays inside."""

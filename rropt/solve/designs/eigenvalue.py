@@ -8,7 +8,7 @@ import numpy as np
 import scipy
 
 from rropt.program.cones import FloatArray
-from rropt.solve.designs.budget import ACCURACY, CLUSTER, FAINT, FINEST, LARGEST_MULTIPLICITY
+from rropt.solve.designs.budget import ACCURACY, CLUSTER, FAINT, FINEST, LARGEST_MULTIPLICITY, LEAST_SHARE
 from rropt.solve.designs.criteria import Certified, DesignCriterion
 from rropt.solve.kernel.budget import STEPS
 
@@ -124,6 +124,16 @@ def best_weights(
     def packed(table: FloatArray) -> FloatArray:
         return np.asarray(table[first, second] * twice)
 
+    def inside(z: FloatArray) -> bool:
+        table, _ = _unpack(z, first, second, size, number)
+        if not np.isfinite(z).all() or not (rows @ z).min() > 0:
+            return False
+        try:
+            np.linalg.cholesky(table)
+        except np.linalg.LinAlgError:
+            return False
+        return True
+
     rows = np.hstack([-(turned[first] * turned[second] * twice[:, None]).T, columns.T])
     cost = np.concatenate([packed(gain), -np.ones(k)])
     one = np.concatenate([(first == second).astype(np.float64), np.zeros(k)])
@@ -136,8 +146,7 @@ def best_weights(
     best = z
     while mu * (size + columns.shape[1]) > ACCURACY * abs(cost @ z):
         for _ in range(STEPS):
-            table = np.zeros((size, size))
-            table[first, second] = table[second, first] = z[:number]
+            table, _ = _unpack(z, first, second, size, number)
             try:
                 inverse = np.asarray(np.linalg.inv(table), dtype=np.float64)
                 slack = rows @ z
@@ -154,9 +163,13 @@ def best_weights(
                 return _unpack(best, first, second, size, number)
             step = solved[:, 0] - solved[:, 1] * (one @ solved[:, 0]) / (one @ solved[:, 1])
             length = float(np.sqrt(max(step @ hessian @ step, 0.0) / mu))
-            z = z + step * (1.0 if length < 0.5 else 1 / (1 + length))
-            if not np.isfinite(length) or not one @ z > 0:
-                return _unpack(best, first, second, size, number)
+            share = 1.0 if length < 0.5 else 1 / (1 + length)
+            # In exact numbers these steps stay inside. Where conditions are nearly alike, rounding may take one out.
+            while not inside(z + share * step):
+                share /= 2
+                if not share > LEAST_SHARE:
+                    return _unpack(best, first, second, size, number)
+            z = z + share * step
             z = z / (one @ z)  # the step's own trace is 0 but for rounding, and every condition is homogeneous
             if length < 0.1:
                 break

@@ -54,6 +54,9 @@ by reason, as no case reads it: a millionth: smaller entries hardly count beside
 PASSES = 2
 """Passes over the rows and columns of a matrix that is balanced. Chosen: by reason, as no case reads it: the second
 pass corrects what scaling the columns has changed in the rows."""
+REFUSING = 1e15
+"""HiGHS refuses a model with an entry from this size on: such a matrix is balanced before. Chosen: by reason: it is
+HiGHS's own `large_matrix_value`, which the newest versions keep to and older ones did not."""
 RERUN = 60.0
 """Seconds after which one of many small programmes is given up: they take milliseconds. Chosen: by reason, as no case
 has a clock: thousands of times the usual, which a programme takes only if it cycles."""

@@ -28,16 +28,16 @@ def silent_highs() -> Any:
     HiGHS 1.16 prints a banner where the first one of a process enables its callbacks, which its constructor does: the
     console must be off by then. So no later one prints it, also not those that cvxpy makes.
     """
-    highs = _quiet()()
+    import highspy
+
+    highs = _quiet(highspy.Highs)()
     highs.silent()
     return highs
 
 
 @cache
-def _quiet() -> Any:
-    import highspy
-
-    class Quiet(highspy.Highs):
+def _quiet(base: Any) -> Any:
+    class Quiet(base):  # type: ignore[misc]
         """Its console is off before anything is printed."""
 
         def enableCallbacks(self) -> None:

@@ -12,7 +12,7 @@ from scipy import sparse
 from rropt.io.clock import seconds_left
 from rropt.io.extras import need
 from rropt.program.cones import FloatArray
-from rropt.solve.kernel.budget import FEASIBILITY, LARGE, PASSES, PATIENCE, PLAIN, RERUN, SPREAD
+from rropt.solve.kernel.budget import FEASIBILITY, LARGE, PASSES, PATIENCE, PLAIN, REFUSING, RERUN, SPREAD
 from rropt.solve.kernel.highs_run import load_highs, run_in_thread
 
 GAVE_UP = "gave up"
@@ -88,8 +88,8 @@ class LpModel:
 
     Costs are scaled on the way to HiGHS and back, by `scale`; `rerun` takes its own as they are. Rows and variables are
     scaled by powers of two where HiGHS fails otherwise: on one in twenty programmes over steep graphs, whose ratios are
-    beyond e^60. `method` is "choose", "simplex" or "ipm"; `presolve` False is for small models that `rerun` solves many
-    times.
+    beyond e^60; and where it would refuse their entries. `method` is "choose", "simplex" or "ipm"; `presolve` False is
+    for small models that `rerun` solves many times.
     Arrays are float64; infinite bounds are +-numpy.inf. Without `lower` and `upper` x is not negative.
     """
 
@@ -119,7 +119,15 @@ class LpModel:
         }
         limits = np.zeros(count) if lower is None else lower, np.full(count, np.inf) if upper is None else upper
         negated = -self.scale * np.asarray(cost, dtype=np.float64)
-        self._highs = load_highs(options, negated, matrix, (row_lower, row_upper), limits)
+        sides = row_lower, row_upper
+        if not np.abs(matrix.data).max(initial=0.0) < REFUSING:
+            self._is_balanced = True
+            self._rows, self._widths = balanced(matrix)
+            matrix = self._in_scale(sparse.csc_matrix(matrix), self._rows, self._widths)
+            negated = negated * self._widths
+            sides = row_lower * self._rows, row_upper * self._rows
+            limits = limits[0] / self._widths, limits[1] / self._widths
+        self._highs = load_highs(options, negated, matrix, sides, limits)
         self._every: np.ndarray | None = None
         self._deaf = False
         status = highspy.HighsModelStatus

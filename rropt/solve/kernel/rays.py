@@ -85,7 +85,7 @@ def cdd_rays(cone: Cone, size: int) -> FloatArray | Refusal:
     try:
         import cdd
     except ImportError:
-        return Refusal("cddlib is not installed", "install pycddlib-standalone, or use route linear")
+        return Refusal("cddlib is not installed", "pip install pycddlib-standalone")
     # cddlib's rows are (b, A) for b + A v >= 0; the cone has b = 0.
     rows = [[Fraction(0), *row] for row in cone_inequalities(cone, size)]
     try:
@@ -101,7 +101,7 @@ def cdd_rays(cone: Cone, size: int) -> FloatArray | Refusal:
             generators = cdd.copy_generators(cdd.polyhedron_from_matrix(matrix)).array
             found = [[row[0], row[1], *(row[1] + width * u for u in row[2:])] if width else row for row in generators]
     except RuntimeError as error:
-        return Refusal(f"cddlib failed on this cone ({error})", "use route linear")
+        return Refusal(f"cddlib failed on this cone ({error})")
     table = np.array([[float(entry) for entry in row] for row in found if row[0] == 0], dtype=np.float64)
     if table.size == 0:
         return np.zeros((size, 0))

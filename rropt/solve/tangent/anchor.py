@@ -8,6 +8,7 @@ from rropt.program.limits import Limits
 from rropt.program.programs import Program
 from rropt.solve.kernel.anchor import Anchor, find_anchor
 from rropt.solve.kernel.budget import HALVED
+from rropt.solve.tangent.budget import TOUCHING
 from rropt.solve.tangent.interior import follow
 from rropt.solve.tangent.model import Model
 
@@ -21,7 +22,9 @@ def limit_anchor(program: Program, near: FloatArray) -> Anchor | Refusal:
     def spare(matrix: FloatArray) -> float:
         return min(float(limit.at_most) - float(limit.utility.mu(matrix).sum()) for limit in limits)
 
-    if isinstance(found, Refusal) or spare(found.matrix) > 0:
+    # A point at a limit may be a rounding error below it: that is not slack.
+    some = TOUCHING * min(float(limit.at_most) for limit in limits)
+    if isinstance(found, Refusal) or spare(found.matrix) > some:
         return found
     outputs = tuple(str(y) for y in range(near.shape[1]))
     stated = replace(found.program, outputs=program.outputs or outputs)

@@ -63,3 +63,8 @@ same from 1e-07 to 1e-05."""
 BROKEN = 1e-7
 """Limits that are exceeded by more than this at least are taken for unattainable. Chosen: by reason, as no case reads
 it: a tenth of OPTIMAL, below which a residual is rounding."""
+
+# anchor.py
+TOUCHING = 1e-6
+"""A point that a limit leaves less than this share of it has no slack to round in. Chosen: by reason: with more,
+rounding errors of 1e-16 are covered by a weight of 1e-10."""

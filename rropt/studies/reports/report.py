@@ -21,7 +21,7 @@ from rropt.model.prior import DataColumn
 from rropt.problem import Problem, Solution
 from rropt.problem_file import parse_problem
 from rropt.prove.certificates import Certificate
-from rropt.prove.gaps import gap_of, grain, is_certified
+from rropt.prove.gaps import WORST, gap_of, grain, is_certified
 from rropt.prove.mechanism_files import CERTIFICATE, other_mechanisms
 from rropt.release.plans.provenance import SOLUTION, load_mechanism, solution_of
 from rropt.solve.assembly import Status, in_units
@@ -262,7 +262,7 @@ def _status_against(report: Report, name: str, wanted: float | None, absolute: f
     if is_certified(program.sense, value, limit, share, least, rounding):
         return []
     gap = shown(gap_of(program.sense, value, limit) or Fraction(0), 2, up=True)
-    allowed = f"{float(share):.2g} of the bound" + (f", or {float(least):.2g}" if least else "")
+    allowed = f"{float(min(share, WORST)):.2g} of the bound" + (f", or {float(least):.2g}" if least else "")
     return [
         f"{name} says certified (a gap of {allowed}), and the certificate proves a gap of {gap} only: it is bounded"
     ]

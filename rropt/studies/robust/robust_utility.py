@@ -176,7 +176,9 @@ def columnwise_maximin(
     assert cone is not None
     rays = cdd_rays(cone.general(), size)
     if isinstance(rays, Refusal):
-        raise InputError(str(rays), "columnwise_maximin", "use maximin_information")
+        raise InputError(
+            rays.why, "columnwise_maximin", " or ".join([*filter(None, [rays.instead]), "use maximin_information"])
+        )
     worth = np.array([least_column(confidence, rays[:, y]) for y in range(rays.shape[1])])
     ends = np.zeros(rays.shape[1]), np.full(rays.shape[1], np.inf)
     found = LpModel(worth, sparse.csr_matrix(rays), np.ones(size), np.ones(size), *ends).solve(None, None)

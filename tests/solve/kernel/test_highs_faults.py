@@ -36,7 +36,7 @@ class Broken(highspy.Highs):  # type: ignore[misc]
     runs = 0
 
     def run(self) -> object:
-        type(self).runs += 1
+        Broken.runs += 1
         self.bad = self.runs <= self.failures
         return highspy.HighsStatus.kError if self.bad else super().run()
 
@@ -129,17 +129,25 @@ def test_programmes_without_a_limit_of_their_own_have_one(monkeypatch: pytest.Mo
     assert given == [lp.RERUN] * 3 + [lp.PATIENCE]
 
 
-def test_a_balanced_programme_answers_in_the_units_of_its_own(broken: type[Broken]) -> None:
-    """HiGHS breaks down on the programme as it is: answers, rays and all later changes are those of a sound one."""
-    rows, widths = np.exp2([40.0, -7.0]), np.exp2([-3.0, 20.0])
-    table = np.array([[1.0, 0.5], [0.25, 1.0]]) * rows[:, None] * widths
+@pytest.mark.parametrize("unit", [28.0, 40.0, 70.0])
+def test_a_balanced_programme_answers_in_the_units_of_its_own(unit: float, broken: type[Broken]) -> None:
+    """HiGHS breaks down on the programme as it is, or refuses its entries, which are 2^60 and more in the larger units:
+    answers, rays and all later changes are those of a sound one."""
+    rows, widths = np.exp2([unit, -7.0]), np.exp2([-3.0, 20.0])
+    entries = np.array([[1.0, 0.5], [0.25, 1.0]])
+    table = entries * rows[:, None] * widths
     sides, ends = np.array([0.5, 0.5]) * rows, np.ones(2) / widths
+
+    def plain() -> tuple[str, float]:
+        small = sparse.csc_matrix(entries)
+        found = LpModel(np.ones(2), small, np.full(2, -np.inf), np.full(2, 0.5), np.zeros(2), np.ones(2)).solve()
+        return found.status, found.objective
 
     def model() -> LpModel:
         free = np.full(2, -np.inf)
         return LpModel(widths, sparse.csc_matrix(table), free, sides, np.zeros(2), ends, "simplex", presolve=False)
 
-    def steps(made: LpModel) -> list[object]:
+    def steps(made: LpModel) -> list[list]:
         """All answers of a model that is changed step by step."""
         found = [made.solve(None, None), made.rerun(2 * widths, np.zeros(2), ends)]
         made.add_columns(np.array([3.0]), sparse.csc_matrix(rows[:, None]))
@@ -153,17 +161,31 @@ def test_a_balanced_programme_answers_in_the_units_of_its_own(broken: type[Broke
         made.keep_rows(np.array([True, True, False, True]))
         made.keep_columns(np.array([True, True, False]))
         found.append(made.rerun(widths, np.zeros(2), ends))
-        numbers = [part for one in found for part in (one.x, one.row_dual, one.ray)]
+        rays.extend(one.ray for one in found if one.ray is not None)
+        numbers = [part for one in found for part in (one.x, one.row_dual)]
         return [[one.status for one in found], numbers, [one.objective for one in found]]
+
+    rays: list[np.ndarray] = []
 
     broken.failures = 0
     sound = steps(model())
-    broken.failures, broken.runs = 2, 0
+    assert rays
+    assert (sound[0][0], sound[2][0]) == (plain()[0], pytest.approx(plain()[1]))
+    # A model that came balanced has one more run only.
+    broken.failures, broken.runs = 1 if unit > 30 else 2, 0
     status, numbers, objective = steps(model())
-    assert broken.runs > 2, "HiGHS was not asked again"
+    assert broken.runs > broken.failures, "HiGHS was not asked again"
     assert status == sound[0]
     assert "infeasible" in status
     assert objective == pytest.approx(sound[2])
     for one, other in zip(numbers, sound[1], strict=True):
         assert (one is None) == (other is None)
         assert one is None or one == pytest.approx(other)
+    # The primal simplex, which a model has that was balanced on the way, need not find one. Each is a contradiction:
+    # the least of the combined rows, within the limits of the variables, exceeds the combined sides.
+    whole = np.vstack([np.column_stack([table, rows]), [widths[0], 0.0, 1.0], [0.0, -widths[1], 0.0]])
+    whole[1, 0] = 0.5 * rows[1] * widths[0]
+    for ray in rays:
+        own = ray if ray.sum() > 0 else -ray
+        assert own.min() >= 0
+        assert np.minimum(own @ whole * [*ends, 1.0], 0.0).sum() > own @ [*sides, 0.4, -2.0]
