@@ -91,7 +91,7 @@ class Entry:
         return Path(self.content["output"]).parent / str(self.content["temporary"])
 
     def people(self, population: str) -> str | None:
-        """The population of those who are in it and in a release of `population`, "" for all; None where there are none."""
+        """The population of those in it and in a release of `population`, "" for all; None where there are none."""
         apart = "" not in (self.population, population) and self.population != population
         return None if apart else self.population or population
 

@@ -220,9 +220,6 @@ def _named_well(programs: Sequence[Program], objective: Objective, effort: Effor
     sign = programs[0].sign
     for near in well_named_near(programs, mechanism):
         value = objective.enclosed(near, effort.allowed / 4, _left(effort))
-        if is_by_actions(programs[0], programs[-1]) and linear_value(programs[-1], near) != value:
-            # An output has the name of an action that is not its best: the certificate would be of less.
-            continue
         lost = own.lower - value.lower if sign > 0 else value.upper - own.upper
         # A linear problem in the place of this one may tell outputs apart where the objective does not.
         lost = max(lost, *(one.sign * (linear_of(one, mechanism) - linear_of(one, near)) for one in programs))
