@@ -82,7 +82,9 @@ def test_no_bias_and_the_coverage_that_is_said(column: str, kind: str) -> None:
     # An interval of a category that is rare beside its error ends at 0: it misses on one side only.
     rare = prior.array < 3 * values.std(axis=0, ddof=1)
     covers = found["covers"].mean(axis=0)
-    assert 0.94 <= covers[~rare].mean() <= 0.96
+    # The mean over few categories is uncertain itself: four standard errors of it, where that is more than 0.01.
+    chance = 4 * math.sqrt(0.95 * 0.05 / (RELEASES * (~rare).sum()))
+    assert abs(covers[~rare].mean() - 0.95) <= max(0.01, chance)
     assert not rare.any() or 0.94 <= covers[rare].mean() <= 0.985
 
 
