@@ -9,7 +9,7 @@ from typing import ClassVar
 from flint import arb, arb_mat
 
 from rropt.declare.objective import MOST_NAMED, Objective, check_domain, weighted_words
-from rropt.declare.objectives.information_matrix import enclosed, information_matrix, positive_prior
+from rropt.declare.objectives.information_matrix import enclosed, information_matrix, positive_prior, with_margin
 from rropt.errors import InputError, counted
 from rropt.exact import Interval, ball, rational, rational_table
 from rropt.io.arguments import checked
@@ -20,6 +20,14 @@ from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Prior
 from rropt.program.design_utilities import InverseTrace
 from rropt.program.programs import Sense, Utility
+
+NEARLY_SINGULAR = 1 << 40
+"""A risk above it is that of a nearly singular matrix."""
+
+
+def _roomy(found: Interval) -> Interval:
+    """With the room that the checker needs where the matrix is nearly singular."""
+    return with_margin(found, Fraction(0)) if found.upper > NEARLY_SINGULAR else found
 
 
 @checked
@@ -53,7 +61,7 @@ class MinimaxRisk(Objective):
     def value(self, mechanism: Mechanism) -> Interval:
         check_domain(mechanism, self.prior.labels, "MinimaxRisk")
         if (exact := self._of_response(mechanism)) is not None:
-            return Interval.point(exact)
+            return _roomy(Interval.point(exact))
         if mechanism.rank < len(mechanism.inputs):
             return Interval(math.inf, math.inf)  # type: ignore[arg-type]
         form = self.form(mechanism.inputs)
@@ -70,7 +78,7 @@ class MinimaxRisk(Objective):
                         found += ball(c) * solved[x, j]
             return found - ball(form.offset)
 
-        found = enclosed(compute, len(mechanism.inputs))
+        found = _roomy(enclosed(compute, len(mechanism.inputs)))
         return Interval(max(found.lower, Fraction(0)), found.upper)
 
     def _of_response(self, mechanism: Mechanism) -> Fraction | None:
