@@ -91,7 +91,7 @@ def _reach(program: Program) -> float:
 
 
 def _centred(program: Program) -> tuple[list[Fraction], Program | None]:
-    """(what every input costs with any output, the programme of the rest); None where that is no large part of it."""
+    """(what every input costs with any output, the programme of the rest); None where that is a small part of it."""
     utility, width = program.utility, len(program.outputs or ())
     assert isinstance(utility, Linear)
     row = Row("", "<=", Fraction(0), utility.cost)
