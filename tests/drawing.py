@@ -5,7 +5,7 @@ And how many of them a test takes in which suite."""
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
 import pytest
@@ -83,3 +83,13 @@ def graded(quick: Iterable[object], long: Iterable[object] = (), campaign: Itera
 
 def _marked(value: object, *marks: pytest.MarkDecorator) -> object:
     return pytest.param(*(value if isinstance(value, tuple) else (value,)), marks=marks)
+
+
+def tables(total: int, cells: int) -> Iterator[tuple[int, ...]]:
+    """All counts of `total` answers in so many cells."""
+    if cells == 1:
+        yield (total,)
+        return
+    for first in range(total + 1):
+        for rest in tables(total - first, cells - 1):
+            yield (first, *rest)

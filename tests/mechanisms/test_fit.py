@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import math
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from drawing import tables
 
 import rropt as rr
 from rropt import __main__ as cli
@@ -18,16 +18,6 @@ from rropt.mechanisms.estimators.fit import LEVEL, fit_probability
 from rropt.mechanisms.families.hadamard import HadamardResponse
 from rropt.mechanisms.families.hashing import LocalHashing
 from rropt.mechanisms.implicit import FamilyMechanism
-
-
-def tables(total: int, cells: int) -> Iterator[tuple[int, ...]]:
-    """All counts of `total` answers."""
-    if cells == 1:
-        yield (total,)
-        return
-    for first in range(total + 1):
-        for rest in tables(total - first, cells - 1):
-            yield (first, *rest)
 
 
 def divergence(counts: tuple[int, ...], law: list[float]) -> float:

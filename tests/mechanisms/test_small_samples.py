@@ -6,11 +6,11 @@ Coverage is a sum over all samples of n answers where these can be listed, and a
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
+from drawing import tables
 
 import rropt as rr
 from rropt.mechanisms.estimators import METHODS
@@ -35,15 +35,6 @@ DESIGNS: dict[str, Any] = {
     "hadamard": FamilyMechanism(HadamardResponse(3, gamma=3)),
     "hashing": FamilyMechanism(LocalHashing(2, gamma=4, buckets=2)),
 }
-
-
-def tables(total: int, cells: int) -> Iterator[tuple[int, ...]]:
-    if cells == 1:
-        yield (total,)
-        return
-    for first in range(total + 1):
-        for rest in tables(total - first, cells - 1):
-            yield (first, *rest)
 
 
 def estimated(design: rr.Mechanism, counts: Any) -> Estimate:
