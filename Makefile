@@ -63,12 +63,12 @@ trials:
 	cd $(CORE)/coq && ocamlfind ocamlopt -w -a -package zarith -linkpkg trial.mli trial.ml print.ml -o trial && ./trial | cmp - said.txt
 
 .PHONY: core core-js proofs trials
-.PHONY: demo test long test-all check campaign test-exact coverage mutation bench weather same support docs lint format types wheel clean
+.PHONY: demo test long test-all check campaign test-exact coverage mutation bench soak same support docs lint format types wheel clean
 
-# The people are synthetic and drawn anew each time, with a seed: so the ledger of an earlier demo is thrown away.
+# The people are synthetic and drawn anew each time, with a seed: so the accountant of an earlier demo is thrown away.
 demo: $(VENV)/.installed
 	rm -rf $(OUT)
-	$(BIN)/rropt models people adult-pram --column education --insecure-seed 1 -o $(OUT)/people.csv
+	$(BIN)/rropt models records adult-pram --column education --insecure-seed 1 -o $(OUT)/people.csv
 	$(BIN)/rropt solve adult-pram --data $(OUT)/people.csv --column education --out $(OUT)/design
 	$(BIN)/rropt check $(OUT)/design/certificate.json
 	$(BIN)/rropt apply $(OUT)/design $(OUT)/people.csv --column education -o $(OUT)/protected.csv
@@ -111,9 +111,9 @@ mutation: $(VENV)/.installed-dev
 bench: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks $(BENCH)
 
-# Solves fresh problems of every kind, drawn by today's date, and says which are not certified; WEATHER="ldp --count 30".
-weather: $(VENV)/.installed-dev
-	$(BIN)/python -m benchmarks.weather $(WEATHER)
+# Solves fresh problems of every kind, drawn by today's date, and says which are not certified; SOAK="ldp --count 30".
+soak: $(VENV)/.installed-dev
+	$(BIN)/python -m benchmarks.soak $(SOAK)
 
 # Whether the answers are those of an earlier revision: a sample of ten minutes; SAME=--all takes hours.
 same: $(VENV)/.installed-dev

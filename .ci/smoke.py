@@ -56,20 +56,20 @@ def main() -> None:
         folder = Path(name)
         alone = folder / "checker.py"
         alone.write_bytes(Path(rropt.checker.__file__).read_bytes())
-        for route, problem in cases.items():
-            solution = problem.solve(route)
-            assert solution.status == "certified", (route, solution.status)
+        for method, problem in cases.items():
+            solution = problem.solve(method)
+            assert solution.status == "certified", (method, solution.status)
             assert solution.certificate is not None
-            path = solution.certificate.save(folder / f"{route}.json")
-            assert rropt.checker.check_file(path).proved, route
+            path = solution.certificate.save(folder / f"{method}.json")
+            assert rropt.checker.check_file(path).proved, method
             assert "PROVED" in run(sys.executable, "-I", "-S", alone, path)
             document = json.loads(path.read_bytes())
             document["bound"] = document["value"]["lower"]
             broken = folder / "broken.json"
             broken.write_text(json.dumps(document), encoding="utf-8")
-            if route != "linear":  # whose value may equal its bound
+            if method != "linear":  # whose value may equal its bound
                 verdict = rropt.checker.check_file(broken)
-                assert verdict.status == "REFUTED", (route, verdict)
+                assert verdict.status == "REFUTED", (method, verdict)
         mechanism = cases["columns"].solve("columns").mechanism
         assert mechanism is not None
         released = mechanism.randomize(["a", "b", "c"] * 500)

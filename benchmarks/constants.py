@@ -168,7 +168,7 @@ def solved(case: Case) -> Outcome:
     effort = importlib.import_module("benchmarks.effort")
     problem = case.problem()
     with effort.counted() as found:
-        solution = problem.solve(case.route, gap=case.gap, absolute_gap=case.gap)
+        solution = problem.solve(case.method, gap=case.gap, absolute_gap=case.gap)
     size = len(solution.certificate.to_json()) if solution.certificate else 0
     gap = None if solution.gap is None else max(solution.gap, case.gap / 100)  # nobody asks for less
     return {"status": solution.status, "gap": gap, "bytes": size, **found}
@@ -208,7 +208,7 @@ def reached(case: Case, wanted: set[tuple[str, int]]) -> tuple[set[tuple[str, in
         return line
 
     sys.settrace(lambda frame, event, argument: line if frame.f_code.co_filename in files else None)
-    case.problem().solve(case.route, gap=case.gap, absolute_gap=case.gap)
+    case.problem().solve(case.method, gap=case.gap, absolute_gap=case.gap)
     sys.settrace(None)
     used = resource.getrusage(resource.RUSAGE_SELF)
     return found & wanted, sorted(set(sys.modules) - before), used.ru_utime + used.ru_stime

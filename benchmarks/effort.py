@@ -27,7 +27,7 @@ from rropt.checker import check_bytes
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 STORED = CHECKOUT / "tests" / "data" / "effort.json"
-CERTIFICATES = CHECKOUT / "tests" / "data" / "second"
+CERTIFICATES = CHECKOUT / "tests" / "data" / "independent_checker"
 TOLERANCE = {"programmes": 1.3, "iterations": 1.5, "calls": 1.3, "nodes": 1.3, "bytes": 1.3}
 """How many times the stored count a count may be: solvers and libraries of other versions walk other ways."""
 SPARE = {"programmes": 3, "iterations": 100, "calls": 2000, "nodes": 4, "bytes": 2000}
@@ -38,11 +38,11 @@ EXAMPLES = CHECKOUT / "docs" / "examples"
 
 @dataclass(frozen=True)
 class Case:
-    """A problem that one route solves to a gap."""
+    """A problem that one method solves to a gap."""
 
     name: str
     problem: Callable[[], rr.Problem]
-    route: str = "auto"
+    method: str = "auto"
     gap: float = 0.01
 
 
@@ -64,7 +64,7 @@ CASES: tuple[Case, ...] = (
     Case("labels, path of 12", _path, "columns", 1e-4),
     *(Case(path.stem, lambda path=path: rr.load_problem(path)) for path in sorted(EXAMPLES.glob("*.toml"))),
 )
-"""A few of the benchmarks' own, and the examples of the certificate format, which need every route."""
+"""A few of the benchmarks' own, and the examples of the certificate format, which need every method."""
 CHECKED = ("mi-tree-nine", "mi-boxes", "off-diagonal", "robust-polytope", "robust-exact", "levels-3", "labels",
            "design-path",
            "risk-linear", "entropy-floor-ldp", "linear")  # fmt: skip
@@ -74,7 +74,7 @@ CHECKED = ("mi-tree-nine", "mi-boxes", "off-diagonal", "robust-polytope", "robus
 @contextmanager
 def counted() -> Iterator[Counter[str]]:
     """Counts what is done inside: calls by rropt's own frames, linear programmes and their simplex iterations."""
-    from rropt.solve.kernel.lp import LpModel
+    from rropt.solve.engine.lp import LpModel
 
     found: Counter[str] = Counter()
     before = {name: getattr(LpModel, name) for name in ("solve", "rerun")}
@@ -109,10 +109,10 @@ def of_case(case: Case) -> dict[str, int]:
     """The counts of one solve, its proof and its check. Raises RuntimeError where its gap is not proved."""
     problem = case.problem()
     problem.solve(
-        case.route, gap=case.gap, absolute_gap=case.gap
+        case.method, gap=case.gap, absolute_gap=case.gap
     )  # what is loaded or kept at the first time is not counted
     with counted() as found:
-        solution = problem.solve(case.route, gap=case.gap, absolute_gap=case.gap)
+        solution = problem.solve(case.method, gap=case.gap, absolute_gap=case.gap)
     # A gap of more than 1 % of the bound is not certified, but takes as little work as was asked for.
     reached = solution.status in ("certified", "infeasible") or (solution.gap is not None and solution.gap <= case.gap)
     if not reached or solution.certificate is None:

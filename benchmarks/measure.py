@@ -82,11 +82,11 @@ class Solved:
 
 
 def solved(
-    problem: rr.Problem, route: str, gap: float, time_limit: float | None = None, repeats: int = REPEATS
+    problem: rr.Problem, method: str, gap: float, time_limit: float | None = None, repeats: int = REPEATS
 ) -> Solved:
     """Solve, save, read again and check; times as in `timed`. Raises RuntimeError without a certificate, or where
     the saved file of a certified solution is not proved: there is nothing to measure then."""
-    run = timed(lambda: problem.solve(route, gap=gap, time_limit=time_limit, absolute_gap=gap), repeats)
+    run = timed(lambda: problem.solve(method, gap=gap, time_limit=time_limit, absolute_gap=gap), repeats)
     solution = run.value
     if solution.certificate is None:
         raise RuntimeError(f"{problem.name}: {solution.status}, without a certificate")
@@ -99,17 +99,17 @@ def solved(
     return Solved(solution, run.seconds, check.seconds, len(data), nodes)
 
 
-def alone(make: Callable[[], rr.Problem], route: str, gap: float, time_limit: float) -> Row:
+def alone(make: Callable[[], rr.Problem], method: str, gap: float, time_limit: float) -> Row:
     """The cells of one solve in a process of its own, and under `memory` the most bytes that the process had. `make` is
     a function of a module, with its arguments (`functools.partial`). Raises RuntimeError as `solved` does, and
     BrokenProcessPool where the system ended the process."""
     with ProcessPoolExecutor(1, get_context("spawn")) as pool:
-        return pool.submit(_here, make, route, gap, time_limit).result()
+        return pool.submit(_here, make, method, gap, time_limit).result()
 
 
-def _here(make: Callable[[], rr.Problem], route: str, gap: float, time_limit: float) -> Row:
+def _here(make: Callable[[], rr.Problem], method: str, gap: float, time_limit: float) -> Row:
     warm_up()
-    cells = solved(make(), route, gap, time_limit, repeats=1).cells()
+    cells = solved(make(), method, gap, time_limit, repeats=1).cells()
     return {**cells, "memory": peak_memory()}
 
 
@@ -141,9 +141,9 @@ def information_problem(weights: Sequence[int], epsilon: str) -> rr.Problem:
 
 
 def warm_up() -> float:
-    """Seconds of one small solve a route: it loads the libraries, which nothing measured later should pay for."""
+    """Seconds of one small solve a method: it loads the libraries, which nothing measured later should pay for."""
     begun = time.perf_counter()
-    for route in ("columns", "vertices"):
-        information_problem([1, 2, 3], "1").solve(route)
+    for method in ("columns", "vertices"):
+        information_problem([1, 2, 3], "1").solve(method)
     rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP("1")], inputs=["a", "b"]).solve("linear")
     return time.perf_counter() - begun

@@ -126,7 +126,7 @@ def certificates() -> dict[str, list[Any]]:
     """Status, digest of the problem, value and bound of every stored certificate."""
     folders = [
         CHECKOUT / "docs" / "examples",
-        *(CHECKOUT / "tests" / "data" / name for name in ("second", "least", "older")),
+        *(CHECKOUT / "tests" / "data" / name for name in ("independent_checker", "least", "older")),
     ]
     found = {}
     for path in [file for folder in folders for file in sorted(folder.glob("*.json"))]:
@@ -145,9 +145,9 @@ def verdicts(names: Sequence[str] = ()) -> dict[str, str]:
     """The verdict of every claim of papers, or of these."""
     from rropt.models import claims
 
-    from rropt.studies import ledger
+    from rropt.studies import reproducibility
 
-    return {entry.claim.id: entry.verdict for entry in ledger.run(claims.select(names))}
+    return {entry.claim.id: entry.verdict for entry in reproducibility.run(claims.select(names))}
 
 
 class Tally:

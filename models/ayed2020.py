@@ -253,12 +253,14 @@ def figure(
     return _new_york(runs, seed, report) if number == 5 else _plug_in(points, runs, seed, report)
 
 
-def estimates(p: np.ndarray, channel: np.ndarray, people: int, runs: int, seed: Sequence[int]) -> np.ndarray:
-    """Maximum-likelihood estimates of p (runs, S) from `people` releases each, drawn multinomially through
+def estimates(p: np.ndarray, channel: np.ndarray, respondents: int, runs: int, seed: Sequence[int]) -> np.ndarray:
+    """Maximum-likelihood estimates of p (runs, S) from `respondents` releases each, drawn multinomially through
     `channel`.
     """
     rng = np.random.default_rng(list(seed))
-    return np.array([maximum_likelihood(channel, rng.multinomial(people, p @ channel)).values for _ in range(runs)])
+    return np.array(
+        [maximum_likelihood(channel, rng.multinomial(respondents, p @ channel)).values for _ in range(runs)]
+    )
 
 
 def _estimates(scenario: str, number: int, runs: int, seed: int, report: Callable[[int, int], None]) -> Figure:
@@ -306,12 +308,12 @@ def _binary(q: float) -> np.ndarray:
 
 
 def _new_york(runs: int, seed: int, report: Callable[[int, int], None]) -> Figure:
-    share, people, _ = NEW_YORK
+    share, respondents, _ = NEW_YORK
     p = np.array([float(share), 1 - float(share)])
     panels = []
     for at, q in enumerate(SHOWN_Q):
         report(at, len(SHOWN_Q))
-        found = estimates(p, _binary(float(q)), people, runs, (seed, 5, at))
+        found = estimates(p, _binary(float(q)), respondents, runs, (seed, 5, at))
         ends = (1.0, 2.0)
         curves = [
             _stars("one run", ends, found),
@@ -319,12 +321,12 @@ def _new_york(runs: int, seed: int, report: Callable[[int, int], None]) -> Figur
             Curve("mean estimate", ends, tuple(found.mean(0)), (runs,) * 2),
         ]
         panels.append(Panel(f"q = {q}", "category", "estimate of p", tuple(curves), True))
-    note = f"{runs} runs of {people} individuals, seed {seed}; q = 0.4875 and 0.5125 exceed alpha = 0.05 by 1.1e-5"
+    note = f"{runs} runs of {respondents} individuals, seed {seed}; q = 0.4875 and 0.5125 exceed alpha = 0.05 by 1.1e-5"
     return Figure("ayed2020-5", "Ayed et al., Figure 5: New York, sex", tuple(panels), note)
 
 
 def _plug_in(points: int, runs: int, seed: int, report: Callable[[int, int], None]) -> Figure:
-    share, people, alpha = NEW_YORK
+    share, respondents, alpha = NEW_YORK
     low = 1 / (1 + math.exp(float(alpha)))
     p = np.array([float(share), 1 - float(share)])
     grid = np.linspace(low, 1 - low, points)
@@ -334,7 +336,7 @@ def _plug_in(points: int, runs: int, seed: int, report: Callable[[int, int], Non
         report(at, points)
         joint = p[:, None] * _binary(q)
         exact.append(plug_in_information(joint))
-        drawn = rng.multinomial(people, joint.ravel(), size=runs).reshape(runs, 2, 2) / people
+        drawn = rng.multinomial(respondents, joint.ravel(), size=runs).reshape(runs, 2, 2) / respondents
         plugged.append(float(np.mean([plug_in_information(one) for one in drawn])))
     xs = tuple(grid)
     curves = (
@@ -342,5 +344,5 @@ def _plug_in(points: int, runs: int, seed: int, report: Callable[[int, int], Non
         Curve("true information", xs, tuple(exact), (1,) * points),
     )
     panel = Panel("alpha = 0.05", "q", "I(X; Z) in nats", curves)
-    note = f"mean of {runs} runs of {people} individuals, seed {seed}; the estimate's bias is about 1 / (2 n)"
+    note = f"mean of {runs} runs of {respondents} individuals, seed {seed}; the estimate's bias is about 1 / (2 n)"
     return Figure("ayed2020-6", "Ayed et al., Figure 6: mutual information against q", (panel,), note)

@@ -26,7 +26,7 @@ from rropt.models.plots import Area, Curve, Figure, Panel, Table
 from rropt.errors import InputError
 from rropt.exact import declared_text, rational
 from rropt.mechanisms.mechanism import Mechanism
-from rropt.mechanisms.sets import SubsetSelection
+from rropt.mechanisms.set_outputs import SubsetSelection
 from rropt.model.privacy import BetaFactor, PreciseBoundary, RhoToRho, StrictInformationPrivacy
 
 __all__ = [
@@ -83,8 +83,8 @@ def figure_2(lower: object = "p*p", upper: object = "4*p/(1 + 3*p)") -> Figure:
     one = StrictInformationPrivacy(lower, upper=upper)
     under, over = _declare(one)
     lines: tuple[Curve, ...] = (Curve.through("h_u", over), Curve.through("h_l", under))
-    if not math.isinf(one.parity.lower):
-        lines += _precise(one.precise, "precise, parity ")
+    if not math.isinf(one.privacy_ratio.lower):
+        lines += _precise(one.precise, "precise, privacy ratio ")
     return _regions(2, "A general privacy-breach region", lines, (Area("breach", _outside(under, over)),))
 
 

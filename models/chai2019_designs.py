@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from rropt.errors import InputError
 from rropt.exact import rational
-from rropt.mechanisms.sets import Rappor, UnaryEncoding
+from rropt.mechanisms.set_outputs import Rappor, UnaryEncoding
 from rropt.model.prior import Prior
 
 __all__ = [

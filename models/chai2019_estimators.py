@@ -11,19 +11,19 @@ from rropt.models.chai2019_designs import checked_ratio
 
 from rropt.errors import InputError
 from rropt.mechanisms.mechanism import Mechanism
-from rropt.mechanisms.sets import UnaryEncoding
+from rropt.mechanisms.set_outputs import UnaryEncoding
 
 __all__ = ["customary_estimate", "wide_design"]
 
 
-def wide_design(k: int, outputs: int, parity: object) -> Mechanism:
+def wide_design(k: int, outputs: int, privacy_ratio: object) -> Mechanism:
     """The example after Theorem 3.2: `outputs` >= k answers, the i-th with probability g / (g + m - 1) from category i
     and 1 / (g + m - 1) from every other.
 
-    Its parity is g, but its last m - k answers carry no information, so it is admissible for m = k only. Raises
+    Its privacy ratio is g, but its last m - k answers carry no information, so it is admissible for m = k only. Raises
     InputError.
     """
-    ratio = checked_ratio(k, parity)
+    ratio = checked_ratio(k, privacy_ratio)
     if outputs < k:
         raise InputError(f"there are {outputs} outputs for {k} categories", "wide_design", f"give at least {k}")
     whole = ratio + outputs - 1
@@ -31,12 +31,12 @@ def wide_design(k: int, outputs: int, parity: object) -> Mechanism:
     return Mechanism.from_rationals(rows, inputs=range(k), outputs=range(outputs))
 
 
-def customary_estimate(design: UnaryEncoding, included: Sequence[int], people: int) -> tuple[Fraction, ...]:
-    """(7.13): (V_j / n - q) / (p - q), exactly, from V_j, how many of `people` answers hold category j.
+def customary_estimate(design: UnaryEncoding, included: Sequence[int], respondents: int) -> tuple[Fraction, ...]:
+    """(7.13): (V_j / n - q) / (p - q), exactly, from V_j, how many of `respondents` answers hold category j.
 
     p is the chance that an answer holds the true category, q any other one: sqrt(g) / (sqrt(g) + 1) and 1 / (sqrt(g) +
     1) for RAPPOR. It is unbiased; the minimax estimator has less risk (Theorem 7.3). Raises InputError.
     """
-    if people < 1 or len(included) != len(design.labels) or not all(0 <= one <= people for one in included):
+    if respondents < 1 or len(included) != len(design.labels) or not all(0 <= one <= respondents for one in included):
         raise InputError("the counts do not fit", "customary_estimate", "give for each category 0 to n answers of n")
-    return tuple((Fraction(one, people) - design.absent) / (design.present - design.absent) for one in included)
+    return tuple((Fraction(one, respondents) - design.absent) / (design.present - design.absent) for one in included)

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
         Objective as Objective,
         Trace as Trace,
     )
-    from rropt.errors import InputError as InputError, NoRoute as NoRoute, RroptError as RroptError
+    from rropt.errors import InputError as InputError, NoMethod as NoMethod, RroptError as RroptError
     from rropt.mechanisms.families.randomized_response import RandomizedResponse as RandomizedResponse
     from rropt.mechanisms.mechanism import Mechanism as Mechanism
     from rropt.model.prior import Pairs as Pairs, Prior as Prior
@@ -98,7 +98,7 @@ _HOMES = {
     "IdentificationRisk Invariant LDP LinearConstraint MaximalRLDP MetricDP RLDP SharedEntropyRate",
     "declare.objectives": "BayesSuccess ChiSquareInformation DOptimality EOptimality ExpectedGain ExpectedLoss "
     "InjectedEntropy MinimaxRisk MutualInformation Objective Trace",
-    "errors": "InputError NoRoute RroptError",
+    "errors": "InputError NoMethod RroptError",
     "mechanisms.families.randomized_response": "RandomizedResponse",
     "mechanisms.mechanism": "Mechanism",
     "model.prior": "Pairs Prior",

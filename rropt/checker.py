@@ -1128,7 +1128,7 @@ def _check_value(value: tuple[Fraction, Fraction], utility: tuple[Pair, Pair]) -
 def _check_bound_of_proof(problem: _Problem, proof: _Proof, bound: Fraction) -> None:
     """bound: "at least the number that proof yields"; `minimize`: "at most minus the yield"."""
     signed = -bound if problem.sense == "minimize" else bound
-    if _less(_pair(signed), _yield(problem, proof)):
+    if _less(_pair(signed), _proved_bound(problem, proof)):
         raise Refuted("bound: claims more than the proof yields")
 
 
@@ -1591,7 +1591,7 @@ def _read_problem(value: object, where: Where, rats: _Rationals, version: int, m
         _read_divergences(keys["divergences"], (where, "divergences"), rats, version) if "divergences" in keys else [],
     )  # fmt: skip
     if version < 6:
-        _read_company(problem, where, version)
+        _check_combination(problem, where, version)
     _read_alone(problem, where)
     return problem
 
@@ -1716,7 +1716,7 @@ def _read_alone(problem: _Problem, where: Where) -> None:
             _unreadable((where, "structure"), "does not go with the keys limits and divergences")
 
 
-def _read_company(problem: _Problem, where: Where, version: int) -> None:
+def _check_combination(problem: _Problem, where: Where, version: int) -> None:
     """What goes with what in section 4: "asked of the last problem, which is `problem` itself where the proof has no
     steps".
     """
@@ -1744,7 +1744,7 @@ def _read_company(problem: _Problem, where: Where, version: int) -> None:
             what = "the utilities linear and mutual_information without given"
             _unreadable((where, "identification_risk"), f"goes only with {what}")
     if cone.sets is not None:
-        _read_company_of_sets(problem, (where, "cone"))
+        _check_combination_of_sets(problem, (where, "cone"))
     if problem.limits:
         _unreadable((where, "limits"), "must be absent where a proof is of the problem")
     if problem.divergences:
@@ -1774,7 +1774,7 @@ def _read_design(
     return _read_matrix(keys["queries"], at, k, "queries * k", rats)
 
 
-def _read_company_of_sets(problem: _Problem, where: Where) -> None:
+def _check_combination_of_sets(problem: _Problem, where: Where) -> None:
     """ "The cones robust and confidence go with sense maximize, the utility mutual_information without given, outputs
     null, empty rows [...] only (else UNREADABLE)".
 
@@ -4752,7 +4752,7 @@ def _read_steps(
     it, the first of `problem`"; "a problem on the way that breaks what section 4 asks of it" is UNREADABLE.
     """
     if version < 6 or not isinstance(value, dict) or "steps" not in value:
-        _read_company(problem, "problem", version)
+        _check_combination(problem, "problem", version)
         return [], problem, value
     at: Where = (where, "steps")
     items = _read_list(value["steps"], at, least=1)
@@ -4764,7 +4764,7 @@ def _read_steps(
         _read_alone(problem, (at, i))
         _limit(len(problem.limits), MAX_STEPS, (at, i), "limits")
         _limit(sum(len(row.terms) for row in problem.rows), MAX_PRODUCT, (at, i), "row terms together")
-    _read_company(problem, "the problem after proof.steps", version)
+    _check_combination(problem, "the problem after proof.steps", version)
     return steps.taken, problem, {key: item for key, item in value.items() if key != "steps"}
 
 
@@ -5453,7 +5453,7 @@ def _check_row_signs(problem: _Problem, proof: _Proof) -> None:
             raise Refuted(f"proof.rows[{i}]: negative for a row of sense <=")
 
 
-def _yield(problem: _Problem, proof: _Proof) -> Pair:
+def _proved_bound(problem: _Problem, proof: _Proof) -> Pair:
     """ "Yields sum(a) + sum_i l_i rhs_i" (column-dual: "Yields sum(a)", it has no rows, for inverse_trace
     sum(a) and more); branch-tree: "yields B".
     """
@@ -5670,7 +5670,7 @@ def _shown_ray(v: list[int]) -> str:
 
 def _check_infeasible(problem: _Problem, proof: _Proof) -> None:
     """farkas: "needed besides: sum(a) + sum_i l_i rhs_i < 0"; entropy-farkas: "the yield is < 0"."""
-    if _yield(problem, proof)[0] >= 0:
+    if _proved_bound(problem, proof)[0] >= 0:
         raise Refuted("proof: the prices and the rows do not add up to a negative number")
 
 

@@ -122,8 +122,8 @@ class SettingNeeded(InputError):
         return InputError(self.what, self.where, self._form.format(setting))
 
 
-class NoRoute(RroptError):
-    """No route can take the problem as declared (exit status 5 at the command line)."""
+class NoMethod(RroptError):
+    """No method can take the problem as declared (exit status 5 at the command line)."""
 
 
 @contextmanager
@@ -165,7 +165,7 @@ def suggestion(word: object, known: Iterable[str], listed: str = "use one of") -
 
 @dataclass(frozen=True)
 class Refusal:
-    """A refusal of a route or a rounding as a value: why it refuses, and what to use instead."""
+    """A refusal of a method or a rounding as a value: why it refuses, and what to use instead."""
 
     why: str
     instead: str = ""

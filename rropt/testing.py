@@ -15,7 +15,7 @@ from flint import arb
 
 from rropt.declare.constraints import LDP, Constraint
 from rropt.declare.objectives import BayesSuccess, Objective, Trace
-from rropt.errors import InputError, NoRoute
+from rropt.errors import InputError, NoMethod
 from rropt.exact import ball
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.convex_terms import ConvexTerm
@@ -25,8 +25,8 @@ from rropt.program.cones import FloatArray
 from rropt.program.extras import OffDiagonalForm
 from rropt.program.limits import Sum
 from rropt.program.programs import ColumnSum, Divergence, Linear, Program, Utility
-from rropt.solve.kernel.route import Answer, Dual, Effort, Route
-from rropt.solve.kernel.search import Relaxation
+from rropt.solve.engine.method import Answer, Dual, Method, SolveLimits
+from rropt.solve.engine.search import Relaxation
 from rropt.solve.registry import choose
 
 Rows = list[list[Fraction]]
@@ -271,8 +271,8 @@ def _hold_columns(utility: ColumnSum, rng: np.random.Generator, k: int) -> None:
 # -- bounds ----------------------------------------------------------------------------------------------
 
 
-class _Shaken(Route):
-    """The route that is right, with other multipliers."""
+class _Shaken(Method):
+    """The method that is right, with other multipliers."""
 
     name = "shaken"
     because = "any multipliers are valid"
@@ -284,7 +284,7 @@ class _Shaken(Route):
     def refuse(self, program: Program, solver: str | None) -> None:
         return None
 
-    def solve(self, program: Program, effort: Effort) -> Answer:
+    def solve(self, program: Program, effort: SolveLimits) -> Answer:
         answer = choose(program, "auto", None)[0].solve(program, effort)
         rng = np.random.default_rng(0)
 
@@ -307,7 +307,7 @@ def _hold_bounds(objective: Objective, constraints: Sequence[Constraint], draws:
         inputs=None if objective.prior is not None else inputs,
         outputs=draws.outputs if free else None,
     )
-    # Some programs have a route of their own, and take no other.
+    # Some programs have a method of their own, and take no other.
     others = [_solve(problem, _Shaken(size)) for size in (0.01, 1.0)]
     found = [one for one in (_solve(problem, "auto"), *others) if one is not None]
     bounds = [-math.inf if one.bound is None else float(one.bound) for one in found]
@@ -325,10 +325,10 @@ def _hold_bounds(objective: Objective, constraints: Sequence[Constraint], draws:
                 )
 
 
-def _solve(problem: Problem, route: str | Route) -> Solution | None:
+def _solve(problem: Problem, method: str | Method) -> Solution | None:
     try:
-        return problem.solve(route, time_limit=LIMIT)
-    except NoRoute:
+        return problem.solve(method, time_limit=LIMIT)
+    except NoMethod:
         return None
     except InputError as error:
         raise BrokenLaw(f"it cannot be solved with: {error}") from error

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 from flint import arb, ctx, fmpq
-from second.checker import verdict as second_verdict
+from independent_checker.checker import verdict as second_verdict
 
 from rropt import checker
 from rropt.checker import Verdict, check_bytes

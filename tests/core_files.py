@@ -20,7 +20,7 @@ HERE = Path(__file__).parent
 FOLDERS = (
     HERE.parent / "docs" / "examples",
     HERE / "data" / "older",
-    HERE / "data" / "second",
+    HERE / "data" / "independent_checker",
     HERE / "data" / "least",
 )
 

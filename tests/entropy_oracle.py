@@ -45,7 +45,7 @@ def _judge(document: Document) -> tuple[Any, arb]:
     keys = {"kind", "rows", "tilts", "flows"} | ({"weight"} if "entropy" in problem else set())
     polyhedral = problem["cone"]["kind"] == "polyhedral"
     need(set(proof) == keys | ({"multipliers"} if polyhedral else set()), "keys of the proof")
-    found = _yield(problem, proof, k, m, farkas)
+    found = _proved_bound(problem, proof, k, m, farkas)
     if farkas:
         need(document["mechanism"] is document["value"] is document["bound"] is None, "nulls")
         need(bool(found < 0), "the yield is not negative")
@@ -132,7 +132,7 @@ def _utility(problem: Document, rows: list[list[Fraction]]) -> Fraction | arb:
     return sum((share * _entropy(row)[0] for share, row in zip(shares, rows, strict=True)), arb(0)) / sum(shares)
 
 
-def _yield(problem: Document, proof: Document, k: int, m: int, farkas: bool) -> arb:
+def _proved_bound(problem: Document, proof: Document, k: int, m: int, farkas: bool) -> arb:
     sign = 1 if problem["sense"] == "maximize" else -1
     scores = [[Fraction(0)] * m for _ in range(k)]
     heats = [Fraction(0)] * k

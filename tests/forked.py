@@ -26,7 +26,7 @@ from typing import NoReturn
 
 COMMAND = "import sys\nfrom rropt.__main__ import main\nsys.exit(main())"
 """The command line of rropt."""
-LOADED = ("highspy", "rich.progress", "rropt.cli.main", "rropt.problem.solution", "rropt.solve.kernel.lp")
+LOADED = ("highspy", "rich.progress", "rropt.cli.main", "rropt.problem.solution", "rropt.solve.engine.lp")
 """What every process has; nothing of it reads the environment where it is imported."""
 
 

@@ -200,7 +200,7 @@ def robust(rng: random.Random) -> Case:
 
 
 def others(rng: random.Random) -> Case:
-    """Notions with a key or a cone of their own, and two of them together."""
+    """DivergenceLimits with a key or a cone of their own, and two of them together."""
     k = rng.choice([2, 3])
     prior = drawn_prior(rng, k)
     counts = [rng.randint(1, 4) for _ in range(k)]

@@ -388,7 +388,7 @@ def _hold(claim: Claim, costs: list[Vector], prices: Vector, rows: Vector) -> bo
     return all(claim.cone.peak(r) == 0 for r in _residuals(claim, costs, prices, rows))
 
 
-def _yield(claim: Claim, prices: Vector, rows: Vector) -> Any:
+def _proved_bound(claim: Claim, prices: Vector, rows: Vector) -> Any:
     return sum(prices, ZERO) + sum((a * rhs for a, (_, rhs, _) in zip(rows, claim.rows, strict=True)), ZERO)
 
 
@@ -396,11 +396,11 @@ def _linear_bound(claim: Claim, proof: object, limit: Any) -> Answer:
     """Whether no mechanism passes `limit` (of the maximisation); linear and bayes, where an action is a column."""
     costs = [[claim.sign * entry for entry in cost] for cost in claim.costs]
     given = _prices(claim, proof)
-    if given is not None and _yield(claim, *given) <= limit and _hold(claim, costs, *given):
+    if given is not None and _proved_bound(claim, *given) <= limit and _hold(claim, costs, *given):
         return "true", "the prices hold"
     optimum, prices, rows = _own_prices(claim, costs)
     shift = max(claim.cone.peak(r) for r in _residuals(claim, costs, prices, rows))
-    if _yield(claim, prices, rows) + claim.k * shift <= limit:
+    if _proved_bound(claim, prices, rows) + claim.k * shift <= limit:
         return "true", "own prices hold"
     if optimum > float(limit) + CLEAR * max(1.0, abs(optimum)):
         return "false", f"numerically: the optimum is {optimum}"
@@ -410,11 +410,11 @@ def _linear_bound(claim: Claim, proof: object, limit: Any) -> Answer:
 def _infeasible(claim: Claim, proof: object) -> Answer:
     costs = [[ZERO] * claim.k for _ in range(1 if claim.outputs is None else len(claim.outputs))]
     given = _prices(claim, proof)
-    if given is not None and _yield(claim, *given) < 0 and _hold(claim, costs, *given):
+    if given is not None and _proved_bound(claim, *given) < 0 and _hold(claim, costs, *given):
         return "true", "the multipliers hold"
     missed, prices, rows = _own_prices(claim, costs, elastic=True)
     shift = max(claim.cone.peak(r) for r in _residuals(claim, costs, prices, rows))
-    if _yield(claim, prices, rows) + claim.k * shift < 0:
+    if _proved_bound(claim, prices, rows) + claim.k * shift < 0:
         return "true", "own multipliers hold"
     if missed > -1e-10:
         return "false", "numerically: there is a mechanism"

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rropt.solve.kernel.search import Cell
+from rropt.solve.engine.search import Cell
 
 
 @dataclass(eq=False)

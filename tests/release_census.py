@@ -1,7 +1,7 @@
 """Reads everything that releases left behind, with nothing of rropt, and returns what it should not be.
 
-A folder holds the data t.parquet, their ledger, outputs o.parquet (also partial ones) and manifests; `shared` is the
-ledger of all folders, in which the name of a folder is its population.
+A folder holds the data t.parquet, their accountant, outputs o.parquet (also partial ones) and manifests; `shared` is the
+accountant of all folders, in which the name of a folder is its population.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from ledgers import draws, events
+from accountants import draws, events
 
 
 def level(draw: dict[str, Any]) -> float:
     """The epsilon of a draw."""
-    return sum(math.log(Fraction(column["parity"])) for column in draw["columns"])
+    return sum(math.log(Fraction(column["privacy_ratio"])) for column in draw["columns"])
 
 
 class Census:
@@ -49,7 +49,7 @@ class Census:
 
     def folder(self, folder: Path, common: list[dict[str, Any]]) -> list[str]:
         """What is wrong in one folder."""
-        own, found = draws(folder / "t.parquet.ledger"), []
+        own, found = draws(folder / "t.parquet.accountant"), []
         outputs = [path for path in (folder / "o.parquet", *folder.glob(".o.parquet.*.tmp")) if path.exists()]
         # A partial file grows: it is known by its release, and a complete one by its manifest or its bytes.
         for path in outputs:
@@ -58,10 +58,10 @@ class Census:
                 self.seen[folder.name].add(path.name.split(".")[-2])
             elif not self.told(folder, hashlib.sha256(data).hexdigest()):
                 found.append("the output is not that of its manifest")
-        for which, ledger in (("own", own), ("shared", common)):
-            missing = self.seen[folder.name] - {one["release"] for one in ledger}
+        for which, accountant in (("own", own), ("shared", common)):
+            missing = self.seen[folder.name] - {one["release"] for one in accountant}
             if missing:
-                found.append(f"drawn and not in the {which} ledger: {missing}")
+                found.append(f"drawn and not in the {which} accountant: {missing}")
         found += self.understated(folder, own)
         return found
 
@@ -80,14 +80,14 @@ class Census:
         return False
 
     def understated(self, folder: Path, own: list[dict[str, Any]]) -> list[str]:
-        """Whether the manifest states less than the draws that the ledger has up to it."""
+        """Whether the manifest states less than the draws that the accountant has up to it."""
         path = folder / "o.parquet.manifest.json"
         if not path.exists():
             return []
         content = json.loads(path.read_text(encoding="utf-8"))
         order = [one["release"] for one in own]
         if content["release"] not in order:
-            return ["its manifest is of a release that the ledger does not have"]
+            return ["its manifest is of a release that the accountant does not have"]
         until = own[: order.index(content["release"]) + 1]
         total = sum(map(level, until))
         stated = content["epsilon_with_earlier"]

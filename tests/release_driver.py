@@ -3,7 +3,7 @@
 Run as a script it reads cases, a JSON list a line, and answers each line with the list of their results. A case names
 a `folder` and the `arguments` of the command, and one of: `limit` (bytes that no file may pass), `die` (the step at
 which the child kills itself), `kill` (seconds after which it gets `signal`, SIGKILL by default), or nothing. With a
-ledger `after`, the seconds begin when a line is added to it, and the signal goes to the process `victim`, or to the
+accountant `after`, the seconds begin when a line is added to it, and the signal goes to the process `victim`, or to the
 child and all processes that it started. A result has `status` (of the command, or the signal as a negative number),
 `out`, `err`, `seconds`; it is given when none of these processes is left.
 """
@@ -23,11 +23,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
-from ledgers import length
+from accountants import length
 
 from rropt import __main__ as cli
 from rropt.mechanisms.families.randomized_response import RandomizedResponse
-from rropt.release import ProtectedColumn, ledger, release_table, run
+from rropt.release import ProtectedColumn, accountant, release_table, run
 from rropt.release.storage import chain
 
 
@@ -62,7 +62,7 @@ def arm(step: str) -> None:
         "streamed": lambda: setattr(run.FileRelease, "_stream", after(run.FileRelease._stream)),
         "manifest": lambda: setattr(run, "sync_folder", after(run.sync_folder)),
         "named": lambda: setattr(run, "sync_folder", after(run.sync_folder, 2)),
-        "finished": lambda: setattr(ledger.Ledger, "finish", after(ledger.Ledger.finish)),
+        "finished": lambda: setattr(accountant.PrivacyAccountant, "finish", after(accountant.PrivacyAccountant.finish)),
     }
     traps[step]()
 
@@ -88,9 +88,9 @@ def child(case: dict[str, Any], out: int, err: int) -> int:
     return status
 
 
-def wait_for_a_line(process: int, ledger: str, before: int) -> None:
-    """Return when the ledger is longer than it was, or when the child has ended; it is still to be waited for."""
-    while not os.waitid(os.P_PID, process, os.WEXITED | os.WNOHANG | os.WNOWAIT) and length(ledger) == before:
+def wait_for_a_line(process: int, accountant: str, before: int) -> None:
+    """Return when the accountant is longer than it was, or when the child has ended; it is still to be waited for."""
+    while not os.waitid(os.P_PID, process, os.WEXITED | os.WNOHANG | os.WNOWAIT) and length(accountant) == before:
         time.sleep(0.02)
 
 

@@ -1,6 +1,6 @@
 """Watches folders of releases as another user, until its input ends; see test_release_kills.py.
 
-Prints a JSON list of what that user could read and should not: ledgers, and partial outputs that are not complete.
+Prints a JSON list of what that user could read and should not: accountants, and partial outputs that are not complete.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ if __name__ == "__main__":
     while not select.select([sys.stdin], [], [], PAUSE)[0]:
         looks += 1
         for path in (one for first in names(root) for one in (first, *names(first))):
-            if path.name.endswith((".tmp", "-wal", "-journal", "-shm", ".ledger")) or path.name.startswith(
+            if path.name.endswith((".tmp", "-wal", "-journal", "-shm", ".accountant")) or path.name.startswith(
                 ("all", "t.parquet.")
             ):
                 try:

@@ -15,14 +15,14 @@ F = Fraction
 def enumerated_risk(column: Sequence[Fraction], counts: Sequence[int], category: int, a: int) -> Fraction:
     """P(correct match | S = a): every record is released as `category` or not; the intruder picks one of those that
     are."""
-    people = [x for x, count in enumerate(counts) for _ in range(count)]
-    target = people.index(category)
+    respondents = [x for x, count in enumerate(counts) for _ in range(count)]
+    target = respondents.index(category)
     right, whole = F(0), F(0)
-    for released in product((False, True), repeat=len(people)):
+    for released in product((False, True), repeat=len(respondents)):
         if sum(released) != a:
             continue
         chance = F(1)
-        for x, yes in zip(people, released, strict=True):
+        for x, yes in zip(respondents, released, strict=True):
             chance *= column[x] if yes else 1 - column[x]
         whole += chance
         if released[target]:

@@ -11,7 +11,7 @@ import rropt as rr
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.program.cones import cone_rows, ratio_edges
 from rropt.program.programs import Program
-from rropt.solve.kernel.climb import worth_and_slope
+from rropt.solve.engine.climb import worth_and_slope
 
 
 def tables(program: Program) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

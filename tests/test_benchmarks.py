@@ -15,7 +15,7 @@ import pytest
 from drawing import graded
 
 NAMES = ("first", "frontier", "full_lp", "large", "ties", "metric", "places", "offdiagonal", "rldp", "exact_rldp")
-NAMES += ("linear_loss", "sampling", "peers", "peer_answers", "rivals", "release", "ledger", "birkhoff", "limits")
+NAMES += ("linear_loss", "sampling", "peers", "peer_answers", "rivals", "release", "accountant", "birkhoff", "limits")
 NAMES += ("constructors", "kernels")
 LONG = ("exact_rldp", "limits", "offdiagonal", "release", "rldp")
 

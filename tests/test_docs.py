@@ -15,7 +15,7 @@ from drawing import graded
 
 import rropt as rr
 from rropt.declare.objectives import WORDS
-from rropt.solve.registry import ROUTES
+from rropt.solve.registry import METHODS
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted(page for page in (ROOT / "docs").rglob("*.md") if "```python\n" in page.read_text(encoding="utf-8"))
@@ -152,10 +152,10 @@ def test_the_page_of_problem_files_has_every_objective_with_its_keys() -> None:
     assert rows == wanted
 
 
-def test_the_page_of_problem_files_has_every_route() -> None:
+def test_the_page_of_problem_files_has_every_method() -> None:
     page = (ROOT / "docs" / "problem-file.md").read_text(encoding="utf-8")
-    (row,) = re.findall(r"^\| `route` \|(.*)\|$", page, re.MULTILINE)
-    assert sorted(re.findall(r"`(\w+)`", row)) == sorted(["auto", *(route.name for route in ROUTES)])
+    (row,) = re.findall(r"^\| `method` \|(.*)\|$", page, re.MULTILINE)
+    assert sorted(re.findall(r"`(\w+)`", row)) == sorted(["auto", *(method.name for method in METHODS)])
 
 
 def _counted(pattern: str, root: Path = ROOT) -> int:

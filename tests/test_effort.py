@@ -59,7 +59,7 @@ def test_counts_are_the_same_again(effort: Any) -> None:
 
 
 def test_more_work_is_noticed(effort: Any, stored: dict[str, dict[str, int]]) -> None:
-    """A route that solves everything twice is over the tolerance in each count that it doubles."""
+    """A method that solves everything twice is over the tolerance in each count that it doubles."""
     case = next(case for case in effort.CASES if case.name == "robust-cuts")
     now = {key: 2 * count for key, count in stored[case.name].items()}
     assert len(effort.excess(stored[case.name], now)) == len(now)
@@ -67,7 +67,7 @@ def test_more_work_is_noticed(effort: Any, stored: dict[str, dict[str, int]]) ->
 
 
 def test_nothing_stays_behind(effort: Any) -> None:
-    from rropt.solve.kernel.lp import LpModel
+    from rropt.solve.engine.lp import LpModel
 
     before = LpModel.solve
     with pytest.raises(ZeroDivisionError), effort.counted():

@@ -1,4 +1,4 @@
-"""The page on adding an objective, a constraint and a route, taken at its word: each in a file outside the package."""
+"""The page on adding an objective, a constraint and a method, taken at its word: each in a file outside the package."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_an_objective_with_its_word_is_one_file_and_one_line(checkout: Path, tmp
     shutil.copytree(checkout / "rropt", tmp_path / "rropt", ignore=shutil.ignore_patterns("*.pyc.*"))
     shutil.copy(checkout / "tests" / "subset_truth.py", tmp_path / "rropt" / "declare" / "objectives")
     public = tmp_path / "rropt" / "__init__.py"
-    text, line = public.read_text(encoding="utf-8"), '    "errors": "InputError NoRoute RroptError",\n'
+    text, line = public.read_text(encoding="utf-8"), '    "errors": "InputError NoMethod RroptError",\n'
     assert text.count(line) == 1
     own = '    "declare.objectives.subset_truth": "SubsetTruth",\n'
     public.write_text(text.replace(line, own + line), encoding="utf-8")

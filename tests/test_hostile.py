@@ -237,16 +237,16 @@ COMMANDS = [
     ("o.csv", "estimate res {} --column a"),
     ("o.csv.manifest.json", "estimate res o.csv --column a"),
     ("o.parquet", "estimate res {} --column a"),
-    ("d.csv.ledger", "ledger show {}"),
-    ("d.csv.ledger", "ledger verify {}"),
-    ("d.csv.ledger", "apply res d.csv --column a -o x.csv --force"),
+    ("d.csv.accountant", "accountant show {}"),
+    ("d.csv.accountant", "accountant verify {}"),
+    ("d.csv.accountant", "apply res d.csv --column a -o x.csv --force"),
     ("counts.csv", "audit res/mechanism.csv --prior {}"),
     ("k.key", "apply res d.csv --column a -o x.csv --force --key k.key --id n"),
     ("res/mechanism.json", "publish res -o public"),
     ("res/solution.json", "publish res -o public"),
     ("res/certificate.json", "publish res -o public --counts-are-public"),
     ("pairs.csv", "audit-sampler {} --epsilon 1"),
-    ("p.toml", "compare {} --time-limit 1 --routes linear,vertices"),
+    ("p.toml", "compare {} --time-limit 1 --methods linear,vertices"),
     ("p.toml", "sweep {} --epsilon 1,2 -o new.csv --time-limit 2"),
     ("t.csv", "sweep p.toml --epsilon 1,2 -o {}"),
     ("counts.csv", "sweep p.toml --prior {} -o new.csv"),
@@ -257,22 +257,22 @@ COMMANDS = [
     ("merged.json", "identify {} -o i.json"),
     ("linear.json", "core {} -o new.core"),
     ("linear.json", "core {}"),
-    ("d.csv.ledger", "ledger init {} --ceiling 1"),
-    ("d.csv.ledger", "ledger sign {} --key s.pem -o new.receipt"),
-    ("s.pem", "ledger sign d.csv.ledger --key {} -o new.receipt"),
-    ("s.receipt", "ledger verify d.csv.ledger --receipt {} --public s.pub"),
-    ("s.pub", "ledger verify d.csv.ledger --receipt s.receipt --public {}"),
+    ("d.csv.accountant", "accountant init {} --ceiling 1"),
+    ("d.csv.accountant", "accountant sign {} --key s.pem -o new.receipt"),
+    ("s.pem", "accountant sign d.csv.accountant --key {} -o new.receipt"),
+    ("s.receipt", "accountant verify d.csv.accountant --receipt {} --public s.pub"),
+    ("s.pub", "accountant verify d.csv.accountant --receipt s.receipt --public {}"),
 ]
 NAMED = [f"models {one}" for one in (
     "show {}", "copy {} -o new", "solve {} --time-limit 1", "people {} -o new.csv", "people adult-pram -o {}",
     "people adult-pram -o new.csv --column {}", "people adult-pram -o new.csv --count {}", "figure {} 1 -o new",
     "figure ayed2020 {}", "table {} 1", "table ayed2020 {}")] + [
-    "key new {}", "ledger init new --ceiling {}", "ledger init new --ceiling 1 --unit {}", "core linear.json -o {}",
+    "key new {}", "accountant init new --ceiling {}", "accountant init new --ceiling 1 --unit {}", "core linear.json -o {}",
     "sweep p.toml --epsilon {} --time-limit 1", "sweep p.toml --over {}=1 --time-limit 1", "sweep p.toml --over gap={}",
-    "compare p.toml --routes {}", "compare p.toml --routes vertices --solvers {}",
-    "compare p.toml --repeats {} --routes vertices",
+    "compare p.toml --methods {}", "compare p.toml --methods vertices --solvers {}",
+    "compare p.toml --repeats {} --methods vertices",
     "audit-sampler pairs.csv --epsilon {}", "identify merged.json -o new.json --share {}",
-    "solve p.toml --route {} -o new",
+    "solve p.toml --method {} -o new",
     "solve p.toml -o new --time-limit {}", "solve p.toml -o new --gap {}", "estimate res o.csv --column {}",
 ]  # fmt: skip
 """Commands that read a name or a number."""
@@ -322,7 +322,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
         Path("s.pub").write_bytes(key.public_key().public_bytes(serialization.Encoding.PEM, form))
         plain = (serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
         Path("s.pem").write_bytes(key.private_bytes(serialization.Encoding.PEM, *plain))
-        assert main(["ledger", "sign", "d.csv.ledger", "--key", "s.pem", "-o", "s.receipt"]) == 0
+        assert main(["accountant", "sign", "d.csv.accountant", "--key", "s.pem", "-o", "s.receipt"]) == 0
         assert main(["sweep", "p.toml", "--epsilon", "1,2", "-o", "t.csv"]) == 0
         return {str(path.relative_to(place)): path.read_bytes() for path in place.rglob("*") if path.is_file()}
 
@@ -333,7 +333,7 @@ def test_every_command_answers_or_says_in_one_line_what_is_wrong(
     name: str, command: str, times: int, files: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     draw = random.Random(f"{name} {command} {times}")
-    is_text = not name.endswith((".npy", ".parquet", ".feather", ".ledger"))
+    is_text = not name.endswith((".npy", ".parquet", ".feather", ".accountant"))
     for at in range(times):
         place = tmp_path / str(at)
         placed(place, {**files, name: damaged(files[name], is_text, draw)})

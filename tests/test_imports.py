@@ -63,7 +63,7 @@ def test_importing_rropt_loads_nothing_heavy(checkout: Path) -> None:
 
 
 def test_declaring_a_problem_loads_nothing_that_solving_needs(checkout: Path) -> None:
-    """Neither routes nor the checker, and of the libraries numpy and flint only: in every process that is started."""
+    """Neither methods nor the checker, and of the libraries numpy and flint only: in every process that is started."""
     declared = (
         "import rropt as rr\n"
         "goal = rr.Maximize(rr.MutualInformation(rr.Prior.uniform(3)))\n"
@@ -78,7 +78,7 @@ def test_declaring_a_problem_loads_nothing_that_solving_needs(checkout: Path) ->
 
 
 def test_a_first_solve_loads_no_library_that_it_does_not_use(checkout: Path) -> None:
-    """Routes that are not taken bring nothing: these parts of scipy are loaded where they are used.
+    """Methods that are not taken bring nothing: these parts of scipy are loaded where they are used.
 
     Older versions of scipy.sparse load some of them by themselves.
     """

@@ -45,7 +45,7 @@ drawn = list(mechanism.randomize(labels * 10))
 estimate = mechanism.estimate({"a": 5, "b": 3, "c": 2})
 solved[1].certificate.save(sys.argv[2])
 print(json.dumps([[one.status for one in solved], sorted({*drawn} | {*labels}),
-    rr.check(sys.argv[2]).status, round(float(rr.audit([[.5, .5], [.25, .75]]).parity), 9)]))
+    rr.check(sys.argv[2]).status, round(float(rr.audit([[.5, .5], [.25, .75]]).privacy ratio), 9)]))
 """
 
 
@@ -59,8 +59,8 @@ def run(missing: str, text: str, *arguments: str) -> subprocess.CompletedProcess
 def test_small_problems_need_none_of_them(missing: str, tmp_path: Path) -> None:
     ran = run(missing, WORK, str(tmp_path / "saved.json"))
     assert ran.returncode == 0, ran.stderr[-2000:]
-    statuses, labels, verdict, parity = json.loads(ran.stdout)
-    assert (set(statuses), labels, verdict, parity) == ({"certified"}, ["a", "b", "c"], "PROVED", 2)
+    statuses, labels, verdict, privacy_ratio = json.loads(ran.stdout)
+    assert (set(statuses), labels, verdict, privacy_ratio) == ({"certified"}, ["a", "b", "c"], "PROVED", 2)
 
 
 @pytest.mark.parametrize("work", ["import rropt; rropt.checker", "from rropt.checker import main; main([sys.argv[2]])"])
@@ -78,7 +78,7 @@ LINES = {
     "cvxpy": "rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1)], inputs=['a', 'b']).to_cvxpy()",
     "networkx": "rr.MetricDP([('a', 'b', 1)], epsilon=1)",
     "cdd": "rr.robust.columnwise_maximin(rr.robust.ChiSquareSet([[5, 3], [3, 5]]), epsilon=1)",
-    "highspy": "rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1)], inputs=['a', 'b']).solve(route='linear')",
+    "highspy": "rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1)], inputs=['a', 'b']).solve(method='linear')",
     "cryptography": "rr.RandomizedResponse(['a', 'b'], epsilon=1).to_mechanism().randomize(['a'])",
 }
 CAUGHT = """
@@ -105,12 +105,12 @@ def test_where_one_is_needed_a_line_names_it(package: str, tmp_path: Path) -> No
     assert len(line) < 500
 
 
-def test_route_vertices_gives_its_problem_to_another_route_where_cdd_is_missing() -> None:
+def test_method_vertices_gives_its_problem_to_another_method_where_cdd_is_missing() -> None:
     work = """
 import rropt as rr
 rule = rr.MetricDP([("a", "b", 1), ("b", "c", 1)], epsilon=1)
 prior = rr.Prior.from_counts([5, 3, 2], labels=["a", "b", "c"])
-solved = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rule]).solve(route="vertices")
+solved = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rule]).solve(method="vertices")
 print(solved.status, solved.claim.notes)
 """
     ran = run("cdd", work)

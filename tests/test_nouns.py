@@ -29,7 +29,7 @@ KNOWN = rr.robust.KnownDistribution(JOINT)
 HALF = Fraction(1, 2)
 KRR = rr.RandomizedResponse(ABC, epsilon=1).to_mechanism()
 FLAT = rr.Mechanism.from_rationals([["1/2"] * 2] * 3, inputs=ABC)
-KEYS = rr.disclosure.KeyTable.of([[3, 1], [1, 2]], {"sex": ["f", "m"], "age": ["x", "y"]})
+KEYS = rr.disclosure.QuasiIdentifierTable.of([[3, 1], [1, 2]], {"sex": ["f", "m"], "age": ["x", "y"]})
 TRACE = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1)], inputs=ABC)
 
 
@@ -82,7 +82,7 @@ MAKE: dict[str, Callable[[], Any]] = {
     "InjectedEntropy": rr.InjectedEntropy,
     "Invariant": lambda: rr.Invariant({"a": 5, "b": 3, "c": 2}),
     "Joint": lambda: rr.robust.Joint(KNOWN),
-    "KeyTable": lambda: copy.deepcopy(KEYS),
+    "QuasiIdentifierTable": lambda: copy.deepcopy(KEYS),
     "KnownDistribution": lambda: rr.robust.KnownDistribution(JOINT),
     "LDP": lambda: rr.LDP(1),
     "Level": lambda: rr.privacy.Level(1),
@@ -104,7 +104,7 @@ MAKE: dict[str, Callable[[], Any]] = {
     "Prior": lambda: rr.Prior.from_counts({"a": 5, "b": 3, "c": 2}),
     "Problem": lambda: rr.Problem(rr.Maximize(rr.MutualInformation(PRIOR)), [rr.LDP(1), rr.Floor(HALF)]),
     "ProductMechanism": lambda: rr.mechanisms.ProductMechanism([KRR, KRR], names=["first", "second"]),
-    "ProjectedRisk": lambda: rr.estimation.projected_risk(KRR, PRIOR, people=20, seed=1),
+    "ProjectedRisk": lambda: rr.estimation.projected_risk(KRR, PRIOR, respondents=20, seed=1),
     "ProtectedColumn": lambda: rr.release.ProtectedColumn("x", KRR),
     "RLDP": lambda: rr.RLDP(1, rr.robust.ChiSquareSet(JOINT)),
     "RandomizedResponse": lambda: rr.RandomizedResponse(3, epsilon=1),
@@ -133,12 +133,12 @@ MAKE: dict[str, Callable[[], Any]] = {
 }
 """One of each kind."""
 MEASURED = {
-    "Comparison": lambda: rr.compare(TRACE, routes=["linear"]),
+    "Comparison": lambda: rr.compare(TRACE, methods=["linear"]),
     "SamplerAudit": lambda: rr.audit_sampler(truth, 1, inputs=ABC, trials=200),
 }
 """Two of these differ: they hold times and draws."""
 RESULTS = {
-    "Considered": lambda: TRACE.routes()[0],
+    "DryRun": lambda: TRACE.methods()[0],
     "DisclosureRisk": lambda: rr.disclosure.fit_population(KEYS, fraction=0.5).risk(),
     "Duals": lambda: TRACE.solve().duals,
     "Goal": lambda: rr.Maximize(rr.Trace()),
@@ -217,7 +217,9 @@ def test_results_have_one_spelling() -> None:
         other = {name for name in names if re.fullmatch(r"(lower|upper|best|worst)_(bound|value|risk)", name)}
         faults += [f"{kind.__name__}.{name}" for name in other]
         called = [
-            name for name in ("value", "bound", "gap", "epsilon", "parity") if callable(getattr(kind, name, None))
+            name
+            for name in ("value", "bound", "gap", "epsilon", "privacy_ratio")
+            if callable(getattr(kind, name, None))
         ]
         faults += [f"{kind.__name__}.{name}()" for name in called]
         faults += [f"{kind.__name__}.bound without value"] * (

@@ -75,7 +75,7 @@ RIDDLES = (
     "it is no list",
     "labels that\n    are no inputs",
     "the format has no word for it",
-    "route linear knows no entropy",
+    "method linear knows no entropy",
     "each solver is told its limit",
     "a matrix that tells everything",
     "nothing here is believed",
@@ -97,5 +97,5 @@ def test_a_riddle_is_found(tmp_path: Path, sentence: str) -> None:
 
 def test_plain_sentences_pass(tmp_path: Path) -> None:
     file = tmp_path / "prose.md"
-    file.write_text("There is no route. It is no larger than the bound. It is not a list.", encoding="utf-8")
+    file.write_text("There is no method. It is no larger than the bound. It is not a list.", encoding="utf-8")
     assert riddles([file]) == []

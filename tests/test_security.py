@@ -17,7 +17,7 @@ from typing import NoReturn
 
 import numpy as np
 import pytest
-from ledgers import change, draws
+from accountants import change, draws
 
 import rropt as rr
 from rropt import __main__ as cli
@@ -102,15 +102,15 @@ def test_apply_takes_no_seed() -> None:
 def test_levels_are_rounded_up_where_they_are_shown(number: int) -> None:
     from rropt.release.plans.odds import epsilon_above
 
-    parity = Fraction(3 + 7 * number, 2 + number)
+    privacy_ratio = Fraction(3 + 7 * number, 2 + number)
     # exp of what is shown, rounded down, reaches the exact ratio.
-    assert exp_enclosure(Fraction(epsilon_above(parity))).upper >= parity
-    assert epsilon_above(parity) - np.log(float(parity)) < 1e-12
+    assert exp_enclosure(Fraction(epsilon_above(privacy_ratio))).upper >= privacy_ratio
+    assert epsilon_above(privacy_ratio) - np.log(float(privacy_ratio)) < 1e-12
 
 
 @pytest.mark.parametrize("epsilon", ["0.1", "1/3", "1", "2.5", "11"])
 def test_what_is_declared_is_rounded_down(epsilon: str) -> None:
-    found = RandomizedResponse(5, epsilon=epsilon).to_mechanism().parity
+    found = RandomizedResponse(5, epsilon=epsilon).to_mechanism().privacy_ratio
     assert found <= exp_enclosure(Fraction(epsilon)).lower
     assert np.log(float(found)) > float(Fraction(epsilon)) - 1e-9
 
@@ -193,10 +193,10 @@ def test_no_command_opens_a_socket(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     for arguments in (
         ["solve", "survey-yes-no", "--data", "people.csv", "--column", "x", "--out", "design"],
         ["check", "design/certificate.json"],
-        ["ledger", "init", "--ceiling", "4", "all"],
-        ["apply", "design", "people.csv", "--column", "x", "--ledger", "all"],
-        ["ledger", "show", "all"],
-        ["ledger", "verify", "all"],
+        ["accountant", "init", "--ceiling", "4", "all"],
+        ["apply", "design", "people.csv", "--column", "x", "--accountant", "all"],
+        ["accountant", "show", "all"],
+        ["accountant", "verify", "all"],
         ["estimate", "design", "people.protected.csv", "--column", "x"],
         ["report", "design"],
         ["publish", "design", "-o", "public"],
@@ -215,11 +215,11 @@ def test_a_copy_in_another_folder_is_not_noticed(tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     copy = Path(shutil.copy(data, tmp_path / "other"))
     assert rr.release.release_file(copy, column).manifest["earlier_draws"] == 0
-    # With the ledger of the original it is.
+    # With the accountant of the original it is.
     (tmp_path / "third").mkdir()
     third = Path(shutil.copy(data, tmp_path / "third"))
     with pytest.raises(InputError, match="a second draw leaks more"):
-        rr.release.release_file(third, column, ledger=tmp_path / "t.csv.ledger")
+        rr.release.release_file(third, column, accountant=tmp_path / "t.csv.accountant")
 
 
 def test_who_has_the_key_undoes_a_memoised_draw(tmp_path: Path) -> None:
@@ -227,19 +227,19 @@ def test_who_has_the_key_undoes_a_memoised_draw(tmp_path: Path) -> None:
     column = rr.release.ProtectedColumn("x", RandomizedResponse(("a", "b"), epsilon=1).to_mechanism())
     new_key(tmp_path / "key")
     data = tmp_path / "t.csv"
-    people = [(f"p{at}", "ab"[at * at % 3 % 2]) for at in range(200)]
-    data.write_text("id,x\n" + "".join(f"{one},{value}\n" for one, value in people))
+    respondents = [(f"p{at}", "ab"[at * at % 3 % 2]) for at in range(200)]
+    data.write_text("id,x\n" + "".join(f"{one},{value}\n" for one, value in respondents))
     rr.release.release_file(data, column, identity="id", key=tmp_path / "key")
     released = [line.split(",")[1] for line in (tmp_path / "t.protected.csv").read_text().splitlines()[1:]]
     stack = Stack(column)
     scope = Scope(read_key(tmp_path / "key"), stack, "id")
-    names = Texts.of([one.encode() for one, _ in people])
+    names = Texts.of([one.encode() for one, _ in respondents])
     guessed = [
         stack.draw(rows, scope.source(rows, names)).tolist()
         for rows in (np.zeros(200, dtype=int), np.ones(200, dtype=int))
     ]
     known = 0
-    for at, ((_, true), answer) in enumerate(zip(people, released, strict=True)):
+    for at, ((_, true), answer) in enumerate(zip(respondents, released, strict=True)):
         fits = [
             value for value, code in zip("ab", (guessed[0][at], guessed[1][at]), strict=True) if "ab"[code] == answer
         ]
@@ -270,7 +270,7 @@ def test_lines_taken_from_the_end_are_noticed_with_a_receipt_alone(tmp_path: Pat
     public = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
     (tmp_path / "key.pub").write_bytes(public)
     mechanism = RandomizedResponse(("a", "b"), epsilon=1).to_mechanism()
-    data, ledger = tmp_path / "t.csv", tmp_path / "t.csv.ledger"
+    data, accountant = tmp_path / "t.csv", tmp_path / "t.csv.accountant"
     data.write_text("x,y\na,b\n")
     for name in "xy":
         rr.release.release_file(
@@ -278,13 +278,13 @@ def test_lines_taken_from_the_end_are_noticed_with_a_receipt_alone(tmp_path: Pat
             rr.release.Release([rr.release.ProtectedColumn(name, mechanism)], drop=["xy".strip(name)]),
             tmp_path / f"{name}.csv",
         )
-    sign = ["ledger", "sign", str(ledger), "--key", str(tmp_path / "key"), "-o", str(tmp_path / "receipt")]
+    sign = ["accountant", "sign", str(accountant), "--key", str(tmp_path / "key"), "-o", str(tmp_path / "receipt")]
     assert cli.main(sign) == 0
-    change(ledger, "DELETE FROM ledger WHERE number > (SELECT MAX(number) - 2 FROM ledger)")
-    assert cli.main(["ledger", "verify", str(ledger)]) == 0
-    assert len(draws(ledger)) == 1
+    change(accountant, "DELETE FROM accountant WHERE number > (SELECT MAX(number) - 2 FROM accountant)")
+    assert cli.main(["accountant", "verify", str(accountant)]) == 0
+    assert len(draws(accountant)) == 1
     receipt = ["--receipt", str(tmp_path / "receipt"), "--public", str(tmp_path / "key.pub")]
-    assert cli.main(["ledger", "verify", str(ledger), *receipt]) == 2
+    assert cli.main(["accountant", "verify", str(accountant), *receipt]) == 2
 
 
 def test_the_first_lines_of_the_checker_name_the_problem(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

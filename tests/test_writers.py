@@ -54,7 +54,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "p.toml").write_text(PROBLEM)
     (folder / "t.csv").write_text("id,x\n1,a\n2,b\n")
     assert cli.main(["solve", str(folder / "p.toml"), "--out", str(folder / "d")]) == 0
-    assert cli.main(["ledger", "init", "--ceiling", "9", str(folder / "all")]) == 0
+    assert cli.main(["accountant", "init", "--ceiling", "9", str(folder / "all")]) == 0
     assert cli.main(["key", "new", str(folder / "key")]) == 0
     (folder / "sign").write_bytes(_private_key())
     return folder
@@ -75,7 +75,7 @@ def solution(made: Path) -> Any:
 
 @functools.cache
 def comparison(made: Path) -> Any:
-    return compare(rr.load_problem(made / "p.toml"), routes=["linear"], time_limit=5)
+    return compare(rr.load_problem(made / "p.toml"), methods=["linear"], time_limit=5)
 
 
 def run(*arguments: object) -> None:
@@ -102,8 +102,8 @@ WRITERS: dict[str, tuple[str, Write]] = {
     ),
     "audit": ("a.json", lambda made, path: run("audit", made / "d/mechanism.csv", "--epsilon", 2, "--improved", path)),
     "identify": ("i.json", lambda made, path: run("identify", made / "d", "-o", path)),
-    "models people": ("people.csv", lambda made, path: run("models", "people", "adult-education", "-o", path)),
-    "models people --force": (
+    "models records": ("people.csv", lambda made, path: run("models", "people", "adult-education", "-o", path)),
+    "models records --force": (
         "people.csv",
         lambda made, path: run("models", "people", "adult-education", "--force", "-o", path),
     ),
@@ -116,10 +116,10 @@ WRITERS: dict[str, tuple[str, Write]] = {
         lambda made, path: run("models", "copy", "adult-education", "--force", "-o", path.parent),
     ),
     "publish": ("mechanism.json", lambda made, path: run("publish", made / "d", "-o", path.parent)),
-    "ledger init": ("ledger", lambda made, path: Account.create(path, 4)),
-    "ledger sign": (
+    "accountant init": ("accountant", lambda made, path: Account.create(path, 4)),
+    "accountant sign": (
         "receipt",
-        lambda made, path: run("ledger", "sign", made / "all", "--key", made / "sign", "-o", path),
+        lambda made, path: run("accountant", "sign", made / "all", "--key", made / "sign", "-o", path),
     ),
     "key new": ("key", lambda made, path: run("key", "new", path)),
     **{
@@ -128,7 +128,7 @@ WRITERS: dict[str, tuple[str, Write]] = {
     },
     **{
         f"apply: {name}{''.join(more)}": (name, lambda made, path, more=more: _apply(made, path.parent, *more))
-        for name in ("o.csv", "o.csv.manifest.json", "t.csv.ledger", "key.records")
+        for name in ("o.csv", "o.csv.manifest.json", "t.csv.accountant", "key.records")
         for more in ((), ("--force",))
     },
 }
@@ -296,7 +296,7 @@ def test_an_open_file_that_is_named_by_its_number_is_written_into(redirected: st
 
 
 @posix
-@pytest.mark.parametrize("name", ["report", "core", "identify", "models people", "ledger sign"])
+@pytest.mark.parametrize("name", ["report", "core", "identify", "models records", "accountant sign"])
 def test_standard_output_has_the_content_and_nothing_else(
     name: str, made: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -308,7 +308,7 @@ def test_standard_output_has_the_content_and_nothing_else(
     out, err = capfd.readouterr()
     text = (tmp_path / file).read_text(encoding="utf-8")
     assert out.count("\n") == text.count("\n")
-    assert out[:80] == text[:80] or name == "ledger sign"
+    assert out[:80] == text[:80] or name == "accountant sign"
     assert said.split("\n")[0] in err
 
 

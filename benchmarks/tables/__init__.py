@@ -1,6 +1,7 @@
 """The tables, in the order of the page. A new one is one class in one file, and one instance here."""
 
 from benchmarks.table import Table
+from benchmarks.tables.accountant import PrivacyAccountant
 from benchmarks.tables.birkhoff import Birkhoff
 from benchmarks.tables.constructors import Constructors
 from benchmarks.tables.exact_rldp import ExactRldp
@@ -9,7 +10,6 @@ from benchmarks.tables.frontier import Frontier
 from benchmarks.tables.full_lp import FullLp
 from benchmarks.tables.kernels import Kernels
 from benchmarks.tables.large import Large
-from benchmarks.tables.ledger import Ledger
 from benchmarks.tables.limits import Limits
 from benchmarks.tables.linear_loss import LinearLoss
 from benchmarks.tables.metric import Metric
@@ -40,7 +40,7 @@ TABLES: tuple[Table, ...] = (
     PeerAnswers(),
     Rivals(),
     Release(),
-    Ledger(),
+    PrivacyAccountant(),
     Birkhoff(),
     Limits(),
     Constructors(),

@@ -113,7 +113,7 @@ in c blocks, at most (n - 1)^2 + 1. The targets are the seconds, and at most {MO
 bottleneck method where that was run.
 
 *Dense* matrices are random and scaled by Sinkhorn's method, *band* decays as exp(-|x - y| / 3), *few permutations* is
-a mixture of 2 n of them with Dirichlet weights, *k-RR* is randomised response with parity 20."""
+a mixture of 2 n of them with Dirichlet weights, *k-RR* is randomised response with privacy ratio 20."""
     columns: ClassVar[tuple[Column, ...]] = (
         Column("matrix", "kind"),
         Column("n", "n"),

@@ -87,7 +87,7 @@ def as_percent(value: Value) -> str:
 
 
 class ExactRldp(Table):
-    """Route `cuts` on the exact and the product cone, beside `columns` on the polytope."""
+    """Method `robust_exact` on the exact and the product cone, beside `columns` on the polytope."""
 
     name: ClassVar[str] = "exact_rldp"
     title: ClassVar[str] = "Mutual information under robust LDP, forms exact and product"

@@ -47,13 +47,13 @@ def spent(command: Sequence[str], starts: int) -> float:
 def drawn(number: int, size: int) -> tuple[list[int], str]:
     """(weights, epsilon) of a problem of people: 100 to 10,000 of them, epsilon 0.2 to 5."""
     rng = np.random.default_rng([size, number])
-    people = int(rng.integers(100, 10_000))
-    counts = 1 + rng.multinomial(people, rng.dirichlet(np.ones(size)))
+    respondents = int(rng.integers(100, 10_000))
+    counts = 1 + rng.multinomial(respondents, rng.dirichlet(np.ones(size)))
     return counts.tolist(), f"{np.exp(rng.uniform(np.log(0.2), np.log(5))):.4f}"
 
 
 def solve_one(weights: Sequence[int], epsilon: str) -> None:
-    """Solve a problem by the route of its choice; raises RuntimeError where it is not certified."""
+    """Solve a problem by the method of its choice; raises RuntimeError where it is not certified."""
     found = information_problem(weights, epsilon).solve()
     if found.status != "certified":
         raise RuntimeError(f"{weights} at {epsilon}: {found.status}")

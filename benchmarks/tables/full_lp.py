@@ -78,12 +78,12 @@ def outside(value: float, run: Solved) -> float:
 
 
 def judged(run: Solved, ratio: float, target: float | None) -> str | None:
-    """The mark of a route that is `ratio` times faster than the LP; None without a target."""
+    """The mark of a method that is `ratio` times faster than the LP; None without a target."""
     return None if target is None else mark(run.certified and ratio >= target)
 
 
 class FullLp(Table):
-    """rropt's two routes for mutual information against the full linear programme in HiGHS."""
+    """rropt's two methods for mutual information against the full linear programme in HiGHS."""
 
     name: ClassVar[str] = "full_lp"
     title: ClassVar[str] = "Mutual information under LDP, against the full linear programme"
@@ -92,7 +92,7 @@ Mutual information at epsilon {EPSILON}, Dirichlet(1) priors. **columns** and **
 rounding to exact integers, certificate and its check, to a proved gap of {GAP:g} nats. **LP** is
 `scipy.optimize.linprog` over all 2^k - 2 staircase columns, by HiGHS's dual simplex (`highs-ds`) or interior point
 (`highs-ipm`, with its crossover, which scipy does not switch off); only the call of `linprog` is timed,
-without making the columns. Each of the two routes has the target.
+without making the columns. Each of the two methods has the target.
 
 *Faster* is the LP's time over rropt's. *LP outside* is the distance of the LP's value from the interval that
 rropt proves (0 inside; the interval is narrower than {GAP:g}). *Violation* is the largest worth minus cost of a

@@ -40,12 +40,12 @@ MEMORY, CERTIFICATE = 4e9, 20e6
 
 
 class Large(Table):
-    """The route `columns` at hundreds of inputs and more."""
+    """The method `columns` at hundreds of inputs and more."""
 
     name: ClassVar[str] = "large"
     title: ClassVar[str] = "Mutual information under LDP at hundreds of inputs and more"
     about: ClassVar[str] = f"""\
-Route `columns`, Dirichlet(1) priors, to a proved gap of {GAP:g} nats. *Solve* is end to end (certificate and check
+Method `columns`, Dirichlet(1) priors, to a proved gap of {GAP:g} nats. *Solve* is end to end (certificate and check
 included): the median over the seeds, and the slowest seed. *Check* is the checker alone on the bytes of the saved file,
 *certificate* the size of that file, *nodes* the branches and leaves of the proof's tree: of each the largest over the
 seeds. The target is met where every seed is certified, the slowest one stays within the time, no certificate has more

@@ -1,4 +1,4 @@
-"""Every route on a problem far too large for it: whether it is back in time, and with what."""
+"""Every method on a problem far too large for it: whether it is back in time, and with what."""
 
 from __future__ import annotations
 
@@ -130,19 +130,19 @@ PROBLEMS: dict[str, dict[str, Callable[[], rr.Problem]]] = {
     },
     "maximin": {"6 x 6": lambda: most(rr.MutualInformation(pairs(6, 6).counts, worst_case=pairs(6, 6)), rr.LDP(1))},
 }
-"""Problems far too large for each route, by name."""
+"""Problems far too large for each method, by name."""
 
 
 class Limits(Table):
     """Time limits on problems that are too large."""
 
     name: ClassVar[str] = "limits"
-    title: ClassVar[str] = "Time limits: every route on a problem far too large for it"
+    title: ClassVar[str] = "Time limits: every method on a problem far too large for it"
     about: ClassVar[str] = f"""\
-`solve(route=..., time_limit={LIMIT:g})`. The target asks for an answer after {LIMIT:g} s and at most {SPARE:g} s of
+`solve(method=..., time_limit={LIMIT:g})`. The target asks for an answer after {LIMIT:g} s and at most {SPARE:g} s of
 processor time beyond, with a mechanism and a true bound; building the problem may take {SPARE:g} s."""
     columns: ClassVar[tuple[Column, ...]] = (
-        Column("route", "route"),
+        Column("method", "method"),
         Column("problem", "problem"),
         Column("status", "status"),
         Column("with value and bound", "answered"),
@@ -156,20 +156,20 @@ processor time beyond, with a mechanism and a true bound; building the problem m
 
     def measure(self, scale: Scale) -> Result:
         chosen = {"linear": PROBLEMS["linear"]} if scale == "tiny" else PROBLEMS
-        return Result([limited(route, name, make) for route, own in chosen.items() for name, make in own.items()])
+        return Result([limited(method, name, make) for method, own in chosen.items() for name, make in own.items()])
 
 
-def limited(route: str, name: str, make: Callable[[], rr.Problem]) -> Row:
+def limited(method: str, name: str, make: Callable[[], rr.Problem]) -> Row:
     """Build and solve one problem under the limit."""
     begun = time.process_time()
     problem = make()
     built = time.process_time() - begun
     begun, started = time.process_time(), time.perf_counter()
-    solution = problem.solve(route=route, time_limit=LIMIT)
+    solution = problem.solve(method=method, time_limit=LIMIT)
     spent = time.process_time() - begun
     found = solution.mechanism is not None and solution.value is not None and solution.bound is not None
     return {
-        "route": route,
+        "method": method,
         "problem": name,
         "status": solution.status,
         "built": built,

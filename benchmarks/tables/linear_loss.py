@@ -53,12 +53,12 @@ def by_hand(prior: rr.Prior, epsilon: float, solver: str) -> tuple[str, float, n
 
 
 class LinearLoss(Table):
-    """The least 0-1 loss: rropt's route `linear` against cvxpy with three solvers."""
+    """The least 0-1 loss: rropt's method `linear` against cvxpy with three solvers."""
 
     name: ClassVar[str] = "linear_loss"
     title: ClassVar[str] = "Least 0-1 loss under LDP, against cvxpy"
     about: ClassVar[str] = f"""\
-Least 0-1 loss at the Zipf prior, epsilon {EPSILON}. **rropt** is route `linear` end to end: an exact mechanism, its
+Least 0-1 loss at the Zipf prior, epsilon {EPSILON}. **rropt** is method `linear` end to end: an exact mechanism, its
 certificate, and the check. **cvxpy** is the same design written by hand in the column min/max form (2 k^2 rows), from
 the declaration to the matrix, each solver with its defaults. *Times rropt* is a tool's time over rropt's. *Value* is
 what the tool itself reports (for rropt, what its exact mechanism attains): a value below rropt's *bound* is out of

@@ -73,7 +73,7 @@ TINY = (Case("path of 5", lambda: nx.path_graph(5), 1e-8, 5),)
 
 
 class Metric(Table):
-    """Route `columns` on graphs."""
+    """Method `columns` on graphs."""
 
     name: ClassVar[str] = "metric"
     title: ClassVar[str] = "Mutual information under metric privacy"

@@ -107,12 +107,12 @@ def cases(scale: Scale) -> list[Case]:
 
 
 class OffDiagonal(Table):
-    """Route `branch` on `UniformOffDiagonal`."""
+    """Method `branch` on `UniformOffDiagonal`."""
 
     name: ClassVar[str] = "offdiagonal"
     title: ClassVar[str] = "One number off the diagonal in each row"
     about: ClassVar[str] = f"""\
-Mutual information with `UniformOffDiagonal` under LDP, route `branch`, gap {GAP:g} nats: the priors of Ayed, Battiston
+Mutual information with `UniformOffDiagonal` under LDP, method `branch`, gap {GAP:g} nats: the priors of Ayed, Battiston
 and Camerlenghi section 4.1 (that of scenario III drawn anew, `default_rng({GAMMA_SEED})`), and Dirichlet(1) priors of
 seed {SEED}. The optimum is described as in their tables, by the numbers of q_x that are v_alpha, v_-alpha, v_min and
 v_max.

@@ -124,7 +124,7 @@ class Release(Table):
     about: ClassVar[str] = """\
 `release_file` on a file of two columns, an identifier that stays and 16 categories as text that k-RR protects, each
 run in a process of its own. It reads in batches, looks every value up in the mechanism's domain, draws exactly and
-securely, hashes data and output, writes ledger and manifest, and syncs to the disk. *Memoised* is the same under a key,
+securely, hashes data and output, writes accountant and manifest, and syncs to the disk. *Memoised* is the same under a key,
 with a hash of each identity and its value in both readings, and a memory of what was drawn. *loop* is a simple program
 for Parquet: batches of pyarrow, `numpy.searchsorted` on floats with a generator that is not secure, and
 nothing else. Speed is in millions of rows a second, without loading; memory is the peak of the whole process,

@@ -74,7 +74,7 @@ TINY = (Case("2 x 2", (2, 2), "1", 1e-8, 1), Case("sex, race", None, "1", 1e-6, 
 
 
 class Rldp(Table):
-    """Route `columns` on robust cones."""
+    """Method `columns` on robust cones."""
 
     name: ClassVar[str] = "rldp"
     title: ClassVar[str] = "Mutual information under robust LDP, form polytope"

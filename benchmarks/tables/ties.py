@@ -57,7 +57,7 @@ class Ties(Table):
     name: ClassVar[str] = "ties"
     title: ClassVar[str] = "Mutual information under LDP where weights are equal, nearly equal, or of two kinds"
     about: ClassVar[str] = f"""\
-Route `columns` to a proved gap of {GAP:g} nats, stopped at {TIME_LIMIT:g} s. Near-uniform weights are 1000 + i^2 for
+Method `columns` to a proved gap of {GAP:g} nats, stopped at {TIME_LIMIT:g} s. Near-uniform weights are 1000 + i^2 for
 i = 0, 1, ...; of the two-valued ones half are 1 and half are 2. Where the prior is uniform, *design* is the mutual
 information of the best t-subset design by its closed form (no solver), and the two differences are rropt's proved
 value and proved bound minus it: the first must not be above, nor the second below, 0 (up to the rounding of

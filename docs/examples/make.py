@@ -1,7 +1,7 @@
 """Solves the problem files of this folder and writes their certificates: `python docs/examples/make.py [NAME...]`.
 
 docs/examples/README.md says what each shows. Two forms of proof are written for large problems only, where no example
-is small: `levels` and `known` are made from the solved example by tests/second/loose.py instead, with looser bounds.
+is small: `levels` and `known` are made from the solved example by tests/independent_checker/loose.py instead, with looser bounds.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def solved(path: Path) -> Any:
 def documents() -> dict[str, Any]:
     """Every example by its name."""
     sys.path.insert(0, str(CHECKOUT / "tests"))
-    from second import loose
+    from independent_checker import loose
 
     found = {path.stem: solved(path) for path in sorted(HERE.glob("*.toml"))}
     found["robust-levels"] = loose.levels(found["robust-shapes"], 7, 3)

@@ -1,4 +1,4 @@
-"""The ledger of published claims: one folder a paper, each entry derived again when it is asked for."""
+"""The reproducibility report of published claims: one folder a paper, each entry derived again when it is asked for."""
 
 import difflib
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ ENTRIES = (
     ("bins",),
 )
 PAPERS: dict[str, tuple[str, ...]] = dict(zip(SHIPPED, ENTRIES, strict=True))
-"""The papers in the order of the ledger, each with the modules of its folder that hold its entries (`CLAIMS`)."""
+"""The papers in the order of the report, each with the modules of its folder that hold its entries (`CLAIMS`)."""
 
 
 def claims_of(paper: str) -> tuple[Claim, ...]:

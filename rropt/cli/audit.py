@@ -24,7 +24,7 @@ SAMPLER_EPILOG = "Exit status: 0 not rejected, which proves nothing; 1 rejected;
 SHOWN = 8
 """Outputs of an event that are printed."""
 WIDEST = 60
-"""Characters of a parity that is shown in full."""
+"""Characters of a privacy ratio that is shown in full."""
 
 
 def audit_matrix(
@@ -146,10 +146,12 @@ def _show(found: Audit, name: str) -> None:
     inputs = "rows" if found.orientation.startswith("row") else "columns"
     lines = [("matrix", f"{counted(size, 'inputs')} ({inputs}: {found.orientation}), {counted(width, 'outputs')}")]
     lines.append(("epsilon", _between(found.epsilon)))
-    parity = str(found.parity) if found.parity != float("inf") else "infinite: an output excludes an input"
-    if len(parity) > WIDEST:
-        parity = f"{rounded(found.parity, 15)} (rounded; --json has the exact ratio)"
-    lines.append(("parity", parity))
+    privacy_ratio = (
+        str(found.privacy_ratio) if found.privacy_ratio != float("inf") else "infinite: an output excludes an input"
+    )
+    if len(privacy_ratio) > WIDEST:
+        privacy_ratio = f"{rounded(found.privacy_ratio, 15)} (rounded; --json has the exact ratio)"
+    lines.append(("privacy_ratio", privacy_ratio))
     rules = () if found.problem is None else described(found.problem.constraints)
     words = {True: "yes", False: "NO", None: "nothing is declared"}
     verdict = words[found.satisfies] + (f": it breaks {' and '.join(found.broken)}" if found.broken else "")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rropt.comparison.claims import Claim
-    from rropt.studies.ledger import Entry
+    from rropt.studies.reproducibility import Entry
 
 CLAIMS_EPILOG = "Exit status: 0 computed, for every verdict; 1 an entry could not be computed; 2 bad input."
 VERIFY_EPILOG = "Exit status: 0 confirmed, also with a correction; 1 refuted; 2 bad input; 3 not decided."
@@ -48,8 +48,8 @@ def show_claims(
     """Recompute published claims: confirmed, confirmed with an erratum, refuted, or not checkable."""
     from rropt.models.claims import select
     from rropt.studies.claims_page import page
-    from rropt.studies.ledger import counts
     from rropt.studies.own_claims import own_claims
+    from rropt.studies.reproducibility import counts
 
     own = [name for name in names or [] if _is_path(name)]
     known = [name for name in names or [] if name not in own]
@@ -91,15 +91,15 @@ def verify_claim(
 
 
 def _is_path(name: str) -> bool:
-    """Whether an argument is a file or a folder, not a name in the ledger."""
+    """Whether an argument is a file or a folder, not a name in the report."""
     return name.endswith(".toml") or "/" in name or Path(name).is_dir()
 
 
 def _run(claims: Sequence[Claim], full: bool, out: Path | None) -> list[Entry]:
     """Derive claims, with a line of progress."""
     from rropt.io.files import check_writable
-    from rropt.studies.ledger import run
     from rropt.studies.reports import terminal
+    from rropt.studies.reproducibility import run
 
     if out is not None:
         check_writable(out, [])

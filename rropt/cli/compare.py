@@ -1,4 +1,4 @@
-"""The command `rropt compare`: one problem through every route and solver, side by side."""
+"""The command `rropt compare`: one problem through every method and solver, side by side."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ import typer
 
 from rropt.cli.data import find_problem
 from rropt.cli.lines import say, wrote
-from rropt.errors import NoRoute, plain, short_labels
+from rropt.errors import NoMethod, plain, short_labels
 
 if TYPE_CHECKING:
     from rropt.studies.compare import Comparison
     from rropt.studies.measured import Measured
 
 COMPARE_EPILOG = (
-    "Exit status: 0 no two routes disagree; 1 two disagree, or one failed; 5 no route takes the problem; 2 bad input."
+    "Exit status: 0 no two methods disagree; 1 two disagree, or one failed; 5 no method takes the problem; 2 bad input."
 )
 COLOURS = {"certified": "green", "bounded": "yellow", "infeasible": "yellow", "killed": "red", "failed": "bold red"}
 WIDTH = 140
 """Characters of a line of the table where there is no terminal."""
 
 
-def compare_routes(
+def compare_methods(
     problems: Annotated[list[str], typer.Argument(metavar="FILE|MODEL...", help="Problem files, or shipped models.")],
-    routes: Annotated[str | None, typer.Option("--routes", metavar="R,R", help="Only these routes.")] = None,
+    methods: Annotated[str | None, typer.Option("--methods", metavar="R,R", help="Only these methods.")] = None,
     solvers: Annotated[
         str | None,
         typer.Option("--solvers", metavar="S,S", help="Any that are installed (default: clarabel, scs and highs)."),
@@ -46,7 +46,7 @@ def compare_routes(
         ),
     ] = None,
 ) -> None:  # fmt: skip
-    """Solve problems with every route and solver: their claims, what is proved, time and memory."""
+    """Solve problems with every method and solver: their claims, what is proved, time and memory."""
     from rropt.io.files import check_writable
     from rropt.problem_file import load_problem
     from rropt.studies.compare import Comparisons, compare
@@ -61,7 +61,7 @@ def compare_routes(
     with terminal.points_progress("comparing") as report:
         found = compare(
             given,
-            routes=_names(routes),
+            methods=_names(methods),
             solvers=_names(solvers),
             gap=gap,
             time_limit=time_limit,
@@ -83,8 +83,8 @@ def compare_routes(
         say(f"rropt: {row.label} failed: {row.note}", error=True)
     for name, one in each.items():
         if not one.taken:
-            raise NoRoute(
-                "none of these routes takes this problem", name, "the note of each says why (--json shows it)"
+            raise NoMethod(
+                "none of these methods takes this problem", name, "the note of each says why (--json shows it)"
             )
     if found.disagreements or broken:
         raise typer.Exit(1)
@@ -106,13 +106,13 @@ def _show(found: Comparison) -> None:
     up = found.problem.goal.sense == "maximize"
     title = f"{plain(found.problem.name)}: {found.problem.goal.sense} {found.problem.objective.describe()}"
     table = Table(title=Text(title.replace("_", " ")), title_justify="left", box=None, pad_edge=False)
-    for head in ("route", "solver", "status", "it says", "checker"):
+    for head in ("method", "solver", "status", "it says", "checker"):
         table.add_column(head, overflow="fold")
     for head in ("claims", "value", "bound", "gap", "epsilon", "s", "MB"):
         table.add_column(head, justify="right", overflow="fold")
     for row in found.taken:
         table.add_row(
-            row.route,
+            row.method,
             row.solver or "-",
             Text(row.status, COLOURS.get(row.status, "")),
             Text(*short_labels([row.solver_status or "-"], 30)),
@@ -129,7 +129,7 @@ def _show(found: Comparison) -> None:
     for row in found.taken:
         if row.note:
             console.print(f"{row.label}: {plain(row.note)}", highlight=False, markup=False, soft_wrap=True)
-    refused = [row for row in found.rows if row.status == "no_route"]
+    refused = [row for row in found.rows if row.status == "no_method"]
     if refused:
         console.print("refused:")
     for row in refused:

@@ -1,4 +1,4 @@
-"""The command `rropt models people`: synthetic people to try a release on, and helpers for commands that read data."""
+"""The command `rropt models respondents`: synthetic records to try a release on, and helpers for commands that read data."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rropt.problem.tables import Declared
     from rropt.release.plans.plan import Design, ProtectedColumn
 
-WHERE = "models people"
+WHERE = "models records"
 FEW = 20
 """Rows in which a column may have many different values without a warning."""
 
@@ -37,11 +37,11 @@ def draw_people(
     seed: Annotated[int, typer.Option("--insecure-seed", help="The same seed draws the same people.")] = 1,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
 ) -> None:
-    """Write a CSV file of synthetic people with a model's frequencies, for trying releases; no record is real."""
+    """Write a CSV file of synthetic records with a model's frequencies, for trying releases; no record is real."""
     from rropt.io.files import write_whole
     from rropt.models import model_path
     from rropt.problem_file import load_problem
-    from rropt.release.synthetic import insecure_synthetic_people
+    from rropt.release.synthetic import insecure_synthetic_records
 
     prior = load_problem(model_path(name)).objective.prior
     if prior is None:
@@ -49,8 +49,8 @@ def draw_people(
     if count is None and prior.declared != "counts":
         raise InputError(f"the model {name!r} has frequencies, not numbers of people", WHERE, "give --count, as 5000")
     number = sum(prior.weights) if count is None else count
-    written = write_whole(out, "".join(insecure_synthetic_people(prior, number, seed, column)), new=not force)
-    wrote(written, f": {counted(number, 'synthetic people')}")
+    written = write_whole(out, "".join(insecure_synthetic_records(prior, number, seed, column)), new=not force)
+    wrote(written, f": {counted(number, 'synthetic records')}")
 
 
 def solver_options(given: list[str] | None) -> dict[str, Any] | None:
@@ -155,10 +155,10 @@ def noisy_problem(
     step: int | None,
     epsilon: str | None,
     folder: Path,
-    ledger: str | None,
+    accountant: str | None,
     population: str,
 ) -> Problem:
-    """The problem of `source`, read as `exact`, at counts with noise that the ledger of `data` counts. Raises
+    """The problem of `source`, read as `exact`, at counts with noise that the accountant of `data` counts. Raises
     InputError."""
     from rropt.problem_file import load_problem
     from rropt.release.histogram import noisy_prior
@@ -166,18 +166,18 @@ def noisy_problem(
 
     prior = exact.problem.objective.prior
     if epsilon is None:
-        raise InputError("--ledger and --population need --public-epsilon", "solve", "give it, or leave these out")
+        raise InputError("--accountant and --population need --public-epsilon", "solve", "give it, or leave these out")
     if step is not None:
         raise InputError("--public-epsilon and --public-counts are both given", "solve", "give one of them")
     if data is None:
-        remedy = "as --data people.csv --column education --public-epsilon 0.5 --ledger PATH"
+        remedy = "as --data people.csv --column education --public-epsilon 0.5 --accountant PATH"
         raise InputError("--public-epsilon needs the counts of --data", "solve", remedy)
     if prior is None:
         remedy = "leave out --public-epsilon"
         raise InputError("the objective does not use frequencies, so they need no noise", str(source), remedy)
     if not exact.named:
         raise InputError("[input] names no categories", str(source), "name all of them there: they are public")
-    found = noisy_prior(prior, epsilon, Path(data), folder, known_place(ledger), population)
+    found = noisy_prior(prior, epsilon, Path(data), folder, known_place(accountant), population)
     return load_problem(source, prior=found)
 
 

@@ -1,6 +1,6 @@
 """The command line: the same names as in problem files and the Python API.
 
-Exit status: 0 certified or proved, 1 refuted, 2 bad input or unreadable, 3 bounded, 4 infeasible, 5 no route.
+Exit status: 0 certified or proved, 1 refuted, 2 bad input or unreadable, 3 bounded, 4 infeasible, 5 no method.
 """
 
 import io
@@ -19,16 +19,16 @@ import typer
 from rropt.cli.audit import AUDIT_EPILOG, SAMPLER_EPILOG, audit_draws, audit_matrix
 from rropt.cli.check import check, write_proof
 from rropt.cli.claims import CLAIMS_EPILOG, VERIFY_EPILOG, show_claims, verify_claim
-from rropt.cli.compare import COMPARE_EPILOG, compare_routes
+from rropt.cli.compare import COMPARE_EPILOG, compare_methods
 from rropt.cli.data import declared_problem, draw_people, find_problem, identify, noisy_problem, remarks, solver_options
 from rropt.cli.figures import draw_figure, write_table
 from rropt.cli.lines import AsJson, Command, Delimiter, Null, PublicCounts, refuse_empty_paths, say, wrote
 from rropt.cli.models import copy, list_all, show
 from rropt.cli.publish import keep_design, publish
-from rropt.cli.release import APPLY_EPILOG, apply, estimate, key_app, ledger_app
+from rropt.cli.release import APPLY_EPILOG, accountant_app, apply, estimate, key_app
 from rropt.cli.report import REPORT_EPILOG, write_page
 from rropt.cli.sweep import SWEEP_EPILOG, sweep_grid
-from rropt.errors import InputError, NoRoute, RroptError, SettingNeeded
+from rropt.errors import InputError, NoMethod, RroptError, SettingNeeded
 
 app = typer.Typer(
     add_completion=False,
@@ -39,16 +39,16 @@ app = typer.Typer(
 )
 models_app = typer.Typer(no_args_is_help=True, help="List, copy or solve a shipped model; draw its figures.")
 
-BOUNDED, INFEASIBLE, NO_ROUTE, BAD_INPUT, ABORTED = 3, 4, 5, 2, 130
+BOUNDED, INFEASIBLE, NO_METHOD, BAD_INPUT, ABORTED = 3, 4, 5, 2, 130
 DECLARED = ("--epsilon", "--delta", "--beta", "--prior", "--uniform")
 """Options of `rropt sweep` that a solve does not have."""
 STATUS_EXIT = {"certified": 0, "bounded": BOUNDED, "infeasible": INFEASIBLE}
 RESULTS = ("mechanism.json", "mechanism.csv", "mixture.csv", "certificate.json", "solution.json")
 SOLVE_EPILOG = (
-    "Exit status: 0 certified, 3 bounded (also after Ctrl-C or the time limit), 4 infeasible, 5 no route, 2 bad input."
+    "Exit status: 0 certified, 3 bounded (also after Ctrl-C or the time limit), 4 infeasible, 5 no method, 2 bad input."
 )
 
-ROUTE_HELP = (
+METHOD_HELP = (
     "auto, linear, tangent, truth, branch, vertices, columns, cuts, mixtures, risk, conic, relaxed, events, actions, "
     "maximin, lifted, capacity, outer or general (rropt compare tries them all)."
 )
@@ -58,7 +58,7 @@ Out = Annotated[
     Path | None,
     typer.Option("--out", "-o", metavar="DIR", help="Folder for the results (default: the problem's name)."),
 ]
-RouteName = Annotated[str | None, typer.Option("--route", help=ROUTE_HELP)]
+MethodName = Annotated[str | None, typer.Option("--method", help=METHOD_HELP)]
 SolverName = Annotated[
     str | None,
     typer.Option(
@@ -94,7 +94,7 @@ def common(
 def solve(
     problem: ProblemName,
     out: Out = None,
-    route: RouteName = None,
+    method: MethodName = None,
     solver: SolverName = None,
     gap: Gap = None,
     absolute_gap: AbsoluteGap = None,
@@ -117,9 +117,11 @@ def solve(
     threads: Threads = None,
     public_epsilon: Annotated[
         str | None,
-        typer.Option("--public-epsilon", metavar="E", help="Add noise to the counts of --data; the ledger adds E."),
+        typer.Option("--public-epsilon", metavar="E", help="Add noise to the counts of --data; the accountant adds E."),
     ] = None,
-    ledger: Annotated[str | None, typer.Option("--ledger", metavar="PATH|URL", help="As for rropt apply.")] = None,
+    accountant: Annotated[
+        str | None, typer.Option("--accountant", metavar="PATH|URL", help="As for rropt apply.")
+    ] = None,
     population: Annotated[str, typer.Option("--population", metavar="NAME", help="As for rropt apply.")] = "",
 ) -> None:
     """Find the best mechanism, prove a bound, and write the mechanism, the certificate and the solution."""
@@ -134,11 +136,11 @@ def solve(
     check_writable(folder, RESULTS)
     chosen: dict[str, Any] = {"gap": gap, "time_limit": time_limit, "solver": solver, "absolute_gap": absolute_gap}
     chosen |= {"solver_options": solver_options(solver_option), "threads": threads}
-    asked = declared.with_options(route, **chosen).options
+    asked = declared.with_options(method, **chosen).options
     insist_on(asked.solver, asked.threads, f"{source}: " if solver is None else "")
-    if public_epsilon is not None or ledger is not None or population:
-        declared = noisy_problem(source, given, data, public_counts, public_epsilon, folder, ledger, population)
-    declared = declared.with_options(route, **chosen)
+    if public_epsilon is not None or accountant is not None or population:
+        declared = noisy_problem(source, given, data, public_counts, public_epsilon, folder, accountant, population)
+    declared = declared.with_options(method, **chosen)
     console = terminal.console()
     if not as_json:
         console.print(terminal.problem_table(declared))
@@ -147,9 +149,9 @@ def solve(
         try:
             with terminal.progress(float(declared.options.gap), float(declared.options.absolute_gap)) as report:
                 solution = declared.solve(monitor=report)
-        except NoRoute:
+        except NoMethod:
             if as_json:
-                typer.echo(json.dumps(dict.fromkeys(SUMMARY_KEYS) | {"status": "no_route"}))
+                typer.echo(json.dumps(dict.fromkeys(SUMMARY_KEYS) | {"status": "no_method"}))
             raise
         except KeyboardInterrupt:
             say("rropt: aborted; nothing was written", error=True)
@@ -202,8 +204,8 @@ def write_results(solution: Any, folder: Path) -> dict[str, Path]:
         "problem": problem_to_toml(solution.problem),
         "data": None if source is None else asdict(source),
         **summary(solution, written.get("certificate.json")),
-        "wanted_gap": solution.wanted_gap,
-        "wanted_absolute_gap": solution.wanted_absolute_gap,
+        "target_gap": solution.target_gap,
+        "target_absolute_gap": solution.target_absolute_gap,
         "warnings": list(solution.warnings),
         "conflict": list(solution.conflict),
         "solver": solution.claim.solver,
@@ -222,7 +224,7 @@ SUMMARY_KEYS = (
     "gap",
     "relative_gap",
     "units",
-    "route",
+    "method",
     "seconds",
     "guarantee",
     "guarantees",
@@ -252,7 +254,7 @@ def summary(solution: Any, certificate: Path | None) -> dict[str, Any]:
     found = summarise(solution)
     found |= {
         "seconds": round(solution.seconds, 3),
-        # JSON does not have an infinity: the level of a mechanism with an infinite parity is null.
+        # JSON does not have an infinity: the level of a mechanism with an infinite privacy ratio is null.
         "epsilon": finite(found["epsilon"]),
         "relative_gap": finite(found["relative_gap"]),
         "mechanism": table,
@@ -264,7 +266,7 @@ def summary(solution: Any, certificate: Path | None) -> dict[str, Any]:
 def solve_model(
     name: ModelName,
     out: Out = None,
-    route: RouteName = None,
+    method: MethodName = None,
     solver: SolverName = None,
     gap: Gap = None,
     absolute_gap: AbsoluteGap = None,
@@ -279,7 +281,7 @@ def solve_model(
     solve(
         str(model_path(name)),
         out,
-        route,
+        method,
         solver,
         gap,
         absolute_gap,
@@ -300,7 +302,7 @@ COMMANDS: tuple[tuple[typer.Typer, str, Callable[..., None], str, str | None], .
     (app, "publish", publish, "Copy the files of a design that may be published.", None),
     (app, "audit", audit_matrix, "Compute the epsilon of any matrix, and what it loses.", AUDIT_EPILOG),
     (app, "audit-sampler", audit_draws, "Bound the epsilon of any sampler from its draws.", SAMPLER_EPILOG),
-    (app, "compare", compare_routes, "Solve problems by every route and every solver.", COMPARE_EPILOG),
+    (app, "compare", compare_methods, "Solve problems by every method and every solver.", COMPARE_EPILOG),
     (app, "sweep", sweep_grid, "Solve a problem at every point of a grid.", SWEEP_EPILOG),
     (app, "claims", show_claims, "Verify the claims of published papers again.", CLAIMS_EPILOG),
     (app, "verify-claim", verify_claim, "Verify a claim of your own.", VERIFY_EPILOG),
@@ -309,7 +311,7 @@ COMMANDS: tuple[tuple[typer.Typer, str, Callable[..., None], str, str | None], .
     (models_app, "show", show, "Print the problem file of a model.", None),
     (models_app, "copy", copy, "Copy the problem file of a model, to edit it.", None),
     (models_app, "solve", solve_model, "Solve a model: the same as rropt solve MODEL.", SOLVE_EPILOG),
-    (models_app, "people", draw_people, "Write a table of synthetic people to try a model on.", None),
+    (models_app, "people", draw_people, "Write a table of synthetic records to try a model on.", None),
     (models_app, "figure", draw_figure, "Draw a figure of a paper from computed numbers.", None),
     (models_app, "table", write_table, "Print a table of a paper beside computed numbers.", None),
 )
@@ -317,14 +319,14 @@ COMMANDS: tuple[tuple[typer.Typer, str, Callable[..., None], str, str | None], .
 for group, name, function, line, epilog in COMMANDS:
     group.command(name, short_help=line, epilog=epilog)(function)
 app.add_typer(models_app, name="models")
-app.add_typer(ledger_app, name="ledger")
+app.add_typer(accountant_app, name="accountant")
 app.add_typer(key_app, name="key")
 
 
 @cache
 def command() -> Any:
     """The command line as Typer makes it of `app`, which takes longer than most commands."""
-    for group in (app, models_app, ledger_app, key_app):
+    for group in (app, models_app, accountant_app, key_app):
         for one in group.registered_commands:
             one.cls = Command
             refuse_empty_paths(one.callback)
@@ -356,7 +358,7 @@ def main(arguments: list[str] | None = None) -> int:
         if isinstance(error, SettingNeeded):
             error = error.with_setting(f"--{error.key} {shlex.quote(error.value)}")
         say(f"rropt: {error}", error=True)
-        return NO_ROUTE if isinstance(error, NoRoute) else BAD_INPUT
+        return NO_METHOD if isinstance(error, NoMethod) else BAD_INPUT
     except usage_error as error:  # type: ignore[misc]
         return _usage(error)
     except BrokenPipeError:

@@ -1,5 +1,5 @@
 """The commands `rropt apply` and `rropt estimate`, which release a table and recover frequencies from it, and `rropt
-ledger`, for the account of a population."""
+accountant`, for the account of a population."""
 
 import json
 import shlex
@@ -47,12 +47,12 @@ def apply(
     force: Annotated[
         bool, typer.Option("--force", help="Release what is refused otherwise; draw again, overwrite files.")
     ] = False,
-    ledger: Annotated[
+    accountant: Annotated[
         str | None,
         typer.Option(
-            "--ledger",
+            "--accountant",
             metavar="PATH|URL",
-            help="A second ledger of draws; for a folder of data, a folder or one ledger.",
+            help="A second privacy accountant; for a folder of data, a folder or one accountant.",
         ),
     ] = None,
     population: Annotated[
@@ -107,7 +107,7 @@ def apply(
         table, target = data, out
     if is_folder(str(table), workers, scheduler):
         place = None if target is None else str(target)
-        spread = (workers, scheduler, as_json, ledger, population, identity, key)
+        spread = (workers, scheduler, as_json, accountant, population, identity, key)
         apply_folder(str(table), declared, place, force, delimiter, *spread)
     with terminal.rows_progress("releasing") as monitor:
         released = release.release_file(
@@ -118,7 +118,7 @@ def apply(
             delimiter=delimiter,
             monitor=monitor,
             warn=warn_before,
-            ledger=ledger,
+            accountant=accountant,
             population=population,
             quote_formulas=quote_formulas,
             identity=identity,
@@ -206,11 +206,13 @@ def new_key(
     wrote(path, f": keep it and {path.name}.records secret: who has the key can undo every release made with it")
 
 
-ledger_app = typer.Typer(no_args_is_help=True, help="Keep one privacy account for a population.")
-Place = Annotated[str, typer.Argument(metavar="PATH|URL", help="The ledger: a file, or postgresql://HOST/DATABASE.")]
+accountant_app = typer.Typer(no_args_is_help=True, help="Keep one privacy account for a population.")
+Place = Annotated[
+    str, typer.Argument(metavar="PATH|URL", help="The accountant: a file, or postgresql://HOST/DATABASE.")
+]
 
 
-@ledger_app.command()
+@accountant_app.command()
 def init(
     path: Place,
     ceiling: Annotated[str, typer.Option("--ceiling", metavar="EPSILON", help="The largest sum of all draws.")],
@@ -220,21 +222,21 @@ def init(
         typer.Option("--delta", metavar="DELTA", help="Also count approximate LDP, with at most this sum of deltas."),
     ] = None,
 ) -> None:
-    """Make a ledger for a population.
+    """Make an accountant for a population.
 
-    Every release of these people then takes --ledger PATH.
+    Every release of these people then takes --accountant PATH.
     """
     from rropt.release.account import Account
-    from rropt.release.storage.places import ledger_place
+    from rropt.release.storage.places import accountant_place
 
-    made = Account.create(ledger_place(path), ceiling, unit, delta)
+    made = Account.create(accountant_place(path), ceiling, unit, delta)
     told = made.to_dict()
     and_delta = "" if made.delta is None else f" and delta {told['delta']}"
     wrote(path, f": draws of a {made.unit} add up to epsilon {told['ceiling']}{and_delta} at most")
-    say(f"release with: rropt apply MECHANISM DATA --column C --ledger {shlex.quote(path)}")
+    say(f"release with: rropt apply MECHANISM DATA --column C --accountant {shlex.quote(path)}")
 
 
-@ledger_app.command()
+@accountant_app.command()
 def show(
     path: Place,
     as_json: AsJson = False,
@@ -244,10 +246,10 @@ def show(
     The total is printed as epsilon and as a factor of the odds.
     """
     from rropt.release.account import Account
-    from rropt.release.storage.places import ledger_place
+    from rropt.release.storage.places import accountant_place
     from rropt.studies.reports import terminal
 
-    account = Account.load(ledger_place(path))
+    account = Account.load(accountant_place(path))
     told = account.to_dict()
     if as_json:
         typer.echo(json.dumps(told, ensure_ascii=False))
@@ -272,48 +274,48 @@ def show(
         say(f"{counted(robust, 'draws')} with robust LDP: it holds for each draw alone and does not add up")
 
 
-@ledger_app.command()
+@accountant_app.command()
 def verify(
     path: Place,
     receipt: Annotated[
-        Path | None, typer.Option("--receipt", metavar="FILE", help="A receipt that rropt ledger sign wrote.")
+        Path | None, typer.Option("--receipt", metavar="FILE", help="A receipt that rropt accountant sign wrote.")
     ] = None,
     public: Annotated[
         Path | None, typer.Option("--public", metavar="FILE", help="The public key of the receipt.")
     ] = None,
 ) -> None:
-    """Verify the lines of a ledger, and a receipt.
+    """Verify the lines of an accountant, and a receipt.
 
-    Every line is compared with its hash, and the ledger with the receipt.
+    Every line is compared with its hash, and the accountant with the receipt.
     """
     from rropt.release.account import Account
-    from rropt.release.storage.places import ledger_place
+    from rropt.release.storage.places import accountant_place
     from rropt.release.storage.receipts import read_receipt
 
     if (receipt is None) != (public is None):
-        raise InputError("only one of --receipt and --public is given", "ledger verify", "give both or neither")
+        raise InputError("only one of --receipt and --public is given", "accountant verify", "give both or neither")
     signed = None if receipt is None or public is None else read_receipt(receipt, public)
-    account = Account.load(ledger_place(path), signed)
+    account = Account.load(accountant_place(path), signed)
     lines, draws = counted(account.lines, "lines"), counted(len(account.entries), "draws")
     say(f"{path}: every hash agrees; {lines}, {draws}, spent epsilon {account.most.epsilon}")
     if signed is not None:
         say(f"{receipt}: unchanged since it was signed: {counted(signed[0], 'lines')}")
 
 
-@ledger_app.command()
+@accountant_app.command()
 def sign(
     path: Place,
     key: Annotated[Path, typer.Option("--key", metavar="FILE", help="A private Ed25519 key, as a PEM file.")],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The receipt to write.")],
 ) -> None:
-    """Sign the ledger as it is now.
+    """Sign the accountant as it is now.
 
-    rropt ledger verify --receipt then shows whether a line up to here was changed or removed.
+    rropt accountant verify --receipt then shows whether a line up to here was changed or removed.
     """
     from rropt.release.account import Account
-    from rropt.release.storage.places import ledger_place
+    from rropt.release.storage.places import accountant_place
     from rropt.release.storage.receipts import sign_receipt
 
-    account = Account.load(ledger_place(path))
+    account = Account.load(accountant_place(path))
     sign_receipt(account.lines, account.chain, key, out)
-    wrote(out, ": keep it apart from the ledger")
+    wrote(out, ": keep it apart from the accountant")

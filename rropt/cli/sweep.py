@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 SWEEP_EPILOG = (
     "Exit status: 0 every point certified or proved infeasible, 1 a point failed, 3 one is bounded only, 5 one has no "
-    "route, 2 bad input. After a stop, the same command continues a sweep with -o."
+    "method, 2 bad input. After a stop, the same command continues a sweep with -o."
 )
-FAILED, BOUNDED, NO_ROUTE, ABORTED = 1, 3, 5, 130
+FAILED, BOUNDED, NO_METHOD, ABORTED = 1, 3, 5, 130
 GRID = "LOW:HIGH:COUNT, LOW:HIGH:COUNT:log, or values with commas."
 WIDEST = 40
 """Rows that are shown where nothing is written."""
-SHOWN = ("status", "value", "bound", "gap", "units", "route")
+SHOWN = ("status", "value", "bound", "gap", "units", "method")
 WIDTH = 120
 """Characters of a line of the table where there is no terminal."""
 
@@ -57,7 +57,7 @@ def sweep_grid(
         Path | None,
         typer.Option("--keep", metavar="DIR", help="Save the mechanism and the certificate of each point here."),
     ] = None,
-    route: Annotated[str | None, typer.Option("--route", help="As for rropt solve.")] = None,
+    method: Annotated[str | None, typer.Option("--method", help="As for rropt solve.")] = None,
     solver: Annotated[str | None, typer.Option("--solver", help="As for rropt solve.")] = None,
     gap: Annotated[float | None, typer.Option("--gap", help="Gap to reach, as a share of |bound|.")] = None,
     time_limit: Annotated[float | None, typer.Option("--time-limit", help="Seconds for each point.")] = None,
@@ -80,7 +80,7 @@ def sweep_grid(
                 workers=workers,
                 scheduler=scheduler,
                 keep=keep,
-                route=route,
+                method=method,
                 gap=gap,
                 time_limit=time_limit,
                 solver=solver,
@@ -155,7 +155,7 @@ def _show(found: Swept, up: bool) -> None:
     table = Table(box=None, pad_edge=False)
     names = [*found.axes, *SHOWN]
     for name in names:
-        table.add_column(name.replace("_", " "), justify="left" if name in ("status", "units", "route") else "right")
+        table.add_column(name.replace("_", " "), justify="left" if name in ("status", "units", "method") else "right")
     for row in found.rows[:WIDEST]:
         table.add_row(*(Text(_cell(name, row.get(name), up)) for name in names))
     console.print(table)
@@ -177,6 +177,6 @@ def _status(found: Swept) -> int:
     statuses = {row.get("status") for row in found.rows}
     if "failed" in statuses:
         return FAILED
-    if "no_route" in statuses:
-        return NO_ROUTE
+    if "no_method" in statuses:
+        return NO_METHOD
     return BOUNDED if "bounded" in statuses else 0

@@ -13,7 +13,7 @@ from rropt.comparison.robust_audit import RobustAudit, robust_audit
 from rropt.declare.constraint import described
 from rropt.declare.constraints import LDP, RLDP, Constraint
 from rropt.declare.objectives import MutualInformation
-from rropt.errors import InputError, NoRoute, counted
+from rropt.errors import InputError, NoMethod, counted
 from rropt.exact import Interval, declared_text, float_down, float_up, rational, rational_text, rounded, shown
 from rropt.io.arguments import checked
 from rropt.io.types import Matrix, Number
@@ -40,7 +40,7 @@ LARGEST_IMPROVED = 1 << 12
 class Audit:
     """The proved properties of a mechanism.
 
-    `epsilon` (nats) encloses its exact level, the logarithm of `parity`; both are infinite where an output excludes an
+    `epsilon` (nats) encloses its exact level, the logarithm of `privacy_ratio`; both are infinite where an output excludes an
     input. `satisfies` says whether what was declared holds (None: nothing was, or it is undecided), `broken` names
     what does not, `undecided` what enclosures do not decide. `value` encloses its value for the `objective` in
     `units`, `solution` solves the problem that was declared. `admissibility`, at the declared level of plain LDP or
@@ -70,13 +70,13 @@ class Audit:
         return f"Audit({', '.join(parts)}, admissible={self.admissible})"
 
     @property
-    def parity(self) -> Fraction | float:
+    def privacy_ratio(self) -> Fraction | float:
         """The largest ratio of two entries of a column, exact; infinite beside a zero."""
-        return self.mechanism.parity
+        return self.mechanism.privacy_ratio
 
     @property
     def epsilon(self) -> Interval:
-        """log(parity), enclosed."""
+        """log(privacy ratio), enclosed."""
         return self.mechanism.epsilon
 
     @property
@@ -133,9 +133,9 @@ class Audit:
             return f"only because of rounding (differences of {self._missing:.1e})"
         epsilon = declared_epsilon(judged.gamma)
         power = "" if epsilon is None else f"exp({declared_text(epsilon)}) = "
-        short = (at.parity < judged.gamma * (1 - ROUNDING) for at in judged.shortfalls)
+        short = (at.privacy_ratio < judged.gamma * (1 - ROUNDING) for at in judged.shortfalls)
         names = ", ".join(
-            f"{at.output!r} " + (f"reaches only {rounded(at.parity)}" if low else f"has {at.values}")
+            f"{at.output!r} " + (f"reaches only {rounded(at.privacy_ratio)}" if low else f"has {at.values}")
             for at, low in zip(judged.shortfalls[:4], short, strict=False)
         )
         more = ", ..." if len(judged.shortfalls) > 4 else ""
@@ -144,8 +144,8 @@ class Audit:
         if self.improvement is None:
             return text
         level = "of the same privacy"
-        if judged.parity < judged.gamma * (1 - ROUNDING):
-            own = f"this matrix has {math.log(judged.parity):.6g}"
+        if judged.privacy_ratio < judged.gamma * (1 - ROUNDING):
+            own = f"this matrix has {math.log(judged.privacy_ratio):.6g}"
             level = f"at the declared epsilon {math.log(judged.gamma):.6g} ({own})"
         text += f"; one with {counted(len(self.improvement.mechanism.outputs), 'outputs')}, {level}, dominates it"
         if self.improved_share is None:
@@ -153,12 +153,12 @@ class Audit:
         return f"{text} and has at least {shown(100 * self.improved_share, 6, up=False)} % of the optimum"
 
     def to_dict(self) -> dict[str, Any]:
-        """The object of `rropt audit --json`; ends are rounded outwards, infinite ones are null with parity
+        """The object of `rropt audit --json`; ends are rounded outwards, infinite ones are null with privacy ratio
         "infinite"."""
-        finite = isinstance(self.parity, Fraction)
+        finite = isinstance(self.privacy_ratio, Fraction)
         return {
             "epsilon": _ends(self.epsilon),
-            "parity": rational_text(Fraction(self.parity)) if finite else "infinite",
+            "privacy_ratio": rational_text(Fraction(self.privacy_ratio)) if finite else "infinite",
             "orientation": self.orientation,
             "satisfies": self.satisfies,
             "value": None if self.value is None else _ends(self.value),
@@ -240,9 +240,9 @@ def _plain_problem(mechanism: Mechanism, prior: Prior, level: Level | None) -> P
 
 def _own_level(mechanism: Mechanism) -> Level | None:
     """The mechanism's own level, where it is one that can be declared: epsilon above 0, and 20 at most."""
-    parity = mechanism.parity
+    privacy_ratio = mechanism.privacy_ratio
     try:
-        return Level(gamma=parity) if isinstance(parity, Fraction) else None
+        return Level(gamma=privacy_ratio) if isinstance(privacy_ratio, Fraction) else None
     except InputError:
         return None
 
@@ -271,7 +271,7 @@ def _holds(rule: Constraint, mechanism: Mechanism, found: RobustAudit | None) ->
         return True
     if isinstance(rule, LDP) and not rule.properties:
         # The rational that stands for exp(epsilon) is a little below it.
-        return False if mechanism.parity > rule.level.ratio.upper else None
+        return False if mechanism.privacy_ratio > rule.level.ratio.upper else None
     if isinstance(rule, RLDP) and found is not None:
         # What is declared is the privacy; the form is only how it is optimised.
         wanted = rule.level.log_ratio
@@ -291,7 +291,7 @@ def _solve(problem: Problem, time_limit: float | None, notes: list[str]) -> Solu
     seconds = time_limit if time_limit is not None or problem.options.time_limit is not None else TIME_LIMIT
     try:
         solution = problem.solve(time_limit=seconds)
-    except NoRoute as refusal:
+    except NoMethod as refusal:
         notes.append(f"no optimum to compare with: {refusal.what}")
         return None
     if solution.status == "infeasible":

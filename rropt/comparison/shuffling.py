@@ -50,15 +50,15 @@ Values = tuple[tuple[Fraction, Fraction], ...]
 
 
 @checked
-def shuffled_delta(mechanism: AnyMechanism, people: int, epsilon: Number) -> Fraction:
-    """An upper bound of the delta at `epsilon` (nats) where the answers of `people` (1 to 1,000,000) are put into
+def shuffled_delta(mechanism: AnyMechanism, respondents: int, epsilon: Number) -> Fraction:
+    """An upper bound of the delta at `epsilon` (nats) where the answers of `respondents` (1 to 1,000,000) are put into
     random order, each drawn by `mechanism` from one person's value; one value changes, and all others are known.
 
     It is never above what "clones" give for the same level, up to the grid (none for few people, some 0.1 % of delta
     for 10,000, 5 % for 1,000,000). Source: Balle et al. 2019, Feldman et al. 2021, 2023. Raises InputError.
     """
     made = explicit(mechanism, "shuffled_delta")
-    positive_integer(people, "people", "give 10000", most=MOST_PEOPLE)
+    positive_integer(respondents, "people", "give 10000", most=MOST_PEOPLE)
     factor = dyadic_down(ratio_at(epsilon).lower, 128)
     scales = made.row_denominators
     rows = [[Fraction(column[x], scales[x]) for column in made.numerators] for x in range(len(scales))]
@@ -77,7 +77,7 @@ def shuffled_delta(mechanism: AnyMechanism, people: int, epsilon: Number) -> Fra
     if len(pairs) > MOST_PAIRS:
         raise InputError(f"it has {counted(len(pairs), 'pairs of inputs')}", "shuffled_delta", "merge categories")
     # Without the others' answers the delta is `both`.
-    return max((min(alone + _mean(values, people), both) for alone, both, values in pairs), default=Fraction(0))
+    return max((min(alone + _mean(values, respondents), both) for alone, both, values in pairs), default=Fraction(0))
 
 
 class _Sum:
@@ -102,16 +102,16 @@ class _Sum:
         return _Sum(self.lowest + other.lowest, product, -(-over >> PLACES))
 
 
-def _mean(values: Values, people: int) -> Fraction:
+def _mean(values: Values, respondents: int) -> Fraction:
     """An upper bound of E max(V_1 + ... + V_n, 0) / n, exact where few cases are to be added up."""
     largest = max((value for value, _ in values), default=Fraction(0))
     if largest <= 0:
         return Fraction(0)
-    if math.comb(people + len(values), people) <= MOST_TERMS:
-        return _exact_mean(values, people)
+    if math.comb(respondents + len(values), respondents) <= MOST_TERMS:
+        return _exact_mean(values, respondents)
     spread = math.sqrt(sum(float(value) ** 2 * float(mass) for value, mass in values))
     # Any step gives a bound; this one is fine, and makes few points.
-    step = Fraction(spread * max(FINE, 26 * math.sqrt(people) / POINTS))
+    step = Fraction(spread * max(FINE, 26 * math.sqrt(respondents) / POINTS))
     masses: Counter[int] = Counter()
     masses[0] += math.ceil((1 - sum((mass for _, mass in values), Fraction(0))) * (1 << PLACES))
     for value, mass in values:
@@ -121,22 +121,22 @@ def _mean(values: Values, people: int) -> Fraction:
         masses[below + 1] += math.ceil(mass * share * (1 << PLACES))
     least = min(masses)
     one = _Sum(least, [fmpz(masses[at]) for at in range(least, max(masses) + 1)], fmpz(0))
-    total = _times(one, people)
+    total = _times(one, respondents)
     first = max(1 - total.lowest, 0)
     part = sum(
         (number * (total.lowest + at) for at, number in enumerate(total.masses.coeffs()[first:], first)), fmpz(0)
     )
-    found = step * int(part) / people + largest * int(total.over)
+    found = step * int(part) / respondents + largest * int(total.over)
     return found / (1 << PLACES)
 
 
-def _exact_mean(values: Values, people: int) -> Fraction:
+def _exact_mean(values: Values, respondents: int) -> Fraction:
     """E max(V_1 + ... + V_n, 0) / n: over how often each value occurs, with the multinomial probabilities."""
     rest = 1 - sum((mass for _, mass in values), Fraction(0))
     numbers, unit = over_one([value for value, _ in values], lambda at: f"value {at}")
     masses, whole = over_one([rest, *(mass for _, mass in values)], lambda at: f"mass {at}")
     # (people left, sum so far, weight so far): one value after the other.
-    cases = [(people, 0, 1)]
+    cases = [(respondents, 0, 1)]
     for number, mass in zip(numbers, masses[1:], strict=True):
         cases = [
             (left - times, total + times * number, weight * math.comb(left, times) * mass**times)
@@ -144,13 +144,13 @@ def _exact_mean(values: Values, people: int) -> Fraction:
             for times in range(left + 1)
         ]
     found = sum(total * weight * masses[0] ** left for left, total, weight in cases if total > 0)
-    return Fraction(found, people * unit * whole**people)
+    return Fraction(found, respondents * unit * whole**respondents)
 
 
-def _times(one: _Sum, people: int) -> _Sum:
+def _times(one: _Sum, respondents: int) -> _Sum:
     """The sum of so many independent ones."""
-    if people == 1:
+    if respondents == 1:
         return one
-    half = _times(one, people // 2)
+    half = _times(one, respondents // 2)
     twice = half.plus(half)
-    return twice.plus(one) if people % 2 else twice
+    return twice.plus(one) if respondents % 2 else twice

@@ -30,7 +30,7 @@ class Constraint(ABC):
     """A condition that a mechanism must satisfy.
 
     Two independent descriptions, tied together by tests/laws: `violation` is the definition on an exact
-    mechanism; `cone`, `rows` and `extras` are the form that a route consumes. `kind` is its word in a problem file.
+    mechanism; `cone`, `rows` and `extras` are the form that a method consumes. `kind` is its word in a problem file.
     """
 
     kind: ClassVar[str]

@@ -2,12 +2,12 @@
 of the bound on identity disclosure: psi (11), theta* (`closed_theta`), the ladder of bounds."""
 
 from rropt.disclosure.calibration import calibrate
-from rropt.disclosure.keys import KeyTable
 from rropt.disclosure.loglinear import fit_population
 from rropt.disclosure.measures import DisclosureRisk as DisclosureRisk
 from rropt.disclosure.population import Population as Population
+from rropt.disclosure.quasi_identifiers import QuasiIdentifierTable
 from rropt.disclosure.release import MisclassifiedRisk as MisclassifiedRisk
 from rropt.mechanisms.families.block_choice import Rung as Rung, ladder
 from rropt.model.identification import closed_theta, psi
 
-__all__ = ["KeyTable", "calibrate", "closed_theta", "fit_population", "ladder", "psi"]
+__all__ = ["QuasiIdentifierTable", "calibrate", "closed_theta", "fit_population", "ladder", "psi"]

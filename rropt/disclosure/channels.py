@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rropt.disclosure.keys import KeyTable
+from rropt.disclosure.quasi_identifiers import QuasiIdentifierTable
 from rropt.errors import InputError, counted
 from rropt.mechanisms.garbling import explicit
 
@@ -26,7 +26,7 @@ class Channel:
     outputs are the categories, in their order. Raises InputError.
     """
 
-    def __init__(self, table: KeyTable, mechanisms: Mapping[str, Any], labelled: bool) -> None:
+    def __init__(self, table: QuasiIdentifierTable, mechanisms: Mapping[str, Any], labelled: bool) -> None:
         if not isinstance(mechanisms, Mapping) or not mechanisms:
             raise InputError("no column is perturbed", "mechanisms", 'as {"region": mechanism}')
         for name in mechanisms:

@@ -10,8 +10,8 @@ import numpy as np
 import scipy
 from scipy import special
 
-from rropt.disclosure.keys import KeyTable
 from rropt.disclosure.population import Population
+from rropt.disclosure.quasi_identifiers import QuasiIdentifierTable
 from rropt.errors import InputError, counted
 from rropt.io.arguments import checked
 
@@ -30,7 +30,7 @@ SHAPES = (-7.0, 16.0)
 
 @checked
 def fit_population(
-    table: KeyTable,
+    table: QuasiIdentifierTable,
     fraction: float,
     *,
     margins: str | Sequence[Sequence[str]] = "independence",
@@ -80,7 +80,7 @@ def _fraction(fraction: Any) -> float:
     return share
 
 
-def _margins(margins: Any, table: KeyTable) -> tuple[tuple[str, ...], ...]:
+def _margins(margins: Any, table: QuasiIdentifierTable) -> tuple[tuple[str, ...], ...]:
     if margins == "independence":
         return tuple((name,) for name in table.columns)
     if margins == "pairs":
@@ -100,13 +100,13 @@ def _margins(margins: Any, table: KeyTable) -> tuple[tuple[str, ...], ...]:
     return tuple(found)
 
 
-def _margin(table: KeyTable, counts: np.ndarray, margin: tuple[str, ...]) -> np.ndarray:
+def _margin(table: QuasiIdentifierTable, counts: np.ndarray, margin: tuple[str, ...]) -> np.ndarray:
     """The sums over all variables but those of the margin, with axes of length one for the others."""
     others = tuple(at for at, name in enumerate(table.columns) if name not in margin)
     return np.asarray(counts.sum(axis=others, keepdims=True))
 
 
-def _design(table: KeyTable, margins: tuple[tuple[str, ...], ...], cells: np.ndarray) -> FloatArray:
+def _design(table: QuasiIdentifierTable, margins: tuple[tuple[str, ...], ...], cells: np.ndarray) -> FloatArray:
     """The design matrix of the hierarchical model at `cells`: products of indicators, first categories left out."""
     terms: set[tuple[str, ...]] = {()}
     for margin in margins:
@@ -133,7 +133,7 @@ def _design(table: KeyTable, margins: tuple[tuple[str, ...], ...], cells: np.nda
     return np.asarray(design[:, design.any(axis=0)])
 
 
-def _proportional(table: KeyTable, margins: tuple[tuple[str, ...], ...], live: np.ndarray) -> FloatArray:
+def _proportional(table: QuasiIdentifierTable, margins: tuple[tuple[str, ...], ...], live: np.ndarray) -> FloatArray:
     """The maximum likelihood means under Poisson counts, by iterative proportional fitting, which also finds them where
     some are 0 in the limit. Raises InputError unless the fitted margins become the observed ones."""
     means = live.astype(np.float64)

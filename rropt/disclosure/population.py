@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from rropt.disclosure import formulas
-from rropt.disclosure.keys import KeyTable
 from rropt.disclosure.measures import DisclosureRisk
+from rropt.disclosure.quasi_identifiers import QuasiIdentifierTable
 from rropt.disclosure.release import Intruder, MisclassifiedRisk, expected_risk, released_risk
 from rropt.io.content import ByContent
 
@@ -25,7 +25,7 @@ class Population(ByContent):
     fitted, `log_likelihood` that of the sample.
     """
 
-    table: KeyTable
+    table: QuasiIdentifierTable
     fraction: float
     rates: FloatArray
     shape: float
@@ -69,7 +69,7 @@ class Population(ByContent):
         InputError."""
         return expected_risk(self, mechanisms, intruder)
 
-    def released(self, table: KeyTable, mechanisms: Mapping[str, Any]) -> DisclosureRisk:
+    def released(self, table: QuasiIdentifierTable, mechanisms: Mapping[str, Any]) -> DisclosureRisk:
         """The measures of the uniques of a released `table`, misclassified by `mechanisms` with outputs that are
         categories, for the intruder "label": means over samples and populations, given the one cell. Raises
         InputError."""

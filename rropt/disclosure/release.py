@@ -31,8 +31,8 @@ import numpy as np
 
 from rropt.disclosure import formulas
 from rropt.disclosure.channels import Channel
-from rropt.disclosure.keys import KeyTable
 from rropt.disclosure.measures import DisclosureRisk
+from rropt.disclosure.quasi_identifiers import QuasiIdentifierTable
 from rropt.errors import InputError
 from rropt.io.content import ByContent
 
@@ -52,7 +52,7 @@ class Sampled(Protocol):
     the shape of the cells' counts, and E(1 / F | f) of each cell."""
 
     @property
-    def table(self) -> KeyTable:
+    def table(self) -> QuasiIdentifierTable:
         """The sample."""
 
     @property
@@ -122,7 +122,7 @@ def expected_risk(population: Sampled, mechanisms: Mapping[str, Any], intruder: 
     no_other = np.exp(away.T @ counts) * (certain <= 1)
     free = certain == 0
     weight = np.where(free, odds.T @ counts, certain)
-    people = _People(population, channel, counts)
+    respondents = _Respondents(population, channel, counts)
     found = [np.zeros_like(no_other) for _ in range(2)]
     for y in range(matrix.shape[1]):
         left = weight[y] * no_other[y] > 0
@@ -132,11 +132,11 @@ def expected_risk(population: Sampled, mechanisms: Mapping[str, Any], intruder: 
             total = counts[group].sum(axis=0)
             some = np.flatnonzero((reach * chance.sum(axis=0) > 0) & (total > 0))
             share = reach[some] * chance.sum(axis=0)[some] / weight[y, some]
-            found[0][y, some] += share * np.where(total[some] == 1, people.none(group, some), 0.0)
-            found[1][y, some] += share * people.inverse(group, some)
+            found[0][y, some] += share * np.where(total[some] == 1, respondents.none(group, some), 0.0)
+            found[1][y, some] += share * respondents.inverse(group, some)
             empty = np.flatnonzero((reach > 0) & (total == 0))
             reach[total > 0] = 0.0
-            reach[empty] *= people.none(group, empty)
+            reach[empty] *= respondents.none(group, empty)
             if reach.max(initial=0.0) < NEVER:
                 break
     alone, r1, r2 = (channel.shaped(one) for one in (no_other * weight, *found))
@@ -156,7 +156,7 @@ def _by_chance(column: FloatArray) -> list[list[int]]:
     return groups
 
 
-class _People:
+class _Respondents:
     """How many people there are in groups of categories, given the sample."""
 
     def __init__(self, population: Sampled, channel: Channel, counts: FloatArray) -> None:
@@ -182,7 +182,7 @@ class _People:
         return formulas.inverse_given(total[0], total[1], self._fraction, self._shape)
 
 
-def released_risk(population: Sampled, table: KeyTable, mechanisms: Mapping[str, Any]) -> DisclosureRisk:
+def released_risk(population: Sampled, table: QuasiIdentifierTable, mechanisms: Mapping[str, Any]) -> DisclosureRisk:
     """As `Population.released`."""
     if (table.columns, table.categories) != (population.table.columns, population.table.categories):
         raise InputError("its keys are not those of the population", "released table", "name the same, in their order")

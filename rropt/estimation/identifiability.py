@@ -3,7 +3,7 @@
 The optimum of an information is often a few columns only, fewer than there are inputs: no estimator recovers the
 frequencies from them. Using another mechanism P instead of Q with probability s, and saying which was used, gives the
 columns (1 - s) q and s p: each in the cone of its design. So a condition on columns holds if it holds for both designs,
-and the parity is exactly the larger of the two. Every utility that is a sum over columns is
+and the privacy ratio is exactly the larger of the two. Every utility that is a sum over columns is
 (1 - s) times Q's plus s times P's: the information lost is s (I(Q) - I(P)). So is the matrix M of the estimator,
 whose risk is tr M^-1 - |p|^2: with P of full rank it is finite, at most tr M_P^-1 / s - |p|^2, and convex in s.
 """
@@ -25,7 +25,7 @@ from rropt.mechanisms.channel import RandomizedChannel
 from rropt.mechanisms.families.hadamard import HadamardResponse
 from rropt.mechanisms.garbling import AnyMechanism, explicit_pair, merge_proportional
 from rropt.mechanisms.mechanism import Mechanism
-from rropt.mechanisms.sets import SubsetSelection
+from rropt.mechanisms.set_outputs import SubsetSelection
 from rropt.model.prior import Prior
 from rropt.model.privacy.level import LARGEST_EPSILON
 
@@ -66,7 +66,7 @@ def identifying(
 
     Give `share` in (0, 1), or `risk`: the share is then the smallest multiple of 2^-24, up to what floats can tell,
     with a risk of at most that at `prior` (k positive numbers; default: equal), verified by enclosure. `with_` is by
-    default a design for estimation at the mechanism's own parity: subset selection of the minimax size where it has at
+    default a design for estimation at the mechanism's own privacy ratio: subset selection of the minimax size where it has at
     most 4096 outputs, else k-ary or Hadamard response, whichever has less risk. Another one must satisfy the same
     constraints; those on columns (privacy) then hold for the result, those on the matrix as a whole need not.
     The default keeps plain LDP; where the design guarantees another notion of privacy, give one that keeps it.
@@ -119,26 +119,35 @@ def mixed(first: Mechanism, second: Mechanism, share: Fraction) -> Mechanism:
 
 
 def companion(mechanism: AnyMechanism, most: Fraction | None = None) -> RandomizedChannel:
-    """The design for estimation that is mixed in by default: at the mechanism's own parity, or at `most` where that is
+    """The design for estimation that is mixed in by default: at the mechanism's own privacy ratio, or at `most` where that is
     less. Raises InputError."""
     if not isinstance(mechanism, RandomizedChannel):
         raise InputError(f"{type(mechanism).__name__} is not a mechanism", "identifying", "give solution.mechanism")
-    parity = mechanism.parity
-    if most is not None and parity > most:
-        parity = most
-    if isinstance(parity, float) or parity == 1 or parity > LARGEST:
-        known = "infinite" if isinstance(parity, float) else "one" if parity == 1 else f"above exp({LARGEST_EPSILON})"
-        why = "perfect secrecy identifies nothing" if parity == 1 else "no level to choose a design for"
+    privacy_ratio = mechanism.privacy_ratio
+    if most is not None and privacy_ratio > most:
+        privacy_ratio = most
+    if isinstance(privacy_ratio, float) or privacy_ratio == 1 or privacy_ratio > LARGEST:
+        known = (
+            "infinite"
+            if isinstance(privacy_ratio, float)
+            else "one"
+            if privacy_ratio == 1
+            else f"above exp({LARGEST_EPSILON})"
+        )
+        why = "perfect secrecy identifies nothing" if privacy_ratio == 1 else "no level to choose a design for"
         raise InputError(
-            f"the mechanism's parity is {known}: {why}",
+            f"the mechanism's privacy ratio is {known}: {why}",
             "with_",
             "give the mechanism to mix in (with_=design in Python)",
         )
     labels = mechanism.inputs
-    best = SubsetSelection(labels, gamma=parity)
+    best = SubsetSelection(labels, gamma=privacy_ratio)
     if math.comb(len(labels), best.t) <= MOST_OUTPUTS:
         return best
-    response, hadamard = SubsetSelection(labels, gamma=parity, t=1), HadamardResponse(labels, gamma=parity)
+    response, hadamard = (
+        SubsetSelection(labels, gamma=privacy_ratio, t=1),
+        HadamardResponse(labels, gamma=privacy_ratio),
+    )
     spread = len(labels) / hadamard.tilt**2 - Fraction(1, len(labels))
     return response if response.minimax_risk() <= spread else hadamard
 

@@ -31,7 +31,7 @@ __all__ = ["EstimatedInformation", "estimated_information", "plug_in_information
 
 @dataclass(frozen=True)
 class EstimatedInformation:
-    """Information in nats estimated from `people` pairs.
+    """Information in nats estimated from `respondents` pairs.
 
     `plug_in` is the 3H estimate, `corrected` less its bias d / (2 n) for the pairs that were seen (within 0 and what r
     rows and c columns can have), and [`lower`, `upper`] the interval for the truth at `level`. It is approximate, and
@@ -44,7 +44,7 @@ class EstimatedInformation:
     lower: float
     upper: float
     level: float
-    people: int
+    respondents: int
 
 
 def plug_in_information(joint: FloatArray) -> float:
@@ -62,32 +62,34 @@ def estimated_information(counts: Matrix, *, level: float = 0.95) -> EstimatedIn
     table = number_array(Table.read(counts, where).rows, where)
     if not np.isfinite(table).all() or (table < 0).any() or (table != np.round(table)).any():
         raise InputError("the counts are not a table of whole numbers from 0", where, "give rows x, columns z")
-    people = int(table.sum())
-    if not people:
+    respondents = int(table.sum())
+    if not respondents:
         raise InputError("all counts are zero", where, "give at least one pair")
     if not 0 < level < 1:
         raise InputError(f"the level is {level}", where, "give a number between 0 and 1, as 0.95")
     from statistics import NormalDist
 
     seen, (r, c) = table > 0, table.shape
-    value, most = max(plug_in_information(table / people), 0.0), (r - 1) * (c - 1)
+    value, most = max(plug_in_information(table / respondents), 0.0), (r - 1) * (c - 1)
     if not most:
-        return EstimatedInformation(value, 0.0, 0.0, 0.0, 0.0, level, people)
+        return EstimatedInformation(value, 0.0, 0.0, 0.0, 0.0, level, respondents)
     few = int(seen.sum()) - int(seen.any(1).sum()) - int(seen.any(0).sum()) + 1
-    near = (table + 4 / table.size) / (people + 4)
+    near = (table + 4 / table.size) / (respondents + 4)
     rows, columns = near.sum(1), near.sum(0)
     ratio = np.log(near / np.outer(rows, columns))
     spread = float((near * ratio**2).sum()) - float((near * ratio).sum()) ** 2
     # The observed variance is above V by about d / n, of which half is left: with few people the estimate varies more
     # than the two terms say.
-    known, chance = max(spread - max(few, 0) / (2 * people), 0.0) / people, max(few, 1) / (2 * people**2)
-    bias = most / (2 * people) + float((1 / rows).sum() - 1) * float((1 / columns).sum() - 1) / (12 * people**2)
+    known, chance = max(spread - max(few, 0) / (2 * respondents), 0.0) / respondents, max(few, 1) / (2 * respondents**2)
+    bias = most / (2 * respondents) + float((1 / rows).sum() - 1) * float((1 / columns).sum() - 1) / (
+        12 * respondents**2
+    )
     z, ceiling = NormalDist().inv_cdf((1 + level) / 2), math.log(min(r, c))
-    centre = min(max(value - few / (2 * people), 0.0), ceiling)
-    lower = value - bias - z * math.sqrt(known + chance * (2 * people * bias / most) ** 2)
+    centre = min(max(value - few / (2 * respondents), 0.0), ceiling)
+    lower = value - bias - z * math.sqrt(known + chance * (2 * respondents * bias / most) ** 2)
     error = math.sqrt(known + chance)
     upper = centre + z * error
     if not seen.all():
-        u = min(1 - ((1 - level) / 2) ** (1 / people), min(r, c) / (min(r, c) + 1))
+        u = min(1 - ((1 - level) / 2) ** (1 / respondents), min(r, c) / (min(r, c) + 1))
         upper += u * ceiling - u * math.log(u) - (1 - u) * math.log1p(-u)
-    return EstimatedInformation(value, centre, error, max(lower, 0.0), min(upper, ceiling), level, people)
+    return EstimatedInformation(value, centre, error, max(lower, 0.0), min(upper, ceiling), level, respondents)

@@ -88,9 +88,15 @@ class ProjectedRisk:
 
 @checked
 def projected_risk(
-    mechanism: AnyMechanism, prior: Prior, people: int, *, method: str = "nearest", draws: int = 20_000, seed: int = 1
+    mechanism: AnyMechanism,
+    prior: Prior,
+    respondents: int,
+    *,
+    method: str = "nearest",
+    draws: int = 20_000,
+    seed: int = 1,
 ) -> ProjectedRisk:
-    """The risk of the projected minimax estimate of `prior` from `people` answers.
+    """The risk of the projected minimax estimate of `prior` from `respondents` answers.
 
     The linear estimate is (P' D^-1 P)^-1 P' D^-1 lambda^ with D at equal frequencies: P^-1 lambda^ for square P.
     `method`: "nearest" is the nearest point of the simplex, "clipped" sets negative parts to zero and divides by the
@@ -98,7 +104,7 @@ def projected_risk(
     """
     if method not in PROJECTIONS:
         raise InputError(f"{method!r} is not a projection", "projected_risk", f"use {' or '.join(PROJECTIONS)}")
-    if not 1 <= people <= MOST_PEOPLE or not 2 <= draws <= MOST_DRAWS:
+    if not 1 <= respondents <= MOST_PEOPLE or not 2 <= draws <= MOST_DRAWS:
         remedy = f"give 1 to {MOST_PEOPLE:,} people, 2 to {MOST_DRAWS:,} draws"
         raise InputError("the number of people or of draws is out of range", "projected_risk", remedy)
     mechanism = explicit(mechanism, "mechanism")
@@ -110,28 +116,28 @@ def projected_risk(
     lines = np.linalg.solve(scaled @ matrix.T, scaled)
     chances = p @ matrix
     project, outputs = PROJECTIONS[method], matrix.shape[1]
-    exact = math.comb(people + outputs - 1, outputs - 1) <= MOST_SAMPLES
+    exact = math.comb(respondents + outputs - 1, outputs - 1) <= MOST_SAMPLES
     if exact:
-        samples = np.array(list(_samples(people, outputs)))
+        samples = np.array(list(_samples(respondents, outputs)))
         weights = np.array([_chance(one, chances) for one in samples])
     else:
-        samples = np.random.default_rng(seed).multinomial(people, chances, size=draws)
+        samples = np.random.default_rng(seed).multinomial(respondents, chances, size=draws)
         weights = np.full(draws, 1 / draws)
-    linear = samples / people @ lines.T
+    linear = samples / respondents @ lines.T
     inside = np.array([project(one) for one in linear])
-    errors = people * ((inside - p) ** 2).sum(1)
+    errors = respondents * ((inside - p) ** 2).sum(1)
     mean = float(weights @ errors)
     error = 0.0 if exact else float(errors.std(ddof=1) / draws**0.5)
     plain = float(chances @ (lines**2).sum(0) - p @ p)
     return ProjectedRisk(plain, mean, error, float(weights @ (linear < -1e-12).any(1)))
 
 
-def _samples(people: int, outputs: int) -> Iterator[tuple[int, ...]]:
+def _samples(respondents: int, outputs: int) -> Iterator[tuple[int, ...]]:
     if outputs == 1:
-        yield (people,)
+        yield (respondents,)
         return
-    for first in range(people + 1):
-        for rest in _samples(people - first, outputs - 1):
+    for first in range(respondents + 1):
+        for rest in _samples(respondents - first, outputs - 1):
             yield (first, *rest)
 
 

@@ -96,7 +96,7 @@ def minimax_strategy(
     Stops when worst risk and bound are within `gap` times max(1, worst risk), after `rounds` designs, when a design
     is not solved that well, or after `time_limit` seconds in all. Under LDP the uniform frequencies are the least
     favourable ones and one round is enough; under metric privacy they are not. Source: Chai and Nayak (6.5), Theorem
-    6.4. Raises InputError and NoRoute.
+    6.4. Raises InputError and NoMethod.
     """
     labels = [str(label) for label in categories]
     if len(labels) < 2:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rropt.mechanisms.families.hashing import LocalHashing
     from rropt.mechanisms.families.product import ProductMechanism
     from rropt.mechanisms.garbling import merge_proportional
-    from rropt.mechanisms.sets import Rappor, SubsetMixture, SubsetSelection, UnaryEncoding
+    from rropt.mechanisms.set_outputs import Rappor, SubsetMixture, SubsetSelection, UnaryEncoding
 
 __all__ = [
     "HadamardResponse",

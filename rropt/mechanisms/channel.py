@@ -26,14 +26,14 @@ class RandomizedChannel(ABC):
 
     @property
     @abstractmethod
-    def parity(self) -> Fraction | float:
+    def privacy_ratio(self) -> Fraction | float:
         """Largest ratio between two entries of one output's column: exact, `math.inf` where a zero stands
         beside a positive entry."""
 
     @property
     @abstractmethod
     def epsilon(self) -> Interval:
-        """log of the parity, rigorously enclosed, in nats; both ends `math.inf` for an infinite parity."""
+        """log of the privacy ratio, rigorously enclosed, in nats; both ends `math.inf` for an infinite privacy ratio."""
 
     @abstractmethod
     def mutual_information(self, prior: Prior, *, units: str = "nats") -> Interval:

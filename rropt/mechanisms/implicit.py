@@ -49,7 +49,7 @@ class TwoLevelFamily(LabelledChannel):
     ratio: Fraction
 
     @property
-    def parity(self) -> Fraction | float:
+    def privacy_ratio(self) -> Fraction | float:
         return self.ratio
 
     @property
@@ -171,8 +171,8 @@ class FamilyMechanism(Mechanism):
         return (high if inside.all() else low), (high if inside.any() else low)
 
     @cached_property
-    def _parity(self) -> Fraction | float:
-        return self.family.parity
+    def _privacy_ratio(self) -> Fraction | float:
+        return self.family.privacy_ratio
 
     def mutual_information(self, prior: Prior, *, units: str = "nats") -> Interval:
         if prior.labels != self.inputs or units not in ("nats", "bits"):

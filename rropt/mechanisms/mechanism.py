@@ -209,7 +209,7 @@ class Mechanism(RandomizedChannel):
         return frozenset(self.extremes(y) for y in range(len(self.outputs)))
 
     @cached_property
-    def _parity(self) -> Fraction | float:
+    def _privacy_ratio(self) -> Fraction | float:
         worst: Fraction = Fraction(1)
         for least, most in self.ranges:
             if most:
@@ -219,14 +219,14 @@ class Mechanism(RandomizedChannel):
         return worst
 
     @property
-    def parity(self) -> Fraction | float:
-        return self._parity
+    def privacy_ratio(self) -> Fraction | float:
+        return self._privacy_ratio
 
     @property
     def epsilon(self) -> Interval:
-        if isinstance(parity := self._parity, float):
-            return Interval(parity, parity)  # type: ignore[arg-type]
-        return log_enclosure(parity)
+        if isinstance(privacy_ratio := self._privacy_ratio, float):
+            return Interval(privacy_ratio, privacy_ratio)  # type: ignore[arg-type]
+        return log_enclosure(privacy_ratio)
 
     def mutual_information(self, prior: Prior, *, units: str = "nats") -> Interval:
         same_labels(prior.labels, self.inputs, "prior")

@@ -124,19 +124,19 @@ def approximate_level(problem: Mapping[str, Any]) -> Level | None:
 
 
 def privacy_statement(
-    problem: Mapping[str, Any] | None, parity: Fraction | float | None = None, public: bool = False
+    problem: Mapping[str, Any] | None, privacy_ratio: Fraction | float | None = None, public: bool = False
 ) -> str:
     """One sentence: what `problem` guarantees (`public`: without frequencies), then the plain LDP of a mechanism of
-    this `parity`, where it is given and was not guaranteed itself: "robust LDP (epsilon 1) over the confidence set of
-    100 counted people; plain LDP (epsilon 36.0437)". Without a problem (no certificate) the sentence has the parity
+    this `privacy_ratio`, where it is given and was not guaranteed itself: "robust LDP (epsilon 1) over the confidence set of
+    100 counted records; plain LDP (epsilon 36.0437)". Without a problem (no certificate) the sentence has the privacy ratio
     alone."""
     found = () if problem is None else guarantees(problem)
     words = [" and ".join(str(one.public if public else one) for one in found)] if found else []
-    if parity is not None and not any(one.notion == PLAIN for one in found):
+    if privacy_ratio is not None and not any(one.notion == PLAIN for one in found):
         plain = "plain LDP" if found else "LDP"
-        unbounded = isinstance(parity, float) and math.isinf(parity)
+        unbounded = isinstance(privacy_ratio, float) and math.isinf(privacy_ratio)
         excluded = f"{'no plain LDP' if found else NO_PRIVACY}: some output excludes an answer"
-        words.append(excluded if unbounded else f"{plain} (epsilon {_logarithm(parity)})")
+        words.append(excluded if unbounded else f"{plain} (epsilon {_logarithm(privacy_ratio)})")
     return "; ".join(words) or "no privacy is guaranteed"
 
 
@@ -162,11 +162,11 @@ def _cone(cone: Mapping[str, Any], inputs: Sequence[str]) -> Sequence[Guarantee]
     if kind == "robust":
         return [Guarantee("robust LDP", _level(cone), *_lower_bounds(cone, inputs))]
     if kind == "confidence":
-        people = counted(sum(map(int, cone["counts"])), "counted people")
+        respondents = counted(sum(map(int, cone["counts"])), "counted records")
         product = " of each sensitive value" if cone["form"] == "product" else ""
         named = frequencies(inputs, cone["counts"])
         radius = shown(Fraction(cone["radius"]["upper"]), DIGITS, up=False)
-        scope = f"over the confidence set{product} of {people} {named}, up to chi-square distance {radius}"
+        scope = f"over the confidence set{product} of {respondents} {named}, up to chi-square distance {radius}"
         return [Guarantee("robust LDP", _level(cone), scope, named)]
     if kind != "free":
         raise ValueError(f"unknown cone {kind!r}")
@@ -401,5 +401,5 @@ def _level(content: Mapping[str, Any]) -> str:
     return f"{level}, epsilon {shown(level.log_ratio.upper, DIGITS, up=True)}"
 
 
-def _logarithm(parity: Fraction | float) -> str:
-    return shown(log_enclosure(Fraction(parity)).upper, DIGITS, up=True)
+def _logarithm(privacy_ratio: Fraction | float) -> str:
+    return shown(log_enclosure(Fraction(privacy_ratio)).upper, DIGITS, up=True)

@@ -1,4 +1,4 @@
-"""Problems: declare, compile, route, round, certify, check."""
+"""Problems: declare, compile, method, round, certify, check."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ from rropt.solve.options import SolveOptions
 
 if TYPE_CHECKING:
     from rropt.problem.solution import Solution
-    from rropt.solve.considered import Considered
-    from rropt.solve.kernel.route import Route
+    from rropt.solve.dry_run import DryRun
+    from rropt.solve.engine.method import Method
 
 __all__ = ["Goal", "Maximize", "Minimize", "Problem"]
 
@@ -117,7 +117,7 @@ class Problem:
         return self.goal.objective
 
     def compile(self) -> Program:
-        """The problem in the closed vocabulary of routes and certificates."""
+        """The problem in the closed vocabulary of methods and certificates."""
         return self._program
 
     @cached_property
@@ -218,10 +218,10 @@ class Problem:
         """Its name; where none is given, its goal: "maximize mutual information"."""
         return f"{self.goal.sense} {self.objective.describe()}" if self.name == UNNAMED else self.name
 
-    def routes(self, solver: str | None = None) -> tuple[Considered, ...]:
-        """A dry run: each built-in route, whether it takes the problem (with this solver), why not, what its proofs
-        are of, and the size of what it solves. `print(*problem.routes(), sep="\\n")` shows one a line."""
-        from rropt.solve.considered import considered
+    def methods(self, solver: str | None = None) -> tuple[DryRun, ...]:
+        """A dry run: each built-in method, whether it takes the problem (with this solver), why not, what its proofs
+        are of, and the size of what it solves. `print(*problem.methods(), sep="\\n")` shows one a line."""
+        from rropt.solve.dry_run import considered
 
         return considered(self.compile(), solver)
 
@@ -269,7 +269,7 @@ class Problem:
 
     def with_options(
         self,
-        route: str | None = None,
+        method: str | None = None,
         *,
         gap: Number | None = None,
         time_limit: Number | None = None,
@@ -280,7 +280,7 @@ class Problem:
         threads: int | None = None,
     ) -> Problem:
         """The same problem, as compiled, with other options where given (see `SolveOptions`). Raises InputError."""
-        given: dict[str, Any] = {"route": route, "gap": gap, "time_limit": time_limit, "solver": solver}
+        given: dict[str, Any] = {"method": method, "gap": gap, "time_limit": time_limit, "solver": solver}
         given |= {"workers": workers, "absolute_gap": absolute_gap}
         given |= {"solver_options": solver_options, "threads": threads}
         changed = {key: value for key, value in given.items() if value is not None}
@@ -293,7 +293,7 @@ class Problem:
 
     def solve(
         self,
-        route: str | Route | None = None,
+        method: str | Method | None = None,
         *,
         gap: Number | None = None,
         time_limit: Number | None = None,
@@ -309,13 +309,13 @@ class Problem:
 
         `monitor(value, bound)` is called with progress in the objective's unit. Where it returns False, or at Ctrl-C,
         the best mechanism and the true bound so far are the result; a second Ctrl-C aborts. `verbose` prints one line a
-        second; the logger `rropt` has the same. Raises NoRoute and InputError; infeasibility is a status, with a proof.
+        second; the logger `rropt` has the same. Raises NoMethod and InputError; infeasibility is a status, with a proof.
         """
-        begun = time.monotonic()  # routes are loaded at the first call, which counts
+        begun = time.monotonic()  # methods are loaded at the first call, which counts
         from rropt.problem.progress import Progress, result_line
         from rropt.problem.solving import solved
 
-        named = route if isinstance(route, str) else None
+        named = method if isinstance(method, str) else None
         progress = Progress(Clock(begun=begun), monitor, verbose)
         options = self.with_options(
             named,
@@ -327,7 +327,7 @@ class Problem:
             solver_options=solver_options,
             threads=threads,
         ).options
-        chosen = options.route if route is None or isinstance(route, str) else route
+        chosen = options.method if method is None or isinstance(method, str) else method
         solution = solved(self, options, chosen, progress)
         progress.note(result_line(solution))
         return solution

@@ -21,8 +21,8 @@ from rropt.program.events import Event
 from rropt.program.programs import BayesGain, ColumnSum, Linear, Program
 from rropt.prove.certificates import Certificate
 from rropt.prove.problems import all_prices
+from rropt.solve.engine.method import ColumnMultipliers, Dual, SolveLimits
 from rropt.solve.entropy.gibbs import EntropyMultipliers
-from rropt.solve.kernel.route import ColumnMultipliers, Dual, Effort
 from rropt.solve.proving import prove
 
 SINGLE = ("linear-dual", "entropy-dual", "column-dual")
@@ -136,7 +136,7 @@ class Proven:
     def bound(self, changed: Program) -> Fraction | None:
         """The bound that the multipliers, repaired, prove of a changed program; None where they prove none."""
         changed = changed.linearised() if self.kind == "linear-dual" else changed
-        proof = prove(changed, self.dual(), Effort(), None)
+        proof = prove(changed, self.dual(), SolveLimits(), None)
         return getattr(proof, "bound", None)
 
     def _residual(self, y: int, at: int) -> list[Fraction]:

@@ -28,7 +28,7 @@ def problem_html(problem: Problem) -> str:
 
 def solution_html(solution: Solution) -> str:
     """The status, bars of value and bound, remarks, and the matrix."""
-    parts = [f"<p><b>{solution.status}</b> by route {escaped(solution.route)}</p>"]
+    parts = [f"<p><b>{solution.status}</b> by method {escaped(solution.method)}</p>"]
     numbers = {"value": solution.value, "bound": solution.bound}
     known = {word: number for word, number in numbers.items() if number is not None and math.isfinite(number)}
     largest = max(map(abs, known.values()), default=0.0) or 1.0

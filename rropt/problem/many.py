@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, TypedDict, TypeVar, Unpack, overload
 
-from rropt.errors import InputError, NoRoute
+from rropt.errors import InputError, NoMethod
 from rropt.io.arguments import checked
 from rropt.io.processes import checked_workers, spread
 from rropt.io.types import Number
@@ -21,7 +21,7 @@ Key = TypeVar("Key")
 class _Options(TypedDict, total=False):
     """The arguments of `solve_many`, for type checkers."""
 
-    route: str | None
+    method: str | None
     gap: Number | None
     time_limit: Number | None
     solver: str | None
@@ -42,7 +42,7 @@ def solve_many(problems: Sequence[Problem], **options: Unpack[_Options]) -> list
 def solve_many(
     problems: Mapping[Any, Problem] | Sequence[Problem],
     *,
-    route: str | None = None,
+    method: str | None = None,
     gap: Number | None = None,
     time_limit: Number | None = None,
     solver: str | None = None,
@@ -58,7 +58,7 @@ def solve_many(
     solve problems at once (extra `cluster`), `report(done, total)` is called with progress. Equal problems are solved
     once. Otherwise nothing is kept from one problem for the next, so that no result depends on the others: a master
     that starts from the columns of the last one would save less than a tenth of the time, most of which goes into
-    proofs. Routes are chosen for all problems before the first is solved. Raises InputError and NoRoute, with the place
+    proofs. Methods are chosen for all problems before the first is solved. Raises InputError and NoMethod, with the place
     or the key of the problem.
     """
     named = dict(problems) if isinstance(problems, Mapping) else dict(enumerate(problems))
@@ -70,8 +70,8 @@ def solve_many(
         where = f"problems[{key!r}]"
         if not isinstance(problem, Problem):
             raise InputError(f"{type(problem).__name__} is not a Problem", where, "make one with rr.Problem(...)")
-        declared[key] = problem.with_options(route, **options)
-        _insist_on_route(declared[key], where)
+        declared[key] = problem.with_options(method, **options)
+        _insist_on_method(declared[key], where)
     first: dict[Problem, Any] = {}
     for key, problem in declared.items():
         first.setdefault(problem, key)
@@ -86,12 +86,12 @@ def solve_many(
     return found if isinstance(problems, Mapping) else list(found.values())
 
 
-def _insist_on_route(problem: Problem, where: str) -> None:
+def _insist_on_method(problem: Problem, where: str) -> None:
     options = problem.options
     try:
         insist_on(options.solver, options.threads)
-        choose(problem.compile(), options.route, options.solver)
-    except (InputError, NoRoute) as error:
+        choose(problem.compile(), options.method, options.solver)
+    except (InputError, NoMethod) as error:
         raise type(error)(error.what, where, error.remedy) from None
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rropt.problem.solution import Solution
 
 LOGGER = logging.getLogger("rropt")
-"""Its solves: INFO for routes and results, DEBUG for every value and bound on the way."""
+"""Its solves: INFO for methods and results, DEBUG for every value and bound on the way."""
 LOGGER.addHandler(logging.NullHandler())
 EVERY = 1.0
 """Seconds between two lines."""

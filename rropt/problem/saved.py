@@ -36,11 +36,11 @@ def to_dict(solution: Solution) -> dict[str, Any]:
         "version": VERSION,
         "problem": solution.problem.compile().payload(),
         "status": solution.status,
-        "route": solution.route,
+        "method": solution.method,
         "seconds": solution.seconds,
         "units": solution.units,
-        "gap": solution.wanted_gap,
-        "absolute_gap": solution.wanted_absolute_gap,
+        "gap": solution.target_gap,
+        "absolute_gap": solution.target_absolute_gap,
         "value": None if own is None else [rational_text(own.lower), rational_text(own.upper)],
         "bound": None if limit is None else rational_text(limit),
         "mechanism": None if solution.mechanism is None else json.loads(solution.mechanism.to_json()),
@@ -101,9 +101,9 @@ def _is_near(solution: Solution) -> bool:
     """Whether the gap of a certified solution is the wanted one, or as small as rounding lets it be."""
     if solution.status != "certified":
         return True
-    program, wanted = solution.problem.compile(), rational(solution.wanted_gap)
+    program, wanted = solution.problem.compile(), rational(solution.target_gap)
     rounding = in_units(Interval.point(grain(program, wanted)), solution.units).upper
-    absolute = rational(solution.wanted_absolute_gap)
+    absolute = rational(solution.target_absolute_gap)
     return is_certified(program.sense, solution.attained, solution.limit, wanted, absolute, rounding)
 
 
@@ -127,10 +127,10 @@ def _read(made: type[Solution], document: dict[str, Any], problem: Problem, wher
     return made(
         problem=problem,
         status=document["status"],
-        route=document["route"],
+        method=document["method"],
         seconds=float(document["seconds"]),
         units=problem.objective.units,
-        wanted_gap=float(document["gap"]),
+        target_gap=float(document["gap"]),
         mechanism=None if mechanism is None else Mechanism.parse(json.dumps(mechanism), where),
         attained=None if value is None else Interval(*map(Fraction, value)),
         limit=None if document["bound"] is None else Fraction(document["bound"]),
@@ -140,5 +140,5 @@ def _read(made: type[Solution], document: dict[str, Any], problem: Problem, wher
         warnings=tuple(document["warnings"]),
         conflict=tuple(document["conflict"]),
         decomposition={tuple(outputs): Fraction(own) for outputs, own in document["decomposition"]} or None,
-        wanted_absolute_gap=float(document["absolute_gap"]),
+        target_absolute_gap=float(document["absolute_gap"]),
     )

@@ -34,7 +34,7 @@ from rropt.program.events import ApproximateBound
 from rropt.program.extras import Extra, OffDiagonalForm
 from rropt.program.limits import Limits, Sum
 from rropt.program.programs import BayesGain, ColumnSum, Linear, Program, RowEntropy, Utility
-from rropt.solve.kernel.lp import LpModel
+from rropt.solve.engine.lp import LpModel
 
 TIGHT = 1e-7
 """A condition holds with equality where its slack is below this share of its terms."""

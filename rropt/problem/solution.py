@@ -47,10 +47,10 @@ class Solution(ByContent):
 
     problem: Problem
     status: Status
-    route: str
+    method: str
     seconds: float = field(compare=False)
     units: str
-    wanted_gap: float
+    target_gap: float
     mechanism: Mechanism | None
     attained: Interval | None
     limit: Fraction | None
@@ -61,7 +61,7 @@ class Solution(ByContent):
     warnings: tuple[str, ...] = ()
     conflict: tuple[str, ...] = ()
     decomposition: dict[tuple[str, ...], Fraction] | None = None
-    wanted_absolute_gap: float = 0.0
+    target_absolute_gap: float = 0.0
 
     @property
     def value(self) -> float | None:
@@ -147,4 +147,4 @@ class Solution(ByContent):
 
     def __repr__(self) -> str:
         parts = [f"status={self.status!r}", f"value={self.value!r}", f"bound={self.bound!r}", f"gap={self.gap!r}"]
-        return f"Solution({', '.join(parts)}, units={self.units!r}, route={self.route!r})"
+        return f"Solution({', '.join(parts)}, units={self.units!r}, method={self.method!r})"

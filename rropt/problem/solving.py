@@ -1,4 +1,4 @@
-"""From a declared problem to its solution; loaded at the first solve, since routes take longest to load."""
+"""From a declared problem to its solution; loaded at the first solve, since methods take longest to load."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from rropt.declare.constraint import described
 from rropt.declare.constraints import Constraint
-from rropt.errors import NoRoute
+from rropt.errors import NoMethod
 from rropt.io.clock import LATE, Clock
 from rropt.io.threads import one_thread
 from rropt.mechanisms.mechanism import Mechanism
@@ -24,34 +24,34 @@ from rropt.prove.gaps import WORST, grain
 from rropt.solve.assembly import assemble, unit_in
 from rropt.solve.budget import LEAST
 from rropt.solve.candidates import closed_forms, is_slow
+from rropt.solve.engine.highs_run import given_options
+from rropt.solve.engine.method import unanswered
 from rropt.solve.entropy.conic import no_mechanism
 from rropt.solve.entropy.solvers import insist_on
 from rropt.solve.export.convex import convex_problem
 from rropt.solve.export.programme import programme
-from rropt.solve.kernel.highs_run import given_options
-from rropt.solve.kernel.route import unanswered
 from rropt.solve.options import SolveOptions
 from rropt.solve.proving import prove_infeasible
-from rropt.solve.registry import Answer, Effort, Route, choose, route_named
+from rropt.solve.registry import Answer, Method, SolveLimits, choose, method_named
 
 if TYPE_CHECKING:
     from rropt.problem.declared import Problem
 
 
 HIGHS = (None, "highs")
-"""The solver of most routes, by either name."""
+"""The solver of most methods, by either name."""
 
 
-def solved(problem: Problem, options: SolveOptions, route: str | Route, progress: Progress) -> Solution:
-    """The solution by a route, with these options: see `Problem.solve`."""
-    if isinstance(route, str):
+def solved(problem: Problem, options: SolveOptions, method: str | Method, progress: Progress) -> Solution:
+    """The solution by a method, with these options: see `Problem.solve`."""
+    if isinstance(method, str):
         insist_on(options.solver, options.threads)
     clock, progress.units = progress.clock, problem.objective.units
     progress.unit = unit_in(progress.units)
     clock.time_limit = None if options.time_limit is None else float(options.time_limit)
     with clock.listening(), progress.shown(), one_thread():
-        effort = Effort(
-            route=route_named,
+        effort = SolveLimits(
+            method=method_named,
             gap=min(float(options.gap), float(WORST)),
             absolute_gap=float(options.absolute_gap) / progress.unit,
             time_limit=clock.time_limit,
@@ -90,7 +90,7 @@ def solved(problem: Problem, options: SolveOptions, route: str | Route, progress
         else:
             effort = replace(effort, absolute_gap=max(effort.absolute_gap, float(grain(program, effort.gap))))
             with _options_of_highs(options):
-                chosen, answer = _asked(problem, program, route, effort, progress)
+                chosen, answer = _asked(problem, program, method, effort, progress)
         found = assemble(program, problem.objective, problem._fixed_outputs(), options, effort, answer, fits, closed)
         agreed = clock.within(LATE, lambda: held_to_definitions(problem, found.mechanism, found.decomposition))
         unasked = () if agreed else ("time ended before the definition of every constraint was evaluated",)
@@ -103,11 +103,11 @@ def solved(problem: Problem, options: SolveOptions, route: str | Route, progress
     return Solution(
         problem=problem,
         status=found.status,
-        route=chosen,
+        method=chosen,
         seconds=clock.seconds,
         units=problem.objective.units,
-        wanted_gap=float(options.gap),
-        wanted_absolute_gap=float(options.absolute_gap),
+        target_gap=float(options.gap),
+        target_absolute_gap=float(options.absolute_gap),
         mechanism=found.mechanism,
         attained=found.attained,
         limit=found.limit,
@@ -142,23 +142,23 @@ def _options_of_highs(options: SolveOptions) -> AbstractContextManager[None]:
 
 
 def _asked(
-    problem: Problem, program: Program, route: str | Route, effort: Effort, progress: Progress
+    problem: Problem, program: Program, method: str | Method, effort: SolveLimits, progress: Progress
 ) -> tuple[str, Answer]:
-    """(the route and why, its answer): one that does not stop in time is ended."""
-    chosen: list[tuple[Route, str]] = []
+    """(the method and why, its answer): one that does not stop in time is ended."""
+    chosen: list[tuple[Method, str]] = []
 
     def asked() -> Answer:
-        taken, why = choose(program, route, effort.solver)
+        taken, why = choose(program, method, effort.solver)
         chosen.append((taken, why))
-        progress.note(f"route {taken.name}: {why}")
+        progress.note(f"method {taken.name}: {why}")
         return taken.solve(program, effort)
 
     try:
         found = effort.clock.within(LATE, asked)
-    except NoRoute as error:
-        raise error if chosen or route != "auto" else explained(problem, effort.solver, error) from None
+    except NoMethod as error:
+        raise error if chosen or method != "auto" else explained(problem, effort.solver, error) from None
     if not chosen:
-        return "none: time ended before a route was chosen", unanswered("rropt", program, effort)
+        return "none: time ended before a method was chosen", unanswered("rropt", program, effort)
     taken, why = chosen[0]
     return f"{taken.name}: {why}", found or unanswered(taken.name, program, effort)
 
@@ -167,7 +167,7 @@ def _keeps(problem: Problem, mechanism: Mechanism) -> bool:
     return all(constraint.violation(mechanism) <= 0 for constraint in problem.constraints)
 
 
-def _conflict(problem: Problem, effort: Effort) -> tuple[str, ...]:
+def _conflict(problem: Problem, effort: SolveLimits) -> tuple[str, ...]:
     """Constraints that conflict and no longer do when any one of them is left out (each is tried)."""
     rules = problem.constraints
     kept = list(range(len(rules)))

@@ -254,9 +254,9 @@ def _read_options(table: dict[str, Any], where: str) -> SolveOptions:
     _only(table, [field.name for field in fields(SolveOptions)], where)
     settings: dict[str, Any] = {}
     for key, value in table.items():
-        if key in ("route", "solver"):
+        if key in ("method", "solver"):
             if not isinstance(value, str):
-                raise InputError(f"{key} is {value!r}, not a name in quotes", where, 'as route = "auto"')
+                raise InputError(f"{key} is {value!r}, not a name in quotes", where, 'as method = "auto"')
             settings[key] = value
         elif key in ("workers", "threads"):
             settings[key] = value

@@ -24,7 +24,7 @@ FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 
 class Cone(ABC):
     """What each column must satisfy by itself, besides being non-negative. `particular` is the name in messages of one
-    that only those routes take that declare it; empty for one that every route can take."""
+    that only those methods take that declare it; empty for one that every method can take."""
 
     particular: ClassVar[str] = ""
 

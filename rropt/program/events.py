@@ -33,7 +33,7 @@ class ApproximateBound(Extra):
     """sum_y (Q[x, y] - gamma Q[z, y])^+ <= delta for all inputs x != z, gamma the ratio of `level`, 0 < delta < 1.
 
     The sum of positive parts is the largest excess of an event, so the constraint is a row an event: 2^m - 2 for each
-    pair. Routes generate the few that matter.
+    pair. Methods generate the few that matter.
     """
 
     name: ClassVar[str] = "approximate privacy"

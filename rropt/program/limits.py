@@ -154,7 +154,7 @@ def _one_gain(parts: Terms) -> tuple[Fraction, Utility] | None:
     return Fraction(1 if parts[0][0] > 0 else -1), BayesGain((1,) * k, gain, actions)
 
 
-def bent(program: Program) -> tuple[Fraction, Convex] | None:
+def single_convex_term(program: Program) -> tuple[Fraction, Convex] | None:
     """(|weight|, utility) of the only convex part, where that is maximised and nothing else is but linear costs."""
     utility = program.utility
     if isinstance(utility, Convex):
@@ -296,7 +296,7 @@ class CapacityLimit(Notion):
 
 
 @dataclass(frozen=True)
-class Notions(Extra):
+class DivergenceLimits(Extra):
     """All constraints of that kind."""
 
     name: ClassVar[str] = "a divergence or a capacity"
@@ -349,7 +349,7 @@ class Notions(Extra):
 
 def has_capacity(program: Program) -> bool:
     """Whether a capacity is minimised or limited."""
-    notions = program.extra(Notions)
+    notions = program.extra(DivergenceLimits)
     return isinstance(program.utility, Capacity) or (notions is not None and bool(notions.capacities))
 
 

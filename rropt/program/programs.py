@@ -89,7 +89,7 @@ class Row:
 
 class Utility:
     """The base class of utilities of a matrix. `version`: the lowest version of the format that has it. `particular`:
-    the name in messages of one that only those routes take that declare it; empty for others."""
+    the name in messages of one that only those methods take that declare it; empty for others."""
 
     version: ClassVar[int] = 1
     particular: ClassVar[str] = ""
@@ -279,7 +279,7 @@ class BayesGain(ColumnSum):
 class UserColumnSum(ColumnSum):
     """A convex, positively homogeneous function of the user's own: solved, never machine-checked.
 
-    `function` maps a k x n float array to n floats; `slope`, where given, to the k x n gradients, which route
+    `function` maps a k x n float array to n floats; `slope`, where given, to the k x n gradients, which method
     columns needs.
     """
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from rropt.program.confidence_cones import ConfidenceCone
 from rropt.program.design_utilities import DesignUtility
 from rropt.program.extras import OffDiagonalForm
-from rropt.program.limits import Notions, PosteriorRisk, Sum, has_capacity
+from rropt.program.limits import DivergenceLimits, PosteriorRisk, Sum, has_capacity
 from rropt.program.programs import ChiSquare, Information, Program
 from rropt.prove.steps import Step, lemmas, relax
 
@@ -62,7 +62,7 @@ def _of_mechanism(program: Program, proof: Mapping[str, object]) -> list[str]:
         return names
     if isinstance(program.cone, ConfidenceCone):
         names.append("cauchy-schwarz-membership")
-    notions = program.extra(Notions)
+    notions = program.extra(DivergenceLimits)
     if notions is not None and any(one.payload()["kind"] == "zero_concentrated" for one in notions.notions):
         names.append("cumulant-convex")
     if has_capacity(program):

@@ -27,7 +27,7 @@ from rropt.model.divergences import worst_weights
 from rropt.program.cones import CompleteCone
 from rropt.program.confidence_cones import ConfidenceCone
 from rropt.program.extras import OffDiagonalForm
-from rropt.program.limits import Notions, has_capacity
+from rropt.program.limits import DivergenceLimits, has_capacity
 from rropt.program.programs import ChiSquare, Program
 from rropt.prove.assumptions import assumptions, version
 from rropt.prove.problem_digest import differences
@@ -162,7 +162,7 @@ def _witness(program: Program, mechanism: Mechanism) -> dict[str, object]:
     if isinstance(program.cone, ConfidenceCone):
         columns = (program.cone.membership(mechanism.column(y)) for y in range(len(mechanism.outputs)))
         payload["membership"] = [[[rational_text(nu), rational_text(mu)] for nu, mu in own] for own in columns]
-    notions = program.extra(Notions)
+    notions = program.extra(DivergenceLimits)
     if notions is not None and (orders := notions.orders(mechanism)):
         payload["orders"] = [rational_text(order) for order in orders]
     if has_capacity(program):

@@ -144,7 +144,7 @@ def _hold_to_ratios(mechanism: Mechanism, cone: Mapping[str, Any], where: str) -
         cone = cone["base"]
     if cone["kind"] == "complete":
         most = declared_level(cone).ratio.lower
-        kept = mechanism.parity <= most
+        kept = mechanism.privacy_ratio <= most
     elif cone["kind"] == "graph":
         by_ratio = cone.get("unit") == "gamma"
         numbers = {number: Fraction(number) for *_, number in cone["edges"]}

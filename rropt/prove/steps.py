@@ -20,7 +20,7 @@ from rropt.program.confidence_cones import ConfidenceCone, Weighed
 from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.events import ApproximateBound
 from rropt.program.extras import Extra, OffDiagonalForm
-from rropt.program.limits import Capacity, CapacityLimit, Limits, Notion, Notions, PosteriorRisk, Sum, Tangent
+from rropt.program.limits import Capacity, CapacityLimit, DivergenceLimits, Limits, Notion, PosteriorRisk, Sum, Tangent
 from rropt.program.programs import BayesGain, Divergence, Information, Program, Row, Utility
 
 U = TypeVar("U", bound=Utility)
@@ -30,7 +30,7 @@ EXTRAS: dict[str, type[Extra]] = {
     "identification_risk": PosteriorRisk,
     "structure": OffDiagonalForm,
     "limits": Limits,
-    "divergences": Notions,
+    "divergences": DivergenceLimits,
 }
 """The parts of a problem that are extras of a program."""
 PARTS = ("cone", "cone_rows", "rows", *EXTRAS, "outputs")
@@ -205,7 +205,7 @@ class LiftDivergences(Step):
             for s, b in row.forms:
                 own[x], own[z], own[size + number] = s, -b, -row.at_most
                 cone.append(tuple(own))
-        return lifted(program.without(Notions), len(self.rows), tuple(cone))
+        return lifted(program.without(DivergenceLimits), len(self.rows), tuple(cone))
 
 
 @dataclass(frozen=True)
@@ -288,7 +288,7 @@ class AtPrior(Step):
         if self.of is None:
             assert isinstance(program.utility, Capacity)
             return replace(program, utility=Information(self.weights), weights=self.weights)
-        capacity, left = program.required(Notions).notions[self.of], _without(program, self.of)
+        capacity, left = program.required(DivergenceLimits).notions[self.of], _without(program, self.of)
         assert isinstance(capacity, CapacityLimit)
         known = left.extra(Limits)
         limits = Limits((*(() if known is None else known.limits), capacity.limit(self.weights)))
@@ -297,21 +297,21 @@ class AtPrior(Step):
 
 def _without(program: Program, of: int) -> Program:
     """The program without the divergence of this number."""
-    notions, left = program.required(Notions).notions, program.without(Notions)
+    notions, left = program.required(DivergenceLimits).notions, program.without(DivergenceLimits)
     rest = notions[:of] + notions[of + 1 :]
-    return replace(left, extras=(*left.extras, Notions(rest))) if rest else left
+    return replace(left, extras=(*left.extras, DivergenceLimits(rest))) if rest else left
 
 
 def at_priors(program: Program, priors: Iterable[tuple[int, ...]]) -> tuple[AtPrior, ...]:
     """The steps from all capacities that are limited to the information at one prior each."""
-    places = zip(program.required(Notions).capacities, priors, strict=True)
+    places = zip(program.required(DivergenceLimits).capacities, priors, strict=True)
     # Those before it have been left out then.
     return tuple(AtPrior(weights, place - before) for before, (place, weights) in enumerate(places))
 
 
 def enclosing(program: Program, rows: Iterable[Row]) -> tuple[Step, ...]:
     """The steps from divergences to those of the rows that are their tangents, of each divergence together."""
-    known, steps = program.extra(Notions), list[Step]()
+    known, steps = program.extra(DivergenceLimits), list[Step]()
     notions = [] if known is None else list(known.notions)
     tangents = [row for row in rows if isinstance(row, Tangent)]
     for notion in tuple(notions):

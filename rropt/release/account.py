@@ -19,9 +19,9 @@ from rropt.errors import InputError
 from rropt.exact import declared_text, exp_enclosure, rational, shown
 from rropt.io.content import ByContent
 from rropt.io.types import Number
-from rropt.release.earlier import why_infinite
-from rropt.release.ledger import Entry, read_entries
-from rropt.release.storage.places import Place, create, open_ledger, whole_place
+from rropt.release.accountant import Entry, read_entries
+from rropt.release.previous_releases import why_infinite
+from rropt.release.storage.places import Place, create, open_accountant, whole_place
 from rropt.release.storage.tally import DIGITS, Spent, total
 
 
@@ -43,13 +43,13 @@ def delta(share: Fraction) -> str:
 
 
 def _forced(entry: Entry) -> str:
-    """Why a draw is infinite whose own ledger does not say it."""
-    return f"{entry.content['output']} was forced: by another ledger of its data a column was released unchanged"
+    """Why a draw is infinite whose own accountant does not say it."""
+    return f"{entry.content['output']} was forced: by another accountant of its data a column was released unchanged"
 
 
 @dataclass(frozen=True, eq=False)
 class Account(ByContent):
-    """A ledger that was read. `ceiling` is an epsilon (None: no ceiling), `delta` that of approximate LDP (None: plain
+    """An accountant that was read. `ceiling` is an epsilon (None: no ceiling), `delta` that of approximate LDP (None: plain
     LDP counts), for one `unit`, as a person. `spent` is what was spent by population as plain LDP, and `most` the most
     of one of them, `approximate` as approximate LDP; `infinite` says why that is infinite. `lines` lines were compared
     with their hashes; `chain` is the hash of the last one."""
@@ -70,7 +70,7 @@ class Account(ByContent):
     def create(
         cls, path: Place, ceiling: Number | None = None, unit: str = "person", delta: Number | None = None
     ) -> Account:
-        """A new ledger for one population, with an epsilon `ceiling`; with a `delta` of approximate LDP. Raises
+        """A new accountant for one population, with an epsilon `ceiling`; with a `delta` of approximate LDP. Raises
         InputError."""
         limit = None if ceiling is None else rational(ceiling, "ceiling")
         if limit is not None and limit <= 0:
@@ -92,12 +92,14 @@ class Account(ByContent):
 
     @classmethod
     def load(cls, path: Place, after: tuple[int, str] | None = None) -> Account:
-        """Read a ledger, also one beside its data; `after` is the number and the hash of a line that was there before.
+        """Read an accountant, also one beside its data; `after` is the number and the hash of a line that was there before.
         Raises InputError where its chain is broken or where it lacks that line."""
         if isinstance(path, Path) and not path.exists():
-            raise InputError("there is no such ledger", str(path), "make one: rropt ledger init --ceiling 4 PATH")
+            raise InputError(
+                "there is no such accountant", str(path), "make one: rropt accountant init --ceiling 4 PATH"
+            )
         try:
-            file = open_ledger(whole_place(path), not isinstance(path, Path) or os.access(path.parent, os.W_OK))
+            file = open_accountant(whole_place(path), not isinstance(path, Path) or os.access(path.parent, os.W_OK))
         except OSError as error:
             raise InputError(f"it cannot be read ({error.strerror})", str(path), "check the path") from None
         try:
@@ -109,7 +111,7 @@ class Account(ByContent):
                 raise InputError(
                     f"its line {after[0]} is not the one that the receipt states: lines were changed or removed",
                     str(path),
-                    "restore the ledger from a copy",
+                    "restore the accountant from a copy",
                 )
             tally = file.tally
             spent = {name: tally.of(name) for name in sorted({entry.population for entry in found.values()})}
@@ -122,7 +124,7 @@ class Account(ByContent):
             file.close()
 
     def to_dict(self) -> dict[str, Any]:
-        """The object of `rropt ledger show --json`; epsilons as decimals, rounded up."""
+        """The object of `rropt accountant show --json`; epsilons as decimals, rounded up."""
         return {
             "ceiling": None if self.ceiling is None else declared_text(self.ceiling),
             "delta": None if self.delta is None else declared_text(self.delta),
@@ -145,9 +147,11 @@ class Account(ByContent):
         """What each draw adds for its people: answers that an earlier draw gave add nothing."""
         found, drawn = [], set[tuple[str, str | None]]()
         for entry in self.entries:
-            people = {"", entry.population}
+            respondents = {"", entry.population}
             new = [
-                part for part in entry.draw.parts if part.scope is None or not {(p, part.scope) for p in people} & drawn
+                part
+                for part in entry.draw.parts
+                if part.scope is None or not {(p, part.scope) for p in respondents} & drawn
             ]
             added = total(Counter(new))
             found.append("infinite" if entry.draw.infinite else added.epsilon)

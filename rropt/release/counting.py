@@ -14,8 +14,8 @@ import pyarrow as pa
 from rropt.errors import InputError, counted
 from rropt.io.count_records import check_column
 from rropt.mechanisms.mechanism import Mechanism
+from rropt.release.accountant import drawn_from
 from rropt.release.folder import parquet_names
-from rropt.release.ledger import drawn_from
 from rropt.release.plans.agreement import Cell, Columns, Strata, agreed, before_release
 from rropt.release.plans.cross import joined, split
 from rropt.release.plans.stack import NULL, UNKNOWN, Part

@@ -47,14 +47,14 @@ def release_table(
     makes them more likely. `warn` is called with cautions (Python warnings where it
     is left out): how many values are replaced; columns, and an index of pandas, that stay and copy or reveal a
     protected one; categories that no record has; designs that identify no frequencies; levels that add up. There is
-    neither ledger nor manifest, so that it cannot know earlier releases: every call draws anew, and releasing a table
+    neither accountant nor manifest, so that it cannot know earlier releases: every call draws anew, and releasing a table
     twice leaks twice as much; a column that is a release already is randomised once more; a column that another
     release protects may stay unchanged in this one. `source` is for tests. Raises InputError; then nothing was drawn.
     """
     need("pyarrow", EXTRA)
     need("narwhals", EXTRA)
     from rropt.release.tables.frames import protected_table
-    from rropt.release.tables.looking import warn_python
+    from rropt.release.tables.scan import warn_python
 
     return protected_table(table, _as_release(release), source, force, warn or warn_python)
 
@@ -69,7 +69,7 @@ def release_file(
     delimiter: str | None = None,
     monitor: Callable[[int, int | None], None] | None = None,
     warn: Callable[[str], None] | None = None,
-    ledger: str | os.PathLike[str] | None = None,
+    accountant: str | os.PathLike[str] | None = None,
     population: str | None = None,
     quote_formulas: bool = True,
     identity: str | None = None,
@@ -79,11 +79,11 @@ def release_file(
     grow with the number of records, except with a `key`.
 
     `output` is of the same format; by default it is DATA.protected.SUFFIX beside the data. It is written whole
-    or not at all. A ledger beside the data records every draw: what was released before, or was interrupted
+    or not at all. An accountant beside the data records every draw: what was released before, or was interrupted
     while it was drawn, is refused without `force`, because a second draw leaks more; so is a column that is randomised
-    in one release and unchanged in another. `ledger` is a file that `rropt ledger init` made, or the URL of a database
+    in one release and unchanged in another. `accountant` is a file that `rropt accountant init` made, or the URL of a database
     of PostgreSQL (extra `postgres`), in which the draw is recorded too: it is needed where the folder of the data
-    cannot be written. All draws of a ledger count, also those from another state of the data, except where two releases
+    cannot be written. All draws of an accountant count, also those from another state of the data, except where two releases
     name different `population`s: only do so where no person is in both. What differs from `release_table`: in text
     files every value is text, and an empty one is missing; with `quote_formulas`, cells that a spreadsheet would take
     for formulas get an apostrophe in front of them (`counts_of` reads both). `monitor` is called with the rows done
@@ -96,15 +96,15 @@ def release_file(
     need("pyarrow", EXTRA)
     from rropt.release.run import FileRelease, default_output
     from rropt.release.storage.places import known_place
-    from rropt.release.tables.looking import warn_python
+    from rropt.release.tables.scan import warn_python
 
     source = named_path(data)
     target = default_output(source) if output is None else named_path(output)
     monitor = monitor or (lambda done, total: None)
-    given, kept = _as_release(release), known_place(ledger)
+    given, kept = _as_release(release), known_place(accountant)
     warn = warn or warn_python
-    people = _population(population)
-    options = (force, delimiter, monitor, warn, kept, people, quote_formulas, identity, _secret(identity, key))
+    respondents = _population(population)
+    options = (force, delimiter, monitor, warn, kept, respondents, quote_formulas, identity, _secret(identity, key))
     return FileRelease(source, given, target, *options).run()
 
 
@@ -117,7 +117,7 @@ def release_folder(
     workers: int = 1,
     scheduler: str | None = None,
     report: Callable[[int, int, int], None] = lambda done, standing, total: None,
-    ledger: str | os.PathLike[str] | None = None,
+    accountant: str | os.PathLike[str] | None = None,
     population: str | None = None,
     identity: str | None = None,
     key: str | os.PathLike[str] | None = None,
@@ -129,9 +129,9 @@ def release_folder(
     before the first draw. `workers` processes work, or the Dask cluster at `scheduler` (extra `cluster`), whose workers
     must see the same folders; only paths and the mechanisms go over the network. A file that has this same release
     already is left as it is, so that the same call can be made again; one whose draw was interrupted is refused and the
-    others go on, because no second run, of a scheduler either, may draw again. `population` and `ledger` are as in
-    `release_file`. A `ledger` that is a file, or a URL, is one for all files: where no person is in two of them, write
-    {file} into the `population`, which stands for the name of each file. A folder as `ledger` has one for each
+    others go on, because no second run, of a scheduler either, may draw again. `population` and `accountant` are as in
+    `release_file`. A `accountant` that is a file, or a URL, is one for all files: where no person is in two of them, write
+    {file} into the `population`, which stands for the name of each file. A folder as `accountant` has one for each
     file. `identity` and `key`, whose file every worker must see, are as there too: a person has the same answer in all
     files, and a person whose value differs from that of a file before is refused there. The checks of the records are
     those of `release_file` for each file, also of counts; `cautions` of the result has what it would warn of.
@@ -143,7 +143,7 @@ def release_folder(
 
     source = named_path(data)
     target = _beside(source) if output is None else named_path(output)
-    kept = known_place(ledger)
+    kept = known_place(accountant)
     options = (report, kept, _population(population), identity, _secret(identity, key))
     return release_all(source, _as_release(release), target, workers, scheduler, *options)
 
@@ -156,7 +156,7 @@ def _secret(identity: str | None, key: str | os.PathLike[str] | None) -> Path | 
 
 
 def _population(name: str | None) -> str:
-    """The name of a population as the ledger writes it, "" where none is given. Raises InputError."""
+    """The name of a population as the accountant writes it, "" where none is given. Raises InputError."""
     if name is not None and (not isinstance(name, str) or not name.strip() or not name.isprintable()):
         raise InputError(f"{name!r} is not a name", "population", "give a name of printable letters")
     return name or ""

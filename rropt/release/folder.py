@@ -1,6 +1,6 @@
 """Releases of folders: every file by itself, in processes or on a Dask cluster, none of them drawn twice.
 
-A second draw is prevented by the ledger beside each file, not by the scheduler of the work: a
+A second draw is prevented by the accountant beside each file, not by the scheduler of the work: a
 file that is tried again, by the same command or by a scheduler that lost a worker, finds its own release standing (then
 nothing happens), or an interrupted one (then it is refused), or another process that releases it (which continues).
 """
@@ -15,7 +15,7 @@ from typing import Any, Literal
 from rropt.errors import InputError
 from rropt.io.files import folders, named_path
 from rropt.io.processes import checked_workers, spread
-from rropt.release import ledger as ledgers
+from rropt.release import accountant as accountants
 from rropt.release.plans.plan import Release
 from rropt.release.run import FileRelease
 from rropt.release.storage.places import Place, whole_place
@@ -86,14 +86,14 @@ class _Task:
     data: Path
     output: Path
     release: Release
-    ledger: Place | None
+    accountant: Place | None
     population: str
     identity: str | None = None
     key: Path | None = None
 
     def work(self, warn: Callable[[str], None]) -> FileRelease:
         """The release of the file. Raises InputError."""
-        own = (self.data, self.release, self.output, False, None, _silent, warn, self.ledger, self.population)
+        own = (self.data, self.release, self.output, False, None, _silent, warn, self.accountant, self.population)
         return FileRelease(*own, identity=self.identity, key=self.key)
 
 
@@ -104,7 +104,7 @@ def release_all(
     workers: int,
     scheduler: str | None,
     report: Report,
-    ledger: Place | None = None,
+    accountant: Place | None = None,
     population: str = "",
     identity: str | None = None,
     key: Path | None = None,
@@ -112,7 +112,7 @@ def release_all(
     """Release the files of the folder `data`; see `rropt.release.release_folder`. Raises InputError."""
     checked_workers(workers, scheduler)
     source, target = data.resolve(), output.resolve()
-    kept = None if ledger is None else whole_place(ledger)
+    kept = None if accountant is None else whole_place(accountant)
     shared = isinstance(kept, Server) or (kept is not None and kept.is_file())
     tasks = [
         _Task(
@@ -120,7 +120,7 @@ def release_all(
             named_path(source / name),
             target / name,
             release,
-            kept if shared or kept is None else kept / f"{name}{ledgers.SUFFIX}",  # type: ignore[operator]
+            kept if shared or kept is None else kept / f"{name}{accountants.SUFFIX}",  # type: ignore[operator]
             population.replace("{file}", name),
             identity,
             None if key is None else key.resolve(),
@@ -133,7 +133,7 @@ def release_all(
     found: dict[int, FileOutcome] = {}
     standing = 0
     report(0, 0, len(tasks))
-    places = [place.parent for task in tasks for place in (task.output, task.ledger) if isinstance(place, Path)]
+    places = [place.parent for task in tasks for place in (task.output, task.accountant) if isinstance(place, Path)]
     with folders(places), closing(spread(_work, tasks, workers, scheduler)) as stream:
         for at, outcome in stream:
             found[at] = outcome

@@ -1,4 +1,4 @@
-"""A column's counts with noise, which the ledger of the data counts: for designs that are made from data."""
+"""A column's counts with noise, which the accountant of the data counts: for designs that are made from data."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -11,10 +11,10 @@ from rropt.io.types import Number
 from rropt.mechanisms.sampling.geometric import GeometricNoise
 from rropt.mechanisms.sampling.sources import secure_bytes
 from rropt.model.prior import Prior
-from rropt.release.earlier import names_of
-from rropt.release.ledger import Ledger, temporary_name
+from rropt.release.accountant import PrivacyAccountant, temporary_name
 from rropt.release.plans.manifest import file_sha256
-from rropt.release.plans.odds import parity_text
+from rropt.release.plans.odds import privacy_ratio_text
+from rropt.release.previous_releases import names_of
 from rropt.release.storage.places import Place
 from rropt.release.storage.tally import Draw
 
@@ -24,18 +24,18 @@ def noisy_prior(
     epsilon: Number,
     data: Path,
     output: Path,
-    ledger: Place | None = None,
+    accountant: Place | None = None,
     population: str = "",
 ) -> Prior:
     """The prior of a column's counts with exact two-sided geometric noise, epsilon-DP for one changed value.
 
-    The categories are public; one without people gets noise too. Negative counts become 0. The ledger of `data` counts
+    The categories are public; one without people gets noise too. Negative counts become 0. The accountant of `data` counts
     the draw before the first random word, for results in the folder `output`. Raises InputError, also above a ceiling,
     and where the column was released unchanged.
     """
     noise = GeometricNoise(rational(epsilon, "epsilon"))
     column = "" if prior.source is None else prior.source.column
-    with Ledger(data.resolve(), ledger, file_sha256(data)) as found:
+    with PrivacyAccountant(data.resolve(), accountant, file_sha256(data)) as found:
         with found.reserving():
             if any(column in entry.raw for entry in found.counted(population)):
                 what = f"{names_of([column])} of this data was released unchanged: together epsilon is infinite"
@@ -52,9 +52,14 @@ def noisy_prior(
 
 
 def _entry(column: str, noise: GeometricNoise, data: Path, output: Path, population: str) -> dict[str, Any]:
-    """The line of the ledger. A histogram of a column is not an answer: the column can be released after it."""
+    """The line of the accountant. A histogram of a column is not an answer: the column can be released after it."""
     identity = secure_bytes(8).hex()
-    told = {"columns": [column], "parity": parity_text(noise.parity), "guarantee": "counts with noise", "counts": True}
+    told = {
+        "columns": [column],
+        "privacy_ratio": privacy_ratio_text(noise.privacy_ratio),
+        "guarantee": "counts with noise",
+        "counts": True,
+    }
     return {
         "release": identity,
         "time": datetime.now(UTC).isoformat(timespec="seconds"),

@@ -74,7 +74,7 @@ class RandomizedColumn(*_BASES):  # type: ignore[misc]
             self.mechanism_ = explicit(self.mechanism, "RandomizedColumn")
         if why := misleading(self.mechanism_):
             warnings.warn(f"the column would look like the data and is not: {why}", stacklevel=2)
-        self.epsilon_ = epsilon_above(self.mechanism_.parity)
+        self.epsilon_ = epsilon_above(self.mechanism_.privacy_ratio)
         self.n_features_in_ = len(_columns(X))
         names = _names(X)
         if names is not None:

@@ -218,7 +218,7 @@ class Memo:
         return [scope.source(one, identities) for scope, one in zip(self.scopes, rows, strict=True)]
 
     def remember(self, before: Set[str | None], force: bool) -> InputError | None:
-        """Note on the disk what is drawn from, before the first word is used; `before` are the scopes that the ledger
+        """Note on the disk what is drawn from, before the first word is used; `before` are the scopes that the accountant
         has. Raises InputError where a value changed since; where that is forced the error is returned."""
         error = None
         with self._opened() as connection:

@@ -24,8 +24,7 @@ from rropt.io.files import (
     write_whole,
 )
 from rropt.mechanisms.sampling.sources import secure_bytes
-from rropt.release.earlier import crossed_people, crossings, names_of, of_others, randomised_before, was
-from rropt.release.ledger import Entry, Ledger, temporary_name
+from rropt.release.accountant import Entry, PrivacyAccountant, temporary_name
 from rropt.release.memo import Memo
 from rropt.release.plans import manifest as manifests
 from rropt.release.plans.manifest import AS_THEY_ARE, QUOTED, file_sha256, manifest_path, manifest_text, read_manifest
@@ -33,13 +32,14 @@ from rropt.release.plans.odds import epsilon_above, together
 from rropt.release.plans.plan import Release
 from rropt.release.plans.privacy import Level, Privacy, privacy_of_stacks
 from rropt.release.plans.provenance import release_digest
+from rropt.release.previous_releases import crossed_people, crossings, names_of, of_others, randomised_before, was
 from rropt.release.storage.places import Place
 from rropt.release.storage.private import Kept, PrivateStream, is_written
 from rropt.release.storage.tally import Draw
 from rropt.release.tables.batches import Protector
 from rropt.release.tables.cautions import cautions_of_designs
 from rropt.release.tables.formats import SUFFIXES, check_places, open_table
-from rropt.release.tables.looking import look, warn_python
+from rropt.release.tables.scan import look, warn_python
 
 Monitor = Callable[[int, int | None], None]
 """Called with the rows done and the rows in all (None where that is not known)."""
@@ -47,22 +47,22 @@ Monitor = Callable[[int, int | None], None]
 
 @dataclass(frozen=True, eq=False)
 class Released(ByContent):
-    """A release that was made: where it stands, its manifest (also as an object), the ledgers that record it, the
+    """A release that was made: where it stands, its manifest (also as an object), the accountants that record it, the
     memory of its key, its privacy, remarks (`notes`), and whether it was `drawn` now and not only finished."""
 
     output: Path
     manifest_file: Path
     manifest: dict[str, Any]
-    ledgers: tuple[Place, ...]
+    accountants: tuple[Place, ...]
     memory: Path | None
     privacy: Privacy
     notes: tuple[str, ...]
     drawn: bool = True
 
     @property
-    def ledger(self) -> Place:
-        """The first of its ledgers: the one that was given, or else that of the data."""
-        return self.ledgers[0]
+    def accountant(self) -> Place:
+        """The first of its accountants: the one that was given, or else that of the data."""
+        return self.accountants[0]
 
 
 class FileRelease:
@@ -77,7 +77,7 @@ class FileRelease:
         delimiter: str | None,
         monitor: Monitor,
         warn: Callable[[str], None] = warn_python,
-        ledger: Place | None = None,
+        accountant: Place | None = None,
         population: str = "",
         quote_formulas: bool = True,
         identity: str | None = None,
@@ -85,7 +85,7 @@ class FileRelease:
     ) -> None:
         self.data, self.release, self.output = data, release, output
         self.force, self.monitor, self.warn = force, monitor, warn
-        self.ledger, self.population, self.quote_formulas = ledger, population, quote_formulas
+        self.accountant, self.population, self.quote_formulas = accountant, population, quote_formulas
         self.source = open_table(data, tuple(n for one in release.columns for n in (*one.columns, *one.by)), delimiter)
         self.before = _state(data)
         # What stands where the two files of the release go; what another program puts there later is not overwritten.
@@ -112,13 +112,16 @@ class FileRelease:
         """Make the release, or finish one that was interrupted after its draw was complete. With `standing`, the same
         release, made before and unchanged, is accepted too. Raises InputError."""
         sha256 = file_sha256(self.data)
-        with folders([self.output.parent]), Ledger(self.data.resolve(), self.ledger, sha256) as ledger:
+        with (
+            folders([self.output.parent]),
+            PrivacyAccountant(self.data.resolve(), self.accountant, sha256) as accountant,
+        ):
             if not self.force:
-                same = [entry for entry in ledger.counted(self.population) if entry.content["sha256"] == sha256]
-                found = self._finish(ledger, same) or (self._standing(ledger, same) if standing else None)
+                same = [entry for entry in accountant.counted(self.population) if entry.content["sha256"] == sha256]
+                found = self._finish(accountant, same) or (self._standing(accountant, same) if standing else None)
                 if found is not None:
                     return found
-            crossed, earlier, total = self._count(ledger)
+            crossed, earlier, total = self._count(accountant)
             for path in self.stood:
                 if is_special(path):
                     what = f"cannot write ({'a folder' if path.is_dir() else 'a device or a pipe'} has this name)"
@@ -127,39 +130,39 @@ class FileRelease:
             if _state(self.data) != self.before:
                 remedy = "release it when no program writes to it"
                 raise InputError("it changed while it was read", str(self.data), remedy)
-            with ledger.reserving():
+            with accountant.reserving():
                 # Another process may have written to it while the table was read.
-                _, earlier, total = self._count(ledger)
-                self._note_others(ledger)
-                self._sweep(ledger.counted(self.population))
+                _, earlier, total = self._count(accountant)
+                self._note_others(accountant)
+                self._sweep(accountant.counted(self.population))
                 if self.memo is not None:
-                    scopes = {scope for entry in ledger.counted(self.population) for scope in entry.scopes}
+                    scopes = {scope for entry in accountant.counted(self.population) for scope in entry.scopes}
                     if changed := self.memo.remember(scopes, self.force):
                         self.warn(changed.what)
                         self._cost(Privacy(tuple(Level(one.columns, math.inf) for one in self.privacy.levels)))
-                        ledger.refuse_above(self.draw)
+                        accountant.refuse_above(self.draw)
                         total = math.inf
-                content, temporary = self._begun(ledger, sha256, rows, earlier, total)
-            return self._draw(ledger, content, temporary, self.before)
+                content, temporary = self._begun(accountant, sha256, rows, earlier, total)
+            return self._draw(accountant, content, temporary, self.before)
 
-    def _count(self, ledger: Ledger) -> tuple[list[str], int, float]:
+    def _count(self, accountant: PrivacyAccountant) -> tuple[list[str], int, float]:
         """The earlier draws from these people: cautions of columns that some release shows unchanged, the number of
         draws, and the epsilon of all together with this release. Raises InputError where this release is to be
         refused."""
-        counted = ledger.counted(self.population)
+        counted = accountant.counted(self.population)
         crossed = crossings(counted, self.wanted, self.raw, self.output)
         if not self.force:
             self._refuse(counted, crossed)
         self.infinite = crossed_people(counted, self.wanted, self.raw, self.population)
         self._cost(self.privacy)
-        ledger.refuse_above(self.draw)
+        accountant.refuse_above(self.draw)
         scopes = [scope for entry in counted for scope in entry.scopes]
         earlier = scopes.count(None) + len({*scopes} - {None})
-        spent = ledger.spent(self.draw).odds
+        spent = accountant.spent(self.draw).odds
         return crossed, earlier, math.inf if spent is None else float_up(spent.log().upper)
 
     def _cost(self, privacy: Privacy) -> None:
-        """What the ledger records of the columns."""
+        """What the accountant records of the columns."""
         columns = zip(self.release.columns, privacy.levels, self.scopes, strict=True)
         self.recorded: dict[str, Any] = {
             "columns": [
@@ -203,7 +206,7 @@ class FileRelease:
                 continue
             names, when, where = names_of(again), entry.content["time"], entry.content["output"]
             if entry.finished:
-                total = epsilon_above(together([self.privacy.parity, entry.parity]))
+                total = epsilon_above(together([self.privacy.privacy_ratio, entry.privacy_ratio]))
                 raise InputError(
                     f"{names} of this data {was(again)} released on {when} ({where}); a second draw leaks more "
                     f"(together epsilon {total:.6g})",
@@ -227,20 +230,20 @@ class FileRelease:
             if path.exists():
                 raise InputError("this file exists already", str(path), "move it away, or use --force to overwrite it")
 
-    def _note_others(self, ledger: Ledger) -> None:
-        others = len(ledger.earlier) - len(ledger.counted(self.population))
+    def _note_others(self, accountant: PrivacyAccountant) -> None:
+        others = len(accountant.earlier) - len(accountant.counted(self.population))
         if others:
             releases = "1 release" if others == 1 else f"{others} releases"
             self.notes.append(f"not counted: {releases} of other populations; no person may be in two of them")
-        if not ledger.earlier:
+        if not accountant.earlier:
             self.notes += [
                 f"{one.name} records draws from data that is not here any more: if {self.data.name} is that data, "
-                f"edited, give --ledger {one}"
-                for one in ledger.left
+                f"edited, give --accountant {one}"
+                for one in accountant.left
             ]
-        if not ledger.beside:
+        if not accountant.beside:
             self.notes.append(
-                f"the folder of {self.data.name} cannot be written, so its ledger is {ledger.path}: keep it with the "
+                f"the folder of {self.data.name} cannot be written, so its accountant is {accountant.path}: keep it with the "
                 "data, do not publish it"
             )
 
@@ -261,7 +264,7 @@ class FileRelease:
         """Whether an entry is of this very release: the same columns and mechanisms, under the same key."""
         return entry.content["plan"] == self.plan and list(entry.scopes) == self.scopes
 
-    def _finish(self, ledger: Ledger, same: list[Entry]) -> Released | None:
+    def _finish(self, accountant: PrivacyAccountant, same: list[Entry]) -> Released | None:
         """Where this very release was interrupted between its last byte and its renaming: rename it, without a draw."""
         for entry in same:
             target = Path(entry.content["output"])
@@ -281,14 +284,14 @@ class FileRelease:
                 sync_folder(target.parent)
             elif not self.output.is_file() or file_sha256(self.output) != content["output"]["sha256"]:
                 continue
-            ledger.finish(entry)
+            accountant.finish(entry)
             note = (
                 f"the release of {entry.content['time']} was complete but not yet renamed: finished without a new draw"
             )
-            return self._release(content, ledger, note, drawn=False)
+            return self._release(content, accountant, note, drawn=False)
         return None
 
-    def _standing(self, ledger: Ledger, same: list[Entry]) -> Released | None:
+    def _standing(self, accountant: PrivacyAccountant, same: list[Entry]) -> Released | None:
         """Where this very release was made before, and its file agrees with its manifest: that one, without a draw."""
         for entry in same:
             if not entry.finished or not self._asked(entry) or not self.output.is_file():
@@ -298,18 +301,22 @@ class FileRelease:
                 continue
             if file_sha256(self.output) == content["output"]["sha256"]:
                 note = f"it was released on {entry.content['time']} and is unchanged: nothing was drawn"
-                return self._release(content, ledger, note, drawn=False)
+                return self._release(content, accountant, note, drawn=False)
         return None
 
-    def _release(self, content: dict[str, Any], ledger: Ledger, note: str = "", drawn: bool = True) -> Released:
+    def _release(
+        self, content: dict[str, Any], accountant: PrivacyAccountant, note: str = "", drawn: bool = True
+    ) -> Released:
         notes = (*self.notes, note) if note else tuple(self.notes)
-        made = self.output, manifest_path(self.output), content, ledger.places
+        made = self.output, manifest_path(self.output), content, accountant.places
         return Released(*made, None if self.memo is None else self.memo.place, self.privacy, notes, drawn)
 
     # -- the draw --------------------------------------------------------------------------------------
 
-    def _begun(self, ledger: Ledger, sha256: str, rows: int, earlier: int, total: float) -> tuple[dict[str, Any], Path]:
-        """Reserve the draw in the ledger. Returns the manifest, and where the output is drawn."""
+    def _begun(
+        self, accountant: PrivacyAccountant, sha256: str, rows: int, earlier: int, total: float
+    ) -> tuple[dict[str, Any], Path]:
+        """Reserve the draw in the accountant. Returns the manifest, and where the output is drawn."""
         identity = secure_bytes(8).hex()
         target = real_path(self.output)
         temporary = target.parent / temporary_name(target, identity)
@@ -334,7 +341,7 @@ class FileRelease:
         for described in content["columns"]:
             described |= {"memoised": True} if self.memo is not None else {}
             described |= {"randomised_before": True} if self.again.intersection(described["columns"]) else {}
-        ledger.begin(
+        accountant.begin(
             {
                 "release": identity,
                 "time": created,
@@ -348,7 +355,9 @@ class FileRelease:
         )
         return content, temporary
 
-    def _draw(self, ledger: Ledger, content: dict[str, Any], temporary: Path, before: tuple[int, ...]) -> Released:
+    def _draw(
+        self, accountant: PrivacyAccountant, content: dict[str, Any], temporary: Path, before: tuple[int, ...]
+    ) -> Released:
         target = real_path(self.output)
         stream: PrivateStream | None = None
         naming = False
@@ -372,7 +381,7 @@ class FileRelease:
                         kept.put_back()
                     raise
             sync_folder(target.parent)
-            ledger.finish()
+            accountant.finish()
         except FileExistsError:
             raise self._taken(self.output) from None
         except OSError as error:
@@ -389,8 +398,8 @@ class FileRelease:
             temporary.unlink(missing_ok=True)
             # Bytes that reached a file may have been seen: only a draw that stayed in this process does not count.
             if not named and (stream is None or not stream.exposed):
-                ledger.abandon()
-        return self._release(content, ledger)
+                accountant.abandon()
+        return self._release(content, accountant)
 
     @contextlib.contextmanager
     def _unchanged(self) -> Iterator[list[bool]]:

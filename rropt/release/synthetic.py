@@ -12,13 +12,13 @@ MOST_PEOPLE = 10**9
 BLOCK = 1 << 16
 
 
-def insecure_synthetic_people(prior: Prior, count: int, seed: int, column: str) -> Iterator[str]:
+def insecure_synthetic_records(prior: Prior, count: int, seed: int, column: str) -> Iterator[str]:
     """The text of a CSV file, a block of lines at a time: columns `person` (a number) and `column`, with `count` labels
     drawn independently from the prior, exactly as its integers say, the same for the same seed.
 
     INSECURE, as `insecure_seeded_source`: anyone who has the seed can make the file. Raises InputError.
     """
-    positive_integer(count, "synthetic people", "as 10000", most=MOST_PEOPLE)
+    positive_integer(count, "synthetic records", "as 10000", most=MOST_PEOPLE)
     sampler = MechanismSampler([prior.weights], [sum(prior.weights)])
     source = insecure_seeded_source(seed)
     names = [_cell(label) for label in prior.labels]

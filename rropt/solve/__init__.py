@@ -1,1 +1,1 @@
-"""From a program to an exact mechanism with a proof: routes by theory, rounding and assembly."""
+"""From a program to an exact mechanism with a proof: methods by theory, rounding and assembly."""

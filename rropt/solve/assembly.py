@@ -1,4 +1,4 @@
-"""From a route's floating-point answer to an exact mechanism, a proof and the checker's verdict."""
+"""From a method's floating-point answer to an exact mechanism, a proof and the checker's verdict."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -20,7 +20,7 @@ from rropt.mechanisms.names import honest, misleading, misnamed, neutral
 from rropt.model.prior import Prior
 from rropt.program.assignments import Places
 from rropt.program.cones import tightest_log
-from rropt.program.limits import Capacity, Notions, is_stated
+from rropt.program.limits import Capacity, DivergenceLimits, is_stated
 from rropt.program.permutation_mixtures import Mixture
 from rropt.program.programs import BayesGain, ChiSquare, Information, Linear, Program
 from rropt.program.worst_case import LeastInformation
@@ -29,15 +29,15 @@ from rropt.prove.gaps import WORST, gap_of, grain, is_certified, is_reached
 from rropt.solve.budget import CHECKED, COMPARED, LARGEST_RANK, LAST, LEAST, PROVED, ROUNDED, VALUE_BITS
 from rropt.solve.candidate_mixtures import best_mixture
 from rropt.solve.candidates import best_candidate, is_slow, last_resort, worth_of
-from rropt.solve.compose.actions import is_by_actions, is_merged, linear_value, merge_outputs
-from rropt.solve.dropped import prove_without, said_of
-from rropt.solve.kernel.budget import GRACE
-from rropt.solve.kernel.lp import AGAIN, GAVE_UP
+from rropt.solve.engine.budget import GRACE
+from rropt.solve.engine.lp import AGAIN, GAVE_UP
 from rropt.solve.naming import in_order, linear_of, well_named_near, well_named_order
 from rropt.solve.options import SolveOptions
 from rropt.solve.proving import prove, prove_infeasible
-from rropt.solve.registry import Answer, Effort
+from rropt.solve.registry import Answer, SolveLimits
+from rropt.solve.relaxations.merge_outputs import is_by_actions, is_merged, linear_value, merge_outputs
 from rropt.solve.relaxed_bound import relaxed_bound, simple_bound
+from rropt.solve.relaxed_proof import prove_without, said_of
 from rropt.solve.rounding import round_draft
 from rropt.solve.verified import strengthen
 
@@ -82,12 +82,12 @@ def assemble(
     objective: Objective,
     outputs: tuple[str, ...] | None,
     options: SolveOptions,
-    effort: Effort,
+    effort: SolveLimits,
     answer: Answer,
     fits: Callable[[Mechanism], bool] | None = None,
     closed: Sequence[Mechanism] = (),
 ) -> Assembled:
-    """Round, prove, certify and check a route's answer. `outputs` are labels that the caller wants where the
+    """Round, prove, certify and check a method's answer. `outputs` are labels that the caller wants where the
     program leaves them free; `options` say which gap is wanted. Where the time was too short to compile the
     constraints, `program` lacks them, and `fits` decides whether a mechanism satisfies them. `closed` has the best
     mechanism in closed form, where it was sought."""
@@ -139,7 +139,7 @@ def _prove_of(
     objective: Objective,
     outputs: tuple[str, ...] | None,
     options: SolveOptions,
-    effort: Effort,
+    effort: SolveLimits,
     answer: Answer,
     found: Found | tuple[None, None, None],
     said: Sequence[str],
@@ -202,7 +202,7 @@ def _prove_of(
     return Assembled(status, mechanism, attained, limit, certificate, verdict, tuple(warnings), decomposition)
 
 
-def _named_well(programs: Sequence[Program], objective: Objective, effort: Effort, found: Found) -> Found | None:
+def _named_well(programs: Sequence[Program], objective: Objective, effort: SolveLimits, found: Found) -> Found | None:
     """The same with its columns in an order in which no output has the name of an input that is not the likeliest, or
     next to the same where only rounding says that it is not; None where neither keeps the programs, the value and the
     bounds on weights of permutations."""
@@ -251,8 +251,8 @@ def _honest(mechanism: Mechanism, warnings: list[str]) -> Mechanism:
 
 def _is_apart(program: Program, answer: Answer) -> bool:
     """Whether divergences or capacities are not stated by the certificate, which is of rows in their place."""
-    notions, stated = program.extra(Notions), answer.stated or program
-    return notions is not None and not (notions.is_stated and stated.extra(Notions) == notions)
+    notions, stated = program.extra(DivergenceLimits), answer.stated or program
+    return notions is not None and not (notions.is_stated and stated.extra(DivergenceLimits) == notions)
 
 
 def _labelled(mechanism: Mechanism, outputs: tuple[str, ...] | None, warnings: list[str]) -> Mechanism:
@@ -293,7 +293,7 @@ def _is_within(
     return is_reached(program.sense, attained, limit, Fraction(options.gap), absolute)
 
 
-def _round(program: Program, objective: Objective, effort: Effort, answer: Answer, why: list[str]) -> Found | None:
+def _round(program: Program, objective: Objective, effort: SolveLimits, answer: Answer, why: list[str]) -> Found | None:
     """The exact mechanism of an answer, its value in the utility's unit and the weights of its permutations."""
     exact = round_draft(program, answer.draft)
     if exact is None:
@@ -312,7 +312,7 @@ def _round(program: Program, objective: Objective, effort: Effort, answer: Answe
 def _simple(
     program: Program,
     objective: Objective,
-    effort: Effort,
+    effort: SolveLimits,
     least: Fraction | float | None,
     fits: Callable[[Mechanism], bool] | None,
     closed: Sequence[Mechanism],
@@ -341,7 +341,7 @@ def _simple(
     return (mechanism, value, weights) if better else None
 
 
-def _left(effort: Effort) -> float | None:
+def _left(effort: SolveLimits) -> float | None:
     """Seconds for the mechanism; None without a limit."""
     left = effort.remaining()
     return None if left is None else max(left, GRACE)
@@ -398,7 +398,7 @@ def _prove(
     mechanism: Mechanism | None,
     own: Interval | None,
     answer: Answer,
-    effort: Effort,
+    effort: SolveLimits,
     warnings: list[str],
 ) -> tuple[Fraction | None, Certificate | None, Verdict | None]:
     """(bound, certificate, verdict) with the mechanism as witness; `own` is its value in the utility's unit."""
@@ -442,7 +442,9 @@ def _prove(
     return proof.bound, certificate, stronger or verdict
 
 
-def _is_as_good(program: Program, bound: Fraction | None, known: tuple[Fraction, str] | None, effort: Effort) -> bool:
+def _is_as_good(
+    program: Program, bound: Fraction | None, known: tuple[Fraction, str] | None, effort: SolveLimits
+) -> bool:
     """Whether a bound that is proved is no worse than the known one by more than the gap that is allowed."""
     if bound is None or known is None:
         return bound is not None

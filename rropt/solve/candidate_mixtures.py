@@ -12,7 +12,7 @@ from rropt.program.permutation_mixtures import Mixture, mixed
 from rropt.program.programs import Linear, Program
 from rropt.solve.budget import HALVINGS
 from rropt.solve.candidates import worth_of
-from rropt.solve.kernel.budget import GAIN
+from rropt.solve.engine.budget import GAIN
 
 Weights = dict[Places, Fraction]
 

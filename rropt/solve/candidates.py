@@ -26,11 +26,11 @@ from rropt.program.limits import PosteriorRisk
 from rropt.program.permutation_mixtures import Mixture
 from rropt.program.programs import ColumnSum, Linear, Program, RowEntropy, Utility
 from rropt.solve.budget import ESTIMATED, GROUPED, HALVINGS, LARGEST, MIXED, ROWS, SHIFTED, STEEPEST, SUBSETS
-from rropt.solve.kernel.anchor import find_anchor, in_two_rows
-from rropt.solve.kernel.budget import GAIN, RATIO_BITS
-from rropt.solve.kernel.climb import worth
-from rropt.solve.kernel.curves import InformationCurve, curve_class
-from rropt.solve.kernel.polyhedral import entry_model
+from rropt.solve.engine.anchor import find_anchor, in_two_rows
+from rropt.solve.engine.budget import GAIN, RATIO_BITS
+from rropt.solve.engine.climb import worth
+from rropt.solve.engine.curves import InformationCurve, curve_class
+from rropt.solve.engine.polyhedral import entry_model
 from rropt.solve.rounding import kept_frequencies, round_to_mechanism
 
 

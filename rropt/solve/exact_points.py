@@ -19,9 +19,9 @@ from rropt.mechanisms.mechanism import GRID, Mechanism
 from rropt.program.cones import CompleteCone, FloatArray, GraphCone, base_cone, cone_rows
 from rropt.program.programs import Linear, Program
 from rropt.solve.budget import EXACT_ROWS, FINEST
-from rropt.solve.kernel.budget import PATIENCE, RATIO_BITS
-from rropt.solve.kernel.lp import LpModel
-from rropt.solve.kernel.polyhedral import entry_model
+from rropt.solve.engine.budget import PATIENCE, RATIO_BITS
+from rropt.solve.engine.lp import LpModel
+from rropt.solve.engine.polyhedral import entry_model
 
 Point = list[Fraction]
 Condition = tuple[dict[int, Fraction], Fraction, bool]

@@ -15,14 +15,14 @@ from rropt.io.arguments import checked
 class SolveOptions:
     """How to solve: the `[solve]` table of a problem file.
 
-    `route` is "auto" or a route's name, `gap` the wanted distance of value and bound as a share of |bound|,
+    `method` is "auto" or a method's name, `gap` the wanted distance of value and bound as a share of |bound|,
     `absolute_gap` one in the objective's unit (0: none): to reach either is enough, if no more than 1 % of |bound| is
-    left. `time_limit` is seconds or None, `solver` a solver that is installed and that the route takes,
+    left. `time_limit` is seconds or None, `solver` a solver that is installed and that the method takes,
     `solver_options` what it is given besides, under its own names, `threads` how many it may use (None: one for HiGHS,
     else its default), `workers` the most processes.
     """
 
-    route: str = "auto"
+    method: str = "auto"
     _: KW_ONLY
     gap: Fraction | float = Fraction(1, 10**6)
     absolute_gap: Fraction | float = Fraction(0)
@@ -49,10 +49,10 @@ class SolveOptions:
         if self.solver is not None:
             # cvxpy's own names are in capitals: cvxpy.CLARABEL is "CLARABEL".
             object.__setattr__(self, "solver", self.solver.lower())
-        if not isinstance(self.route, str):
-            raise InputError(f"{shown(self.route)} is not the name of a route", "route", "use auto")
-        if self.route != "auto":
-            self._check_route()
+        if not isinstance(self.method, str):
+            raise InputError(f"{shown(self.method)} is not the name of a method", "method", "use auto")
+        if self.method != "auto":
+            self._check_method()
         counts = {"workers": self.workers} | ({} if self.threads is None else {"threads": self.threads})
         for name, count in counts.items():
             positive_integer(count, name)
@@ -63,10 +63,12 @@ class SolveOptions:
             raise InputError("they are given without a solver", "solver_options", 'name it, as solver="scs"')
         object.__setattr__(self, "solver_options", dict(given))
 
-    def _check_route(self) -> None:
-        """The name of a route, for which all routes are loaded. Raises InputError."""
-        from rropt.solve.registry import ROUTES
+    def _check_method(self) -> None:
+        """The name of a method, for which all methods are loaded. Raises InputError."""
+        from rropt.solve.registry import METHODS
 
-        names = [known.name for known in ROUTES]
-        if self.route not in names:
-            raise InputError(f"{shown(self.route)} is not a route", "route", f"use auto or one of: {', '.join(names)}")
+        names = [known.name for known in METHODS]
+        if self.method not in names:
+            raise InputError(
+                f"{shown(self.method)} is not a method", "method", f"use auto or one of: {', '.join(names)}"
+            )

@@ -5,15 +5,15 @@ from functools import partial
 
 from rropt.errors import Refusal
 from rropt.program.confidence_cones import ConfidenceCone
-from rropt.program.limits import Limits, Notions, PosteriorRisk
+from rropt.program.limits import DivergenceLimits, Limits, PosteriorRisk
 from rropt.program.programs import ColumnSum, Information, Program
 from rropt.prove.certificates import Proof
 from rropt.prove.steps import Step, relax
 from rropt.solve.columns import boxes, rays
 from rropt.solve.designs import proof as designs
+from rropt.solve.engine.method import Dual, ProofGoal, Prover, SolveLimits
 from rropt.solve.entropy import entropy_dual
 from rropt.solve.entropy.gibbs import EntropyMultipliers
-from rropt.solve.kernel.route import Dual, Effort, Prover, Wanted
 from rropt.solve.ldp import column_dual
 from rropt.solve.linear import linear_dual
 from rropt.solve.matrix import cell_proof as cells, design_proof as risks, proof as matrix
@@ -45,7 +45,7 @@ UNDER_RISK: tuple[Prover, ...] = (entropy_dual.prove, risk.prove, linear_dual.pr
 
 
 def prove(
-    program: Program, dual: Dual | None, effort: Effort, attained: float | None, steps: tuple[Step, ...] = ()
+    program: Program, dual: Dual | None, effort: SolveLimits, attained: float | None, steps: tuple[Step, ...] = ()
 ) -> Proof | Refusal:
     """The bound that `dual` proves after repair, of the program after `steps`, or why no proof kind covers that.
     `attained` is the mechanism's value in the utility's unit, None where there is no mechanism."""
@@ -53,18 +53,18 @@ def prove(
     return replace(found, steps=steps) if isinstance(found, Proof) else found
 
 
-def _prove_last(program: Program, dual: Dual | None, effort: Effort, attained: float | None) -> Proof | Refusal:
+def _prove_last(program: Program, dual: Dual | None, effort: SolveLimits, attained: float | None) -> Proof | Refusal:
     if isinstance(program.utility, ColumnSum) and program.sense == "minimize":
         return Refusal("no proof kind covers the minimum of a convex objective")
     if program.extra(Limits) is not None:
         return Refusal("no proof kind covers limits on informations")
-    if program.extra(Notions) is not None:
+    if program.extra(DivergenceLimits) is not None:
         return Refusal("no proof kind covers limits on divergences or on the capacity")
     if isinstance(program.cone, ConfidenceCone) and not (
         isinstance(program.utility, Information) and program.utility.plain
     ):
         return Refusal("the certificate format states an exact cone of robust LDP beside mutual information alone")
-    wanted = Wanted(effort, attained)
+    wanted = ProofGoal(effort, attained)
     for prover in PROVERS if program.extra(PosteriorRisk) is None else UNDER_RISK:
         proof = prover(program, dual, wanted)
         if proof is not None:

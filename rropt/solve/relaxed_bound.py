@@ -13,13 +13,13 @@ from rropt.model.privacy import Level
 from rropt.program.cones import CompleteCone, base_cone
 from rropt.program.design_utilities import DesignUtility, InverseDeterminant, InverseEigenvalue, InverseTrace
 from rropt.program.entropy_floors import ConcaveFloor
-from rropt.program.limits import Limits, Notions, Sum
+from rropt.program.limits import DivergenceLimits, Limits, Sum
 from rropt.program.programs import BayesGain, ChiSquare, Divergence, Information, Linear, Program, RowEntropy
 from rropt.program.worst_case import LeastInformation
+from rropt.solve.approximate_ldp.bound import event_bound
+from rropt.solve.approximate_ldp.moments import best_moments
+from rropt.solve.engine.curves import Curve, InformationCurve, curve_class, has_curve
 from rropt.solve.entropy.floor_bound import floor_multipliers
-from rropt.solve.events.bound import event_bound
-from rropt.solve.events.moments import best_moments
-from rropt.solve.kernel.curves import Curve, InformationCurve, curve_class, has_curve
 from rropt.solve.ldp.column_dual import prove_information
 
 Bound = Callable[[Program], "tuple[Fraction, str] | None"]
@@ -64,7 +64,7 @@ def simple_bound(program: Program) -> tuple[Fraction, str] | None:
 def _within_notions(program: Program) -> list[tuple[Fraction, str]]:
     """Information is a mean of divergences of rows from their mean, which are convex: no more than the largest of one
     row from another, and than a capacity. Renyi divergences grow with their order from that of Kullback and Leibler."""
-    notions = program.extra(Notions)
+    notions = program.extra(DivergenceLimits)
     if notions is None or program.sense == "minimize" or not isinstance(program.utility, Information):
         return []
     why = "the bound on divergences or on the capacity, which no information exceeds"

@@ -17,8 +17,8 @@ from flint import fmpq, fmpq_mat
 from rropt.errors import InputError, Refusal
 from rropt.exact import common_denominator
 from rropt.mechanisms.columns import DenseColumn
+from rropt.mechanisms.controlled_rounding import round_with_margins
 from rropt.mechanisms.grouped import GroupedMechanism
-from rropt.mechanisms.margins import round_with_margins
 from rropt.mechanisms.mechanism import GRID, Mechanism
 from rropt.mechanisms.off_diagonal import OffDiagonalMechanism
 from rropt.program.cones import FloatArray, tightest_log
@@ -29,15 +29,15 @@ from rropt.program.limits import Limits, PosteriorRisk
 from rropt.program.permutation_mixtures import Mixture
 from rropt.program.programs import Linear, Program, Row
 from rropt.prove.certificates import takes_groups
-from rropt.solve.alike import classes_of, mean_rows, merged, repeated
+from rropt.solve.approximate_ldp.anchor import event_anchor
 from rropt.solve.budget import CANDIDATES, LOOSE, NEGLIGIBLE
+from rropt.solve.convex_minimum.anchor import limit_anchor
+from rropt.solve.engine.anchor import Anchor, find_anchor, is_emptiness
+from rropt.solve.engine.master import of_groups
+from rropt.solve.engine.method import Draft, Dual, ExactDraft, MatrixDraft, MixedWeights, OffDiagonals
 from rropt.solve.entropy.anchor import floor_anchor
-from rropt.solve.events.anchor import event_anchor
 from rropt.solve.exact_points import exact_mechanism
-from rropt.solve.kernel.anchor import Anchor, find_anchor, is_emptiness
-from rropt.solve.kernel.master import of_groups
-from rropt.solve.kernel.route import Draft, Dual, ExactDraft, MatrixDraft, MixedWeights, OffDiagonals
-from rropt.solve.tangent.anchor import limit_anchor
+from rropt.solve.merge_equal_inputs import classes_of, mean_rows, merged, repeated
 from rropt.solve.weight_rounding import Weights, round_weights
 
 Cell = tuple[int, int]

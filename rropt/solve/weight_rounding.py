@@ -8,7 +8,7 @@ from rropt.mechanisms.mechanism import GRID, Mechanism
 from rropt.program.assignments import Places
 from rropt.program.permutation_mixtures import Mixture, mixed
 from rropt.program.programs import Program
-from rropt.solve.kernel.route import MixedWeights
+from rropt.solve.engine.method import MixedWeights
 
 Weights = dict[Places, Fraction]
 

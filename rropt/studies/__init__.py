@@ -1,1 +1,1 @@
-"""Studies over many models at once, such as the ledger of claims."""
+"""Studies over many models at once, such as the reproducibility report."""

@@ -1,4 +1,4 @@
-"""The documentation's page of the ledger of claims: `rropt claims --markdown` prints it."""
+"""The documentation's page of the reproducibility report: `rropt claims --markdown` prints it."""
 
 from collections.abc import Mapping, Sequence
 from itertools import groupby
@@ -6,7 +6,7 @@ from typing import Any
 
 from rropt.comparison.claims import AnyOf, plain
 from rropt.exact import Interval, shown
-from rropt.studies.ledger import Entry, counts
+from rropt.studies.reproducibility import Entry, counts
 
 __all__ = ["page", "story"]
 
@@ -26,7 +26,7 @@ WORDS = {
     "not_checkable": "not checkable",
     "failed": "not computed",
 }
-HEAD = """# The ledger of claims
+HEAD = """# The reproducibility report
 
 What papers on the design of randomised response say, derived again. Published optima come from local optimisers, hand
 algebra and typesetting, and some are wrong. Each entry computes from definitions what should have been printed and
@@ -38,7 +38,7 @@ of draws. This page is made by `rropt claims --markdown`.
 cases is confirmed by a proof that the entry names, or on a finite family, and then it says so. Optimality is judged by
 certificates that the independent checker accepted.
 """
-OWN = """# A ledger of claims
+OWN = """# A reproducibility report
 
 Each entry is computed and compared with what is claimed: no verdict is stored. `rropt claims --markdown` makes this
 page, `--out DIR` writes the certificates.

@@ -1,6 +1,6 @@
-"""One problem through every route and solver: the proved results, the claims, and contradictions between any two.
+"""One problem through every method and solver: the proved results, the claims, and contradictions between any two.
 
-Every route proves an interval that holds the optimum: from the value of its exact mechanism to its bound. Two intervals
+Every method proves an interval that holds the optimum: from the value of its exact mechanism to its bound. Two intervals
 that do not meet cannot both be right; that is a `Disagreement`, and an error. A solver's own claim is not a proof:
 where the proved intervals, or the matrix that it left, contradict it, its row says so.
 """
@@ -15,7 +15,7 @@ from itertools import permutations
 from statistics import median
 from typing import Any, TypedDict, Unpack, overload
 
-from rropt.errors import InputError, NoRoute, counted, positive_integer
+from rropt.errors import InputError, NoMethod, counted, positive_integer
 from rropt.exact import rounded, shown
 from rropt.io.arguments import checked
 from rropt.io.content import ByContent
@@ -23,19 +23,19 @@ from rropt.io.types import Number
 from rropt.problem import Problem
 from rropt.program.programs import Sense
 from rropt.solve.entropy.solvers import SOLVERS, installed
-from rropt.solve.registry import ROUTES, Route, choose
-from rropt.studies.apart import apart
+from rropt.solve.registry import METHODS, Method, choose
 from rropt.studies.comparison_tables import Tables
 from rropt.studies.measured import Measured, OwnSolver, Task
+from rropt.studies.subprocess_task import apart
 
 __all__ = ["Comparison", "Comparisons", "Disagreement", "compare"]
 
 OWN = "highs"
-"""The solver of every route but conic, where it has one."""
+"""The solver of every method but conic, where it has one."""
 LIMIT = 60.0
-"""Default time limit of a route, in seconds."""
+"""Default time limit of a method, in seconds."""
 MOST_REPEATS = 1000
-"""Most runs of each route and solver: every run is a process of its own."""
+"""Most runs of each method and solver: every run is a process of its own."""
 PROVED = ("certified", "infeasible")
 """Results that are proved."""
 REACHED = Fraction(1, 10**6)
@@ -43,7 +43,7 @@ REACHED = Fraction(1, 10**6)
 NOISE = 1e-12
 """An epsilon, or an objective over max(1, |bound|), that is off by less is within the error of a program in floats."""
 KEYS = (
-    "route", "solver", "solver_version", "status", "solver_status", "claimed", "value", "bound", "gap",
+    "method", "solver", "solver_version", "status", "solver_status", "claimed", "value", "bound", "gap",
     "solver_epsilon", "breach", "verdict",
 )  # fmt: skip
 """The keys of a row that are its attributes; `seconds`, `fewest_seconds`, `most_seconds`, `runs`, `memory` and `note`
@@ -52,7 +52,7 @@ follow."""
 
 @dataclass(frozen=True)
 class Disagreement:
-    """Two rows (`first`, `second`: "route" or "route/solver") that cannot both be right, and `why`."""
+    """Two rows (`first`, `second`: "method" or "method/solver") that cannot both be right, and `why`."""
 
     first: str
     second: str
@@ -65,7 +65,7 @@ class Disagreement:
 @checked
 @dataclass(frozen=True, repr=False)
 class Comparison(Tables):
-    """The rows of one problem, one for each route and solver, in the order of the routes; `disagreements` is empty if
+    """The rows of one problem, one for each method and solver, in the order of the methods; `disagreements` is empty if
     all proved intervals intersect."""
 
     problem: Problem
@@ -82,12 +82,12 @@ class Comparison(Tables):
 
     @property
     def taken(self) -> tuple[Measured, ...]:
-        """The rows of routes that took the problem."""
-        return tuple(row for row in self.rows if row.status != "no_route")
+        """The rows of methods that took the problem."""
+        return tuple(row for row in self.rows if row.status != "no_method")
 
     def to_list(self) -> list[dict[str, Any]]:
         """The list of `rropt compare --json`: seconds as wall time of the solve, memory in bytes. JSON does not have
-        an infinity: a matrix with an infinite parity has `solver_epsilon` and `breach` null, and `note` says so."""
+        an infinity: a matrix with an infinite privacy ratio has `solver_epsilon` and `breach` null, and `note` says so."""
         listed = []
         for row in self.rows:
             table = {key: getattr(row, key) for key in KEYS}
@@ -107,7 +107,7 @@ class Comparison(Tables):
         more = {"problem": self.problem.name, "sense": self.problem.goal.sense}
         _, bound = _interval(self.problem.goal.sense, self.rows)
         rows = zip(self.rows, self.to_list(), strict=True)
-        taken = ((row, entry) for row, entry in rows if row.status != "no_route")
+        taken = ((row, entry) for row, entry in rows if row.status != "no_method")
         return [
             entry | more | {"label": row.label, "breach": row.breach, "solved": _is_solved(row, bound)}
             for row, entry in taken
@@ -154,14 +154,14 @@ class Comparisons(ByContent, Tables):
         return [row | {"problem": name} for name, found in self.by_name.items() for row in found._listed()]
 
 
-Chosen = str | Route | Callable[[Problem], Any]
-"""A route by name, a route of the user's own, or a function from a problem to its matrix."""
+Chosen = str | Method | Callable[[Problem], Any]
+"""A method by name, a method of the user's own, or a function from a problem to its matrix."""
 
 
 class _Options(TypedDict, total=False):
     """The arguments of `compare`, for type checkers."""
 
-    routes: Sequence[Chosen] | None
+    methods: Sequence[Chosen] | None
     solvers: Sequence[str] | None
     gap: Number | None
     time_limit: Number | None
@@ -179,27 +179,27 @@ def compare(problem: Mapping[str, Problem] | Sequence[Problem], **options: Unpac
 def compare(
     problem: Problem | Mapping[str, Problem] | Sequence[Problem],
     *,
-    routes: Sequence[Chosen] | None = None,
+    methods: Sequence[Chosen] | None = None,
     solvers: Sequence[str] | None = None,
     gap: Number | None = None,
     time_limit: Number | None = None,
     repeats: int = 1,
     report: Callable[[int, int], None] = lambda done, total: None,
 ) -> Comparison | Comparisons:
-    """Solve `problem`, or each of many (a dict, or a list of problems with different names), with every route and
+    """Solve `problem`, or each of many (a dict, or a list of problems with different names), with every method and
     solver, one after the other, each in a separate process.
 
-    `routes` are names, Routes of the user's own, or functions from a problem to its matrix, or to (matrix, the optimum
+    `methods` are names, Methods of the user's own, or functions from a problem to its matrix, or to (matrix, the optimum
     that it claims); what is the user's own must be one that can be pickled. `solvers` are names of installed solvers:
-    conic and vertices run once for each, and every other route once if "highs" is among them. Default: all routes, and
+    conic and vertices run once for each, and every other method once if "highs" is among them. Default: all methods, and
     conic by those that come with rropt. `gap` as for `solve`. After `time_limit` seconds (default: the problem's, else
-    60) a route gives its true bound so far; one that is not back after half as long again and ten seconds is killed.
+    60) a method gives its true bound so far; one that is not back after half as long again and ten seconds is killed.
     Each is run `repeats` times (1 to 1,000); its seconds are their median. `report(done, total)` shows progress.
     Raises InputError for unknown names, and for problems that cannot be handed to another process.
     """
     positive_integer(repeats, "repeats", "try 3", most=MOST_REPEATS)
     if isinstance(problem, Problem):
-        return _compared(problem, routes, solvers, gap, time_limit, repeats, report)
+        return _compared(problem, methods, solvers, gap, time_limit, repeats, report)
     named: dict[str, Any] | None = dict(problem) if isinstance(problem, Mapping) else None
     if named is None:
         listed = list(problem) if isinstance(problem, list | tuple) else [problem]
@@ -212,7 +212,7 @@ def compare(
     found = {}
     for at, (name, one) in enumerate(named.items()):
         tell = partial(_part, report, at, len(named))
-        found[str(name)] = _compared(one, routes, solvers, gap, time_limit, repeats, tell)
+        found[str(name)] = _compared(one, methods, solvers, gap, time_limit, repeats, tell)
     return Comparisons(found)
 
 
@@ -223,7 +223,7 @@ def _part(report: Callable[[int, int], None], at: int, problems: int, done: int,
 
 def _compared(
     problem: Problem,
-    routes: Sequence[Chosen] | None,
+    methods: Sequence[Chosen] | None,
     solvers: Sequence[str] | None,
     gap: Number | None,
     time_limit: Number | None,
@@ -232,23 +232,23 @@ def _compared(
 ) -> Comparison:
     options = problem.with_options(gap=gap, time_limit=time_limit).options
     limit = LIMIT if options.time_limit is None else float(options.time_limit)
-    asked = list(_ask(routes, solvers))
+    asked = list(_ask(methods, solvers))
     program = problem.compile()
     rows = []
-    for done, (route, solver) in enumerate(asked):
+    for done, (method, solver) in enumerate(asked):
         report(done, len(asked))
-        name = route if isinstance(route, str) else route.name
+        name = method if isinstance(method, str) else method.name
         try:
-            if not isinstance(route, OwnSolver):
-                choose(program, route, solver)
-        except NoRoute as refusal:
-            # The other routes run anyway.
-            remedy = "" if refusal.remedy == "use route auto" else refusal.remedy
+            if not isinstance(method, OwnSolver):
+                choose(program, method, solver)
+        except NoMethod as refusal:
+            # The other methods run anyway.
+            remedy = "" if refusal.remedy == "use method auto" else refusal.remedy
             why = f"{refusal.what}; {remedy}" if remedy else refusal.what
-            rows.append(Measured(name, solver, "no_route", note=why))
+            rows.append(Measured(name, solver, "no_method", note=why))
             continue
-        task = Task(problem, route, solver, Fraction(options.gap), limit, Fraction(options.absolute_gap))
-        rows.append(replace(_median([apart(task) for _ in range(repeats)]), route=name))
+        task = Task(problem, method, solver, Fraction(options.gap), limit, Fraction(options.absolute_gap))
+        rows.append(replace(_median([apart(task) for _ in range(repeats)]), method=name))
     report(len(asked), len(asked))
     best = _interval(problem.goal.sense, rows)
     judged = tuple(_with_faults(problem.goal.sense, row, *best) for row in rows)
@@ -273,26 +273,26 @@ def _median(runs: Sequence[Measured]) -> Measured:
 
 
 def _ask(
-    routes: Sequence[Chosen] | None, solvers: Sequence[str] | None
-) -> Iterator[tuple[str | Route | OwnSolver, str | None]]:
-    names = [route.name for route in ROUTES]
-    given: list[Chosen] = list(names) if routes is None else list(routes) if not isinstance(routes, str) else []
+    methods: Sequence[Chosen] | None, solvers: Sequence[str] | None
+) -> Iterator[tuple[str | Method | OwnSolver, str | None]]:
+    names = [method.name for method in METHODS]
+    given: list[Chosen] = list(names) if methods is None else list(methods) if not isinstance(methods, str) else []
     if solvers is not None and not isinstance(solvers, str):
         solvers = list(solvers)
     _known("solvers", solvers or (), [*installed()] if solvers else [])
-    _known("routes", routes if isinstance(routes, str) else [one for one in given if isinstance(one, str)], names)
-    for route in given:
-        if callable(route) and not isinstance(route, Route):
-            yield OwnSolver(getattr(route, "__name__", "own"), route), None
-        elif not isinstance(route, str | Route):
-            raise InputError(f"{route!r} is not one of the routes", "compare", f"known: {', '.join(names)}")
-        elif route == "conic":
-            yield from ((route, solver) for solver in (SOLVERS if solvers is None else solvers))
+    _known("methods", methods if isinstance(methods, str) else [one for one in given if isinstance(one, str)], names)
+    for method in given:
+        if callable(method) and not isinstance(method, Method):
+            yield OwnSolver(getattr(method, "__name__", "own"), method), None
+        elif not isinstance(method, str | Method):
+            raise InputError(f"{method!r} is not one of the methods", "compare", f"known: {', '.join(names)}")
+        elif method == "conic":
+            yield from ((method, solver) for solver in (SOLVERS if solvers is None else solvers))
         else:
             if solvers is None or OWN in solvers:
-                yield route, None
-            if route == "vertices":
-                yield from ((route, solver) for solver in solvers or () if solver != OWN)
+                yield method, None
+            if method == "vertices":
+                yield from ((method, solver) for solver in solvers or () if solver != OWN)
 
 
 def _known(what: str, given: Iterable[object], names: list[str]) -> None:
@@ -347,7 +347,7 @@ def _with_faults(sense: Sense, row: Measured, value: Fraction | None, bound: Fra
     faults = []
     if row.solver_epsilon == math.inf and row.breach is not None:
         faults.append(
-            "claims an optimum, but the parity of its matrix is infinite: an entry of zero beside a positive one"
+            "claims an optimum, but the privacy ratio of its matrix is infinite: an entry of zero beside a positive one"
         )
     elif row.breach is not None and row.breach > NOISE:
         faults.append(

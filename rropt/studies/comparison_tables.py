@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SHOWN = (
-    "problem", "route", "solver", "solver_version", "status", "claimed", "value", "bound", "gap", "breach", "verdict",
+    "problem", "method", "solver", "solver_version", "status", "claimed", "value", "bound", "gap", "breach", "verdict",
     "seconds",
 )  # fmt: skip
 """Columns of the tables that are read; CSV has all."""
@@ -81,7 +81,7 @@ def _cell(row: Mapping[str, Any], key: str) -> str:
 
 
 def profile(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[float]]:
-    """For each route and solver the ratios of its seconds to the fewest on the same problem, ascending, one a problem
+    """For each method and solver the ratios of its seconds to the fewest on the same problem, ascending, one a problem
     that it solved (Dolan and Moré 2002)."""
     seconds: dict[str, dict[str, float]] = {}
     for row in rows:
@@ -144,7 +144,7 @@ class Tables(ABC):
         """The rows as objects, as `rropt compare --json` prints them."""
 
     def to_csv(self) -> str:
-        """All keys, numbers in full; inf where a matrix has an infinite parity."""
+        """All keys, numbers in full; inf where a matrix has an infinite privacy ratio."""
         return csv_text(self._full())
 
     def to_markdown(self) -> str:
@@ -156,7 +156,7 @@ class Tables(ABC):
         return latex_text(self._listed())
 
     def to_frame(self) -> Any:
-        """A pandas DataFrame of the rows; `solver_epsilon` and `breach` are inf where a matrix has an infinite parity.
+        """A pandas DataFrame of the rows; `solver_epsilon` and `breach` are inf where a matrix has an infinite privacy ratio.
         Raises InputError where pandas is not installed."""
         try:
             pandas = import_module("pandas")
@@ -175,7 +175,7 @@ class Tables(ABC):
         return write_whole(path, WRITERS[suffix](self._full() if suffix == ".csv" else self._listed()))
 
     def profile(self) -> dict[str, list[float]]:
-        """For each route and solver the ratios of its seconds to the fewest, one a problem that it solved, ascending:
+        """For each method and solver the ratios of its seconds to the fewest, one a problem that it solved, ascending:
         the performance profile of Dolan and Moré (2002)."""
         return profile(self._listed())
 

@@ -1,4 +1,4 @@
-"""One problem through one route and solver in a process of its own: the result, its seconds, its peak memory.
+"""One problem through one method and solver in a process of its own: the result, its seconds, its peak memory.
 
 `main` reads a pickled task from its standard input and answers with a pickled `Measured`; only `rropt.studies.compare`
 starts such a process. Pickles stay between these two processes, which are of one user and one program.
@@ -24,7 +24,7 @@ import numpy as np
 from rropt import __version__
 from rropt.declare.constraints import LDP
 from rropt.declare.objectives import MutualInformation, Trace
-from rropt.errors import NoRoute, Refusal
+from rropt.errors import NoMethod, Refusal
 from rropt.exact import Interval, float_down, float_up, log_enclosure
 from rropt.io.memory import peak_memory
 from rropt.io.streams import take_stdout
@@ -33,14 +33,14 @@ from rropt.problem import Maximize, Problem, SolveOptions
 from rropt.program.cones import CompleteCone, FloatArray, base_cone
 from rropt.program.programs import Program
 from rropt.solve.assembly import in_units
-from rropt.solve.registry import Answer, Effort, MatrixDraft, Route, choose
+from rropt.solve.registry import Answer, MatrixDraft, Method, SolveLimits, choose
 from rropt.solve.rounding import round_draft
 
 MODULE = "put what you defined into a module that can be imported"
 READY = b"ready\n"
 """What the process writes when everything is loaded: the time limit counts from here."""
 OWN = ("highs", "rropt", "cddlib")
-"""Solvers of the routes themselves."""
+"""Solvers of the methods themselves."""
 DISTRIBUTIONS = {"highs": "highspy", "glpk": "cvxopt", "glpk_mi": "cvxopt", "scip": "pyscipopt", "gurobi": "gurobipy"}
 DISTRIBUTIONS |= {"cddlib": "pycddlib-standalone", "cbc": "cylp", "copt": "coptpy"}
 """Where solvers are of distributions with other names."""
@@ -50,10 +50,10 @@ ROWS_OFF = 1e-12
 
 @dataclass(frozen=True)
 class Task:
-    """The task of one process: `route` by name, or one of the user's own; no `solver` means the route's own."""
+    """The task of one process: `method` by name, or one of the user's own; no `solver` means the method's own."""
 
     problem: Problem
-    route: str | Route | OwnSolver
+    method: str | Method | OwnSolver
     solver: str | None
     gap: Fraction
     time_limit: float
@@ -62,9 +62,9 @@ class Task:
 
 @dataclass(frozen=True)
 class Measured:
-    """The result of one route and solver.
+    """The result of one method and solver.
 
-    `status` is that of a Solution, or "no_route" (it refuses), "own" (a function of the user's, which proves no bound),
+    `status` is that of a Solution, or "no_method" (it refuses), "own" (a function of the user's, which proves no bound),
     "killed" (by the time limit), "failed" (it broke down); `note` says why, and what is wrong with the solver's matrix.
     `attained` encloses the value and `limit` is the bound, exact, in the objective's unit, as is `claimed`, the
     solver's own objective. `solver_epsilon` is the level (nats, rounded up, perhaps infinite) of the matrix as the
@@ -73,7 +73,7 @@ class Measured:
     distribution. `seconds` is the median of `times`.
     """
 
-    route: str
+    method: str
     solver: str | None
     status: str
     solver_status: str | None = None
@@ -94,14 +94,14 @@ class Measured:
 
     @property
     def label(self) -> str:
-        """The route, with its solver where it has several."""
-        several = self.route == "conic" or (self.route == "vertices" and self.solver not in (*OWN, None))
-        return f"{self.route}/{self.solver}" if several and self.solver else self.route
+        """The method, with its solver where it has several."""
+        several = self.method == "conic" or (self.method == "vertices" and self.solver not in (*OWN, None))
+        return f"{self.method}/{self.solver}" if several and self.solver else self.method
 
 
 @dataclass(frozen=True)
 class OwnSolver:
-    """A function of the user's own beside the routes: from a problem to its k x m matrix or mechanism, or to (matrix,
+    """A function of the user's own beside the methods: from a problem to its k x m matrix or mechanism, or to (matrix,
     what it claims as the optimum)."""
 
     name: str
@@ -146,26 +146,26 @@ def _measure_own(task: Task, own: OwnSolver) -> Measured:
 
 def measure(task: Task, ready: Callable[[], None] = lambda: None) -> Measured:
     """Solve, and keep what the solver answered before it was rounded and proved; `ready` is called when the clock
-    starts. Errors of a route do not raise: they are noted in its row. Raises NoRoute where it refuses."""
-    if isinstance(task.route, OwnSolver):
+    starts. Errors of a method do not raise: they are noted in its row. Raises NoMethod where it refuses."""
+    if isinstance(task.method, OwnSolver):
         ready()
-        return _measure_own(task, task.route)
-    name = task.route if isinstance(task.route, str) else task.route.name
+        return _measure_own(task, task.method)
+    name = task.method if isinstance(task.method, str) else task.method.name
     given = task.problem
-    # The file's own route and solver are one row among others here.
+    # The file's own method and solver are one row among others here.
     options = SolveOptions(gap=task.gap, absolute_gap=task.absolute_gap, time_limit=task.time_limit)
     problem = Problem(
         given.goal, given.constraints, inputs=given.inputs, outputs=given.outputs, name=given.name, options=options
     )
     program = problem.compile()
-    chosen, _ = choose(program, task.route, task.solver)
-    if isinstance(task.route, str):
-        _warm(task.route, task.solver)
+    chosen, _ = choose(program, task.method, task.solver)
+    if isinstance(task.method, str):
+        _warm(task.method, task.solver)
     ready()
     answers: list[Answer] = []
     try:
         solution = problem.solve(_watch(chosen, answers), solver=task.solver)
-    except Exception as error:  # An error in one route is its row's status; the others run.
+    except Exception as error:  # An error in one method is its row's status; the others run.
         return Measured(name, task.solver, "failed", memory=peak_memory(), note=f"{type(error).__name__}: {error}")
     matrix = left_matrix(answers[-1])
     epsilon, breach, odd = (None, None, []) if matrix is None else _judge(program, matrix)
@@ -203,36 +203,36 @@ def version_of(solver: str) -> str | None:
     return None
 
 
-def _watch(route: Route, answers: list[Answer]) -> Route:
-    """The same route, whose answers are kept as they were."""
+def _watch(method: Method, answers: list[Answer]) -> Method:
+    """The same method, whose answers are kept as they were."""
 
-    def solve(program: Program, effort: Effort) -> Answer:
-        answers.append(route.solve(program, effort))
+    def solve(program: Program, effort: SolveLimits) -> Answer:
+        answers.append(method.solve(program, effort))
         return answers[-1]
 
-    twin = copy(route)
+    twin = copy(method)
     object.__setattr__(twin, "solve", solve)
     return twin
 
 
-def _warm(route: str, solver: str | None) -> None:
+def _warm(method: str, solver: str | None) -> None:
     """Solve two tiny problems, so that the measured seconds do not include loading libraries."""
     prior = Prior.uniform(2)
     for objective in (Trace(prior), MutualInformation(prior)):
         try:
-            Problem(Maximize(objective), [LDP(1)]).solve(route, solver=solver)
-        except NoRoute:
+            Problem(Maximize(objective), [LDP(1)]).solve(method, solver=solver)
+        except NoMethod:
             continue
 
 
 def left_matrix(answer: Answer) -> FloatArray | None:
-    """The k x m matrix that a solver left, untouched, whatever form its route answers in; None where it left none."""
+    """The k x m matrix that a solver left, untouched, whatever form its method answers in; None where it left none."""
     matrix = answer.matrix
     return matrix if matrix is not None and matrix.size else None
 
 
-def float_parity(matrix: FloatArray) -> Fraction | float:
-    """The parity of a float matrix as it is, exact: columns of zeros are dropped; an entry of zero or below beside a
+def float_privacy_ratio(matrix: FloatArray) -> Fraction | float:
+    """The privacy ratio of a float matrix as it is, exact: columns of zeros are dropped; an entry of zero or below beside a
     positive one makes it infinite."""
     worst = Fraction(1)
     for column in matrix.T:
@@ -246,8 +246,8 @@ def float_parity(matrix: FloatArray) -> Fraction | float:
 
 def _judge(program: Program, matrix: FloatArray) -> tuple[float, float | None, list[str]]:
     """(its level rounded up, by how much that is above the declared one, what else is wrong) of a solver's matrix."""
-    parity = float_parity(matrix)
-    level = math.inf if isinstance(parity, float) else float_up(log_enclosure(parity).upper)
+    privacy_ratio = float_privacy_ratio(matrix)
+    level = math.inf if isinstance(privacy_ratio, float) else float_up(log_enclosure(privacy_ratio).upper)
     odd = []
     low, off = float(matrix.min()), float(np.abs(matrix.sum(axis=1) - 1).max())
     if low < 0:
@@ -257,9 +257,9 @@ def _judge(program: Program, matrix: FloatArray) -> tuple[float, float | None, l
     cone = base_cone(program.cone)
     if not isinstance(cone, CompleteCone):
         return level, None, odd
-    if isinstance(parity, float) or parity <= cone.level.ratio.lower:
-        return level, math.inf if isinstance(parity, float) else 0.0, odd
-    return level, float_up(log_enclosure(parity).upper - cone.level.log_ratio.lower), odd
+    if isinstance(privacy_ratio, float) or privacy_ratio <= cone.level.ratio.lower:
+        return level, math.inf if isinstance(privacy_ratio, float) else 0.0, odd
+    return level, float_up(log_enclosure(privacy_ratio).upper - cone.level.log_ratio.lower), odd
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Claims of one's own about mechanisms: judged like those of the ledger, with a proof."""
+"""Claims of one's own about mechanisms: judged like those of the report, with a proof."""
 
 import os
 import re
@@ -63,7 +63,7 @@ def verify_claim(
 @checked
 def read_claim(path: str | os.PathLike[str]) -> Claim:
     """A claim from a TOML file: `schema = 1`, `problem` (a problem file, relative to this one), `claimed`, and `value`,
-    `matrix` or `matrix_file`; `id`, `where` and `statement` name it in the ledger. Raises InputError."""
+    `matrix` or `matrix_file`; `id`, `where` and `statement` name it in the report. Raises InputError."""
     place, where = Path(path), str(path)
     if place.is_dir():
         raise InputError("this is a folder", where, f"rropt claims {shlex.quote(where)} reads all of its claims")
@@ -93,7 +93,7 @@ def read_claim(path: str | os.PathLike[str]) -> Claim:
     if "id" in table and not NAME.fullmatch(name):
         raise InputError(f"{name!r} cannot name certificates", where, "use letters, digits, - and _, with dots between")
     if name.partition(".")[0] in SHIPPED:
-        raise InputError(f"{name!r} is a name of the shipped ledger", where, 'give another one, as id = "own.1"')
+        raise InputError(f"{name!r} is a name of the shipped report", where, 'give another one, as id = "own.1"')
     limit = table.get("time_limit")
     if limit is not None:
         limit = float(rational(limit, f"{where} time_limit"))

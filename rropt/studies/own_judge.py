@@ -9,7 +9,7 @@ from rropt.comparison.audit import kept_constraints
 from rropt.comparison.claims import Claim, Evidence, decimal_of, matches
 from rropt.comparison.printed import PrintedMatrix
 from rropt.declare.constraints import Constraint
-from rropt.errors import NoRoute
+from rropt.errors import NoMethod
 from rropt.exact import Interval, declared_text, float_up, shown
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.problem import Problem, Solution
@@ -95,7 +95,7 @@ class Stated:
         return f"the optimum is {self.said}" if self.matrix is None else f"the matrix is {self.claimed}"
 
     def claim(self, name: str, where: str, statement: str) -> Claim:
-        """The claim as the ledger has it."""
+        """The claim as the report has it."""
         published: dict[str, Any] = {self.bound: True} if self.claimed == "bound" else {}
         if self.matrix is not None:
             published[FEASIBLE] = True
@@ -120,7 +120,7 @@ class _Judge:
         self.computed: dict[str, Any] = {}
 
     def evidence(self) -> Evidence:
-        """All of it. Raises NoRoute where the problem cannot be solved."""
+        """All of it. Raises NoMethod where the problem cannot be solved."""
         stated = self.stated
         if stated.claimed != "feasible":
             self._solve_it()
@@ -132,7 +132,7 @@ class _Judge:
             self._judge_optimum()
         method = "constraints in exact arithmetic"
         if self.solutions:
-            proofs = (f"{name}: route {one.route}, {one.status}" for name, one in self.solutions.items())
+            proofs = (f"{name}: method {one.method}, {one.status}" for name, one in self.solutions.items())
             method = f"{method}; {'; '.join(proofs)}"
         return Evidence(self.truth, method, self.computed, self.errata, "\n".join(self.witness), self.solutions)
 
@@ -236,7 +236,7 @@ class _Judge:
         )
         try:
             found = near.solve(gap=float(GAP), absolute_gap=0, time_limit=self.stated.seconds)
-        except NoRoute:
+        except NoMethod:
             return None
         self.solutions["printed digits"] = found
         return found

@@ -166,7 +166,7 @@ def gap_over_time(history: History, solution: Solution) -> Figure:
         right.set_yscale("log")
         right.step(*_axes_of(positive), where="post", color=BLUE, linewidth=1.8)
         right.plot(*positive[-1], marker="o", color=BLUE, markersize=5)
-    wanted = max(solution.wanted_gap * abs(solution.bound or 0.0), solution.wanted_absolute_gap)
+    wanted = max(solution.target_gap * abs(solution.bound or 0.0), solution.target_absolute_gap)
     if wanted > 0:
         right.axhline(wanted, color="#555555", linestyle=":", label=f"wanted: {wanted:.2g}")
         right.legend(frameon=False)
@@ -188,7 +188,7 @@ def utility_curve(
     the objective at the mechanisms of named `families` (functions of epsilon; k-ary randomised response by default).
 
     `solutions` are those of the problems where they are solved already; else each is solved here. A point that did not
-    end certified is drawn hollow. Raises InputError and NoRoute as `solve` does.
+    end certified is drawn hollow. Raises InputError and NoMethod as `solve` does.
     """
     from rropt.mechanisms.families.randomized_response import RandomizedResponse
 
@@ -269,10 +269,10 @@ def breach_region(region: AttainedRegion | RandomizedChannel, title: str = "") -
     for at, factor in enumerate(shown.factors):
         axes.plot(prior, _move(prior, float(factor)), color=BLUE, linewidth=1.8, label="" if at else "reached exactly")
     axes.plot([0, 1], [0, 1], color="#555555", linestyle=":", label="posterior = prior")
-    parity = float(shown.parity)
+    privacy_ratio = float(shown.privacy_ratio)
     axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
-    _finish(axes, "prior probability", "posterior probability", title or f"parity {parity:.4g}")
-    axes.legend(frameon=False, fontsize=9, loc="lower right" if parity < np.inf else "center")
+    _finish(axes, "prior probability", "posterior probability", title or f"privacy ratio {privacy_ratio:.4g}")
+    axes.legend(frameon=False, fontsize=9, loc="lower right" if privacy_ratio < np.inf else "center")
     return figure
 
 

@@ -1,7 +1,7 @@
 """The results of every objective with every constraint in three sizes, computed by solving.
 
 A cell is `certified` (the checker accepted a certificate with the wanted gap), `infeasible` (it accepted a proof that
-no mechanism exists), `bounded` (a mechanism and a true bound, but not both of that) or `no_route`; the last two have a
+no mechanism exists), `bounded` (a mechanism and a true bound, but not both of that) or `no_method`; the last two have a
 reason. `python -m rropt.studies.support` computes them all and writes docs/support.json and docs/support.md.
 """
 
@@ -87,7 +87,7 @@ SIZES = (4, 16, 64)
 TIME_LIMIT = 3.0
 """Seconds a cell; writing and checking the proof come on top."""
 GAP = 1e-6
-STATUSES = ("certified", "infeasible", "bounded", "no_route")
+STATUSES = ("certified", "infeasible", "bounded", "no_method")
 EPSILON = 1
 Maker = Callable[["Setting"], Constraint]
 Key = tuple[str, str, int]
@@ -339,13 +339,13 @@ def _stated(objective: str, constraint: str, size: int) -> Problem:
 
 
 def settle(objective: str, constraint: str, size: int, time_limit: float = TIME_LIMIT) -> tuple[Cell, Solution | None]:
-    """Solve the problem of a cell; returns its result, and the solution where a route takes the problem. Raises
+    """Solve the problem of a cell; returns its result, and the solution where a method takes the problem. Raises
     KeyboardInterrupt when the solve was interrupted."""
     begun = time.process_time()
     try:
         found = _stated(objective, constraint, size).solve(gap=GAP, absolute_gap=GAP, time_limit=time_limit)
     except RroptError as error:
-        return Cell(objective, constraint, size, "no_route", str(error), None, time.process_time() - begun), None
+        return Cell(objective, constraint, size, "no_method", str(error), None, time.process_time() - begun), None
     if was_interrupted(found):
         # A solve returns its best result on an interrupt, which is not what can be proved in the time.
         raise KeyboardInterrupt
@@ -366,7 +366,7 @@ def _reason(found: Solution) -> str:
     )
     if said := [warning for warning in found.warnings if warning.startswith(beginnings)]:
         return "; ".join(sorted(said, key=lambda warning: not warning.startswith(beginnings[0])))
-    return f"the search of route {found.route.partition(':')[0]} ended before the gap was reached"
+    return f"the search of method {found.method.partition(':')[0]} ended before the gap was reached"
 
 
 def read(path: Path) -> list[Cell]:

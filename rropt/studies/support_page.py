@@ -2,7 +2,7 @@
 
 `python -m rropt.studies.support_page` solves every cell and writes docs/support.json and the page; with `--only TEXT`
 the cells whose objective, constraint, size or reason has that text in it, with `--missing` those that are
-missing, with `--refused` those that no route took (a new route changes their reasons), the others unchanged; with
+missing, with `--refused` those that no method took (a new method changes their reasons), the others unchanged; with
 `--page` the page alone. With `--leakage` all of this is of docs/support-leakage.json and its page.
 """
 
@@ -35,7 +35,7 @@ __all__ = ["leakage_page", "page"]
 
 FILES = Path("docs/support.json"), Path("docs/support.md")
 LEAKAGE = Path("docs/support-leakage.json"), Path("docs/support-leakage.md")
-PREFIX = "route auto: no route takes this problem: "
+PREFIX = "method auto: no method takes this problem: "
 HEAD = f"""# What can be proved
 
 Every objective with every constraint, solved at {", ".join(map(str, SIZES[:-1]))} and {SIZES[-1]} inputs with uneven
@@ -47,7 +47,7 @@ frequencies, more are certified.
   kernel if the verified core covers the proof.
 - **bounded**: a mechanism and a true bound, with their difference; the number in brackets gives the reason.
 - **infeasible**: no mechanism exists, and the checker accepted the proof.
-- **no route**: no route takes the problem; the number in brackets gives the reason.
+- **no method**: no method takes the problem; the number in brackets gives the reason.
 
 Privacy is at epsilon 1 nat (0.5 where RLDP sees the other values), delta 0.1, alpha 0.05. `metric_dp` protects
 neighbours on a path. For `rldp` the inputs are pairs, with as many sensitive as other values. Entropy floors are
@@ -138,7 +138,7 @@ def _describe(cell: Cell | None, numbers: dict[str, int]) -> str:
         return word
     reason = cell.reason.removeprefix(PREFIX).replace("|", "\\|")
     # The remedy names the constraint, which the table does already.
-    reason = reason.partition(";")[0] if cell.status == "no_route" else reason
+    reason = reason.partition(";")[0] if cell.status == "no_method" else reason
     number = numbers.setdefault(reason, len(numbers) + 1)
     if cell.gap is not None and math.isfinite(cell.gap):
         word += f" {max(cell.gap, 0.0):.0e}"
@@ -152,7 +152,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--page", action="store_true", help="write the page alone, from the cells that are there")
     parser.add_argument("--missing", action="store_true", help="only cells that are not in the file yet")
     parser.add_argument("--leakage", action="store_true", help="the cells of the page of leakage")
-    parser.add_argument("--refused", action="store_true", help="only cells that no route took, which takes seconds")
+    parser.add_argument("--refused", action="store_true", help="only cells that no method took, which takes seconds")
     chosen = parser.parse_args(arguments)
     table, text = LEAKAGE if chosen.leakage else FILES
     every = leakage_cells() if chosen.leakage else cells()

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 from drawing import thinned
+from independent_checker import campaign
+from independent_checker.checker import KINDS, check
+from independent_checker.mutate import drawn
 from mutants import systematic
-from second import campaign
-from second.checker import KINDS, check
-from second.mutate import drawn
 
 from rropt.checker import check_bytes
 
@@ -26,7 +26,7 @@ jsonschema = pytest.importorskip("jsonschema")
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = sorted((ROOT / "docs" / "examples").glob("*.json"))
 OLDER = sorted((ROOT / "tests" / "data" / "older").glob("*.json"))
-STORED = sorted((ROOT / "tests" / "data" / "second").glob("*.json"))
+STORED = sorted((ROOT / "tests" / "data" / "independent_checker").glob("*.json"))
 CASES = [path for path in STORED if path.stem.startswith("cases-")]
 SCHEMA = json.loads((ROOT / "docs" / "certificate.schema.json").read_bytes())
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)

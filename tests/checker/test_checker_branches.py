@@ -20,7 +20,7 @@ from test_checker_offdiagonal import CASES, grown
 from rropt import checker
 from rropt.checker import check_bytes, main
 
-STORED = Path(__file__).resolve().parents[1] / "data" / "second"
+STORED = Path(__file__).resolve().parents[1] / "data" / "independent_checker"
 
 
 def stored(name: str) -> Any:

@@ -1,6 +1,6 @@
 """Version 9 in both checkers: corner-trees of inverse_trace, inverse_determinant and inverse_eigenvalue.
 
-The certificates of tests/data/second were made by hand from the text alone: forms in floats, prices by a linear
+The certificates of tests/data/independent_checker were made by hand from the text alone: forms in floats, prices by a linear
 programme over the corners. What is false, and what the text does not let be read, is tried on changes of them.
 """
 
@@ -16,10 +16,10 @@ import builders
 import numpy as np
 import pytest
 from builders import Document, assert_limit_named, assert_unreadable, changed, put
+from independent_checker.checker import verdict
 from scipy.optimize import linprog
-from second.checker import verdict
 
-STORED = Path(__file__).resolve().parents[1] / "data" / "second"
+STORED = Path(__file__).resolve().parents[1] / "data" / "independent_checker"
 NAMES = ("trace", "determinant", "eigenvalue")
 
 

@@ -596,7 +596,7 @@ def off(form: str, place: int, other: str, low: str = "1") -> Document:
     return put(loose(form), *MEMBERS, 0, 0, value=[other, low] if place == 0 else [low, other])
 
 
-def bent(form: str) -> Document:
+def single_convex_term(form: str) -> Document:
     """A mechanism that is a little outside, with numbers beyond all entries."""
     columns = [{"dense": ["3", "1", "1", "1"]}, {"dense": ["1", "3", "3", "3"]}]
     many = [[["3/4", "1/4"]] * 2] * 2
@@ -618,8 +618,8 @@ ISOLATED: list[tuple[str, tuple[str, ...], Callable[[], Document]]] = [
     ("membership: nu below, product", ("_check_above",), lambda: off("product", 0, "1/2")),
     ("membership: mu above", ("_check_below",), lambda: off("exact", 1, "3/2")),
     ("membership: mu above, product", ("_check_below",), lambda: off("product", 1, "3/2")),
-    ("membership: outside", ("_check_confidence_pair",), lambda: bent("exact")),
-    ("membership: outside of a product", ("_check_confidence_product",), lambda: bent("product")),
+    ("membership: outside", ("_check_confidence_pair",), lambda: single_convex_term("exact")),
+    ("membership: outside of a product", ("_check_confidence_product",), lambda: single_convex_term("product")),
     ("membership: one number moved", ("_check_confidence_pair",), lambda: put(
         member_document("exact"), *MEMBERS, 0, 1, 0, value="99"
     )),

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from builders import agreed as verdict, changed
-from second import campaign, loose
+from independent_checker import campaign, loose
 
 from rropt import checker
 from rropt.checker import check_bytes

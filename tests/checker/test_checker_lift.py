@@ -19,7 +19,7 @@ from shells import FREE, member, table
 
 F = Fraction
 TINY = F(1, 2**100)
-STORED = Path(__file__).resolve().parents[1] / "data" / "second"
+STORED = Path(__file__).resolve().parents[1] / "data" / "independent_checker"
 STEP = ("proof", "steps", 0)
 
 

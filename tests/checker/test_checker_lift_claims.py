@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 from builders import Document, encode, put, rat, said
+from independent_checker.steps import after_steps
 from scipy.optimize import linprog
-from second.steps import after_steps
 from shells import checked, member, table
 from test_checker_lift import RENYI, ROW
 

@@ -11,7 +11,7 @@ import pytest
 from builders import encode, pair
 from ending import ending
 from hostile import information
-from second.checker import check
+from independent_checker.checker import check
 
 import rropt as rr
 from rropt import checker
@@ -105,7 +105,7 @@ def test_both_hands_count_the_same_bytes(name: str, most: str, monkeypatch: pyte
     count = sum(map(data.count, (b":",) if name == "MAX_KEYS" else (b",", b"[", b"{")))
     for limit, status in ((count, "PROVED"), (count - 1, "UNREADABLE")):
         monkeypatch.setattr(checker, name, limit)
-        monkeypatch.setattr(f"second.reading.{most}", limit)
+        monkeypatch.setattr(f"independent_checker.reading.{most}", limit)
         assert (check_bytes(data).status, check(data)) == (status, status)
     word = "colons" if name == "MAX_KEYS" else "commas and opening brackets"
     assert check_bytes(data).reason == f"the file: {word}: {count} is beyond the limit of {count - 1}"

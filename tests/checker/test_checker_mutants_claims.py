@@ -24,7 +24,7 @@ from rropt.checker import CONVEX, CONVEX_SQUARE, UNIFORM, check_bytes
 Json = dict[str, Any]
 STORED: dict[str, Json] = {
     path.stem: json.loads(path.read_bytes())
-    for path in sorted((Path(__file__).resolve().parents[1] / "data" / "second").glob("*.json"))
+    for path in sorted((Path(__file__).resolve().parents[1] / "data" / "independent_checker").glob("*.json"))
 }
 
 

@@ -1,6 +1,6 @@
 """Version 6 of the certificates in the trusted checker: corner-trees.
 
-The certificates of tests/data/second are the writer's; what is forbidden, and what a leaf needs, is tried on changes of
+The certificates of tests/data/independent_checker are the writer's; what is forbidden, and what a leaf needs, is tried on changes of
 them, by both checkers.
 """
 
@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 import pytest
 from builders import Document, assert_limit_named, put, said
+from independent_checker.campaign import trials
 from scipy.optimize import linprog
-from second.campaign import trials
 
-STORED = Path(__file__).resolve().parents[1] / "data" / "second"
+STORED = Path(__file__).resolve().parents[1] / "data" / "independent_checker"
 NAMES = ("information", "information-floor", "numbers", "given", "chi-square", "bayes")
 
 
@@ -351,7 +351,7 @@ def test_the_elements_of_trees_have_a_limit(column: Any, most: int, monkeypatch:
 
 
 def test_mutants_are_read_alike() -> None:
-    """A few of each stored certificate; tests/second/campaign.py draws more."""
+    """A few of each stored certificate; tests/independent_checker/campaign.py draws more."""
     documents = [stored(name) for name in NAMES]
     for name, made in zip(NAMES, documents, strict=True):
         others = [other for other in documents if other is not made]

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 from builders import Document, assert_limit_named, assert_unreadable, encode, put, rat
 from flint import arb, ctx, fmpq
-from second.checker import check
+from independent_checker.checker import check
 
 from rropt import checker
 from rropt.checker import check_bytes

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 from builders import Document, assert_limit_named, assert_unreadable, encode, put, said
+from independent_checker.steps import after_steps
+from independent_checker.work import count_work
 from mutants import walk
-from second.steps import after_steps
-from second.work import count_work
 from shells import checked
 
 from rropt import checker

@@ -18,7 +18,7 @@ from rropt.checker import check_bytes
 
 STORED = {
     path.stem: json.loads(path.read_bytes())
-    for path in sorted((Path(__file__).resolve().parents[1] / "data" / "second").glob("*.json"))
+    for path in sorted((Path(__file__).resolve().parents[1] / "data" / "independent_checker").glob("*.json"))
 }
 Json = dict[str, Any]
 

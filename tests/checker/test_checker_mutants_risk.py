@@ -20,7 +20,7 @@ from shells import checked, is_allowed, member, table, with_column
 
 from rropt.checker import check_bytes
 
-STORED = Path(__file__).resolve().parents[1] / "data" / "second"
+STORED = Path(__file__).resolve().parents[1] / "data" / "independent_checker"
 Numbers = list[tuple[Fraction, Fraction]]
 
 # -- equality ------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ import pytest
 import shells
 from builders import Document, assert_limit_named, assert_unreadable, encode, log_ends, put, rat, said
 from flint import fmpq
-from second import loose, reals
+from independent_checker import loose, reals
 
 from rropt import checker
 from rropt.checker import check_bytes

@@ -18,9 +18,9 @@ import pytest
 import shells
 from drawing import graded, thinned
 from hostile_steps import corner_cells
-from second import campaign, loose
-from second.checker import check, verdict as second_verdict
-from second.work import limit_work
+from independent_checker import campaign, loose
+from independent_checker.checker import check, verdict as second_verdict
+from independent_checker.work import limit_work
 from test_checker_mutants_cornertrees import LEAF, branched
 
 import rropt as rr
@@ -63,7 +63,7 @@ def assert_second_counts(data: bytes, count: int, monkeypatch: pytest.MonkeyPatc
         raise WithinError
 
     with monkeypatch.context() as patch:
-        patch.setattr("second.checker.limit_work", limited)
+        patch.setattr("independent_checker.checker.limit_work", limited)
         patch.setattr("second.work.MOST", count - 1)
         assert check(data) == "UNREADABLE"
         patch.setattr("second.work.MOST", count)

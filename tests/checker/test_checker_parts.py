@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from builders import Document, assert_unreadable, encode, put, said
 from flint import arb, ctx, fmpq
-from second.checker import verdict as second_verdict
+from independent_checker.checker import verdict as second_verdict
 from test_checker_operations import assert_second_counts, counted
 
 from rropt.checker import check_bytes
@@ -316,9 +316,9 @@ def test_free_outputs_become_one_where_no_part_bends() -> None:
     both["problem"]["utility"]["parts"].append(CHI)
     assert said(both)[0] == "UNREADABLE"
     assert_unreadable(both, "must have the sense minimize")
-    bent = linear(GIVEN, bends=True)
-    bent["problem"] |= {"outputs": None, "rows": []}
-    assert_unreadable(bent, "the outputs of the problem before this step must be a list")
+    single_convex_term = linear(GIVEN, bends=True)
+    single_convex_term["problem"] |= {"outputs": None, "rows": []}
+    assert_unreadable(single_convex_term, "the outputs of the problem before this step must be a list")
 
 
 def test_the_statement_names_every_part() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from builders import agreed as verdict, changed
-from second import campaign
+from independent_checker import campaign
 
 import rropt as rr
 from rropt import checker
@@ -142,7 +142,7 @@ def test_proofs_of_other_kinds_have_a_list(name: str) -> None:
 def test_the_sum_of_the_weights_counts_among_the_denominators(monkeypatch: pytest.MonkeyPatch) -> None:
     """The weights sum to 28, which 7 divides."""
     monkeypatch.setattr(checker, "MAX_DENOMINATOR_BITS", 60)
-    monkeypatch.setattr("second.reading.MOST_BITS", 60)
+    monkeypatch.setattr("independent_checker.reading.MOST_BITS", 60)
 
     def change(each: Fraction) -> Callable[[Any], None]:
         prices = {"of_prior": str(each), "own": []}

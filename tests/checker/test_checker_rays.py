@@ -16,9 +16,9 @@ import pytest
 from builders import Document, ends, rat, said
 from drawing import thinned
 from flint import arb, ctx, fmpq, fmpz_mat
-from second.claims import read_problem
-from second.rays import extreme_rays
-from second.reading import Reader
+from independent_checker.claims import read_problem
+from independent_checker.rays import extreme_rays
+from independent_checker.reading import Reader
 
 Vector = tuple[int, ...]
 Row = Sequence[Fraction | int]

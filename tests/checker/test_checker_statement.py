@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 import shells
-from second import campaign
+from independent_checker import campaign
 from typer.testing import CliRunner
 
 from rropt import checker

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 from drawing import graded
 from hypothesis import given, settings, strategies as st
-from second import campaign
-from second.checker import check
-from second.problems import PROBLEMS
+from independent_checker import campaign
+from independent_checker.checker import check
+from independent_checker.problems import PROBLEMS
 
 import rropt as rr
 from rropt.checker import check_bytes

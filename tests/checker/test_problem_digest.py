@@ -8,7 +8,7 @@ import json
 from typing import Any
 
 import pytest
-from second import campaign
+from independent_checker import campaign
 
 from rropt.prove.problem_digest import canonical, differences, digest
 

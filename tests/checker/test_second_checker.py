@@ -1,9 +1,9 @@
 """Two checkers, written by two hands from one text, give the same verdict on certificates and on mutants of them.
 
-The second (tests/second, on python-flint) has seen neither the first nor the writers; the first is called as a
-stranger would, with bytes. The files of tests/data/second hold every kind of proof; most were written by `rropt solve`
-from the problems of tests/second/problems.py, those of tests/second/loose.py are made loose by hand, and those of
-tests/second/corners.py from the text alone.
+The second (tests/independent_checker, on python-flint) has seen neither the first nor the writers; the first is called as a
+stranger would, with bytes. The files of tests/data/independent_checker hold every kind of proof; most were written by `rropt solve`
+from the problems of tests/independent_checker/problems.py, those of tests/independent_checker/loose.py are made loose by hand, and those of
+tests/independent_checker/corners.py from the text alone.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 from drawing import thinned
-from second import campaign, loose
-from second.checker import check
-from second.problems import GAPS, PROBLEMS
+from independent_checker import campaign, loose
+from independent_checker.checker import check
+from independent_checker.problems import GAPS, PROBLEMS
 
 import rropt as rr
 from rropt.checker import check_bytes
@@ -53,7 +53,7 @@ def test_every_verdict_occurs_and_every_kind_of_proof_is_there() -> None:
 
 @pytest.mark.parametrize("seed", thinned([1, 2, 3], 3))
 def test_levels_hold_on_trees_drawn_at_random(seed: int) -> None:
-    """Trees of levels that no route would write, with the smallest prices that they prove."""
+    """Trees of levels that no method would write, with the smallest prices that they prove."""
     document = loose.levels(STORED["robust-polytope"], 100 + seed, 6)
     assert campaign.trial("levels", "drawn", json.dumps(document).encode())[2:4] == ("PROVED", "PROVED")
 

@@ -1,6 +1,6 @@
 """The tree of chi-square information in the second checker, against brute force over corners and sets of inputs.
 
-The certificates are those of tests/second/corners.py. That both checkers agree on the stored ones and on their mutants
+The certificates are those of tests/independent_checker/corners.py. That both checkers agree on the stored ones and on their mutants
 is tested in test_second_checker.py.
 """
 
@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 from drawing import thinned
-from second import campaign
-from second.checker import verdict
-from second.corners import SLACK, STORED, Corners, Tree
+from independent_checker import campaign
+from independent_checker.checker import verdict
+from independent_checker.corners import SLACK, STORED, Corners, Tree
 
 from rropt.checker import check_bytes
 

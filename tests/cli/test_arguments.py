@@ -102,7 +102,7 @@ def right() -> dict[str, Any]:
     mechanism = rr.Mechanism.from_matrix(
         [[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.25, 0.25, 0.5]], inputs=ABC, outputs=ABC
     )
-    table = rr.disclosure.KeyTable.of([[3, 1], [1, 2]], {"sex": ["f", "m"], "age": ["x", "y"]})
+    table = rr.disclosure.QuasiIdentifierTable.of([[3, 1], [1, 2]], {"sex": ["f", "m"], "age": ["x", "y"]})
     return {
         "prior": prior,
         "pairs": pairs,
@@ -126,8 +126,8 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
     folder = tmp_path_factory.mktemp("calls")
     r = right()
     mechanism, prior, found = r["mechanism"], r["prior"], r["solution"]
-    people = folder / "people.csv"
-    people.write_text("id,ans\n" + "".join(f"{at},{ABC[at % 3]}\n" for at in range(30)), encoding="utf-8")
+    respondents = folder / "people.csv"
+    respondents.write_text("id,ans\n" + "".join(f"{at},{ABC[at % 3]}\n" for at in range(30)), encoding="utf-8")
     mechanism.save(folder / "mechanism.json")
     found.certificate.save(folder / "certificate.json")
     found.save(folder / "solution.json")
@@ -154,7 +154,7 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
     add("Prior.from_counts", counts=[1, 2], labels=["a", "b"], pairs=None)
     add("Prior.from_probabilities", probabilities=[0.5, 0.5], labels=["a", "b"], pairs=None)
     add("Prior.uniform", categories=3)
-    add("Prior.from_csv", path=people, pairs=None, column="ans", delimiter=None, null=None)
+    add("Prior.from_csv", path=respondents, pairs=None, column="ans", delimiter=None, null=None)
     add("Pairs", sensitive=2, other=["u", "v"])
     add_methods(r["pairs"], block={"s": 0}, flattened={"table": [[1, 2], [3, 4]], "what": "counts"})
     add("ChiSquareSet", counts=r["joint"], alpha=0.05)
@@ -346,7 +346,7 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
     add("ProductMechanism.of", items={"first": mechanism})
     add_methods(
         product,
-        item_parity={"item": "first"},
+        item_privacy_ratio={"item": "first"},
         posterior={"priors": [prior, prior], "reports": ["a", "b"]},
         sample={"codes": [[0, 1], [1, 2]]},
         estimate={"reports": [[0, 1], [1, 2]], "item": "first", "method": "unbiased"},
@@ -375,14 +375,14 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
         options=None,
     )
     solver = {"solver": None, "solver_options": {}, "threads": None}
-    add("SolveOptions", route="auto", gap=1e-6, time_limit=None, workers=2, absolute_gap=0, **solver)
-    limits = ("route", "gap", "time_limit", "absolute_gap", *solver)
+    add("SolveOptions", method="auto", gap=1e-6, time_limit=None, workers=2, absolute_gap=0, **solver)
+    limits = ("method", "gap", "time_limit", "absolute_gap", *solver)
     options = dict.fromkeys((*limits, "workers"))
     add_methods(
         r["problem"],
         compile={},
         extreme_rays={},
-        routes={"solver": None},
+        methods={"solver": None},
         save={"path": folder / "own.toml"},
         to_cvxpy={},
         to_dict={},
@@ -422,7 +422,7 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
     add("birkhoff", mechanism=mechanism, method="bottleneck", denominator=None, time_limit=1)
     add("delta_of", mechanism=mechanism, epsilon=1)
     add("composed_delta", mechanisms=[mechanism, mechanism], epsilon=1)
-    add("shuffled_delta", mechanism=mechanism, people=10, epsilon=1)
+    add("shuffled_delta", mechanism=mechanism, respondents=10, epsilon=1)
     add("renyi_divergence", mechanism=mechanism, order=2)
     add(
         "audit",
@@ -482,8 +482,13 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
         to_dict={"level": 0.95, "kind": "wilson"},
         within={"values": estimate.values, "method": "projected"},
     )
-    add("KeyTable.of", counts=[[3, 1], [1, 2]], categories={"sex": ["f", "m"], "age": ["x", "y"]}, possible=None)
-    add("KeyTable.from_csv", path=people, columns=["ans"], delimiter=None, null=None)
+    add(
+        "QuasiIdentifierTable.of",
+        counts=[[3, 1], [1, 2]],
+        categories={"sex": ["f", "m"], "age": ["x", "y"]},
+        possible=None,
+    )
+    add("QuasiIdentifierTable.from_csv", path=respondents, columns=["ans"], delimiter=None, null=None)
     add_methods(r["table"], labels_of={"cells": np.array([0, 1])})
     add("fit_population", table=r["table"], fraction=0.1, margins="independence", family="poisson")
     # releases
@@ -519,7 +524,7 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
     add("averaged", mechanism=mixed, values=[1, 2])
     add("estimated_information", counts=[[9, 2], [3, 7]], level=0.95)
     add("variance_split", mechanism=mechanism, prior=prior)
-    add("projected_risk", mechanism=mechanism, prior=prior, people=5, method="nearest", draws=10, seed=1)
+    add("projected_risk", mechanism=mechanism, prior=prior, respondents=5, method="nearest", draws=10, seed=1)
     add("psi", count=2, theta="1/2")
     add("closed_theta", count=2, at_most="0.1")
     add("ladder", counts=[1, 5, 7], at_most="0.15", category=0)
@@ -582,19 +587,25 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
         "solve_many",
         problems=[r["problem"]],
         workers=1,
-        **dict.fromkeys(("route", "gap", "time_limit", "absolute_gap", "solver", "threads")),
+        **dict.fromkeys(("method", "gap", "time_limit", "absolute_gap", "solver", "threads")),
         solver_options={},
     )
-    small = {"routes": ["linear"], "solvers": None, "gap": None, "time_limit": 2}
+    small = {"methods": ["linear"], "solvers": None, "gap": None, "time_limit": 2}
     add("compare", problem=r["problem"], repeats=1, **small)
     tables = {"to_list": {}, "to_frame": {}, "to_csv": {}, "to_markdown": {}, "to_latex": {}, "profile": {}, "plot": {}}
-    add_methods(rr.compare(r["problem"], routes=["linear"]), **tables, save={"path": folder / "compared.csv"})
+    add_methods(rr.compare(r["problem"], methods=["linear"]), **tables, save={"path": folder / "compared.csv"})
     swept = {"given": r["problem"], "over": {"epsilon": [1, 2]}, "out": None, "workers": 1, "scheduler": None}
-    swept |= {"keep": None, "route": None, "gap": None, "time_limit": 2, "solver": None}
+    swept |= {"keep": None, "method": None, "gap": None, "time_limit": 2, "solver": None}
     add("sweep", **swept)
     add_methods(rr.sweep(**swept), column={"name": "value"}, save={"path": folder / "swept.csv"}, to_frame={})
     add("write_report", source=found, out=folder / "report.html")
-    drawn_file = {"data": people, "release": column, "output": folder / "out.csv", "ledger": None, "population": None}
+    drawn_file = {
+        "data": respondents,
+        "release": column,
+        "output": folder / "out.csv",
+        "accountant": None,
+        "population": None,
+    }
     add(
         "release_file",
         **drawn_file,
@@ -637,7 +648,7 @@ MADE_HERE = [
     "Identified",
     "ProjectedRisk",
     "VarianceSplit",
-    "KeyTable",
+    "QuasiIdentifierTable",
     "RobustAudit",
     "SamplerAudit",
     "Solution",

@@ -20,8 +20,8 @@ import rropt as rr
 from rropt.errors import Refusal
 from rropt.io.files import JSON, read_text, write_whole
 from rropt.program.programs import Program
-from rropt.solve.kernel.route import Answer, Effort
-from rropt.solve.registry import ROUTES, Route
+from rropt.solve.engine.method import Answer, SolveLimits
+from rropt.solve.registry import METHODS, Method
 
 F = Fraction
 PRIOR = rr.Prior.from_counts({"a": 3, "b": 2, "c": 1})
@@ -186,9 +186,9 @@ BAD: list[tuple[str, Callable[[], object], str]] = [
             ("workers", True),
         ]
     ),
-    ("route", lambda: problem(rr.LDP(1)).solve("simplex"), "simplex.*linear"),
-    ("route of no word", lambda: problem(rr.LDP(1)).solve(3), "route"),  # type: ignore[arg-type]
-    ("route list", lambda: problem(rr.LDP(1)).solve(["linear"]), "route"),  # type: ignore[arg-type]
+    ("method", lambda: problem(rr.LDP(1)).solve("simplex"), "simplex.*linear"),
+    ("method of no word", lambda: problem(rr.LDP(1)).solve(3), "method"),  # type: ignore[arg-type]
+    ("method list", lambda: problem(rr.LDP(1)).solve(["linear"]), "method"),  # type: ignore[arg-type]
     ("solve gap", lambda: problem(rr.LDP(1)).solve(gap=-1), "gap"),
     ("solve time", lambda: problem(rr.LDP(1)).solve(time_limit=-1), "time_limit"),
 ]
@@ -206,8 +206,8 @@ def test_bad_input_is_one_line(make: Callable[[], object], what: str) -> None:
 
 
 REFUSED: list[tuple[str, Callable[[], object], str]] = [
-    ("information by linear", lambda: problem(rr.LDP(1)).solve("linear"), "use route auto"),
-    ("information by conic", lambda: problem(rr.LDP(1)).solve("conic"), "use route auto"),
+    ("information by linear", lambda: problem(rr.LDP(1)).solve("linear"), "use method auto"),
+    ("information by conic", lambda: problem(rr.LDP(1)).solve("conic"), "use method auto"),
     ("information with rows", lambda: problem(rr.LDP(1), rr.Floor(0.3)).solve("columns"), "trace"),
     (
         "information, 30 inputs",
@@ -225,7 +225,7 @@ REFUSED: list[tuple[str, Callable[[], object], str]] = [
         "entropy; use one of: clarabel",
     ),
     (
-        "solver of the route that takes it",
+        "solver of the method that takes it",
         lambda: problem(rr.LDP(1), goal=rr.Maximize(rr.MutualInformation(rr.Prior.uniform(20)))).solve(solver="scs"),
         "at most 12 inputs; leave the solver out",
     ),
@@ -233,27 +233,27 @@ REFUSED: list[tuple[str, Callable[[], object], str]] = [
 
 
 @pytest.mark.parametrize(("make", "what"), [case[1:] for case in REFUSED], ids=[case[0] for case in REFUSED])
-def test_no_route_says_why_and_what_instead(make: Callable[[], object], what: str) -> None:
-    with pytest.raises(rr.NoRoute, match=what) as info:
+def test_no_method_says_why_and_what_instead(make: Callable[[], object], what: str) -> None:
+    with pytest.raises(rr.NoMethod, match=what) as info:
         make()
     text = str(info.value)
     assert "\n" not in text
-    known = {route.name for route in ROUTES}
-    assert set(re.findall(r"use route (\w+)", text)) <= known | {"auto"}, "a remedy that does not exist"
+    known = {method.name for method in METHODS}
+    assert set(re.findall(r"use method (\w+)", text)) <= known | {"auto"}, "a remedy that does not exist"
 
 
-def test_a_route_of_the_users_own_may_refuse() -> None:
-    class Shy(Route):
+def test_a_method_of_the_users_own_may_refuse() -> None:
+    class Shy(Method):
         name = "shy"
         because = "it never is"
 
         def refuse(self, program: Program, solver: str | None) -> Refusal | None:
-            return Refusal("shy takes nothing", "use route linear")
+            return Refusal("shy takes nothing", "use method linear")
 
-        def solve(self, program: Program, effort: Effort) -> Answer:
-            raise AssertionError("a route that refused is not asked to solve")
+        def solve(self, program: Program, effort: SolveLimits) -> Answer:
+            raise AssertionError("a method that refused is not asked to solve")
 
-    with pytest.raises(rr.NoRoute, match="shy takes nothing; use route linear"):
+    with pytest.raises(rr.NoMethod, match="shy takes nothing; use method linear"):
         problem(rr.LDP(1)).solve(Shy())
 
 

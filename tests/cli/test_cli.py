@@ -30,7 +30,7 @@ from documented import other_messages
 from rropt import __main__ as cli, models
 from rropt.errors import InputError
 from rropt.io.files import write_whole
-from rropt.solve.kernel import highs_run
+from rropt.solve.engine import highs_run
 from rropt.studies.reports import terminal
 
 # design of `solve --json`: these keys, in this order, whatever the status.
@@ -41,7 +41,7 @@ KEYS = [
     "gap",
     "relative_gap",
     "units",
-    "route",
+    "method",
     "seconds",
     "guarantee",
     "guarantees",
@@ -145,13 +145,13 @@ def test_solve_shows_the_problem_the_result_and_the_verdict(run: Run) -> None:
         r"maximize +mutual information",
         r"prior +3 inputs, counted from 9 people: a 0\.5556, b 0\.3333, c 0\.1111",
         r"subject to +LDP at epsilon 1",
-        r"privacy +epsilon 1, parity at most 2\.718281828",
+        r"privacy +epsilon 1, privacy ratio at most 2\.718281828",
         r"status +certified",
         r"value +0\.\d+ nats",
         r"bound +at most 0\.\d+ nats",
         r"gap +\S+ nats, \S+ of the bound \(wanted 1e-06\)",
         r"guarantees +LDP \(epsilon 1\)",
-        r"route +vertices: ",
+        r"method +vertices: ",
         r"seconds +\d",
         r"Q\[input, output\], 3 x \d",
         r"PROVED \(kernel and checker\) optimum in \[",
@@ -207,7 +207,7 @@ def test_json_is_one_object_and_nothing_else(run: Run) -> None:
     found = json.loads(ran.out)
     assert list(found) == KEYS
     assert (found["status"], found["verdict"], found["units"]) == ("certified", "PROVED", "nats")
-    assert found["route"].startswith("vertices: ")
+    assert found["method"].startswith("vertices: ")
     assert Path(found["certificate"]) == Path("o/certificate.json")
     # Value and bound are each rounded outwards by one float at most; the gap is that of the exact numbers.
     assert 0 <= found["bound"] - found["value"] <= found["gap"] + 2 * math.ulp(found["bound"])
@@ -288,31 +288,31 @@ def test_one_constraint_that_cannot_be_met_is_told_in_the_singular(run: Run) -> 
     assert ran.err.endswith(": infeasible: bayes success at most 0.1 cannot be satisfied; loosen it\n")
 
 
-def test_no_route_is_5_says_why_and_writes_nothing(run: Run) -> None:
-    ran = run("solve", write(toml()), "--route", "linear", "--out", "o", "--json")
+def test_no_method_is_5_says_why_and_writes_nothing(run: Run) -> None:
+    ran = run("solve", write(toml()), "--method", "linear", "--out", "o", "--json")
     assert ran.status == 5
-    assert re.fullmatch(r"rropt: .*linear.*; .*route auto.*\n", ran.err)
-    assert json.loads(ran.out)["status"] == "no_route"
+    assert re.fullmatch(r"rropt: .*linear.*; .*method auto.*\n", ran.err)
+    assert json.loads(ran.out)["status"] == "no_method"
     assert not Path("o").exists()
 
 
-def test_no_route_json_has_the_same_keys(run: Run) -> None:
-    found = json.loads(run("solve", write(toml()), "--route", "linear", "--json").out)
+def test_no_method_json_has_the_same_keys(run: Run) -> None:
+    found = json.loads(run("solve", write(toml()), "--method", "linear", "--json").out)
     assert set(KEYS) <= set(found)
 
 
 def test_options_override_the_file(run: Run) -> None:
-    """The file asks for bits, route vertices and a gap that nothing reaches; the command line asks for another."""
-    text = toml(goal=f'{INFORMATION}\nunits = "bits"', options='route = "linear"\ngap = 0\ntime_limit = 1e-9')
-    ran = run("solve", write(text), "--route", "vertices", "--gap", "1e-3", "--time-limit", "60", "--json")
+    """The file asks for bits, method vertices and a gap that nothing reaches; the command line asks for another."""
+    text = toml(goal=f'{INFORMATION}\nunits = "bits"', options='method = "linear"\ngap = 0\ntime_limit = 1e-9')
+    ran = run("solve", write(text), "--method", "vertices", "--gap", "1e-3", "--time-limit", "60", "--json")
     found = json.loads(ran.out)
     assert (ran.status, found["units"]) == (0, "bits")
-    assert found["route"].startswith("vertices")
-    assert solution("t")["wanted_gap"] == 1e-3
+    assert found["method"].startswith("vertices")
+    assert solution("t")["target_gap"] == 1e-3
 
 
 def test_a_solver_is_named_by_option(run: Run) -> None:
-    ran = run("solve", write(toml(goal=TRACE)), "--route", "conic", "--solver", "clarabel", "--gap", "1e-5")
+    ran = run("solve", write(toml(goal=TRACE)), "--method", "conic", "--solver", "clarabel", "--gap", "1e-5")
     assert ran.status == 0
     assert solution("t")["solver"] == "clarabel"
 
@@ -518,7 +518,7 @@ NO_REMEDY: list[tuple[str, str, str]] = [
     ("epsilon infinite", toml(must=LDP.replace("1.0", "inf")), "epsilon.*Infinity"),
     ("count nan", toml("counts = { a = nan, b = 2 }"), "'a'.*NaN"),
     ("gap nan", toml(options="gap = nan"), "gap.*NaN"),
-    ("route no word", toml(options="route = 3"), r"\[solve\].*route"),
+    ("method no word", toml(options="method = 3"), r"\[solve\].*method"),
     ("csv twice", toml('counts_file = "twice.csv"'), r"twice\.csv.*'a'.*twice.*line 3"),
 ]
 CSV = {
@@ -563,8 +563,8 @@ def test_bad_input_names_a_remedy(run: Run, text: str) -> None:
     assert re.search(r"; \S", refused(run, text))
 
 
-def test_a_wrong_route_of_a_file_is_one_line_that_names_the_file(run: Run) -> None:
-    assert re.search("'vertex' is not a route; .*vertices", refused(run, toml(options='route = "vertex"')))
+def test_a_wrong_method_of_a_file_is_one_line_that_names_the_file(run: Run) -> None:
+    assert re.search("'vertex' is not a method; .*vertices", refused(run, toml(options='method = "vertex"')))
 
 
 @pytest.mark.parametrize(
@@ -577,8 +577,8 @@ def test_a_wrong_route_of_a_file_is_one_line_that_names_the_file(run: Run) -> No
         (["solve", "t.toml", "--gap", "-1"], 2, "gap.*-1", "try"),
         (["solve", "t.toml", "--gap", "small"], 2, "--gap", "--help"),
         (["solve", "t.toml", "--time-limit", "0"], 2, "time_limit", "seconds"),
-        (["solve", "t.toml", "--route", "vertex"], 2, "'vertex' is not a route", "vertices"),
-        (["solve", "t.toml", "--route", "linear"], 5, "linear takes linear objectives only", "use route auto"),
+        (["solve", "t.toml", "--method", "vertex"], 2, "'vertex' is not a method", "vertices"),
+        (["solve", "t.toml", "--method", "linear"], 5, "linear takes linear objectives only", "use method auto"),
         (["solve", "t.toml", "--solver", "ibm"], 2, "ibm", "use one of: clarabel"),
         (["solve", "t.toml", "--frob"], 2, "No such option: --frob", "--help"),
         (
@@ -587,7 +587,7 @@ def test_a_wrong_route_of_a_file_is_one_line_that_names_the_file(run: Run) -> No
             "rropt solve: --gap is given more than once",
             "once",
         ),
-        (["ledger", "init", "l", "--ceiling", "1", "--ceiling", "2"], 2, "--ceiling is given more", "once"),
+        (["accountant", "init", "l", "--ceiling", "1", "--ceiling", "2"], 2, "--ceiling is given more", "once"),
         (["solve", "t.toml", "--epsilon", "2"], 2, "no option --epsilon: the problem file declares it", "copy.* sweep"),
         (["models", "solve", "adult-pram", "--delta=0.1"], 2, "no option --delta", "models copy MODEL"),
         (["compare", "t.toml", "--prior", "c.csv"], 2, "no option --prior", "rropt sweep"),
@@ -611,7 +611,9 @@ def test_a_wrong_command_line_is_one_line(run: Run, arguments: list[str], status
     assert listing(".") == ["t.toml"], "nothing is written"
 
 
-@pytest.mark.parametrize("group", [[], ["models"], ["ledger"], ["key"]], ids=lambda group: " ".join(group) or "rropt")
+@pytest.mark.parametrize(
+    "group", [[], ["models"], ["accountant"], ["key"]], ids=lambda group: " ".join(group) or "rropt"
+)
 def test_help_has_a_whole_line_for_each_command(run: Run, group: list[str]) -> None:
     """A line that is too long for a terminal of 80 columns ends in "..."."""
     listed = run(*group, "--help").out.split("Commands:\n")[1].splitlines()
@@ -625,7 +627,7 @@ def test_help_names_every_command_and_option(run: Run) -> None:
     assert all(re.search(rf"\b{word}\b", ran.out) for word in ("solve", "check", "models"))
     ran = run("solve", "--help")
     assert ran.status == 0
-    assert all(option in ran.out for option in ("--out", "--route", "--solver", "--gap", "--time-limit", "--json"))
+    assert all(option in ran.out for option in ("--out", "--method", "--solver", "--gap", "--time-limit", "--json"))
     assert all(re.search(rf"\b{word}\b", run("models", "--help").out) for word in ("list", "show", "copy", "solve"))
 
 
@@ -905,7 +907,7 @@ def test_ctrl_c_gives_the_best_mechanism_and_a_proved_bound(
     kept = solution("o")
     assert (kept["status"], kept["verdict"]) == ("bounded", "PROVED")
     assert "stopped early: interrupted" in kept["warnings"]
-    assert kept["gap"] > kept["wanted_gap"]
+    assert kept["gap"] > kept["target_gap"]
     if best is not None:
         assert best < kept["value"] < 0.1232792539 < kept["bound"]
     assert run("check", "o/certificate.json").status == 0
@@ -930,7 +932,7 @@ def test_a_second_ctrl_c_says_that_it_aborted(run: Run, monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize(
-    "line", ["apply m d --column x", "estimate m d --column x", "audit m", "ledger show l", "key new k"]
+    "line", ["apply m d --column x", "estimate m d --column x", "audit m", "accountant show l", "key new k"]
 )
 def test_ctrl_c_in_any_command_is_said(line: str, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def press(*_: object) -> None:
@@ -956,7 +958,7 @@ def test_ctrl_c_while_modules_are_loaded_is_said(line: str, tmp_path: Path) -> N
 HIGHS_TWICE = """
 import signal, sys
 from rropt import __main__ as cli
-from rropt.solve.kernel.highs_run import Run
+from rropt.solve.engine.highs_run import Run
 pressed = []
 def wait(self):
     if len(pressed) < 2:

@@ -9,13 +9,13 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from rropt.models import claims as ledger
+from rropt.models import claims as accountant
 
 import rropt as rr
 from rropt import __main__ as cli
 from rropt.comparison.claims import Claim, Evidence
 from rropt.studies.claims_page import page
-from rropt.studies.ledger import counts, run
+from rropt.studies.reproducibility import counts, run
 
 KEYS = {"id", "paper", "where", "statement", "published", "computed", "verdict", "method", "seconds", "certificate"}
 VERDICTS = {"confirmed", "confirmed_with_erratum", "refuted", "not_checkable"}
@@ -62,7 +62,7 @@ def test_unknown_names_are_one_line(name: str, close: str, capfd) -> None:
 
 @pytest.fixture
 def broken(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A ledger of one entry that cannot be computed and one that can."""
+    """A report of one entry that cannot be computed and one that can."""
 
     def fails(full: bool) -> Evidence:
         raise ArithmeticError("no enclosure")
@@ -73,8 +73,8 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> None:
             Claim("x.good", "there", "it is so", {"a": "0.3"}, lambda full: Evidence({"a": Fraction(1, 3)}, "by hand")),
         )
     )
-    monkeypatch.setattr(ledger, "PAPERS", {"x": ("x",)})
-    monkeypatch.setattr(ledger, "import_module", lambda name: entries)
+    monkeypatch.setattr(accountant, "PAPERS", {"x": ("x",)})
+    monkeypatch.setattr(accountant, "import_module", lambda name: entries)
 
 
 @pytest.mark.usefixtures("broken")
@@ -86,9 +86,9 @@ def test_an_entry_that_fails_is_shown_and_is_an_error_while_the_others_go_on(cap
     assert good["verdict"] == "confirmed"
     assert cli.main(["claims"]) == 1
     assert "1 failed" in capfd.readouterr().out
-    text = page(run(ledger.select([])))
+    text = page(run(accountant.select([])))
     assert "no enclosure" in text
-    assert counts(run(ledger.select(["x.good"]))) == {"confirmed": 1}
+    assert counts(run(accountant.select(["x.good"]))) == {"confirmed": 1}
 
 
 def test_an_interrupted_solve_ends_the_run() -> None:
@@ -99,7 +99,7 @@ def test_an_interrupted_solve_ends_the_run() -> None:
 
 
 def test_the_page_shows_witness_and_correction_of_what_is_wrong() -> None:
-    text = page(run(ledger.select(["ayed.interval", "kairouz.binary"])))
+    text = page(run(accountant.select(["ayed.interval", "kairouz.binary"])))
     assert "Correction: rounded inwards it is [0.4876, 0.5124]." in text
     assert "import numpy as np  # p = (1/3, 1/3, 1/3)" in text
     assert "(PROVED)" in text
@@ -108,9 +108,9 @@ def test_the_page_shows_witness_and_correction_of_what_is_wrong() -> None:
 def test_the_page_of_the_documentation_has_the_entries_of_the_code(checkout: Path) -> None:
     """Made by `rropt claims --markdown > docs/claims.md`; make it again when entries change."""
     text = (checkout / "docs" / "claims.md").read_text(encoding="utf-8")
-    assert re.findall(r"^### `(\S+)`$", text, re.M) == [claim.id for claim in ledger.select([])]
+    assert re.findall(r"^### `(\S+)`$", text, re.M) == [claim.id for claim in accountant.select([])]
     assert "not computed" not in text
-    for claim in ledger.select([]):
+    for claim in accountant.select([]):
         assert claim.statement in text
 
 
@@ -157,7 +157,7 @@ def test_a_claim_of_ones_own_as_json_with_certificates(own: Path, capfd) -> None
     assert rr.check(found["certificate"]).status == "PROVED"
 
 
-def test_a_folder_of_claims_is_a_ledger_beside_the_shipped_ones(own: Path, capfd) -> None:
+def test_a_folder_of_claims_is_an_accountant_beside_the_shipped_ones(own: Path, capfd) -> None:
     assert cli.main(["claims", "."]) == 2, "one of them cannot be read"
     (own / "bad.toml").unlink()
     capfd.readouterr()
@@ -173,7 +173,7 @@ def test_a_folder_of_claims_is_a_ledger_beside_the_shipped_ones(own: Path, capfd
     }
     assert cli.main(["claims", ".", "--markdown"]) == 0
     text = capfd.readouterr().out
-    assert text.startswith("# A ledger of claims")
+    assert text.startswith("# A reproducibility report")
     assert "| bound " not in text
     assert "- bound: 1.5" in text, "not as an exact ratio of a hundred digits"
 

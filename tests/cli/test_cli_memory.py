@@ -36,7 +36,7 @@ READERS: dict[str, tuple[str, int, list[str]]] = {
     "tables of people, to count": ("f.csv", 10**8, ["solve", "survey-yes-no", "--data", "f.csv", "--column", "x"]),
     "tables of people, to release": ("f.csv", 10**8, ["apply", "m.json", "f.csv", "--column", "x"]),
     "pairs of a sampler": ("f.csv", 10**8, ["audit-sampler", "f.csv", "--epsilon", "1"]),
-    "ledgers": ("f", 10**8, ["ledger", "verify", "f"]),
+    "accountants": ("f", 10**8, ["accountant", "verify", "f"]),
     "manifests": ("t.protected.csv.manifest.json", 10**8, ["estimate", "m.json", "t.protected.csv", "--column", "x"]),
     "journals of sweeps": (
         "f.csv.journal.jsonl",

@@ -56,11 +56,11 @@ def test_who_asks_for_nothing_gets_help(capsys: pytest.CaptureFixture[str]) -> N
 def test_a_number_names_an_item_only_where_it_can_mean_one_thing() -> None:
     asked = rr.mechanisms.ProductMechanism([mechanism(), rr.RandomizedResponse(ABC, epsilon=3).to_mechanism()])
     assert asked.names == ("1", "2")
-    assert asked.item_parity(1) == asked.item_parity("1") == mechanism().parity
+    assert asked.item_privacy_ratio(1) == asked.item_privacy_ratio("1") == mechanism().privacy_ratio
     with pytest.raises(rr.InputError, match="not an item"):
-        asked.item_parity(0)
+        asked.item_privacy_ratio(0)
     named = rr.mechanisms.ProductMechanism(asked.items, names=["first", "second"])
-    assert named.item_parity(1) == named.item_parity("second") != named.item_parity(0)
+    assert named.item_privacy_ratio(1) == named.item_privacy_ratio("second") != named.item_privacy_ratio(0)
 
 
 @pytest.mark.parametrize(

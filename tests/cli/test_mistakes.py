@@ -11,7 +11,7 @@ import pytest
 
 import rropt as rr
 from rropt import __main__ as cli
-from rropt.solve.registry import ROUTES
+from rropt.solve.registry import METHODS
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -67,7 +67,7 @@ FILES: dict[str, tuple[bytes, list[str], list[str]]] = {
         ["is called 'adult-prum'; did you mean adult-pram?"],
     ),
     "no such problem": (GOOD, ["solve", "none.toml"], ["none.toml: there is no such problem file; check the path"]),
-    "no such route": (GOOD, ["solve", "adult-pram", "--route", "fast"], ["'fast'", "use auto or one of: linear"]),
+    "no such method": (GOOD, ["solve", "adult-pram", "--method", "fast"], ["'fast'", "use auto or one of: linear"]),
     "no such solver": (
         GOOD,
         ["solve", "adult-pram", "--solver", "ibm"],
@@ -148,7 +148,7 @@ PROBLEMS: dict[str, tuple[str, list[str]]] = {
     "constraints": (BASE + LDP.replace("constraint", "constraints"), ["did you mean 'constraint'?"]),
     "solver table": (BASE + LDP + "[solver]\ngap = 1\n", ["unknown key 'solver'; did you mean 'solve'?"]),
     "solver": (BASE + LDP + '[solve]\nsolver = "ibm"\n', ["t.toml: solver: 'ibm' is not a solver that is installed"]),
-    "route": (BASE + LDP + '[solve]\nroute = "fast"\n', ["t.toml [solve]: route: 'fast'", "use auto or one of"]),
+    "method": (BASE + LDP + '[solve]\nmethod = "fast"\n', ["t.toml [solve]: method: 'fast'", "use auto or one of"]),
     "time": (BASE + LDP + '[solve]\ntime_limit = "10s"\n', ["[solve] time_limit: '10s' is not a number"]),
     "negative count": (HEAD + "counts = [5, -3]\n" + WANTED, ["t.toml [input]: count of '1': -3 is negative"]),
     "half a prior": (HEAD + "probabilities = [0.5, 0.4]\n" + WANTED, ["[input]: probabilities: they sum to 0.9"]),
@@ -379,7 +379,7 @@ def test_what_is_guaranteed_is_said_first(capfd: pytest.CaptureFixture[str]) -> 
     Path("t.toml").write_text(pairs + WANTED + robust, encoding="utf-8")
     named = "(s, u 17.5 %; s, v 32.5 %; t, u 5 %; t, v 45 %)"
     guarantee = (
-        f"robust LDP (epsilon 1) over the confidence set of 200 counted people {named}, up to chi-square "
+        f"robust LDP (epsilon 1) over the confidence set of 200 counted records {named}, up to chi-square "
         "distance 0.0390736; plain LDP (epsilon "
     )
     assert guarantee in " ".join(solved("solve", "t.toml", capfd=capfd).split())
@@ -390,10 +390,10 @@ def test_what_is_guaranteed_is_said_first(capfd: pytest.CaptureFixture[str]) -> 
     assert f"It guarantees: {guarantee}" in page
 
 
-def test_the_help_of_route_names_them_all(capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_help_of_method_names_them_all(capfd: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["solve", "--help"]) == 0
     words = re.findall(r"[a-z]+", capfd.readouterr().out)
-    assert {route.name for route in ROUTES} <= set(words)
+    assert {method.name for method in METHODS} <= set(words)
 
 
 @pytest.mark.parametrize("arguments", [[], ["models"]])

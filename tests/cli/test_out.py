@@ -24,12 +24,12 @@ CLAIM = 'schema = 1\nproblem = "p.toml"\nclaimed = "bound"\nvalue = 2\n'
 CALLS = {
     "apply": ["design", "t.csv", "--column", "v"],
     "claims": ["claim.toml"],
-    "compare": ["p.toml", "--routes", "linear"],
+    "compare": ["p.toml", "--methods", "linear"],
     "core": ["design/certificate.json"],
     "identify": ["design", "--share", "0.1"],
     "models copy": ["adult-education"],
     "models figure": ["chai2019", "2"],
-    "models people": ["adult-pram", "--count", "5"],
+    "models records": ["adult-pram", "--count", "5"],
     "models solve": ["survey-yes-no"],
     "models table": ["chai2019", "1"],
     "publish": ["design"],
@@ -38,9 +38,9 @@ CALLS = {
     "sweep": ["p.toml", "--epsilon", "1"],
     "verify-claim": ["claim.toml"],
 }
-ELSEWHERE = {"ledger sign"}
-"""A receipt of a ledger: tests/release/test_release_sync.py."""
-SUFFIX = {"apply": ".csv", "compare": ".csv", "models people": ".csv", "sweep": ".csv", "identify": ".json"}
+ELSEWHERE = {"accountant sign"}
+"""A receipt of an accountant: tests/release/test_release_sync.py."""
+SUFFIX = {"apply": ".csv", "compare": ".csv", "models records": ".csv", "sweep": ".csv", "identify": ".json"}
 
 
 def commands(group: typer.core.TyperGroup, path: tuple[str, ...] = ()) -> Iterator[tuple[str, object]]:

@@ -28,9 +28,9 @@ INFORMATION = (
 LDP = '[[constraint]]\nkind = "ldp"\nepsilon = 1.0\n'
 RATE = '[[constraint]]\nkind = "entropy_rate"\nat_least = 0.5\n[[constraint]]\nkind = "bistochastic"\n'
 CLAIM = 'schema = 1\nclaimed = "optimal"\nproblem = "trace.toml"\nvalue = "1.73"\n'
-FIRST = ("solve information.toml --out design", "models people survey-yes-no -o people.csv --column c --count 2000",
+FIRST = ("solve information.toml --out design", "models records survey-yes-no -o people.csv --column c --count 2000",
          "solve survey-yes-no --out yes-no", "apply yes-no people.csv --column c -o released.csv",
-         "ledger init ledger.json --ceiling 9")  # fmt: skip
+         "accountant init accountant.json --ceiling 9")  # fmt: skip
 EXAMPLES = {
     "solve": "information.toml --out again",
     "check": "design",
@@ -41,7 +41,7 @@ EXAMPLES = {
     "publish": "design -o public",
     "audit": "matrix.csv --epsilon 1.2",
     "audit-sampler": "pairs.csv --epsilon 1",
-    "compare": "trace.toml --routes linear --solvers highs,scs --time-limit 20",
+    "compare": "trace.toml --methods linear --solvers highs,scs --time-limit 20",
     "sweep": "information.toml --epsilon 1,2 --workers 2",
     "claims": "kairouz.binary",
     "verify-claim": "claim.toml",
@@ -50,13 +50,13 @@ EXAMPLES = {
     "models show": "survey-yes-no",
     "models copy": "survey-yes-no -o copied",
     "models solve": "survey-yes-no --out solved",
-    "models people": "survey-yes-no -o others.csv --count 10",
+    "models records": "survey-yes-no -o others.csv --count 10",
     "models figure": "ruiz2021 1 --points 2 -o figure",
     "models table": "identity_bound 1",
-    "ledger init": "other.json --ceiling 9",
-    "ledger show": "ledger.json",
-    "ledger verify": "ledger.json",
-    "ledger sign": "ledger.json --key signing.pem -o receipt.json",
+    "accountant init": "other.json --ceiling 9",
+    "accountant show": "accountant.json",
+    "accountant verify": "accountant.json",
+    "accountant sign": "accountant.json --key signing.pem -o receipt.json",
     "key new": "other.key",
 }
 """For each command, arguments with which it ends well."""

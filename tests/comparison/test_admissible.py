@@ -46,7 +46,7 @@ def two_values_in_ratio(mechanism: rr.Mechanism, gamma: Fraction) -> bool:
 
 def confirm(found: Improvement, given: rr.Mechanism, gamma: Fraction) -> None:
     assert found.gamma == gamma
-    assert found.mechanism.parity == gamma
+    assert found.mechanism.privacy_ratio == gamma
     assert two_values_in_ratio(found.mechanism, gamma)
     assert found.mechanism.inputs == given.inputs
     c = found.garbling.rows
@@ -62,7 +62,7 @@ def confirm(found: Improvement, given: rr.Mechanism, gamma: Fraction) -> None:
 def test_rappor_is_improved_strictly(k: int) -> None:
     """Chai and Nayak, end of chapter 7: without its two constant outputs RAPPOR is admissible, and better."""
     given = rappor(k, F(2))
-    assert given.parity == 4
+    assert given.privacy_ratio == 4
     assert not rr.ordering.admissible(given, gamma=4)
     assert {fault.output for fault in rr.ordering.admissible(given, gamma=4).shortfalls} == {"y0", f"y{2**k - 1}"}
     found = rr.ordering.improve(given, gamma=4)
@@ -91,10 +91,10 @@ def test_random_mechanisms_are_improved(seed: int) -> None:
     done = 0
     while done < (50 if seed == 0 else 100):
         given = made(near_flat_rows(rng, rng.randint(2, 6), rng.randint(2, 6)))
-        parity = given.parity
-        if parity == 1 or parity > 10**6:
+        privacy_ratio = given.privacy_ratio
+        if privacy_ratio == 1 or privacy_ratio > 10**6:
             continue
-        gamma = rng.choice([parity, parity + F(1, 10**9), parity * 2])
+        gamma = rng.choice([privacy_ratio, privacy_ratio + F(1, 10**9), privacy_ratio * 2])
         found = rr.ordering.improve(given, gamma=gamma)
         confirm(found, given, gamma)
         assert found.strict is not two_values_in_ratio(rr.mechanisms.merge_proportional(given).mechanism, gamma)
@@ -105,7 +105,7 @@ def test_strict_improvements_are_not_dominated_back() -> None:
     rng = random.Random("strict")
     for _ in range(20):
         given = made(near_flat_rows(rng, rng.randint(2, 4), rng.randint(2, 4)))
-        if given.parity in (1, math.inf):
+        if given.privacy_ratio in (1, math.inf):
             continue
         found = rr.ordering.improve(given)
         assert bool(rr.ordering.dominates(given, found.mechanism)) is not found.strict
@@ -136,7 +136,7 @@ def test_what_is_not_admissible_is_named() -> None:
     rows = [[F(1, 2), F(1, 4), F(1, 4)], [F(1, 4), F(1, 2), F(1, 4)], [F(3, 8), F(3, 8), F(1, 4)]]
     found = rr.ordering.admissible(made(rows), gamma=2)
     assert not found
-    assert [(fault.output, fault.parity, fault.values) for fault in found.shortfalls] == [
+    assert [(fault.output, fault.privacy_ratio, fault.values) for fault in found.shortfalls] == [
         ("y0", 2, 3),
         ("y1", 2, 3),
         ("y2", 1, 1),
@@ -151,17 +151,17 @@ def test_a_rounded_mechanism_is_nearly_admissible_and_says_so() -> None:
     found = rr.ordering.admissible(given, epsilon=1)
     assert found.private
     assert not found
-    assert all(fault.values == 2 and abs(float(fault.parity) - math.e) < 1e-14 for fault in found.shortfalls)
+    assert all(fault.values == 2 and abs(float(fault.privacy_ratio) - math.e) < 1e-14 for fault in found.shortfalls)
     assert rr.ordering.admissible(given)
 
 
 def test_wrong_input_is_said() -> None:
     rows = two_valued_rows(3, F(3))
-    with pytest.raises(rr.InputError, match="its parity 3 is above gamma = 2; improve it at a higher level"):
+    with pytest.raises(rr.InputError, match="its privacy ratio 3 is above gamma = 2; improve it at a higher level"):
         rr.ordering.improve(made(rows), gamma=2)
-    with pytest.raises(rr.InputError, match="own parity is one"):
+    with pytest.raises(rr.InputError, match="own privacy ratio is one"):
         rr.ordering.improve(made([[F(1)]] * 2))
-    with pytest.raises(rr.InputError, match="own parity is infinite"):
+    with pytest.raises(rr.InputError, match="own privacy ratio is infinite"):
         rr.ordering.admissible(made([[F(1), F(0)], [F(0), F(1)]]))
     with pytest.raises(rr.InputError, match="not a mechanism"):
         rr.ordering.admissible(rows)
@@ -178,4 +178,4 @@ def test_a_wrong_improvement_is_refused() -> None:
         Improvement(given, found.mechanism, Garbling(tuple(map(tuple, rows))), found.gamma, True)
     same = Garbling(tuple(tuple(F(int(i == j)) for j in range(3)) for i in range(3)))
     with pytest.raises(ArithmeticError, match="not admissible"):
-        Improvement(given, given, same, given.parity, True)
+        Improvement(given, given, same, given.privacy_ratio, True)

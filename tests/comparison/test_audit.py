@@ -17,7 +17,7 @@ from rropt import __main__ as cli
 from rropt.comparison.matrix_files import array_matrix, read_matrix
 from rropt.comparison.orientation import oriented
 
-KEYS = {"epsilon", "parity", "orientation", "satisfies", "value", "bound", "share_of_optimum", "admissible"}
+KEYS = {"epsilon", "privacy_ratio", "orientation", "satisfies", "value", "bound", "share_of_optimum", "admissible"}
 LABELS = ["0", "1", "2"]
 ROWS, COLUMNS = "row-stochastic", "column-stochastic"
 
@@ -73,7 +73,7 @@ def test_files_of_many_makers_mean_the_same_matrix(maker: str, write) -> None:
     assert found.mechanism.inputs == tuple(rows or "01")
     assert found.mechanism.outputs == tuple(columns or "01")
     assert [[found.mechanism.entry(x, y) for y in range(2)] for x in range(2)] == TABLE
-    assert found.parity == Fraction(12, 5)
+    assert found.privacy_ratio == Fraction(12, 5)
     assert found.epsilon.lower <= found.epsilon.upper
     assert float(found.epsilon) == pytest.approx(math.log(2.4), abs=1e-15)
 
@@ -82,11 +82,11 @@ def test_numpy_files_and_matrices_in_memory(tmp_path: Path) -> None:
     for dtype in (np.float64, np.float32):
         np.save(tmp_path / "m.npy", np.array([[0.75, 0.25], [0.4, 0.6]], dtype))
         # A float means its shortest decimal, whatever its width.
-        assert rr.audit(tmp_path / "m.npy").parity == Fraction(12, 5)
+        assert rr.audit(tmp_path / "m.npy").privacy_ratio == Fraction(12, 5)
     for matrix in (TABLE, np.array(TABLE), [["3/4", "1/4"], ["2/5", "3/5"]], rr.Mechanism.from_matrix(TABLE)):
-        assert rr.audit(matrix).parity == Fraction(12, 5)
+        assert rr.audit(matrix).privacy_ratio == Fraction(12, 5)
     family = rr.RandomizedResponse(list("abc"), gamma=3)
-    assert rr.audit(family).parity == family.parity
+    assert rr.audit(family).privacy_ratio == family.privacy_ratio
 
 
 def test_what_this_package_writes_comes_back_to_the_last_bit(tmp_path: Path) -> None:
@@ -191,12 +191,12 @@ def test_renormalising_does_not_make_a_mechanism_of_anything(write) -> None:
 
 @settings(max_examples=60)
 @given(st.lists(st.lists(st.integers(0, 9), min_size=3, max_size=3).filter(any), min_size=2, max_size=4))
-def test_parity_and_information_by_hand(numbers: list[list[int]]) -> None:
+def test_privacy_ratio_and_information_by_hand(numbers: list[list[int]]) -> None:
     table = [[Fraction(v, sum(row)) for v in row] for row in numbers]
     prior = rr.Prior.uniform(len(table))
     found = rr.audit(rr.Mechanism.from_rationals(table))
     worst = max(max(c) / min(c) if min(c) else math.inf for c in zip(*table, strict=True) if any(c))
-    assert found.parity == worst
+    assert found.privacy_ratio == worst
     q = np.array(table, dtype=float)
     mean = q.mean(axis=0)
     share = np.where(q > 0, q / np.where(mean > 0, mean, 1), 1)
@@ -205,7 +205,7 @@ def test_parity_and_information_by_hand(numbers: list[list[int]]) -> None:
     assert float(value) == pytest.approx(information, abs=1e-12)
     ends = found.to_dict()["epsilon"]
     if worst == math.inf:
-        assert (ends, found.to_dict()["parity"]) == ({"lower": None, "upper": None}, "infinite")
+        assert (ends, found.to_dict()["privacy_ratio"]) == ({"lower": None, "upper": None}, "infinite")
     else:
         assert ends["lower"] <= math.log(worst) + 1e-15
         assert ends["upper"] >= math.log(worst) - 1e-15
@@ -222,7 +222,7 @@ def test_a_declared_epsilon_holds_or_is_broken(epsilon: object, satisfies: bool 
 
 
 def test_value_bound_and_share_at_its_own_level() -> None:
-    """At parity 12/5 and this prior the optimum is that of two columns in this ratio, found by one formula."""
+    """At privacy ratio 12/5 and this prior the optimum is that of two columns in this ratio, found by one formula."""
     prior = rr.Prior.uniform(["x", "y"])
     mechanism = rr.Mechanism.from_matrix(TABLE, inputs=["x", "y"])
     found = rr.audit(mechanism, prior=prior)
@@ -388,7 +388,7 @@ def test_a_matrix_below_the_declared_level_is_not_called_as_private_as_its_bette
     said = " ".join(capfd.readouterr().out.split())
     assert "at the declared epsilon 1 (this matrix has 0.847298), dominates it" in said
     assert "same privacy" not in said
-    assert rr.Mechanism.load(better).parity > Fraction(7, 3)
+    assert rr.Mechanism.load(better).privacy_ratio > Fraction(7, 3)
     assert cli.main(["audit", write("0.75,0.25\n0.4,0.6\n")]) == 0
     assert "of the same privacy, dominates it" in " ".join(capfd.readouterr().out.split())
 
@@ -467,7 +467,7 @@ def test_the_command(write, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -
     assert cli.main(["audit", matrix, "--epsilon", "1", "--prior", counts, "--json", "--improved", better]) == 0
     found = json.loads(capfd.readouterr().out)
     assert set(found) >= KEYS
-    assert (found["parity"], found["orientation"], found["satisfies"], found["admissible"]) == (
+    assert (found["privacy_ratio"], found["orientation"], found["satisfies"], found["admissible"]) == (
         "12/5",
         ROWS,
         True,
@@ -482,7 +482,7 @@ def test_the_command(write, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -
     for words in (
         "2 inputs (rows: row-stochastic), 2 outputs",
         "epsilon between 0.875468737353 and 0.875468737354",
-        "parity 12/5",
+        "privacy ratio 12/5",
         "satisfies NO: it breaks LDP at epsilon 0.5",
         "not as private as declared",
     ):
@@ -510,4 +510,4 @@ def test_reading_and_orienting_are_for_callers_too(write) -> None:
     raw = read_matrix(write("0,75;0,25\n0,4;0,6\n"))
     assert (raw.places, raw.doubles, raw.row_labels) == (2, None, None)
     mechanism, word, notes = oriented(array_matrix(TABLE))
-    assert (mechanism.parity, word, notes) == (Fraction(12, 5), ROWS, ())
+    assert (mechanism.privacy_ratio, word, notes) == (Fraction(12, 5), ROWS, ())

@@ -130,8 +130,8 @@ def test_a_garbling_with_a_leak_is_not_dominated() -> None:
     """A column outside the span of a's: no garbling, whatever the size of the leak."""
     base = [[F(1, 2), F(1, 2)], [F(1, 3), F(2, 3)], [F(5, 12), F(7, 12)]]  # the third row is the mean of the others
     leak = F(1, 10**40)
-    bent = [base[0], base[1], [base[2][0] + leak, base[2][1] - leak]]
-    a, b = made(base), made(bent)
+    single_convex_term = [base[0], base[1], [base[2][0] + leak, base[2][1] - leak]]
+    a, b = made(base), made(single_convex_term)
     verdict = rr.ordering.dominates(a, b)
     assert not verdict
     confirm(verdict, a, b)

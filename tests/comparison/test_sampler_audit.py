@@ -60,7 +60,7 @@ def test_subset_selection_that_puts_the_truth_first_is_found() -> None:
 
 
 @pytest.mark.parametrize(("size", "claimed", "own"), [(2, "1", "1.15"), (8, "1", "1.25"), (4, "3", "3.4")])
-def test_randomised_response_of_a_wrong_parity_is_found(size: int, claimed: str, own: str) -> None:
+def test_randomised_response_of_a_wrong_privacy_ratio_is_found(size: int, claimed: str, own: str) -> None:
     sampler = ours(rr.RandomizedResponse(size, epsilon=own).to_mechanism(), 2)
     assert rr.ordering.detectable_epsilon(claimed, trials=60_000, inputs=size) < float(own)
     found = rr.audit_sampler(sampler, claimed, inputs=range(size), trials=60_000)

@@ -17,10 +17,10 @@ from rropt.comparison.shuffling import shuffled_delta
 from rropt.errors import InputError
 
 
-def random_mechanism(size: int, outputs: int, parity: int, seed: int) -> rr.Mechanism:
-    """Columns of two numbers whose ratio is at most the parity."""
+def random_mechanism(size: int, outputs: int, privacy_ratio: int, seed: int) -> rr.Mechanism:
+    """Columns of two numbers whose ratio is at most the privacy ratio."""
     draw = np.random.default_rng(seed)
-    table = draw.integers(1, parity + 1, (size, outputs))
+    table = draw.integers(1, privacy_ratio + 1, (size, outputs))
     most = int(table.sum(axis=1).max())
     rows = [[*map(int, row), 3 * most - int(row.sum())] for row in table]
     return rr.Mechanism.from_rationals(
@@ -43,38 +43,38 @@ def law(rows: list[list[Fraction]], values: tuple[int, ...]) -> Counter[tuple[in
     return found
 
 
-def exact(mechanism: rr.Mechanism, people: int, epsilon: float) -> float:
+def exact(mechanism: rr.Mechanism, respondents: int, epsilon: float) -> float:
     """The largest delta over all values, by enumeration."""
     rows, most = rows_of(mechanism), 0.0
-    for others in combinations_with_replacement(range(len(rows)), people - 1):
+    for others in combinations_with_replacement(range(len(rows)), respondents - 1):
         for x, other in permutations(range(len(rows)), 2):
             one, two = law(rows, (x, *others)), law(rows, (other, *others))
             most = max(most, sum(max(float(one[key]) - math.exp(epsilon) * float(two[key]), 0) for key in one))
     return most
 
 
-def clones(epsilon0: float, people: int, epsilon: float) -> float:
+def clones(epsilon0: float, respondents: int, epsilon: float) -> float:
     """The delta by clones, evaluated as its authors do: (A + D, C - A + 1 - D) against (A + 1 - D, C - A + D) with C
     binomial(n - 1, exp(-epsilon0)), A binomial(C, 1/2), D Bernoulli(e0 / (e0 + 1))."""
-    return cloned(math.exp(-epsilon0), epsilon0, people, epsilon)
+    return cloned(math.exp(-epsilon0), epsilon0, respondents, epsilon)
 
 
-def cloned(each: float, epsilon0: float, people: int, epsilon: float) -> float:
+def cloned(each: float, epsilon0: float, respondents: int, epsilon: float) -> float:
     """The same with C binomial(n - 1, each)."""
     share = math.exp(epsilon0) / (math.exp(epsilon0) + 1)
     # All C at once; the first coordinate is `at`, the second one C + 1 - at.
-    count, at = np.meshgrid(np.arange(people), np.arange(people + 1), indexing="ij")
+    count, at = np.meshgrid(np.arange(respondents), np.arange(respondents + 1), indexing="ij")
     before, same = stats.binom.pmf(at - 1, count, 0.5), stats.binom.pmf(at, count, 0.5)
     one, two = share * before + (1 - share) * same, (1 - share) * before + share * same
-    weight = stats.binom.pmf(np.arange(people), people - 1, each)
+    weight = stats.binom.pmf(np.arange(respondents), respondents - 1, each)
     return float(weight @ np.maximum(one - math.exp(epsilon) * two, 0).sum(axis=1))
 
 
-def stronger_clones(epsilon0: float, people: int, epsilon: float) -> float:
+def stronger_clones(epsilon0: float, respondents: int, epsilon: float) -> float:
     """The delta by the clones of 2023: the same with C binomial(n - 1, 2 / (e0 + 1)). Source: Feldman, McMillan and
     Talwar, SODA 2023. Their form for a mechanism whose rows share a further part (k-ary randomised response) counts the
     answers of two outputs only. It is not compared: for three values and two people it is below the exact delta."""
-    return cloned(2 / (math.exp(epsilon0) + 1), epsilon0, people, epsilon)
+    return cloned(2 / (math.exp(epsilon0) + 1), epsilon0, respondents, epsilon)
 
 
 MATRICES: dict[str, rr.Mechanism] = {
@@ -91,14 +91,14 @@ MATRICES: dict[str, rr.Mechanism] = {
 @pytest.mark.parametrize("name", MATRICES)
 def test_no_bound_by_clones_is_below_it(name: str) -> None:
     """Clones know the level only."""
-    mechanism, people = MATRICES[name], 60
-    level = math.log(mechanism.parity)
+    mechanism, respondents = MATRICES[name], 60
+    level = math.log(mechanism.privacy_ratio)
     for part in (0.1, 0.5):
-        known = clones(level, people, part * level)
-        found = float(shuffled_delta(mechanism, people, str(part * level)))
+        known = clones(level, respondents, part * level)
+        found = float(shuffled_delta(mechanism, respondents, str(part * level)))
         assert found <= known, (part, found, known)
         assert found >= 0
-        stronger = stronger_clones(level, people, part * level)
+        stronger = stronger_clones(level, respondents, part * level)
         assert stronger <= known * (1 + 1e-9)
         assert found <= stronger * (1 + 1e-9), (part, found, stronger)
 
@@ -119,8 +119,8 @@ def small() -> Iterator[tuple[rr.Mechanism, int]]:
 @pytest.mark.parametrize("case", range(4))
 @pytest.mark.parametrize("epsilon", [0.0, 0.3, 0.9])
 def test_it_is_above_the_exact_delta_of_few_people(case: int, epsilon: float) -> None:
-    mechanism, people = list(small())[case]
-    found, known = float(shuffled_delta(mechanism, people, str(epsilon))), exact(mechanism, people, epsilon)
+    mechanism, respondents = list(small())[case]
+    found, known = float(shuffled_delta(mechanism, respondents, str(epsilon))), exact(mechanism, respondents, epsilon)
     assert found >= known * (1 - 1e-12)
     # For two values and two outputs the blanket loses little.
     assert case > 0 or found <= 1.4 * known + 1e-4
@@ -130,14 +130,14 @@ def test_it_is_above_the_exact_delta_of_few_people(case: int, epsilon: float) ->
 @pytest.mark.parametrize("epsilon", [0.0, 0.3, 0.9])
 def test_what_the_clones_give_is_above_the_exact_delta(case: int, epsilon: float) -> None:
     """So the formulas above are bounds."""
-    mechanism, people = list(small())[case]
-    level, known = math.log(mechanism.parity), exact(mechanism, people, epsilon)
-    assert known <= stronger_clones(level, people, epsilon) * (1 + 1e-9)
-    assert known <= clones(level, people, epsilon) * (1 + 1e-9)
+    mechanism, respondents = list(small())[case]
+    level, known = math.log(mechanism.privacy_ratio), exact(mechanism, respondents, epsilon)
+    assert known <= stronger_clones(level, respondents, epsilon) * (1 + 1e-9)
+    assert known <= clones(level, respondents, epsilon) * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("people", [1, 2, 7])
-def test_it_is_the_delta_of_the_blanket(people: int) -> None:
+def test_it_is_the_delta_of_the_blanket(respondents: int) -> None:
     """By enumeration of all n-tuples of V, up to the grid."""
     mechanism, epsilon = random_mechanism(3, 3, 5, 4), 0.2
     rows, factor = rows_of(mechanism), math.exp(epsilon)
@@ -150,17 +150,17 @@ def test_it_is_the_delta_of_the_blanket(people: int) -> None:
         values.append((0.0, 1 - float(sum(least))))
         mean = sum(
             max(sum(value for value, _ in each), 0) * math.prod(mass for _, mass in each)
-            for each in product(values, repeat=people)
+            for each in product(values, repeat=respondents)
         )
         alone = sum(max(float(p - Fraction(factor) * q), 0) for p, q in zip(one, two, strict=True))
-        most = max(most, min(mean / people, alone))
-    found = float(shuffled_delta(mechanism, people, str(epsilon)))
+        most = max(most, min(mean / respondents, alone))
+    found = float(shuffled_delta(mechanism, respondents, str(epsilon)))
     assert most * (1 - 1e-9) <= found <= most * 1.001 + 1e-9
 
 
 def test_more_people_hide_better_and_no_more_than_all() -> None:
     mechanism = rr.RandomizedResponse(4, epsilon=2).to_mechanism()
-    found = [shuffled_delta(mechanism, people, "0.5") for people in (1, 10, 100, 1000)]
+    found = [shuffled_delta(mechanism, respondents, "0.5") for respondents in (1, 10, 100, 1000)]
     assert found == sorted(found, reverse=True)
     assert found[0] <= Fraction(mechanism.entry(0, 0))
     assert 0 < found[-1] < Fraction(1, 100)
@@ -171,6 +171,6 @@ def test_more_people_hide_better_and_no_more_than_all() -> None:
     ("people", "epsilon", "said"),
     [(0, 1, "people"), (10**6 + 1, 1, "people"), (5, -1, "epsilon"), (5, 21, "epsilon"), (5, 10**400, "epsilon")],
 )
-def test_what_makes_no_sense_is_refused(people: int, epsilon: int, said: str) -> None:
+def test_what_makes_no_sense_is_refused(respondents: int, epsilon: int, said: str) -> None:
     with pytest.raises(InputError, match=said):
-        shuffled_delta(rr.RandomizedResponse(3, epsilon=1), people, epsilon)
+        shuffled_delta(rr.RandomizedResponse(3, epsilon=1), respondents, epsilon)

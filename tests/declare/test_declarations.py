@@ -137,7 +137,7 @@ def problems(draw: st.DrawFn) -> rr.Problem:
     if draw(st.booleans()):
         constraints.append(rr.ConeConstraint(draw(matrices(draw(st.integers(1, 2)), k))))
     options = rr.SolveOptions(
-        route=draw(st.sampled_from(["auto", "linear", "conic"])),
+        method=draw(st.sampled_from(["auto", "linear", "conic"])),
         gap=draw(st.sampled_from([1e-6, 0.0, 1e-12, 0.25, 1, 3.5e-9])),
         time_limit=draw(st.sampled_from([None, 60, 0.5, 1e-3])),
         solver=draw(st.sampled_from([None, "scs"])),
@@ -270,7 +270,7 @@ def test_a_whole_file(tmp_path: Path) -> None:
         sense = "<="
         rhs = 1.5
         [solve]
-        route = "linear"
+        method = "linear"
         gap = 1e-9
         time_limit = 10
         """,
@@ -281,7 +281,7 @@ def test_a_whole_file(tmp_path: Path) -> None:
     expected = rr.Problem(
         rr.Minimize(loss),
         [rr.LDP("0.5"), rr.LinearConstraint([[1, 0], [1, 0]], "<=", F(3, 2), name="few yes")],
-        options=rr.SolveOptions(route="linear", gap=1e-9, time_limit=10.0),
+        options=rr.SolveOptions(method="linear", gap=1e-9, time_limit=10.0),
     )
     found = rr.load_problem(path)
     assert found == expected
@@ -365,8 +365,8 @@ BAD: list[tuple[str, str]] = [
         "name them: outputs=",
     ),
     (HEAD + 'outputs = "ab"\n', "outputs"),
-    (HEAD + "[solve]\nrout = 1\n", "did you mean 'route'"),
-    (HEAD + "[solve]\nroute = 1\n", "route is 1"),
+    (HEAD + "[solve]\nrout = 1\n", "did you mean 'method'"),
+    (HEAD + "[solve]\nmethod = 1\n", "method is 1"),
     (HEAD + '[solve]\ngap = "small"\n', "gap"),
     (HEAD + "[solve]\ngap = -1\n", "gap.*negative"),
     (HEAD + "[solve]\ngap = nan\n", "gap.*finite"),

@@ -108,7 +108,7 @@ def test_randomized_response_and_audit() -> None:
     report = rr.audit(even, epsilon=0)
     assert report.satisfies
     assert report.admissible
-    assert rr.ordering.improve(even, gamma=1).mechanism.parity == 1
+    assert rr.ordering.improve(even, gamma=1).mechanism.privacy_ratio == 1
     assert rr.audit([["1/2", "1/2"], ["3/5", "2/5"]], epsilon=0).satisfies is False
 
 
@@ -143,18 +143,18 @@ KNOWN = {
     "auto": [[8, 10, 10], [28, 15, 47], [24, 21, 43]],
     "columns": [[8, 10], [10, 28], [15, 47]],
 }
-"""Counts by route. Of the second ones the sums of conditional frequencies are one but for rounding."""
+"""Counts by method. Of the second ones the sums of conditional frequencies are one but for rounding."""
 
 
-@pytest.mark.parametrize("route", KNOWN)
+@pytest.mark.parametrize("method", KNOWN)
 @pytest.mark.filterwarnings("error")
-def test_what_is_sensitive_is_secret_where_one_distribution_is_known(route: str) -> None:
+def test_what_is_sensitive_is_secret_where_one_distribution_is_known(method: str) -> None:
     """Rows that bind each other leave no slack: boxes overflowed, and constants counted as outside of the cone."""
-    counts = KNOWN[route]
+    counts = KNOWN[method]
     pairs = rr.Pairs([f"s{i}" for i in range(3)], [f"u{i}" for i in range(len(counts[0]))])
     known = rr.Prior.from_counts(counts, pairs=pairs)
     rule = rr.RLDP(0, rr.robust.KnownDistribution(known))
-    solution = rr.Problem(rr.Maximize(rr.MutualInformation(known)), [rule]).solve(route=route)
+    solution = rr.Problem(rr.Maximize(rr.MutualInformation(known)), [rule]).solve(method=method)
     assert solution.status == "certified"
     found = solution.mechanism
     assert found is not None

@@ -13,7 +13,7 @@ import pytest
 from scipy import stats
 
 import rropt as rr
-from rropt.disclosure import KeyTable, Population, fit_population, formulas
+from rropt.disclosure import Population, QuasiIdentifierTable, fit_population, formulas
 from rropt.disclosure.calibration import calibrate
 from rropt.errors import InputError
 from rropt.mechanisms.mechanism import Mechanism
@@ -29,7 +29,7 @@ def mechanism(rows: list[list[int]], outputs: list[str] | None = None) -> Mechan
 
 
 def population(counts: Any, rates: Any, fraction: float, shape: float = math.inf) -> Population:
-    table = KeyTable.of(counts, {f"c{at}": n for at, n in enumerate(map(range, np.shape(counts)))})
+    table = QuasiIdentifierTable.of(counts, {f"c{at}": n for at, n in enumerate(map(range, np.shape(counts)))})
     return Population(table, fraction, np.asarray(rates, dtype=F), shape, (), 1, 0.0)
 
 
@@ -42,23 +42,23 @@ RATES = np.array([0.3, 1.5, 4.0, 0.8])
 
 def law(f: int, rate: float, fraction: float, shape: float) -> tuple[np.ndarray, np.ndarray]:
     """(F = f, f + 1, ..., their probabilities given f sampled), from the definition: prior of F, binomial sample."""
-    people = np.arange(f, f + 40_000)
+    respondents = np.arange(f, f + 40_000)
     if math.isinf(shape):
-        prior = stats.poisson.logpmf(people, rate)
+        prior = stats.poisson.logpmf(respondents, rate)
     else:
-        prior = stats.nbinom.logpmf(people, shape, shape / (shape + rate))
-    weight = prior + stats.binom.logpmf(f, people, fraction)
+        prior = stats.nbinom.logpmf(respondents, shape, shape / (shape + rate))
+    weight = prior + stats.binom.logpmf(f, respondents, fraction)
     weight = np.exp(weight - weight.max())
-    return people, weight / weight.sum()
+    return respondents, weight / weight.sum()
 
 
 @pytest.mark.parametrize("shape", [math.inf, 0.1, 1.0, 30.0])
 @pytest.mark.parametrize("rate", [1e-6, 0.2, 3.0, 150.0])
 def test_formulas_are_those_of_the_definition(rate: float, shape: float) -> None:
     for f, fraction in itertools.product((1, 2, 7, 40), (0.02, 0.5, 0.97)):
-        people, weight = law(f, rate, fraction, shape)
+        respondents, weight = law(f, rate, fraction, shape)
         found = formulas.inverse_given(np.array([[F(f)]]), np.array([[rate]]), fraction, shape)
-        assert found[0] == pytest.approx((weight / people).sum(), rel=1e-9)
+        assert found[0] == pytest.approx((weight / respondents).sum(), rel=1e-9)
         if f == 1:
             one = np.array([rate])
             assert formulas.unique_given_one(one, fraction, shape)[0] == pytest.approx(weight[0], rel=1e-9)
@@ -69,8 +69,8 @@ def test_many_people_and_groups() -> None:
     counts, rates = np.array([[1.0, 900.0], [0.0, 3.0]]), np.array([[1e5, 2e4], [2e5, 10.0]])
     found = formulas.inverse_given(counts, rates, 0.1, math.inf)
     # E 1 / (f + Y) of a Poisson Y of large mean m is 1 / (f + m) (1 + m / (f + m)^2 + ...).
-    people = counts.sum(axis=0) + 0.9 * rates.sum(axis=0)
-    assert found == pytest.approx((1 + (0.9 * rates.sum(axis=0)) / people**2) / people, rel=1e-8)
+    respondents = counts.sum(axis=0) + 0.9 * rates.sum(axis=0)
+    assert found == pytest.approx((1 + (0.9 * rates.sum(axis=0)) / respondents**2) / respondents, rel=1e-8)
     # Gamma rates of a group: against simulation.
     rng = np.random.default_rng(4)
     hidden = rng.poisson(0.8 * rng.gamma(2 + np.array([1, 0]), 1 / (2 / np.array([3.0, 1.0]) + 0.2), (400_000, 2)))
@@ -97,19 +97,19 @@ def simulated(
     expectation over the intruder's choice, and surely (one person only)."""
     k = len(rates)
     drawn = np.broadcast_to(rates, (times, k)) if math.isinf(shape) else rng.gamma(shape, rates / shape, (times, k))
-    people = rng.poisson(drawn)
-    sampled = rng.binomial(people, fraction)
+    respondents = rng.poisson(drawn)
+    sampled = rng.binomial(respondents, fraction)
     moved = np.stack([rng.multinomial(sampled[:, x], matrix[x]) for x in range(k)], axis=1)
     once = moved.sum(axis=1) == 1
     right = once & (moved[:, range(k), range(k)] == 1)
-    return once.sum(axis=0), (right / np.maximum(people, 1)).sum(axis=0), (right & (people == 1)).sum(axis=0)
+    return once.sum(axis=0), (right / np.maximum(respondents, 1)).sum(axis=0), (right & (respondents == 1)).sum(axis=0)
 
 
 @pytest.mark.parametrize("shape", [math.inf, 0.7])
 def test_measures_of_a_release_by_simulation(shape: float) -> None:
     fraction, times = 0.3, 200_000
     once, matched, known = simulated(np.random.default_rng(2), times, RATES, shape, MATRIX.matrix, fraction)
-    released = KeyTable.of([1, 1, 1, 1], {"c0": range(4)})
+    released = QuasiIdentifierTable.of([1, 1, 1, 1], {"c0": range(4)})
     found = population([1, 1, 1, 1], RATES, fraction, shape).released(released, {"c0": MATRIX})
     for mean, seen in ((found.r1, known), (found.r2, matched)):
         error = np.sqrt(np.maximum(mean, 1e-9) * (1 - mean) / once)
@@ -140,9 +140,9 @@ def test_the_chance_of_a_match_given_the_population() -> None:
             if fate.count(j) == 1:
                 total += chance
                 match[fate.index(j)] += chance
-        people = np.bincount(truth, minlength=3)
+        respondents = np.bincount(truth, minlength=3)
         odds = matrix[:, j] / (1 - p * matrix[:, j])
-        assert match / total == pytest.approx(odds[list(truth)] / (people @ odds), rel=1e-12)
+        assert match / total == pytest.approx(odds[list(truth)] / (respondents @ odds), rel=1e-12)
 
 
 @pytest.mark.parametrize("intruder", ["label", "best"])
@@ -161,19 +161,19 @@ def test_what_is_expected_of_a_release_by_enumeration(rows: Any, intruder: str) 
     alone, known, matched = np.zeros(3), np.zeros(3), np.zeros(3)
     for more in itertools.product(range(9), repeat=3):
         weight = math.prod(unseen[x][count] for x, count in enumerate(more))
-        people = np.add(sample, more)
+        respondents = np.add(sample, more)
         for fate in itertools.product(range(3), repeat=3):
             chance = weight * math.prod(matrix[x, y] for x, y in zip(truth, fate, strict=True))
             for j in range(3):
                 if fate.count(j) != 1 or chance == 0:
                     continue
                 alone[j] += chance
-                there = [x for x in range(3) if people[x] and matrix[x, j] > 0]
+                there = [x for x in range(3) if respondents[x] and matrix[x, j] > 0]
                 top = max((matrix[x, j] for x in there), default=0)
                 among = [j] if intruder == "label" else [x for x in there if matrix[x, j] > top * (1 - 1e-9)]
                 if truth[fate.index(j)] in among:
-                    matched[j] += chance / people[among].sum()
-                    known[j] += chance * (people[among].sum() == 1)
+                    matched[j] += chance / respondents[among].sum()
+                    known[j] += chance * (respondents[among].sum() == 1)
     assert found.alone == pytest.approx(alone, abs=1e-9)
     assert found.alone * found.r1 == pytest.approx(known, abs=1e-9)
     assert found.alone * found.r2 == pytest.approx(matched, abs=1e-9)
@@ -206,7 +206,7 @@ def test_one_variable_of_several_and_two_at_once() -> None:
             found, expected = made.after(one, intruder), flat.after({"c0": other}, intruder)
             assert found.r2.ravel() == pytest.approx(expected.r2, rel=1e-9)
             assert found.alone.ravel() == pytest.approx(expected.alone, rel=1e-9)
-        table = KeyTable.of(counts, {"c0": range(2), "c1": range(3)})
+        table = QuasiIdentifierTable.of(counts, {"c0": range(2), "c1": range(3)})
         released, same = made.released(table, one), flat.released(flat.table, {"c0": other})
         assert released.r2 == pytest.approx(same.r2, rel=1e-9)
 
@@ -230,14 +230,18 @@ def test_outputs_that_are_no_categories() -> None:
 # -- fits --------------------------------------------------------------------------------------------------
 
 
-def drawn_table(seed: int, sizes: tuple[int, ...], people: float, fraction: float) -> tuple[KeyTable, np.ndarray]:
+def drawn_table(
+    seed: int, sizes: tuple[int, ...], respondents: float, fraction: float
+) -> tuple[QuasiIdentifierTable, np.ndarray]:
     """A sample of a population in which the variables are independent, and the population."""
     rng = np.random.default_rng(seed)
-    rates = people * np.ones(())
+    rates = respondents * np.ones(())
     for size in sizes:
         rates = np.multiply.outer(rates, rng.dirichlet(np.ones(size)))
-    people_of = rng.poisson(rates)
-    return KeyTable.of(rng.binomial(people_of, fraction), {f"c{at}": range(n) for at, n in enumerate(sizes)}), people_of
+    respondents_of = rng.poisson(rates)
+    return QuasiIdentifierTable.of(
+        rng.binomial(respondents_of, fraction), {f"c{at}": range(n) for at, n in enumerate(sizes)}
+    ), respondents_of
 
 
 @pytest.mark.parametrize("margins", ["independence", "pairs", [["c0", "c1"], ["c2"]], [["c0"]], []])
@@ -271,7 +275,7 @@ def test_poisson_fits_are_those_of_statsmodels(margins: Any) -> None:
 
 def test_margins_of_zero_are_rates_of_zero() -> None:
     counts = np.array([[3, 1, 0], [2, 5, 0]])
-    found = fit_population(KeyTable.of(counts, {"a": range(2), "b": range(3)}), 0.5)
+    found = fit_population(QuasiIdentifierTable.of(counts, {"a": range(2), "b": range(3)}), 0.5)
     assert (found.rates[:, 2] == 0).all()
     assert found.rates.sum() == pytest.approx(22)
     assert found.parameters == 3
@@ -279,12 +283,12 @@ def test_margins_of_zero_are_rates_of_zero() -> None:
 
 def test_impossible_cells_hold_nobody() -> None:
     counts, possible = np.array([[5, 1], [2, 0]]), np.array([[True, True], [True, False]])
-    table = KeyTable.of(counts, {"a": range(2), "b": range(2)}, possible=possible)
+    table = QuasiIdentifierTable.of(counts, {"a": range(2), "b": range(2)}, possible=possible)
     found = fit_population(table, 0.5)
     # Three free cells, three parameters.
     assert found.rates == pytest.approx(2.0 * counts)
     with pytest.raises(InputError, match="declared impossible"):
-        KeyTable.of(counts, {"a": range(2), "b": range(2)}, possible=~possible)
+        QuasiIdentifierTable.of(counts, {"a": range(2), "b": range(2)}, possible=~possible)
 
 
 def test_the_shape_of_a_negative_binomial_is_found() -> None:
@@ -292,7 +296,7 @@ def test_the_shape_of_a_negative_binomial_is_found() -> None:
     rng = np.random.default_rng(7)
     counts = rng.poisson(rng.gamma(0.8, 6 / 0.8, (50, 80)) * 0.25)
     found = fit_population(
-        KeyTable.of(counts, {"a": range(50), "b": range(80)}), 0.25, margins=[], family="negative_binomial"
+        QuasiIdentifierTable.of(counts, {"a": range(50), "b": range(80)}), 0.25, margins=[], family="negative_binomial"
     )
     # The same model by its own maximiser: mean and dispersion together.
     other = sm.NegativeBinomial(counts.ravel(), np.ones(counts.size)).fit(disp=0)
@@ -307,7 +311,7 @@ def test_no_overdispersion_is_poisson() -> None:
     pytest.importorskip("statsmodels.api")
     counts = np.tile([2, 3], (10, 5))
     found = fit_population(
-        KeyTable.of(counts, {"a": range(10), "b": range(10)}), 0.5, margins=[], family="negative_binomial"
+        QuasiIdentifierTable.of(counts, {"a": range(10), "b": range(10)}), 0.5, margins=[], family="negative_binomial"
     )
     assert math.isinf(found.shape)
 
@@ -316,10 +320,10 @@ def test_estimated_risk_is_near_the_true_one() -> None:
     """Over 30 populations the mean estimate is within Monte-Carlo error (and 3 % of plug-in bias) of the mean truth."""
     gaps, truth = [], []
     for seed in range(30):
-        table, people = drawn_table(seed, (6, 8, 10), 4000, 0.1)
+        table, respondents = drawn_table(seed, (6, 8, 10), 4000, 0.1)
         found = fit_population(table, 0.1).risk()
         once = table.counts == 1
-        actual = (once & (people == 1)).sum(), (1 / people[once]).sum()
+        actual = (once & (respondents == 1)).sum(), (1 / respondents[once]).sum()
         gaps.append((found.tau1 - actual[0], found.tau2 - actual[1]))
         truth.append(actual)
     error = np.std(gaps, axis=0) / math.sqrt(len(gaps))
@@ -385,27 +389,27 @@ GOOD = {"a": ["x", "y"], "b": ["u", "v"]}
 @pytest.mark.parametrize(
     ("make", "what"),
     [
-        (lambda: KeyTable.of([[1, 2]], GOOD), "shape"),
-        (lambda: KeyTable.of([[1, 2], [3, -1]], GOOD), "whole numbers"),
-        (lambda: KeyTable.of([[1, 2], [3, 0.5]], GOOD), "whole numbers"),
-        (lambda: KeyTable.of([[0, 0], [0, 0]], GOOD), "all counts are 0"),
-        (lambda: KeyTable.of([[1, 2], [3, "q"]], GOOD), "not numbers"),
-        (lambda: KeyTable.of({("x", "w"): 1}, GOOD), "'w' is not a category"),
-        (lambda: KeyTable.of({("x",): 1}, GOOD), "names no cell"),
-        (lambda: KeyTable.of({("x", "u"): "many"}, GOOD), "not a count"),
-        (lambda: KeyTable.of([1], {}), "no key variable"),
-        (lambda: KeyTable.of([[1, 2], [3, 4]], GOOD, possible=[[1, 0], [1, 1]]), "truth values"),
-        (lambda: KeyTable.of([1] * 10, {f"v{at}": range(10) for at in range(9)}), "cells"),
-        (lambda: fit_population(KeyTable.of([[1, 2], [3, 4]], GOOD), 0), "sampling fraction is 0"),
-        (lambda: fit_population(KeyTable.of([[1, 2], [3, 4]], GOOD), "all"), "sampling fraction"),
-        (lambda: fit_population(KeyTable.of([[1, 2], [3, 4]], GOOD), 0.1, margins="all"), "not margins"),
-        (lambda: fit_population(KeyTable.of([[1, 2], [3, 4]], GOOD), 0.1, margins=["a"]), "not a margin"),
+        (lambda: QuasiIdentifierTable.of([[1, 2]], GOOD), "shape"),
+        (lambda: QuasiIdentifierTable.of([[1, 2], [3, -1]], GOOD), "whole numbers"),
+        (lambda: QuasiIdentifierTable.of([[1, 2], [3, 0.5]], GOOD), "whole numbers"),
+        (lambda: QuasiIdentifierTable.of([[0, 0], [0, 0]], GOOD), "all counts are 0"),
+        (lambda: QuasiIdentifierTable.of([[1, 2], [3, "q"]], GOOD), "not numbers"),
+        (lambda: QuasiIdentifierTable.of({("x", "w"): 1}, GOOD), "'w' is not a category"),
+        (lambda: QuasiIdentifierTable.of({("x",): 1}, GOOD), "names no cell"),
+        (lambda: QuasiIdentifierTable.of({("x", "u"): "many"}, GOOD), "not a count"),
+        (lambda: QuasiIdentifierTable.of([1], {}), "no key variable"),
+        (lambda: QuasiIdentifierTable.of([[1, 2], [3, 4]], GOOD, possible=[[1, 0], [1, 1]]), "truth values"),
+        (lambda: QuasiIdentifierTable.of([1] * 10, {f"v{at}": range(10) for at in range(9)}), "cells"),
+        (lambda: fit_population(QuasiIdentifierTable.of([[1, 2], [3, 4]], GOOD), 0), "sampling fraction is 0"),
+        (lambda: fit_population(QuasiIdentifierTable.of([[1, 2], [3, 4]], GOOD), "all"), "sampling fraction"),
+        (lambda: fit_population(QuasiIdentifierTable.of([[1, 2], [3, 4]], GOOD), 0.1, margins="all"), "not margins"),
+        (lambda: fit_population(QuasiIdentifierTable.of([[1, 2], [3, 4]], GOOD), 0.1, margins=["a"]), "not a margin"),
         (
-            lambda: fit_population(KeyTable.of([[1, 2], [3, 4]], GOOD), 0.1, margins=[["c"]]),
+            lambda: fit_population(QuasiIdentifierTable.of([[1, 2], [3, 4]], GOOD), 0.1, margins=[["c"]]),
             "'c' is not a key variable",
         ),
-        (lambda: fit_population(KeyTable.of([[1, 2], [3, 4]], GOOD), 0.1, margins=[["a", "a"]]), "repeats"),
-        (lambda: fit_population(KeyTable.of([[1, 2], [3, 4]], GOOD), 0.1, family="normal"), "not a family"),  # type: ignore[arg-type]
+        (lambda: fit_population(QuasiIdentifierTable.of([[1, 2], [3, 4]], GOOD), 0.1, margins=[["a", "a"]]), "repeats"),
+        (lambda: fit_population(QuasiIdentifierTable.of([[1, 2], [3, 4]], GOOD), 0.1, family="normal"), "not a family"),  # type: ignore[arg-type]
         (lambda: population([1, 1], [1, 1], 0.1).after({}), "no column is perturbed"),
         (lambda: population([1, 1], [1, 1], 0.1).after({"z": MATRIX}), "'z' is not a key variable"),
         (lambda: population([1, 1], [1, 1], 0.1).after({"c0": 3}), "int is not a mechanism"),
@@ -414,7 +418,10 @@ GOOD = {"a": ["x", "y"], "b": ["u", "v"]}
             lambda: population([1, 1], [1, 1], 0.1).after({"c0": rr.RandomizedResponse(2, epsilon=1)}, "spy"),
             "not an intruder",
         ),  # type: ignore[arg-type]
-        (lambda: population([1, 1], [1, 1], 0.1).released(KeyTable.of([1, 1], {"q": range(2)}), {}), "not those of"),
+        (
+            lambda: population([1, 1], [1, 1], 0.1).released(QuasiIdentifierTable.of([1, 1], {"q": range(2)}), {}),
+            "not those of",
+        ),
         (lambda: calibrate(population([1, 1], [1, 1], 0.1), 1, column="z"), "'z' is not a key variable"),
         (lambda: calibrate(population([1, 1], [1, 1], 0.1), math.nan, column="c0"), "cannot be kept"),
         (lambda: calibrate(population([1, 1], [1, 1], 0.1), 1, column="c0", measure="tau3"), "not a measure"),
@@ -433,7 +440,7 @@ def test_a_missing_package_is_one_clear_line(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setitem(sys.modules, "statsmodels", None)
     monkeypatch.setitem(sys.modules, "statsmodels.api", None)
-    table = KeyTable.of([[1, 2], [3, 4]], GOOD)
+    table = QuasiIdentifierTable.of([[1, 2], [3, 4]], GOOD)
     assert fit_population(table, 0.1).risk().tau2 > 0
     with pytest.raises(InputError, match=r"pip install 'rropt\[risk\]'"):
         fit_population(table, 0.1, family="negative_binomial")
@@ -442,9 +449,9 @@ def test_a_missing_package_is_one_clear_line(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_table_from_a_file(tmp_path: Path) -> None:
     path = tmp_path / "people.csv"
     path.write_text("id,sex,age\n1,f,9\n2,m,10\n3,f,10\n4,f,10\n5,,10\n", encoding="utf-8")
-    table = KeyTable.from_csv(path, ["sex", "age"], null="?")
+    table = QuasiIdentifierTable.from_csv(path, ["sex", "age"], null="?")
     assert table.categories == (("?", "f", "m"), ("9", "10"))
     assert table.counts.tolist() == [[0, 1], [1, 2], [0, 1]]
     assert table.n == 5
     with pytest.raises(InputError, match=r"1 row is blank in 'sex', 'age'; name a category for blanks"):
-        KeyTable.from_csv(path, ["sex", "age"])
+        QuasiIdentifierTable.from_csv(path, ["sex", "age"])

@@ -29,7 +29,7 @@ def test_it_is_the_sum_of_three_entropies() -> None:
     p = table / table.sum()
     found = estimated_information(table)
     assert found.plug_in == pytest.approx(entropy(p.sum(1)) + entropy(p.sum(0)) - entropy(p), abs=1e-12)
-    assert found.people == 30
+    assert found.respondents == 30
     # A column that nobody has, and a row, change the estimate no more than the interval is wider for them.
     wider = estimated_information([[10, 3, 0, 0], [2, 7, 8, 0], [0] * 4])
     assert (wider.plug_in, wider.corrected) == pytest.approx((found.plug_in, found.corrected), abs=1e-12)

@@ -47,7 +47,7 @@ def test_the_warning_names_a_cure_that_works():
     found = rr.estimation.identifying(solution.mechanism, share="0.05", prior=prior)
     assert found.mechanism.rank == 6
     assert rr.LDP(epsilon=2.0).violation(found.mechanism) <= 0
-    assert found.mechanism.parity == mechanism.parity
+    assert found.mechanism.privacy_ratio == mechanism.privacy_ratio
     truth = np.array([float(p) for p in prior.probabilities])
     counts = np.rint(truth @ found.mechanism.matrix * 10**7).astype(int)
     np.testing.assert_allclose(found.mechanism.estimate(counts).values, truth, atol=1e-5)
@@ -86,7 +86,7 @@ def test_moments_and_information_of_mixtures_are_exactly_linear(seed: int):
     made = mixed(first, second, share)
     one, two, both = moments(first), moments(second), moments(made)
     assert all(both[x][z] == (1 - share) * one[x][z] + share * two[x][z] for x in range(4) for z in range(4))
-    assert made.parity == max(first.parity, second.parity)
+    assert made.privacy_ratio == max(first.privacy_ratio, second.privacy_ratio)
     objective, squares = MinimaxRisk(prior), sum(w * w for w in weights)
     assert (objective.value(made).lower + squares) <= (objective.value(second).upper + squares) / share
     # Unbiased exactly, hence of full rank.
@@ -105,7 +105,7 @@ def test_a_risk_that_is_asked_for_is_kept_with_the_least_share():
     found = rr.estimation.identifying(mechanism, risk=wanted, prior=prior)
     assert 0 < found.share < F(1, 5)
     assert found.risk.upper <= wanted
-    other = rr.mechanisms.SubsetSelection(mechanism.inputs, gamma=mechanism.parity).to_mechanism()
+    other = rr.mechanisms.SubsetSelection(mechanism.inputs, gamma=mechanism.privacy_ratio).to_mechanism()
     step = F(1, 1 << 24)
     assert objective.value(mixed(mechanism, other, found.share - 2 * step)).lower > wanted
     assert objective.value(mixed(mechanism, other, found.share)).upper <= wanted
@@ -156,7 +156,7 @@ def test_the_default_is_the_minimax_design_where_that_is_small(k: int, gamma: Fr
     found = rr.estimation.identifying(given, share="1/2", prior=rr.Prior.uniform(k))
     assert given.rank == 2
     assert found.mechanism.rank == k
-    assert found.mechanism.parity == gamma
+    assert found.mechanism.privacy_ratio == gamma
     assert len(found.mechanism.outputs) == width + 2
     if width == math.comb(6, 2):
         halves = {tuple(sorted(pair)) for pair in combinations(range(6), 2)}
@@ -259,7 +259,7 @@ GUARANTEES = {
 def test_the_command_keeps_what_the_design_guarantees(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Its own parity is e^4 on a path of five, and 2^52 under robust LDP: a design at that level breaks it."""
+    """Its own privacy ratio is e^4 on a path of five, and 2^52 under robust LDP: a design at that level breaks it."""
     problem = GUARANTEES[name]
     cli.write_results(problem.solve(time_limit=20), tmp_path / "design")
     made = tmp_path / "cured" / "mechanism.json"
@@ -289,7 +289,7 @@ WITHOUT_A_LEVEL = {
 
 @pytest.mark.parametrize("name", WITHOUT_A_LEVEL)
 def test_no_notion_is_broken_by_a_cure(name: str, tmp_path: Path) -> None:
-    """A mixture may leak more than its parts do by what is declared, while its parity stays the same."""
+    """A mixture may leak more than its parts do by what is declared, while its privacy ratio stays the same."""
     rules = WITHOUT_A_LEVEL[name]
     solution = rr.Problem(rr.Maximize(rr.Trace(FIVE)), rules).solve(time_limit=2)
     cli.write_results(solution, tmp_path / "design")

@@ -47,8 +47,8 @@ def test_what_has_no_inverse_is_refused() -> None:
 
 def test_projecting_to_the_nearest_point_never_costs() -> None:
     made = rr.RandomizedResponse(3, gamma=3).mechanism
-    for people in (5, 40, 400):
-        found = projected_risk(made, PRIOR, people)
+    for respondents in (5, 40, 400):
+        found = projected_risk(made, PRIOR, respondents)
         assert found.projected < found.linear
         assert 0 < found.outside < 1
     # With many people estimates are inside, and it makes no difference.
@@ -74,7 +74,11 @@ def test_the_sum_over_samples_is_the_mean_of_draws(monkeypatch: pytest.MonkeyPat
 
 def test_bad_projections_are_refused() -> None:
     made = rr.RandomizedResponse(3, gamma=3).mechanism
-    for prior, people, method in ((PRIOR, 10, "none"), (PRIOR, 0, "nearest"), (rr.Prior.uniform(2), 10, "nearest")):
+    for prior, respondents, method in (
+        (PRIOR, 10, "none"),
+        (PRIOR, 0, "nearest"),
+        (rr.Prior.uniform(2), 10, "nearest"),
+    ):
         with pytest.raises(rr.InputError):
-            projected_risk(made, prior, people, method=method)
+            projected_risk(made, prior, respondents, method=method)
     assert np.isfinite(projected_risk(made, PRIOR, 1).projected)

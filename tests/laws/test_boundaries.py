@@ -394,7 +394,7 @@ def test_values_of_many_inputs_are_those_of_the_definition(k: int) -> None:
     assert rr.BayesSuccess(prior, gain=gain).value(other).lower == Fraction(best, k * (k + 2))
 
 
-def test_the_choice_of_a_route_reads_gains_a_fixed_number_of_times() -> None:
+def test_the_choice_of_a_method_reads_gains_a_fixed_number_of_times() -> None:
     """Work outside of the clock grows as the table of gains does: fourfold for twice as many inputs, not eightfold."""
 
     def calls(k: int) -> int:
@@ -410,7 +410,7 @@ def test_the_choice_of_a_route_reads_gains_a_fixed_number_of_times() -> None:
 
         sys.setprofile(count)
         try:
-            problem.routes()
+            problem.methods()
         finally:
             sys.setprofile(None)
         return counted

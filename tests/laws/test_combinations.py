@@ -9,7 +9,7 @@ from drawing import graded
 from rivals import assert_holds
 
 import rropt as rr
-from rropt.errors import InputError, NoRoute
+from rropt.errors import InputError, NoMethod
 from rropt.problem import Goal
 from rropt.studies.support import CONSTRAINTS, OBJECTIVES, PATTERNS, PRIVACY, TIES, Setting, problem_of
 
@@ -90,7 +90,7 @@ def test_what_stays_refused() -> None:
     """A solver that is not installed, and a goal that no mechanism attains."""
     with pytest.raises(rr.InputError, match="is not a solver that is installed"):
         problem_of("d_optimality", "bistochastic + ldp", SIZE).solve(solver="no such solver")
-    with pytest.raises(NoRoute):
+    with pytest.raises(NoMethod):
         problem_of("bayes_success", "entropy_rate", SIZE).solve(solver="scs")
 
 

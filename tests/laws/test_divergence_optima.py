@@ -10,7 +10,7 @@ from drawing import thinned
 
 import rropt as rr
 from rropt.model.divergences import concentrated_end, concentrated_excess
-from rropt.program.limits import Notions
+from rropt.program.limits import DivergenceLimits
 
 K = 10
 COUNTS = {f"v{x}": 2 * K - x for x in range(K)}
@@ -44,7 +44,7 @@ def test_the_least_bayes_success_at_a_loss_is_proved(rule: rr.Constraint) -> Non
 @pytest.mark.parametrize("rule", [rr.privacy.RenyiLDP(2, "0.4"), rr.privacy.ZeroConcentratedLDP("0.1")])
 def test_rows_at_an_optimum_are_kept_by_all_that_keeps_the_divergence(rule: rr.Constraint, seed: int) -> None:
     problem = rr.Problem(rr.Minimize(LOSS), [rule])
-    notions = problem.compile().required(Notions)
+    notions = problem.compile().required(DivergenceLimits)
     random = np.random.default_rng(seed)
 
     def kept() -> np.ndarray:

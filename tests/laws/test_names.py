@@ -1,4 +1,4 @@
-"""An output carries an input's name only where no other input makes it more likely: over every route and structure."""
+"""An output carries an input's name only where no other input makes it more likely: over every method and structure."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from drawing import graded
 
 import rropt as rr
 from rropt.checker import check_bytes
-from rropt.errors import NoRoute
+from rropt.errors import NoMethod
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.problem import Goal
-from rropt.solve.registry import ROUTES
+from rropt.solve.registry import METHODS
 from rropt.studies.support import CONSTRAINTS, OBJECTIVES, SQUARE, Setting
 
 SECONDS = 1.0
@@ -45,11 +45,11 @@ def drawn(chance: random.Random, objective: str, rule: str) -> rr.Problem:
     return rr.Problem(Goal(kind.sense, kind.examples(at.prior)[example]), rules, inputs=at.inputs, outputs=outputs)
 
 
-def held(problem: rr.Problem, route: str = "auto") -> rr.Solution | None:
-    """Solve, and hold the names of the outputs against the definition; None where the route has no mechanism."""
+def held(problem: rr.Problem, method: str = "auto") -> rr.Solution | None:
+    """Solve, and hold the names of the outputs against the definition; None where the method has no mechanism."""
     try:
-        found = problem.solve(route, time_limit=SECONDS, gap=1e-4, absolute_gap=1e-4)
-    except NoRoute:
+        found = problem.solve(method, time_limit=SECONDS, gap=1e-4, absolute_gap=1e-4)
+    except NoMethod:
         return None
     made = found.mechanism
     if made is None:
@@ -102,12 +102,12 @@ def test_structures_that_fix_names(rule: str) -> None:
         held(drawn(chance, "mutual_information", rule))
 
 
-@pytest.mark.parametrize("route", [route.name for route in ROUTES])
-def test_every_route(route: str) -> None:
-    chance, found = random.Random(route), 0
-    cells = random.Random(f"cells {route}").sample(CELLS, 60)
+@pytest.mark.parametrize("method", [method.name for method in METHODS])
+def test_every_method(method: str) -> None:
+    chance, found = random.Random(method), 0
+    cells = random.Random(f"cells {method}").sample(CELLS, 60)
     for objective, rule in cells:
-        solution = held(drawn(chance, objective, rule), route)
+        solution = held(drawn(chance, objective, rule), method)
         found += solution is not None and solution.mechanism is not None
         if found == 2:
             break

@@ -1,4 +1,4 @@
-"""Every objective says the same twice: `value` (definition) and `form` (the utility that routes consume).
+"""Every objective says the same twice: `value` (definition) and `form` (the utility that methods consume).
 
 The examples of every class are among those that are held against the laws.
 """
@@ -276,7 +276,7 @@ def test_definition_and_form_agree(example: Example) -> None:
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
 def test_the_value_is_affine_or_convex_along_a_segment(example: Example) -> None:
-    """What routes rely on: linear utilities are affine, sums over columns convex, entropies of rows concave."""
+    """What methods rely on: linear utilities are affine, sums over columns convex, entropies of rows concave."""
     rng = random.Random(f"segments {example.name}")
     utility = example.objective.form(example.inputs)
     for _ in range(15):

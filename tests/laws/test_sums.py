@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import pytest
 from drawing import graded
+from independent_checker.checker import verdict as second_verdict
 from scipy.optimize import linprog
-from second.checker import verdict as second_verdict
 
 import rropt as rr
 from rropt.checker import check_bytes
@@ -155,13 +155,13 @@ def holds(random: np.random.Generator, size: int) -> str:
     problem = rr.Problem(
         goal, [rule.constraint for rule in rules], inputs=labels, outputs=None if square(terms, rules) else labels
     )
-    bent = sum(sense * weight > 0 for weight, one in terms if one.curved)
+    single_convex_term = sum(sense * weight > 0 for weight, one in terms if one.curved)
     # Convex problems end by themselves, however slow the machine is.
-    solution = problem.solve(gap=1e-5, absolute_gap=1e-5, time_limit=600 if bent == 0 else 1.5)
+    solution = problem.solve(gap=1e-5, absolute_gap=1e-5, time_limit=600 if single_convex_term == 0 else 1.5)
     others = rivals(random, size, lambda q: sense * value(q), rules)
     if solution.status == "infeasible":
         assert not others, (goal, rules)
-    if bent == 0:
+    if single_convex_term == 0:
         # Limits that nothing keeps may end without a proof of it, but not where a rival keeps them.
         assert solution.status in ("certified", "infeasible") or not others, (goal, rules, solution)
     if solution.certificate is not None:
@@ -206,5 +206,5 @@ def test_a_sum_without_a_value_at_a_mechanism_says_so() -> None:
     found = apart.value(told)
     assert found.lower <= found.upper < math.inf
     # One of the two risks would be maximised.
-    with pytest.raises(rr.NoRoute, match="minimises risks of estimation"):
+    with pytest.raises(rr.NoMethod, match="minimises risks of estimation"):
         rr.Problem(rr.Minimize(apart), [rr.LDP(epsilon=1)]).solve()

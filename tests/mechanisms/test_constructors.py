@@ -16,7 +16,7 @@ from hypothesis import given, settings, strategies as st
 
 import rropt as rr
 from rropt.exact import rational
-from rropt.mechanisms.sets.families import unary_sizes
+from rropt.mechanisms.set_outputs.families import unary_sizes
 
 SIZE = 30
 PRIOR = rr.Prior.uniform(SIZE)

@@ -17,9 +17,9 @@ from rropt.estimation.strategy import exact_locally_best
 from rropt.mechanisms.families.hadamard import HadamardResponse
 from rropt.mechanisms.families.hashing import LocalHashing
 from rropt.mechanisms.sampling import Source
-from rropt.mechanisms.sets import Rappor, SubsetMixture, SubsetSelection, UnaryEncoding
-from rropt.mechanisms.sets.counts import packed, unpacked
-from rropt.mechanisms.sets.drawing import uniform_subsets
+from rropt.mechanisms.set_outputs import Rappor, SubsetMixture, SubsetSelection, UnaryEncoding
+from rropt.mechanisms.set_outputs.counts import packed, unpacked
+from rropt.mechanisms.set_outputs.drawing import uniform_subsets
 
 F = Fraction
 WORDS = 1 << 32

@@ -138,7 +138,7 @@ def test_the_command_refuses_what_was_not_randomised(
     assert "never randomised" in err
     # An honest release of the same column has none.
     assert cli.main(["apply", "m.json", "raw.csv", "--column", "x", "-o", "safe.csv"]) == 0
-    # From the ledger beside the data it is known that they are the true answers, whatever their frequencies.
+    # From the accountant beside the data it is known that they are the true answers, whatever their frequencies.
     Path("even.csv").write_text("x\n" + "<a>\nb\n" * 500)
     assert cli.main(["apply", "m.json", "even.csv", "--column", "x", "-o", "even.safe.csv"]) == 0
     Path("copy.csv").write_text(Path("even.csv").read_text())

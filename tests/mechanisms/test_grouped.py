@@ -49,7 +49,7 @@ def values(mechanism: Mechanism) -> dict[str, Any]:
         "matrix": mechanism.matrix.tolist(),
         "extremes": [mechanism.extremes(y) for y in range(4)],
         "ranges": mechanism.ranges,
-        "parity": mechanism.parity,
+        "privacy_ratio": mechanism.privacy_ratio,
         "rank": mechanism.rank,
         "information": [float(mechanism.mutual_information(prior, units=units)) for units in ("nats", "bits")],
         "chi-square": float(rr.ChiSquareInformation(prior).value(mechanism)),

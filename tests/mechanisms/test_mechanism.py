@@ -111,7 +111,7 @@ def test_one_denominator_a_row(denominators: tuple[int, int]) -> None:
     assert mechanism.column(1) == tuple(F(1, n) for n in denominators)
     assert mechanism.row_denominators == denominators
     low, high = sorted(denominators)
-    assert mechanism.parity == max(
+    assert mechanism.privacy_ratio == max(
         F(high, low), F(low - 1, low) / F(high - 1, high), F(high - 1, high) / F(low - 1, low)
     )
 
@@ -129,7 +129,7 @@ def test_two_valued_columns_are_the_dense_ones() -> None:
     mechanism = Mechanism(tuple(map(str, range(k))), tuple(map(str, range(k))), two, (high + (k - 1) * low,))
     dense = exact(two_valued_rows(k, F(3)), mechanism.inputs, mechanism.outputs)
     np.testing.assert_array_equal(mechanism.matrix, dense.matrix)
-    assert mechanism.parity == 3
+    assert mechanism.privacy_ratio == 3
     assert TwoValuedColumn(1, 2, 0b101).entries(4) == (2, 1, 2, 1)
     assert TwoValuedColumn(1, 2, 0).entries(3) == (1, 1, 1)
     assert TwoValuedColumn(1, 2, 0b101).payload(5) == {"low": "1", "high": "2", "members": "05"}
@@ -238,7 +238,7 @@ def test_entries_below_the_smallest_float_do_no_harm() -> None:
     tiny = F(1, 10**400)
     mechanism = Mechanism.from_matrix([[tiny, 1 - tiny], [F(1, 2), F(1, 2)]])
     assert mechanism.matrix[0, 0] == 0.0
-    assert mechanism.parity == 10**400 / F(2)
+    assert mechanism.privacy_ratio == 10**400 / F(2)
     assert abs(float(mechanism.epsilon) - (400 * math.log(10) - math.log(2))) < 1e-9
 
 
@@ -255,7 +255,7 @@ def test_nothing_can_be_changed() -> None:
     assert hash(mechanism) == hash(Mechanism.from_matrix([[0.5, 0.5], [0.25, 0.75]]))
 
 
-def brute_parity(mechanism: Mechanism) -> Fraction | float:
+def brute_privacy_ratio(mechanism: Mechanism) -> Fraction | float:
     worst: Fraction | float = Fraction(1)
     for y in range(len(mechanism.outputs)):
         column = mechanism.column(y)
@@ -267,20 +267,20 @@ def brute_parity(mechanism: Mechanism) -> Fraction | float:
 
 
 @pytest.mark.parametrize("zeros", [0.0, 0.15])
-def test_parity_is_exact_and_epsilon_encloses_its_logarithm(zeros: float) -> None:
-    rng = random.Random(f"parity {zeros}")
+def test_privacy_ratio_is_exact_and_epsilon_encloses_its_logarithm(zeros: float) -> None:
+    rng = random.Random(f"privacy ratio {zeros}")
     for _ in range(40):
         k, m = rng.randint(2, 5), rng.randint(1, 5)
         mechanism = Mechanism.from_matrix(random_rows(rng, k, m, zeros))
-        parity = mechanism.parity
-        assert parity == brute_parity(mechanism)
+        privacy_ratio = mechanism.privacy_ratio
+        assert privacy_ratio == brute_privacy_ratio(mechanism)
         epsilon = mechanism.epsilon
-        if parity == math.inf:
+        if privacy_ratio == math.inf:
             assert (epsilon.lower, epsilon.upper) == (math.inf, math.inf)
             continue
-        assert isinstance(parity, Fraction)
+        assert isinstance(privacy_ratio, Fraction)
         with ctx.workprec(500):
-            truth = arb(fmpq(parity.numerator, parity.denominator)).log()
+            truth = arb(fmpq(privacy_ratio.numerator, privacy_ratio.denominator)).log()
             assert not arb(fmpq(epsilon.lower.numerator, epsilon.lower.denominator)) > truth
             assert not arb(fmpq(epsilon.upper.numerator, epsilon.upper.denominator)) < truth
         assert epsilon.upper - epsilon.lower < F(1, 2**200)
@@ -288,8 +288,8 @@ def test_parity_is_exact_and_epsilon_encloses_its_logarithm(zeros: float) -> Non
 
 def test_columns_that_are_never_released_do_not_count() -> None:
     mechanism = Mechanism.from_matrix([[F(1, 2), 0, F(1, 2)], [F(1, 4), 0, F(3, 4)]])
-    assert mechanism.parity == 2
-    assert Mechanism.from_matrix([[1], [1]]).parity == 1
+    assert mechanism.privacy_ratio == 2
+    assert Mechanism.from_matrix([[1], [1]]).privacy_ratio == 1
     assert Mechanism.from_matrix([[1], [1]]).epsilon == Interval.point(F(0))
 
 
@@ -363,7 +363,7 @@ def test_k_rr_never_exceeds_a_level_below_the_grid(k: int, epsilon: str) -> None
 def test_k_rr_is_a_channel() -> None:
     k_rr = RandomizedResponse(["a", "b", "c"], gamma=3)
     assert k_rr.inputs == ("a", "b", "c")
-    assert k_rr.parity == k_rr.to_mechanism().parity <= 3
+    assert k_rr.privacy_ratio == k_rr.to_mechanism().privacy_ratio <= 3
     assert k_rr.epsilon == k_rr.to_mechanism().epsilon
     prior = Prior.uniform(("a", "b", "c"))
     assert k_rr.mutual_information(prior) == k_rr.to_mechanism().mutual_information(prior)
@@ -400,7 +400,7 @@ def test_k_rr_takes_numpy_integers() -> None:
     assert RandomizedResponse(np.int64(3), epsilon=1) == RandomizedResponse(3, epsilon=1)  # type: ignore[arg-type]
 
 
-def test_a_leak_of_1e_12_shows_in_parity_and_epsilon() -> None:
+def test_a_leak_of_1e_12_shows_in_privacy_ratio_and_epsilon() -> None:
     """k-RR, the same matrix as floats, and the matrix with a leak: one judge for all."""
     constraint = LDP(1)
     k_rr = RandomizedResponse(4, epsilon=1).to_mechanism()
@@ -511,10 +511,10 @@ def test_repr_is_a_small_table() -> None:
     assert all(len(line) < 110 for line in repr(large).splitlines())
 
 
-@pytest.mark.parametrize("parity", [F(3), F(7, 3), F(1001, 1000), F(10**8)])
-def test_a_shown_epsilon_is_never_below_the_true_one(parity: Fraction) -> None:
+@pytest.mark.parametrize("privacy_ratio", [F(3), F(7, 3), F(1001, 1000), F(10**8)])
+def test_a_shown_epsilon_is_never_below_the_true_one(privacy_ratio: Fraction) -> None:
     """What reads `epsilon <= number` has to be true of the number that is shown."""
-    mechanism = exact(two_valued_rows(2, parity), AB, AB)
+    mechanism = exact(two_valued_rows(2, privacy_ratio), AB, AB)
     shown = repr(mechanism).splitlines()[0].split("epsilon <= ")[1].rstrip(")")
     assert F(shown) >= mechanism.epsilon.lower
 

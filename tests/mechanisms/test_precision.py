@@ -92,8 +92,8 @@ def test_twenty_items_under_one_budget():
     d, n = 20, 60_000
     items = [rr.mechanisms.warner(Fraction(2, 3), categories=("yes", "no"))] * d
     design = rr.mechanisms.ProductMechanism(items, names=[f"item {at}" for at in range(d)])
-    assert design.parity == Fraction(2) ** d
-    assert design.item_parity("item 7") == 2
+    assert design.privacy_ratio == Fraction(2) ** d
+    assert design.item_privacy_ratio("item 7") == 2
     rng = np.random.default_rng(5)
     shares = np.linspace(0.1, 0.9, d)
     codes = (rng.random((n, d)) > shares).astype(np.int64)

@@ -15,9 +15,9 @@ from rropt.mechanisms.families.hadamard import HadamardResponse, walsh_hadamard
 from rropt.mechanisms.families.hashing import LocalHashing
 from rropt.mechanisms.families.product import ProductMechanism
 from rropt.mechanisms.sampling import insecure_seeded_source
-from rropt.mechanisms.sets import Rappor, SubsetSelection, SupportCounts, UnaryEncoding
-from rropt.mechanisms.sets.counts import packed, unpacked
-from rropt.mechanisms.sets.families import best_sizes
+from rropt.mechanisms.set_outputs import Rappor, SubsetSelection, SupportCounts, UnaryEncoding
+from rropt.mechanisms.set_outputs.counts import packed, unpacked
+from rropt.mechanisms.set_outputs.families import best_sizes
 
 SETS = [
     SubsetSelection(5, gamma=3),
@@ -61,11 +61,11 @@ def exact_estimator(family):
 
 
 @pytest.mark.parametrize("family", SETS + OTHERS, ids=IDS)
-def test_parity_is_exactly_the_matrix_and_never_above_the_level(family):
+def test_privacy_ratio_is_exactly_the_matrix_and_never_above_the_level(family):
     design = family.to_mechanism()
-    assert design.parity == family.parity
-    assert family.parity <= family.level.ratio.lower
-    assert float(family.level.ratio.lower) - float(family.parity) < 1e-12
+    assert design.privacy_ratio == family.privacy_ratio
+    assert family.privacy_ratio <= family.level.ratio.lower
+    assert float(family.level.ratio.lower) - float(family.privacy_ratio) < 1e-12
     assert family.epsilon.lower <= family.level.log_ratio.upper
 
 
@@ -133,7 +133,7 @@ def test_short_reports_are_drawn_with_the_probabilities_of_the_matrix(family):
 def test_the_drawing_of_subsets_is_exact_at_the_boundary():
     """u < need / rest is decided by the next words where the first word's product straddles the boundary."""
     from rropt.mechanisms.sampling.sources import Source
-    from rropt.mechanisms.sets.drawing import uniform_subsets
+    from rropt.mechanisms.set_outputs.drawing import uniform_subsets
 
     class Fixed(Source):
         def __init__(self, words):
@@ -210,7 +210,7 @@ def test_counts_of_batches_add_up():
     ids=["symmetric", "optimised", "mirrored", "free"],
 )
 def test_unary_encoding_sets_each_bit_by_itself(given: dict, present: str, absent: str) -> None:
-    """The matrix is the product of the bits' chances, and its parity that of the two, exactly."""
+    """The matrix is the product of the bits' chances, and its privacy ratio that of the two, exactly."""
     made, p, q = UnaryEncoding(3, **given), Fraction(present), Fraction(absent)
     assert (made.present, made.absent) == (p, q)
     design = made.to_mechanism()
@@ -220,8 +220,8 @@ def test_unary_encoding_sets_each_bit_by_itself(given: dict, present: str, absen
             chances = [p if z == x else q for z in range(3)]
             bits = [one if z in members else 1 - one for z, one in enumerate(chances)]
             assert design.entry(x, y) == bits[0] * bits[1] * bits[2]
-    assert made.parity == design.parity == p * (1 - q) / (q * (1 - p))
-    assert made.level.ratio.lower == made.parity
+    assert made.privacy_ratio == design.privacy_ratio == p * (1 - q) / (q * (1 - p))
+    assert made.level.ratio.lower == made.privacy_ratio
 
 
 @pytest.mark.long
@@ -293,14 +293,14 @@ def test_fast_transform_is_the_matrix():
 
 
 def test_textbook_designs():
-    assert warner("0.7").parity == Fraction(7, 3)
+    assert warner("0.7").privacy_ratio == Fraction(7, 3)
     design = unrelated_question("0.6", "0.25")
     assert design.entry(0, 0) == Fraction(7, 10)
     assert design.entry(1, 0) == Fraction(1, 10)
     merged = generalization({"north": ["a", "b"], "south": ["c"]})
     assert merged.inputs == ("a", "b", "c")
     assert merged.outputs == ("north", "south")
-    assert merged.parity == math.inf
+    assert merged.privacy_ratio == math.inf
     with pytest.raises(rr.InputError, match="do not distinguish the frequencies of 'a', 'b'"):
         merged.estimate([5, 6])
 
@@ -311,11 +311,11 @@ def test_products_are_exact_and_estimate_items_and_pairs():
         "age": rr.RandomizedResponse(["young", "middle", "old"], gamma=2).to_mechanism(),
     }
     design = ProductMechanism.of(items)
-    assert design.parity == items["sex"].parity * items["age"].parity
-    assert design.item_parity("age") == items["age"].parity
+    assert design.privacy_ratio == items["sex"].privacy_ratio * items["age"].privacy_ratio
+    assert design.item_privacy_ratio("age") == items["age"].privacy_ratio
     joint = np.array([[0.3, 0.1, 0.1], [0.1, 0.2, 0.2]])
-    people = np.random.default_rng(5).choice(6, 200_000, p=joint.ravel())
-    codes = np.column_stack([people // 3, people % 3])
+    respondents = np.random.default_rng(5).choice(6, 200_000, p=joint.ravel())
+    codes = np.column_stack([respondents // 3, respondents % 3])
     reports = design.sample(codes)
     age = design.estimate(reports, "age")
     assert (np.abs(age.values - joint.sum(axis=0)) < 5 * age.standard_errors).all()
@@ -327,10 +327,10 @@ def test_products_are_exact_and_estimate_items_and_pairs():
     )
     q = items["sex"].column(0)
     assert back[0][0] == q[0] / (q[0] + 3 * q[1])
-    # The odds of an item move by no more than its parity.
-    assert back[0][0] / back[0][1] / Fraction(1, 3) <= items["sex"].parity
+    # The odds of an item move by no more than its privacy ratio.
+    assert back[0][0] / back[0][1] / Fraction(1, 3) <= items["sex"].privacy_ratio
     many = ProductMechanism([items["sex"]] * 20)
-    assert many.parity == items["sex"].parity ** 20
+    assert many.privacy_ratio == items["sex"].privacy_ratio ** 20
     assert len(many.names) == 20
 
 
@@ -366,7 +366,7 @@ def test_products_are_exact_and_estimate_items_and_pairs():
         (lambda: ProductMechanism([]), "not mechanisms"),
         (lambda: ProductMechanism([rr.RandomizedResponse(2, epsilon=1).to_mechanism()]).sample([0, 1]), "one column"),
         (
-            lambda: ProductMechanism([rr.RandomizedResponse(2, epsilon=1).to_mechanism()]).item_parity("z"),
+            lambda: ProductMechanism([rr.RandomizedResponse(2, epsilon=1).to_mechanism()]).item_privacy_ratio("z"),
             "not an item",
         ),
     ],

@@ -20,7 +20,7 @@ from rropt.mechanisms.families.hadamard import HadamardResponse
 from rropt.mechanisms.families.hashing import LocalHashing
 from rropt.mechanisms.implicit import FamilyMechanism
 from rropt.mechanisms.off_diagonal import OffDiagonalMechanism
-from rropt.mechanisms.sets import Rappor, SubsetSelection
+from rropt.mechanisms.set_outputs import Rappor, SubsetSelection
 
 NORMAL = 1.959963984540054
 DESIGNS: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""Privacy criteria: the parity that each demands, against its definition in prior and posterior probabilities."""
+"""Privacy criteria: the privacy ratio that each demands, against its definition in prior and posterior probabilities."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ EXACT = {
 @pytest.mark.parametrize("name", EXACT)
 def test_demands_known_in_closed_form_are_exact(name: str) -> None:
     declared, gamma = EXACT[name]
-    assert declared.parity.lower == declared.parity.upper == gamma
+    assert declared.privacy_ratio.lower == declared.privacy_ratio.upper == gamma
     assert declared.level.gamma == gamma
     assert declared.precise.gamma == gamma
     assert rr.LDP(criterion=declared).level == rr.LDP(gamma=gamma).level
@@ -85,7 +85,7 @@ ENCLOSED: dict[str, tuple[Callable[[], Criterion], Callable[[float], float]]] = 
 def test_other_demands_are_enclosed_and_tight(name: str) -> None:
     make, h = ENCLOSED[name]
     declared = make()
-    ends, grid = declared.parity, on_a_grid(h)
+    ends, grid = declared.privacy_ratio, on_a_grid(h)
     assert 0 <= ends.upper - ends.lower < F(1, 10**7)
     assert float(ends.lower) <= grid * (1 + 1e-9)
     assert grid <= float(ends.upper) * (1 + 1e-3)
@@ -100,7 +100,7 @@ def test_random_tables_against_a_grid(seed: int) -> None:
     if ys[0] == 0 and rng.random() < 0.5:
         ys[0] = F(1, 50)
     table = CSIP({"points": [[x, max(x, y)] for x, y in zip(xs, ys, strict=True)]})
-    found = table.parity
+    found = table.privacy_ratio
     if math.isinf(found.lower):
         return
     pieces = list(zip(xs, ys, xs[1:], ys[1:], strict=False))
@@ -128,7 +128,7 @@ def breaches(mechanism: rr.Mechanism, upper: Callable[[Fraction], Fraction], pri
     return False
 
 
-def test_the_demanded_parity_is_sufficient_and_necessary() -> None:
+def test_the_demanded_privacy_ratio_is_sufficient_and_necessary() -> None:
     """Theorem 4.1 on both sides, for h whose infimum is attained inside, so that a breach can be shown."""
     declared = CSIP({"points": [[0, "0.2"], ["0.5", "0.8"], [1, 1]]})
     gamma = declared.level.gamma
@@ -145,7 +145,7 @@ def test_the_demanded_parity_is_sufficient_and_necessary() -> None:
 
 
 @pytest.mark.parametrize("gamma", [F(3, 2), F(3), F(20)])
-def test_a_parity_guarantees_and_what_it_guarantees_demands_it_back(gamma: Fraction) -> None:
+def test_a_privacy_ratio_guarantees_and_what_it_guarantees_demands_it_back(gamma: Fraction) -> None:
     for found in (
         rr.privacy.RhoToRho.guaranteed(gamma, rho1="0.1"),
         rr.privacy.RhoToRho.guaranteed(gamma, rho2="0.7"),
@@ -153,7 +153,7 @@ def test_a_parity_guarantees_and_what_it_guarantees_demands_it_back(gamma: Fract
         rr.privacy.BayesFactor.guaranteed(gamma),
         rr.privacy.CanonicalSIP.guaranteed(gamma),
     ):
-        assert found.parity.lower == found.parity.upper == gamma
+        assert found.privacy_ratio.lower == found.privacy_ratio.upper == gamma
 
 
 def test_the_precise_boundary_is_bayes_rule() -> None:
@@ -295,11 +295,11 @@ def test_spans_contain_what_they_enclose() -> None:
 
 def test_functions_are_believed_where_they_state_their_ends() -> None:
     declared = CSIP(Monotone.declared(lambda p: p**0.5, ("0.01", 10), ("0.01", "1.99")))
-    assert declared.parity.lower == F("1.99")
-    assert declared.parity.upper < F("2.02")
+    assert declared.privacy_ratio.lower == F("1.99")
+    assert declared.privacy_ratio.upper < F("2.02")
     step = CSIP(Monotone.declared(lambda p: 0.5 if p < 0.1 else 1, ("0.05", 10), ("0.1", 10)))
-    assert step.parity.lower <= 9
-    assert 9 - step.parity.lower < F(1, 100)
+    assert step.privacy_ratio.lower <= 9
+    assert 9 - step.privacy_ratio.lower < F(1, 100)
     assert set(rr.LDP(criterion=step).keys()) == {"gamma"}
 
 
@@ -378,12 +378,12 @@ WRONG = {
     "beta of one": (lambda: rr.privacy.BetaFactor(1), "beta: it is 1, not above 1; try 3"),
     "no demand": (
         lambda: CSIP("1").level,
-        "canonical strict information privacy: it does not restrict the parity; leave it out, or lower the boundary",
+        "canonical strict information privacy: it does not restrict the privacy ratio; leave it out, or lower the boundary",
     ),
     "no room": (
         lambda: CSIP("p").level,
         "canonical strict information privacy: it allows no information at all: "
-        "the demanded parity is one; raise the boundary",
+        "the demanded privacy ratio is one; raise the boundary",
     ),
     "both": (
         lambda: rr.LDP(1, criterion=rr.privacy.BetaFactor(2)),
@@ -403,7 +403,7 @@ WRONG = {
         lambda: criterion("csip"),
         'criterion: it is not a table with a kind; as { kind = "rho_to_rho", rho1 = 0.1, rho2 = 0.5 }',
     ),
-    "below one": (lambda: PreciseBoundary("0.9"), "gamma: it is 0.9, below 1; a parity is at least 1"),
+    "below one": (lambda: PreciseBoundary("0.9"), "gamma: it is 0.9, below 1; a privacy ratio is at least 1"),
 }
 
 

@@ -280,9 +280,14 @@ CASES: dict[str, list[Case]] = {
     "SubsetMixture.covariance.frequencies": [
         numbers(lambda v: SUBSETS.covariance(v).tolist(), [0.4, 0.3, 0.2, 0.1], labels=[*ABC, "d"]),
     ],
-    "KeyTable.of.counts": [
-        table(lambda v: rr.disclosure.KeyTable.of(v, KEYS).counts.tolist(), RECTANGLE, ["f", "m"], ["x", "y", "z"]),
-        numbers(lambda v: rr.disclosure.KeyTable.of(v, {"grade": ABC}).counts.tolist(), sparse=True),
+    "QuasiIdentifierTable.of.counts": [
+        table(
+            lambda v: rr.disclosure.QuasiIdentifierTable.of(v, KEYS).counts.tolist(),
+            RECTANGLE,
+            ["f", "m"],
+            ["x", "y", "z"],
+        ),
+        numbers(lambda v: rr.disclosure.QuasiIdentifierTable.of(v, {"grade": ABC}).counts.tolist(), sparse=True),
     ],
     "CrossClassification.counts.table": [
         table(lambda v: CROSS.counts(np.array(v) if isinstance(v, list) else v), RECTANGLE, ["f", "m"], ["x", "y", "z"])
@@ -363,7 +368,7 @@ NOT_LABELLED = {
     "a mechanism or more": "mechanism mechanisms channel a b with_ items",
     "rows of records, one a person": "codes reports X y",
     "a word or a switch": "claimed sub sub_sensitive criterion form confidence sees directed connected item null",
-    "by name": "where impossible options routes solvers solver_options",
+    "by name": "where impossible options methods solvers solver_options",
     "nouns of this package": "constraints priors verdict family problems",
 }
 # Where a name means something else elsewhere, or the constructor of a noun that only this package fills.
@@ -378,9 +383,9 @@ NOT_LABELLED_HERE = {
     "Estimate.covariance": "made by estimators",
     "Estimate.within.values": "made by estimators",
     "Estimate.sums.groups": "labels by group",
-    "KeyTable.counts": "made by KeyTable.of",
-    "KeyTable.possible": "made by KeyTable.of",
-    "KeyTable.of.possible": "truth values; what has labels is refused",
+    "QuasiIdentifierTable.counts": "made by QuasiIdentifierTable.of",
+    "QuasiIdentifierTable.possible": "made by QuasiIdentifierTable.of",
+    "QuasiIdentifierTable.of.possible": "truth values; what has labels is refused",
     "PermutationMixture.is_shown_by.weights": "by permutation; asked by the solver only",
     "LocalHashing.estimate.counts": "reports, one row a person",
     "SubsetMixture.estimate.counts": "reports, one row a person",
@@ -534,14 +539,14 @@ def test_a_missing_and_an_extra_label_are_named(case: Case) -> None:
 
 def test_the_reproductions() -> None:
     """The commonest idioms: counts of a column, answers that were counted, a cross-table."""
-    people = pd.DataFrame({"sex": list("mmfmfmffmm"), "race": list("bwwwbwwwwa")})
+    respondents = pd.DataFrame({"sex": list("mmfmfmffmm"), "race": list("bwwwbwwwwa")})
     assert (
-        rr.Prior.from_counts(people.race.value_counts()).probabilities
-        == rr.Prior.from_counts(dict(people.race.value_counts())).probabilities
+        rr.Prior.from_counts(respondents.race.value_counts()).probabilities
+        == rr.Prior.from_counts(dict(respondents.race.value_counts())).probabilities
     )
-    asked = rr.RandomizedResponse(["a", "b", "w"], epsilon=3.0).estimate(people.race.value_counts())
+    asked = rr.RandomizedResponse(["a", "b", "w"], epsilon=3.0).estimate(respondents.race.value_counts())
     assert asked.categories[int(asked.values.argmax())] == "w"
-    cross = rr.robust.ChiSquareSet(pd.crosstab(people.sex, people.race))
+    cross = rr.robust.ChiSquareSet(pd.crosstab(respondents.sex, respondents.race))
     assert cross.pairs == rr.Pairs(["f", "m"], ["a", "b", "w"])
 
 

@@ -82,7 +82,7 @@ CASES: dict[str, tuple[rr.Prior, Callable[[rr.Prior], object]]] = {
     },
     "audit.prior": (PRIOR, lambda prior: rr.audit(MATRIX, prior=prior, epsilon=3, time_limit=1).to_dict()["value"]),
     "identifying.prior": (PRIOR, lambda prior: rr.estimation.identifying(MATRIX, share="0.1", prior=prior).information),
-    "projected_risk.prior": (PRIOR, lambda prior: rr.estimation.projected_risk(MATRIX, prior, people=3)),
+    "projected_risk.prior": (PRIOR, lambda prior: rr.estimation.projected_risk(MATRIX, prior, respondents=3)),
     "sample_size.frequencies": (
         PRIOR,
         lambda prior: rr.estimation.sample_size(MATRIX, half_width="0.01", frequencies=prior),

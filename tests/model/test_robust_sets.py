@@ -94,8 +94,8 @@ def test_more_cuts_make_a_smaller_set_that_holds_the_whole_of_f(counts: rr.robus
 def test_utility_grows_with_cuts_between_polytope_and_product() -> None:
     def best(confidence: object, form: str = "polytope") -> tuple[float, float]:
         rule = rr.RLDP(2, confidence, form=form)  # type: ignore[arg-type]
-        route = "columns" if isinstance(confidence, rr.robust.Polytope) else None
-        found = rr.Problem(rr.Maximize(rr.MutualInformation(COUNTS.center)), [rule]).solve(route, gap=1e-4)
+        method = "columns" if isinstance(confidence, rr.robust.Polytope) else None
+        found = rr.Problem(rr.Maximize(rr.MutualInformation(COUNTS.center)), [rule]).solve(method, gap=1e-4)
         assert found.status == "certified"
         assert found.value is not None
         assert found.bound is not None

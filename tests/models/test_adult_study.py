@@ -52,11 +52,11 @@ def study(prior: rr.Prior, mechanism: rr.Mechanism, releases: int, kind: str = "
     """Each time n people are drawn from the prior, released and estimated from: the estimates (releases x k), and
     whether the 95 % intervals hold the truth, that of the prior and that of the people themselves."""
     n, k = sum(prior.weights), len(prior)
-    people, source = MechanismSampler([prior.weights], [n]), insecure_seeded_source(7)
+    respondents, source = MechanismSampler([prior.weights], [n]), insecure_seeded_source(7)
     everybody = np.zeros(n, dtype=np.uint8)
     found: dict[str, list[np.ndarray]] = {"values": [], "covers": [], "covers_people": []}
     for _ in range(releases):
-        codes = people.sample(everybody, source=source)
+        codes = respondents.sample(everybody, source=source)
         reports = np.bincount(mechanism.sample(codes, source=source), minlength=mechanism.shape[1])
         estimate = mechanism.estimate(reports)
         low, high = estimate.intervals(0.95, kind=kind).T  # type: ignore[arg-type]

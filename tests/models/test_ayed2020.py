@@ -189,7 +189,7 @@ def test_fact_1_is_privacy(size: int) -> None:
     near = [[usual + Fraction(int(n), 400) for n in rng.integers(-12, 12, size)] for _ in range(60)]
     for q in [[usual] * size, [other] * size, *drawn, *near]:
         lines = [[q[x] if x == y else (1 - q[x]) / (size - 1) for y in range(size)] for x in range(size)]
-        private = rr.Mechanism.from_rationals(lines, inputs=range(size), outputs=range(size)).parity <= g
+        private = rr.Mechanism.from_rationals(lines, inputs=range(size), outputs=range(size)).privacy_ratio <= g
         gaps = [sum(a * b for a, b in zip(row, q, strict=True)) - c for row, c in zip(rows, bounds, strict=True)]
         assert private == (max(gaps) <= 0)
         seen.add(private)

@@ -18,8 +18,8 @@ import rropt as rr
 from rropt.cli.main import app
 from rropt.declare.objectives import MinimaxRisk
 from rropt.errors import InputError
-from rropt.mechanisms.sets import SubsetMixture
-from rropt.mechanisms.sets.families import best_sizes
+from rropt.mechanisms.set_outputs import SubsetMixture
+from rropt.mechanisms.set_outputs.families import best_sizes
 
 F = Fraction
 RATIOS = (F(11, 10), F(3, 2), F(2), F(5), F(10), F(20))
@@ -120,7 +120,7 @@ def test_efficiencies_by_brute_force_over_all_reports(k: int, square: Fraction) 
         (rr.mechanisms.Rappor(k, gamma=square, trimmed=True), found.trimmed),
         (rr.mechanisms.SubsetSelection(k, gamma=square), found.subset),
     ):
-        assert channel.parity == square
+        assert channel.privacy_ratio == square
         assert risk in MinimaxRisk(prior).value(channel.to_mechanism())
     # (7.13) by definition: V / n scaled, over all subsets that basic RAPPOR reports.
     p = 1 / (root + 1)
@@ -203,9 +203,9 @@ def test_the_canonical_region_is_larger_and_symmetric() -> None:
     for p, value in lines["h"].items():
         assert value == pytest.approx(min(4 * p / (1 + 3 * p), 2 * p - p * p), abs=1e-15)
         assert lines["1 - h(1 - p)"][p] >= lines["h_l"][p] - 1e-15
-    # The precise boundary of the demanded parity, two, lies within what is left: it guarantees the region.
+    # The precise boundary of the demanded privacy ratio, two, lies within what is left: it guarantees the region.
     bounds = {line.name: dict(line.points()) for line in chai2019.figure_2().panels[0].curves}
-    up, down = bounds["precise, parity 2, up"], bounds["precise, parity 2, down"]
+    up, down = bounds["precise, privacy ratio 2, up"], bounds["precise, privacy ratio 2, down"]
     for p in up:
         assert bounds["h_l"][p] - 1e-15 <= down[p] <= p <= up[p] <= bounds["h_u"][p] + 1e-15
         assert up[p] <= lines["h"][p] + 1e-15

@@ -15,10 +15,10 @@ PRIOR = rr.Prior.from_probabilities(["1/2", "3/10", "1/5"])
 
 
 @pytest.mark.parametrize(("k", "outputs"), [(2, 2), (3, 5), (4, 9)])
-def test_more_outputs_than_inputs_have_the_parity(k: int, outputs: int) -> None:
+def test_more_outputs_than_inputs_have_the_privacy_ratio(k: int, outputs: int) -> None:
     made = wide_design(k, outputs, "7/2")
     assert (len(made.inputs), len(made.outputs)) == (k, outputs)
-    assert made.parity == F(7, 2)
+    assert made.privacy_ratio == F(7, 2)
     # Answers that say nothing are not admissible; without them it is k-RR, which is.
     assert bool(rr.ordering.admissible(made, gamma="7/2")) == (outputs == k)
     with pytest.raises(rr.InputError):

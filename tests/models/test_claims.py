@@ -1,4 +1,4 @@
-"""The ledger of claims: verdicts follow the published numbers, and every number of every entry can change its
+"""The reproducibility report: verdicts follow the published numbers, and every number of every entry can change its
 verdict.
 """
 

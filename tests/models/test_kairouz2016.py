@@ -16,7 +16,7 @@ def test_named_mechanisms_are_staircases_of_the_declared_ratio() -> None:
     prior = rr.Prior.from_probabilities(["0.5", "0.3", "0.2"])
     for made in (paper.randomized_response, paper.binary_mechanism):
         mechanism = made(prior, "3")
-        assert mechanism.parity == 3
+        assert mechanism.privacy_ratio == 3
         for y in range(len(mechanism.outputs)):
             column = mechanism.column(y)
             assert set(column) <= {min(column), 3 * min(column)}

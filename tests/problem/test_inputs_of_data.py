@@ -37,7 +37,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("counts.csv").write_text("category,count\nlow,60\nmid,25\nhigh,15\n", encoding="utf-8")
 
 
-def people(**counts: int) -> None:
+def respondents(**counts: int) -> None:
     text = "".join(f"{label}\n" * count for label, count in counts.items())
     Path("d.csv").write_text(f"answer\n{text}", encoding="utf-8")
 
@@ -54,7 +54,7 @@ def written() -> rr.Problem:
 
 @pytest.mark.parametrize("own", NAMED)
 def test_the_order_of_the_problem_stays(own: str, capsys: pytest.CaptureFixture[str]) -> None:
-    people(high=2, low=6, mid=3)
+    respondents(high=2, low=6, mid=3)
     assert solve(NAMED[own]) == 0
     found = rr.Mechanism.load("o/mechanism.json")
     assert found.inputs == ("low", "mid", "high")
@@ -69,7 +69,7 @@ def test_the_order_of_the_problem_stays(own: str, capsys: pytest.CaptureFixture[
 
 
 def test_a_matrix_is_about_the_inputs_as_they_are_named(capsys: pytest.CaptureFixture[str]) -> None:
-    people(high=2, low=6, mid=3)
+    respondents(high=2, low=6, mid=3)
     goal = 'minimize = "expected_loss"\nmatrix = [[0, 1, 5], [1, 0, 1], [7, 1, 0]]'
     assert solve(NAMED["counts"], goal) == 0
     loss = rr.ExpectedLoss(rr.Prior.from_counts({"low": 6, "mid": 3, "high": 2}), [[0, 1, 5], [1, 0, 1], [7, 1, 0]])
@@ -77,7 +77,7 @@ def test_a_matrix_is_about_the_inputs_as_they_are_named(capsys: pytest.CaptureFi
 
 
 def test_categories_without_people_stay(capsys: pytest.CaptureFixture[str]) -> None:
-    people(high=2, low=6)
+    respondents(high=2, low=6)
     assert solve(NAMED["counts"]) == 0
     prior = written().objective.prior
     assert prior is not None
@@ -97,7 +97,7 @@ def test_a_category_called_none_is_told_as_a_label() -> None:
 
 @pytest.mark.parametrize("own", [NAMED["counts"], "uniform = 3", "counts = [3, 2, 1]"])
 def test_other_values_are_refused(own: str, capsys: pytest.CaptureFixture[str]) -> None:
-    people(hgih=2, low=6, mid=3, none=1)
+    respondents(hgih=2, low=6, mid=3, none=1)
     assert solve(own) == 2
     line = capsys.readouterr().err
     assert line.count("\n") == 1
@@ -109,7 +109,7 @@ def test_other_values_are_refused(own: str, capsys: pytest.CaptureFixture[str]) 
 
 @pytest.mark.parametrize("own", ["", 'data_file = "none.csv"\ncolumn = "answer"'])
 def test_where_no_input_is_named_they_are_the_values_sorted(own: str) -> None:
-    people(low=6, mid=3, high=2)
+    respondents(low=6, mid=3, high=2)
     assert solve(own) == 0
     assert rr.Mechanism.load("o/mechanism.json").inputs == ("high", "low", "mid")
 
@@ -169,7 +169,7 @@ def test_frequencies_that_an_objective_does_not_use_are_told(
     own: str, weighted: str, data: tuple[str, ...], place: str | None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """And the report says what was sought: a sum over categories, or how often an answer stays."""
-    people(low=90, mid=9, high=1)
+    respondents(low=90, mid=9, high=1)
     Path("p.toml").write_text(TRACE.format(input=own, weighted=weighted), encoding="utf-8")
     for more in ((), ("--json",)):
         assert cli.main(["solve", "p.toml", *data, *more, "--out", "o"]) == 0

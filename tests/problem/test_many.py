@@ -11,8 +11,8 @@ import pytest
 import rropt as rr
 from rropt.problem import progress
 from rropt.program.programs import Program
-from rropt.solve.compose.vertices import VerticesRoute
-from rropt.solve.kernel.route import Answer, Effort
+from rropt.solve.engine.method import Answer, SolveLimits
+from rropt.solve.relaxations.vertices import VerticesMethod
 
 PRIOR = rr.Prior.from_counts({"a": 50, "b": 30, "c": 15, "d": 5})
 
@@ -26,7 +26,7 @@ def test_a_list_gives_a_list_and_a_dict_a_dict() -> None:
     listed = rr.solve_many([problem(2), problem(1)], gap="1e-9", report=lambda *done: told.append(done))
     assert [one.value for one in listed] == [problem(2).solve().value, problem(1).solve().value]
     assert told == [(0, 2), (1, 2), (2, 2)]
-    assert {one.wanted_gap for one in listed} == {1e-9}
+    assert {one.target_gap for one in listed} == {1e-9}
     named = rr.solve_many({"two": problem(2), "one": problem(1)})
     assert {name: one.value for name, one in named.items()} == {"two": listed[0].value, "one": listed[1].value}
     assert rr.solve_many([]) == []
@@ -52,11 +52,11 @@ def test_a_solver_has_the_name_that_cvxpy_gives_it_too() -> None:
     assert found.status == "certified"
 
 
-def test_every_problem_has_a_route_before_the_first_is_solved(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_problem_has_a_method_before_the_first_is_solved(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rr.Problem, "solve", lambda self, **named: pytest.fail("one was solved"))
     curved = rr.Problem(rr.Maximize(rr.MutualInformation(PRIOR)), [rr.LDP(1)])
-    with pytest.raises(rr.NoRoute, match=r"problems\['b'\]: linear takes linear objectives only"):
-        rr.solve_many({"a": problem(1), "b": curved}, route="linear")
+    with pytest.raises(rr.NoMethod, match=r"problems\['b'\]: linear takes linear objectives only"):
+        rr.solve_many({"a": problem(1), "b": curved}, method="linear")
     with pytest.raises(rr.InputError, match=r"problems\[1\]: int is not a Problem"):
         rr.solve_many([problem(1), 3])  # type: ignore[list-item]
     with pytest.raises(rr.InputError, match=r"problems\[0\]: 'ibm' is not a solver that is installed"):
@@ -69,10 +69,10 @@ def test_processes_give_the_same() -> None:
     assert [found.certificate.to_json() for found in one] == [found.certificate.to_json() for found in two]
 
 
-class Slow(VerticesRoute):
+class Slow(VerticesMethod):
     """Reports something, and takes its time."""
 
-    def solve(self, program: Program, effort: Effort) -> Answer:
+    def solve(self, program: Program, effort: SolveLimits) -> Answer:
         effort.monitor(0.25, None)
         effort.monitor(None, 0.75)
         time.sleep(0.2)
@@ -84,7 +84,7 @@ def test_verbose_prints_a_line_every_so_often(capsys: pytest.CaptureFixture, mon
     bits = rr.Problem(rr.Maximize(rr.MutualInformation(PRIOR, units="bits")), [rr.LDP(1)])
     bits.solve(Slow(), verbose=True)
     lines = capsys.readouterr().out.splitlines()
-    assert re.fullmatch(r" +\d+\.\d s  route vertices: asked for", lines[0])
+    assert re.fullmatch(r" +\d+\.\d s  method vertices: asked for", lines[0])
     # In bits, as everything that is shown.
     assert any(line.endswith("s  value 0.36067376 bits, bound 1.08202128 bits, gap 0.72 bits") for line in lines)
     assert re.fullmatch(
@@ -94,12 +94,12 @@ def test_verbose_prints_a_line_every_so_often(capsys: pytest.CaptureFixture, mon
     assert capsys.readouterr() == ("", "")
 
 
-def test_the_logger_has_routes_results_and_progress(caplog: pytest.LogCaptureFixture) -> None:
+def test_the_logger_has_methods_results_and_progress(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG, "rropt"):
         problem(1).solve()
         rr.Problem(rr.Maximize(rr.MutualInformation(PRIOR)), [rr.LDP(1)]).solve(Slow())
     said = [(record.levelname, record.getMessage()) for record in caplog.records]
-    assert said[0] == ("INFO", "route linear: the objective is linear: one linear programme over the entries of Q")
+    assert said[0] == ("INFO", "method linear: the objective is linear: one linear programme over the entries of Q")
     assert said[1][1].startswith("certified, value 0.584846862904, bound 0.58484686290")
     assert ("DEBUG", "value None, bound 0.75") in said
 

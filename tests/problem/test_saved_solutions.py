@@ -34,8 +34,8 @@ def test_a_solution_survives_a_file(tmp_path: Path, objective: str, rule: str) -
     problem = problem_of(objective, rule, 4)
     solution = problem.solve(time_limit=0.3)
     back = Solution.load(solution.save(tmp_path / "solution.json"), problem)
-    kept = ("status", "route", "seconds", "units", "wanted_gap", "attained", "limit", "warnings", "conflict", "claim")
-    for name in (*kept, "decomposition", "value", "bound", "gap", "verdict", "wanted_absolute_gap"):
+    kept = ("status", "method", "seconds", "units", "target_gap", "attained", "limit", "warnings", "conflict", "claim")
+    for name in (*kept, "decomposition", "value", "bound", "gap", "verdict", "target_absolute_gap"):
         assert getattr(back, name) == getattr(solution, name), name
     assert back.mechanism == solution.mechanism
     assert back.to_dict() == solution.to_dict()

@@ -93,7 +93,7 @@ def optimum(objective: str, level: str, seed: int, number: Fraction, seconds: fl
         found = Problem(OBJECTIVES[objective](seed), rules, inputs=LABELS).solve(
             gap=1e-8, absolute_gap=1e-10, time_limit=seconds
         )
-    except (rr.NoRoute, rr.InputError):
+    except (rr.NoMethod, rr.InputError):
         return None
     return found if found.status == "certified" else None
 

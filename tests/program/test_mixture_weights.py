@@ -15,7 +15,7 @@ import rropt as rr
 from rropt.checker import check_bytes
 from rropt.comparison.permutations.weight_range import weight_range
 from rropt.declare import constraints
-from rropt.errors import InputError, NoRoute
+from rropt.errors import InputError, NoMethod
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.program.assignments import best_outside, best_permutation
 from rropt.program.permutation_mixtures import Mixture, mixed
@@ -261,14 +261,14 @@ def test_few_permutations_of_many_categories() -> None:
 
 def test_what_does_not_fit() -> None:
     capped = rr.patterns.PermutationMixture(weights={"identity": (0, 0.5)})
-    with pytest.raises(NoRoute, match="linear objectives") as caught:
+    with pytest.raises(NoMethod, match="linear objectives") as caught:
         rr.Problem(rr.Maximize(rr.Trace()), [capped, rr.EntropyRate("0.5")], inputs=range(4)).solve("mixtures")
     assert "\n" not in str(caught.value)
     with pytest.raises(InputError, match="2 constraints declare the same: weights of permutations"):
         rr.Problem(rr.Maximize(rr.Trace()), [capped, rr.patterns.PermutationMixture(max_terms=2)], inputs=range(4))
-    with pytest.raises(NoRoute, match="is for bounded weights"):
+    with pytest.raises(NoMethod, match="is for bounded weights"):
         rr.Problem(rr.Maximize(rr.Trace()), [rr.patterns.Bistochastic()], inputs=range(4)).solve("mixtures")
-    with pytest.raises(NoRoute, match="highs only"):
+    with pytest.raises(NoMethod, match="highs only"):
         rr.Problem(rr.Maximize(rr.Trace()), [capped], inputs=range(4)).solve("mixtures", solver="scs")
     twice = rr.patterns.PermutationMixture(weights=[("identity", 0, 0.5), (list("abcd"), 0, 0.5)])
     with pytest.raises(InputError, match="bounded twice"):

@@ -23,7 +23,7 @@ from rropt.errors import InputError
 from rropt.io import count_records as microdata
 from rropt.io.count_records import count_records
 from rropt.release.picture import estimate_svg
-from rropt.release.synthetic import insecure_synthetic_people
+from rropt.release.synthetic import insecure_synthetic_records
 
 pytest.importorskip("pyarrow")
 pytest.importorskip("narwhals")
@@ -51,7 +51,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("own.toml").write_text(OWN, encoding="utf-8")
 
 
-def people(counts: dict[str, int], name: str = "people.csv", delimiter: str = ",") -> Path:
+def respondents(counts: dict[str, int], name: str = "people.csv", delimiter: str = ",") -> Path:
     rows = [(f"p{at}", label) for at, label in enumerate(label for label, n in counts.items() for _ in range(n))]
     with open(name, "w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream, delimiter=delimiter)
@@ -64,18 +64,18 @@ def people(counts: dict[str, int], name: str = "people.csv", delimiter: str = ",
 
 def test_a_column_is_counted_whatever_its_text() -> None:
     odd = {"plain": 3, 'with "quotes", commas': 2, "two\nlines": 4, " space": 1, "ünï": 2}
-    assert count_records(people(odd), ["level"]) == {(label,): odd[label] for label in sorted(odd)}
-    assert count_records(people(odd, "t.tsv", "\t"), ["level"]) == count_records("people.csv", ["level"])
-    assert rr.Prior.from_csv(people(odd, "s.csv", ";"), column="level", delimiter=";").labels == tuple(sorted(odd))
+    assert count_records(respondents(odd), ["level"]) == {(label,): odd[label] for label in sorted(odd)}
+    assert count_records(respondents(odd, "t.tsv", "\t"), ["level"]) == count_records("people.csv", ["level"])
+    assert rr.Prior.from_csv(respondents(odd, "s.csv", ";"), column="level", delimiter=";").labels == tuple(sorted(odd))
 
 
 def test_numbers_are_sorted_by_size_before_text() -> None:
-    found = count_records(people(dict.fromkeys(["10", "9", "-2", "b", "a", "010"], 1)), ["level"])
+    found = count_records(respondents(dict.fromkeys(["10", "9", "-2", "b", "a", "010"], 1)), ["level"])
     assert [label for (label,) in found] == ["-2", "9", "10", "010", "a", "b"]
 
 
 def test_missing_values_are_an_error_or_a_declared_label() -> None:
-    people({"a": 2, "": 3, "b": 1})
+    respondents({"a": 2, "": 3, "b": 1})
     with pytest.raises(InputError, match=r"3 rows are blank in 'level'; .*null='unknown'"):
         count_records("people.csv", ["level"])
     assert count_records("people.csv", ["level"], null="?") == {("?",): 3, ("a",): 2, ("b",): 1}
@@ -84,7 +84,7 @@ def test_missing_values_are_an_error_or_a_declared_label() -> None:
 
 
 def test_memory_does_not_grow_with_the_file() -> None:
-    people({"a": 2000, "b": 2000})
+    respondents({"a": 2000, "b": 2000})
     line = Path("people.csv").read_bytes().partition(b"\n")[2]
     with open("large.csv", "wb") as stream:
         stream.write(b"id,level\n")
@@ -143,7 +143,7 @@ def test_bad_data_end_in_one_line_and_status_2(name: str, way: str, capfd: pytes
 def test_identifiers_are_no_categories(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(microdata, "MOST_VALUES", 5)
     with pytest.raises(InputError, match=r"more than 5 different values.*identifier"):
-        count_records(people({"a": 6}), ["id"])
+        count_records(respondents({"a": 6}), ["id"])
 
 
 @pytest.mark.parametrize(
@@ -163,14 +163,14 @@ def test_identifiers_are_no_categories(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_bad_words_of_problem_files(old: str, new: str, what: str) -> None:
-    people({"a": 2, "b": 3})
+    respondents({"a": 2, "b": 3})
     Path("problem.toml").write_text(PROBLEM.replace(old, new), encoding="utf-8")
     with pytest.raises(InputError, match=what):
         rr.load_problem("problem.toml")
 
 
 def test_a_column_of_a_problem_file() -> None:
-    people({"a": 2, "b": 3, "": 1})
+    respondents({"a": 2, "b": 3, "": 1})
     text = PROBLEM.replace('column = "level"', 'column = "level"\nnull = "none"')
     Path("problem.toml").write_text(text, encoding="utf-8")
     prior = rr.load_problem("problem.toml").objective.prior
@@ -185,7 +185,7 @@ def test_a_column_of_a_problem_file() -> None:
 
 def test_solve_apply_estimate(capfd: pytest.CaptureFixture[str]) -> None:
     counts = {"low": 4000, "middle": 2500, "high": 1500}
-    people(counts)
+    respondents(counts)
     solve = ["solve", "own.toml", "--data", "people.csv", "--column", "level", "--out", "design"]
     assert cli.main(solve) == 0
     assert cli.main(["check", "design/certificate.json"]) == 0
@@ -208,11 +208,11 @@ def test_solve_apply_estimate(capfd: pytest.CaptureFixture[str]) -> None:
 
 def test_a_design_that_identifies_nothing_is_cured(capfd: pytest.CaptureFixture[str]) -> None:
     """One category of 85 %, as race in the Adult data: the best answers all others alike, but for rounding."""
-    people({"a": 8500, "b": 950, "c": 300, "d": 100, "e": 150})
+    respondents({"a": 8500, "b": 950, "c": 300, "d": 100, "e": 150})
     solve = ["solve", "own.toml", "--data", "people.csv", "--column", "level", "--out", "design"]
     assert cli.main(solve) == 0
     assert "this mechanism does not identify the frequencies" in " ".join(capfd.readouterr().out.split())
-    people({"a": 85, "b": 15}, "some.csv")
+    respondents({"a": 85, "b": 15}, "some.csv")
     apply = ["--column", "level", "-o", "protected.csv"]
     assert cli.main(["apply", "design", "some.csv", *apply]) == 0
     assert cli.main(["estimate", "design", "protected.csv", "--column", "level"]) == 2
@@ -224,7 +224,7 @@ def test_a_design_that_identifies_nothing_is_cured(capfd: pytest.CaptureFixture[
     assert cli.main(["identify", "design", "--share", "0.2", "-o", "cured/mechanism.json"]) == 0
     assert "5 independent outputs (before 2) for 5 inputs" in capfd.readouterr().out
     cured, given = (rr.Mechanism.load(f"{name}/mechanism.json") for name in ("cured", "design"))
-    assert cured.parity <= given.parity
+    assert cured.privacy_ratio <= given.privacy_ratio
     assert cli.main(["apply", "cured", "people.csv", "--column", "level", "-o", "cured.csv"]) == 0
     assert cli.main(["estimate", "cured", "cured.csv", "--column", "level"]) == 0
 
@@ -258,7 +258,7 @@ def test_the_picture_places_what_it_shows() -> None:
     ],
 )
 def test_bad_commands(arguments: list[str], what: str, capfd: pytest.CaptureFixture[str]) -> None:
-    people({"a": 2, "b": 3})
+    respondents({"a": 2, "b": 3})
     assert cli.main(arguments) == 2
     err = capfd.readouterr().err
     assert what in err
@@ -276,7 +276,7 @@ def test_another_form_of_the_same_letters_is_said(known: str, given: str, capfd:
     said = f"{given!a} has the letters of {known!a} in another Unicode form: normalise both to NFC"
     mechanism = rr.RandomizedResponse([known, "b"], epsilon=1).to_mechanism()
     mechanism.save("m.json")
-    people({given: 3, "b": 2})
+    respondents({given: 3, "b": 2})
     assert cli.main(["apply", "m.json", "people.csv", "--column", "level", "-o", "o.csv"]) == 2
     assert said in capfd.readouterr().err
     assert cli.main(["estimate", "m.json", "people.csv", "--column", "level"]) == 2
@@ -304,8 +304,8 @@ def test_a_column_in_another_form_of_the_same_letters_is_said(capfd: pytest.Capt
 
 def test_truth_that_does_not_fit(capfd: pytest.CaptureFixture[str]) -> None:
     rr.RandomizedResponse(["a", "b"], epsilon=1).to_mechanism().save("m.json")
-    people({"a": 5, "b": 5}, "protected.csv")
-    people({"a": 5, "c": 5})
+    respondents({"a": 5, "b": 5}, "protected.csv")
+    respondents({"a": 5, "c": 5})
     command = ["estimate", "m.json", "protected.csv", "--column", "level", "--plot", "x.svg", "--truth", "people.csv"]
     assert cli.main(command) == 2
     assert "5 of 10 are unknown: 'c' (5 times)" in capfd.readouterr().err
@@ -435,14 +435,14 @@ def test_the_truth_keeps_its_apostrophes() -> None:
     assert drawn_truth() == pytest.approx([0.25, 0.5, 0.25], abs=2e-3)
 
 
-# -- synthetic people --------------------------------------------------------------------------------------
+# -- synthetic records --------------------------------------------------------------------------------------
 
 
 def test_synthetic_people_are_the_same_for_a_seed_and_follow_the_prior() -> None:
     prior = rr.Prior.from_counts({"a": 5, "b, c": 3, "never": 0})
-    text = "".join(insecure_synthetic_people(prior, 80_000, 1, "level"))
-    assert text == "".join(insecure_synthetic_people(prior, 80_000, 1, "level"))
-    assert text != "".join(insecure_synthetic_people(prior, 80_000, 2, "level"))
+    text = "".join(insecure_synthetic_records(prior, 80_000, 1, "level"))
+    assert text == "".join(insecure_synthetic_records(prior, 80_000, 1, "level"))
+    assert text != "".join(insecure_synthetic_records(prior, 80_000, 2, "level"))
     rows = list(csv.reader(text.splitlines()))
     assert rows[0] == ["person", "level"]
     assert [row[0] for row in rows[1:]] == [str(at) for at in range(1, 80_001)]
@@ -453,7 +453,7 @@ def test_synthetic_people_are_the_same_for_a_seed_and_follow_the_prior() -> None
 
 def test_the_command_draws_as_many_as_were_counted(capfd: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["models", "people", "adult-pram", "--column", "education", "-o", "p.csv"]) == 0
-    assert "32,561 synthetic people" in capfd.readouterr().out
+    assert "32,561 synthetic records" in capfd.readouterr().out
     assert sum(count_records("p.csv", ["education"]).values()) == 32_561
 
 
@@ -469,7 +469,7 @@ sys.exit(cli.main(sys.argv[2:]))
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs limits of POSIX")
 def test_a_full_disk_while_a_solution_is_written() -> None:
-    people({"a": 300, "b": 200, "c": 100})
+    respondents({"a": 300, "b": 200, "c": 100})
     command = ["solve", "own.toml", "--data", "people.csv", "--column", "level", "--out", "design"]
     done = forked.run(FULL, 300, *command)
     assert done.returncode == 2
@@ -482,7 +482,7 @@ def test_two_solves_into_one_folder_are_refused(capfd: pytest.CaptureFixture[str
     """Mechanism and certificate could be those of two problems."""
     from rropt.io.files import held_folder
 
-    people({"a": 300, "b": 200, "c": 100})
+    respondents({"a": 300, "b": 200, "c": 100})
     command = ["solve", "own.toml", "--data", "people.csv", "--column", "level", "--out", "design"]
     with held_folder(Path("design")):
         assert cli.main(command) == 2

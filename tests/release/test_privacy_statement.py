@@ -17,7 +17,7 @@ WITHIN = "within a group at twice this epsilon"
 TEN = rr.Prior.uniform(10)
 PLAIN = "plain LDP (epsilon 36.0437)"
 PAIRS = rr.Prior.from_counts([[20, 60, 120], [280, 320, 200]], pairs=rr.Pairs(["ill", "well"], ["a", "b", "c"]))
-COUNTED = "1,000 counted people (ill, a 2 %; ill, b 6 %; ill, c 12 %; well, a 28 %; well, b 32 %; well, c 20 %)"
+COUNTED = "1,000 counted records (ill, a 2 %; ill, b 6 %; ill, c 12 %; well, a 28 %; well, b 32 %; well, c 20 %)"
 COUNTED += ", up to chi-square distance 0.0110704"
 COUNTS = rr.robust.ChiSquareSet(PAIRS)
 
@@ -248,7 +248,7 @@ def test_a_limit_that_is_no_notion_of_privacy_is_none() -> None:
         assert "no privacy constraint is declared" in problem.warnings()
 
 
-def test_without_a_certificate_the_parity_is_told() -> None:
+def test_without_a_certificate_the_privacy_ratio_is_told() -> None:
     assert privacy_statement(None, Fraction(3)) == "LDP (epsilon 1.09862)"
     assert privacy_statement(None, math.inf) == "no privacy: some output excludes an answer"
     assert privacy_statement(payload(rr.privacy.MaximalLeakage(1)), math.inf) == (

@@ -496,9 +496,9 @@ def test_levels_add_up_to_the_brute_force_ratio() -> None:
     release = Release([ProtectedColumn("x", x), ProtectedColumn("y", y)])
     records = [{"x": a, "y": b} for a, b in itertools.product(LABELS, "uv")]
     found = privacy_of(release)
-    assert [level.parity for level in found.levels] == [x.parity, y.parity]
-    assert found.parity == x.parity * y.parity == worst_ratio(release, records, set())
-    assert math.log(found.parity) <= found.epsilon <= math.log(found.parity) + 1e-15
+    assert [level.privacy_ratio for level in found.levels] == [x.privacy_ratio, y.privacy_ratio]
+    assert found.privacy_ratio == x.privacy_ratio * y.privacy_ratio == worst_ratio(release, records, set())
+    assert math.log(found.privacy_ratio) <= found.epsilon <= math.log(found.privacy_ratio) + 1e-15
 
 
 def test_the_level_of_strata_depends_on_whether_they_are_public() -> None:
@@ -510,13 +510,19 @@ def test_the_level_of_strata_depends_on_whether_they_are_public() -> None:
     records = [{"x": a, "g": g} for a, g in itertools.product("ab", "ns")]
     public = privacy_of(Release(one))
     assert public.levels[0].strata == ("g",)
-    assert public.parity == worst_ratio(Release(one), records, {"g"}) == max(m.parity for m in strata.values())
+    assert (
+        public.privacy_ratio
+        == worst_ratio(Release(one), records, {"g"})
+        == max(m.privacy_ratio for m in strata.values())
+    )
     hidden = privacy_of(Release(one, drop=["g"]))
     assert hidden.levels[0].strata == ()
-    assert hidden.parity == worst_ratio(Release(one), records, set()) > public.parity
+    assert hidden.privacy_ratio == worst_ratio(Release(one), records, set()) > public.privacy_ratio
     both = Release([one, ProtectedColumn("g", RandomizedResponse(["n", "s"], epsilon=1))])
     found = privacy_of(both)
-    assert found.parity == hidden.parity * found.levels[1].parity >= worst_ratio(both, records, set())
+    assert (
+        found.privacy_ratio == hidden.privacy_ratio * found.levels[1].privacy_ratio >= worst_ratio(both, records, set())
+    )
 
 
 def test_strata_with_other_outputs_are_told_apart_by_them() -> None:

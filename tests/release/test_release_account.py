@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from accountants import change, draws, states
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 from drawing import graded
 from hypothesis import given, strategies as st
-from ledgers import change, draws, states
 
 import rropt as rr
 from rropt import __main__ as cli
@@ -37,7 +37,7 @@ from rropt.release.storage.tally import Draw, Tally
 pa = pytest.importorskip("pyarrow")
 import pyarrow.parquet as pq  # noqa: E402
 
-CLIENTS = Path(__file__).resolve().parents[1] / "ledger_clients.py"
+CLIENTS = Path(__file__).resolve().parents[1] / "accountant_clients.py"
 ALL = Path("all")
 
 
@@ -47,14 +47,14 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def account(ceiling: str) -> None:
-    assert cli.main(["ledger", "init", "--ceiling", ceiling, "--unit", "person", str(ALL)]) == 0
+    assert cli.main(["accountant", "init", "--ceiling", ceiling, "--unit", "person", str(ALL)]) == 0
 
 
 def column(name: str, epsilon: Any = 1) -> ProtectedColumn:
     return ProtectedColumn(name, RandomizedResponse(("a", "b"), epsilon=epsilon).to_mechanism())
 
 
-def people(*names: str) -> str:
+def respondents(*names: str) -> str:
     """A file with these columns."""
     path = Path(f"{'-'.join(names)}.csv")
     path.write_text(f"{','.join(names)}\n{','.join('a' * len(names))}\n", encoding="utf-8")
@@ -69,13 +69,13 @@ def refused(words: str, *arguments: Any, **keys: Any) -> None:
     """The release is refused with these words, and nothing has changed."""
     before = contents()
     with pytest.raises(InputError, match=words):
-        release_file(*arguments, ledger=ALL, **keys)
+        release_file(*arguments, accountant=ALL, **keys)
     assert contents() == before
 
 
 def spent(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     capsys.readouterr()
-    assert cli.main(["ledger", "show", str(ALL), "--json"]) == 0
+    assert cli.main(["accountant", "show", str(ALL), "--json"]) == 0
     told: dict[str, Any] = json.loads(capsys.readouterr().out)
     return told
 
@@ -83,11 +83,13 @@ def spent(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
 def test_no_draw_passes_the_ceiling(capsys: pytest.CaptureFixture[str]) -> None:
     account("2.5")
     for name in ("x", "y"):
-        release_file(people(name), column(name), ledger=ALL)
+        release_file(respondents(name), column(name), accountant=ALL)
     for force in (False, True):
-        refused("person would have spent epsilon 3, above the ceiling of 2.5", people("z"), column("z"), force=force)
-    release_file(people("z"), column("z", "1/2"), ledger=ALL)
-    refused("above the ceiling", people("w"), column("w", "1/100"))
+        refused(
+            "person would have spent epsilon 3, above the ceiling of 2.5", respondents("z"), column("z"), force=force
+        )
+    release_file(respondents("z"), column("z", "1/2"), accountant=ALL)
+    refused("above the ceiling", respondents("w"), column("w", "1/100"))
     told = spent(capsys)
     assert (told["spent"], told["ceiling"], told["unit"], len(told["draws"])) == ("2.5", "2.5", "person", 3)
 
@@ -96,8 +98,8 @@ def test_no_draw_passes_the_ceiling(capsys: pytest.CaptureFixture[str]) -> None:
 def test_as_many_draws_of_an_nth_are_one(number: int) -> None:
     account("1")
     for at in range(number):
-        release_file(people(f"c{at}"), column(f"c{at}", f"1/{number}"), ledger=ALL)
-    refused("above the ceiling", people("d"), column("d", "1/1000000"))
+        release_file(respondents(f"c{at}"), column(f"c{at}", f"1/{number}"), accountant=ALL)
+    refused("above the ceiling", respondents("d"), column("d", "1/1000000"))
 
 
 TENTH = Fraction(1, 10)
@@ -138,70 +140,72 @@ def test_odds_are_compared_exactly(
 def test_of_disjoint_populations_the_largest_counts(capsys: pytest.CaptureFixture[str]) -> None:
     account("3")
     for name, population in (("a", None), ("b", "north"), ("c", "south"), ("d", "south")):
-        release_file(people(name), column(name), ledger=ALL, population=population)
+        release_file(respondents(name), column(name), accountant=ALL, population=population)
     told = spent(capsys)
     assert (told["spent"], told["populations"]) == ("3", {"north": "2", "south": "3"})
-    refused("above the ceiling", people("e"), column("e"), population="south")
-    refused("above the ceiling", people("e"), column("e"))  # of everybody, so also of the south
-    release_file(people("e"), column("e"), ledger=ALL, population="north")
+    refused("above the ceiling", respondents("e"), column("e"), population="south")
+    refused("above the ceiling", respondents("e"), column("e"))  # of everybody, so also of the south
+    release_file(respondents("e"), column("e"), accountant=ALL, population="north")
 
 
-def test_what_the_own_ledger_of_the_data_tells_counts_too() -> None:
-    data = people("x", "y")
+def test_what_the_own_accountant_of_the_data_tells_counts_too() -> None:
+    data = respondents("x", "y")
     release_file(data, Release([column("x")], drop=["y"]), "ox.csv")
     account("1.5")
     refused("spent epsilon 2, above the ceiling of 1.5", data, Release([column("y")], drop=["x"]), "oy.csv")
-    release_file(data, Release([column("y", "1/2")], drop=["x"]), "oy.csv", ledger=ALL)
-    # A draw that both ledgers tell of is one.
+    release_file(data, Release([column("y", "1/2")], drop=["x"]), "oy.csv", accountant=ALL)
+    # A draw that both accountants tell of is one.
     assert states(ALL) == ["released"]
-    refused("spent epsilon 1.6, above the ceiling of 1.5", people("z"), column("z", "11/10"))
-    release_file(people("z"), column("z"), ledger=ALL)
+    refused("spent epsilon 1.6, above the ceiling of 1.5", respondents("z"), column("z", "11/10"))
+    release_file(respondents("z"), column("z"), accountant=ALL)
 
 
 def test_the_columns_of_one_release_are_a_sum() -> None:
     account("1.9")
-    refused("epsilon 2, above", people("x", "y"), Release([column("x"), column("y")]))
+    refused("epsilon 2, above", respondents("x", "y"), Release([column("x"), column("y")]))
 
 
 def test_a_column_that_is_given_away_is_above_every_ceiling(capsys: pytest.CaptureFixture[str]) -> None:
     account("1000")
-    data = people("x", "y")
-    release_file(data, column("x"), "ox.csv", ledger=ALL)
+    data = respondents("x", "y")
+    release_file(data, column("x"), "ox.csv", accountant=ALL)
     refused("epsilon infinite, above the ceiling of 1000", data, column("y"), "oy.csv", force=True)
     # Without a ceiling it is drawn, and told.
     release_file(data, column("y"), "oy.csv", force=True)
     capsys.readouterr()
-    assert cli.main(["ledger", "show", f"{data}.ledger"]) == 0
+    assert cli.main(["accountant", "show", f"{data}.accountant"]) == 0
     assert "epsilon infinite has been spent on each person\n" in capsys.readouterr().out
 
 
-def test_an_infinite_draw_that_another_ledger_explains_is_said_to_be_one(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_infinite_draw_that_another_accountant_explains_is_said_to_be_one(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     Account.create(ALL.resolve())
-    data = people("x", "y")
+    data = respondents("x", "y")
     release_file(data, column("x"), "ox.csv")
-    release_file(data, Release([column("y")], drop=["x"]), "oy.csv", ledger=ALL, force=True)
+    release_file(data, Release([column("y")], drop=["x"]), "oy.csv", accountant=ALL, force=True)
     (why,) = spent(capsys)["infinite"]
-    assert "oy.csv was forced: by another ledger of its data a column was released unchanged" in why
+    assert "oy.csv was forced: by another accountant of its data a column was released unchanged" in why
 
 
 def test_what_may_have_been_seen_is_spent_and_what_was_not_is_not(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     account("2")
-    data = people("x")
+    data = respondents("x")
 
     def stop(done: int, total: int | None) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        release_file(data, column("x"), ledger=ALL, monitor=stop)
+        release_file(data, column("x"), accountant=ALL, monitor=stop)
     assert (spent(capsys)["spent"], states(ALL)) == ("0", [])
     monkeypatch.setattr("rropt.release.storage.private.HELD", 1)
     with pytest.raises(KeyboardInterrupt):
-        release_file(data, column("x"), ledger=ALL, monitor=stop)
+        release_file(data, column("x"), accountant=ALL, monitor=stop)
     assert (spent(capsys)["spent"], states(ALL)) == ("1", ["drawing"])
-    release_file(data, column("x"), ledger=ALL, force=True)
-    refused("above the ceiling", people("y"), column("y"))
+    release_file(data, column("x"), accountant=ALL, force=True)
+    refused("above the ceiling", respondents("y"), column("y"))
 
 
 def test_a_draw_that_cannot_be_taken_back_is_spent(
@@ -215,28 +219,28 @@ def test_a_draw_that_cannot_be_taken_back_is_spent(
     account("2")
     monkeypatch.setattr("rropt.release.run.PrivateStream", full)
     with pytest.raises(InputError, match="cannot write"):
-        release_file(people("x"), column("x"), ledger=ALL)
-    assert (spent(capsys)["spent"], Path("x.csv.ledger").exists()) == ("0", False)
-    monkeypatch.setattr("rropt.release.storage.database.LedgerFile.abandon", full)
+        release_file(respondents("x"), column("x"), accountant=ALL)
+    assert (spent(capsys)["spent"], Path("x.csv.accountant").exists()) == ("0", False)
+    monkeypatch.setattr("rropt.release.storage.database.AccountantFile.abandon", full)
     with pytest.raises(InputError, match="cannot write"):
-        release_file(people("x"), column("x"), ledger=ALL)
+        release_file(respondents("x"), column("x"), accountant=ALL)
     assert (spent(capsys)["spent"], states(ALL)) == ("1", ["drawing"])
 
 
 def test_show_tells_every_draw_and_the_odds(capsys: pytest.CaptureFixture[str]) -> None:
     account("4")
-    release_file(people("x"), column("x"), ledger=ALL)
+    release_file(respondents("x"), column("x"), accountant=ALL)
     capsys.readouterr()
-    assert cli.main(["ledger", "show", str(ALL)]) == 0
+    assert cli.main(["accountant", "show", str(ALL)]) == 0
     told = capsys.readouterr().out
     assert "x.csv" in told
     assert "epsilon 1 of 4 has been spent on each person\n" in told
     assert "by a factor of 2.71829 at most\n" in told  # e is 2.71828..., rounded up
-    assert cli.main(["ledger", "verify", str(ALL)]) == 0
+    assert cli.main(["accountant", "verify", str(ALL)]) == 0
     assert "every hash agrees; 3 lines, 1 draw, spent epsilon 1" in capsys.readouterr().out
-    change(ALL, "UPDATE ledger SET line = replace(line, '\"x\"', '\"y\"') WHERE number = 2")
+    change(ALL, "UPDATE accountant SET line = replace(line, '\"x\"', '\"y\"') WHERE number = 2")
     for command in ("show", "verify"):
-        assert cli.main(["ledger", command, str(ALL)]) == 2
+        assert cli.main(["accountant", command, str(ALL)]) == 2
         assert "line 2 breaks the chain" in capsys.readouterr().err
 
 
@@ -245,10 +249,10 @@ def test_show_tells_which_column_has_which_guarantee(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "200")
     account("40")
-    release_file(people("x", "y"), Release([column("x"), column("y", 2)]), "both.csv", ledger=ALL)
-    release_file(people("u", "v"), Release([column("u"), column("v")]), "same.csv", ledger=ALL)
+    release_file(respondents("x", "y"), Release([column("x"), column("y", 2)]), "both.csv", accountant=ALL)
+    release_file(respondents("u", "v"), Release([column("u"), column("v")]), "same.csv", accountant=ALL)
     capsys.readouterr()
-    assert cli.main(["ledger", "show", str(ALL)]) == 0
+    assert cli.main(["accountant", "show", str(ALL)]) == 0
     told = capsys.readouterr().out
     assert "x: LDP (epsilon 1)" in told
     assert "y: LDP (epsilon 2)" in told
@@ -266,21 +270,21 @@ def approximate(name: str) -> ProtectedColumn:
     return ProtectedColumn(name, Design(mechanism, problem=certificate))
 
 
-def test_approximate_ldp_adds_up_as_itself_where_the_ledger_has_a_delta(capsys: pytest.CaptureFixture[str]) -> None:
+def test_approximate_ldp_adds_up_as_itself_where_the_accountant_has_a_delta(capsys: pytest.CaptureFixture[str]) -> None:
     """Its delta is that of the integers, 0.7 - 0.25 e + 0.05 < 0.0705, and not the declared one."""
-    assert cli.main(["ledger", "init", "--ceiling", "3.5", "--delta", "0.15", str(ALL)]) == 0
-    release_file(people("x"), approximate("x"), ledger=ALL)
-    release_file(people("y"), approximate("y"), ledger=ALL)
+    assert cli.main(["accountant", "init", "--ceiling", "3.5", "--delta", "0.15", str(ALL)]) == 0
+    release_file(respondents("x"), approximate("x"), accountant=ALL)
+    release_file(respondents("y"), approximate("y"), accountant=ALL)
     told = spent(capsys)
     assert (told["spent"], told["approximate"]["epsilon"]) == ("infinite", "2")
     assert [f"the draw of '{one}' in" in why for one, why in zip("xy", told["infinite"], strict=True)] == [True, True]
     delta = 2 * (0.75 - 0.25 * math.e)
     assert 0 <= Fraction(told["approximate"]["delta"]) - Fraction(delta) < 1e-12
-    refused("epsilon 3, delta 0.2.*, above the ceiling of 3.5, delta 0.15", people("z"), approximate("z"))
+    refused("epsilon 3, delta 0.2.*, above the ceiling of 3.5, delta 0.15", respondents("z"), approximate("z"))
     # Plain LDP adds its epsilon, and no delta.
-    refused("epsilon 4, delta 0.1", people("z"), column("z", 2))
-    release_file(people("z"), column("z"), ledger=ALL)
-    assert cli.main(["ledger", "show", str(ALL)]) == 0
+    refused("epsilon 4, delta 0.1", respondents("z"), column("z", 2))
+    release_file(respondents("z"), column("z"), accountant=ALL)
+    assert cli.main(["accountant", "show", str(ALL)]) == 0
     assert "as approximate LDP: epsilon 3, delta 0.14" in capsys.readouterr().out
 
 
@@ -293,7 +297,7 @@ def test_a_tally_is_the_account_of_every_person(seed: int) -> None:
         for _ in range(draw.randrange(1, 7)):
             columns: list[dict[str, Any]] = []
             for _ in range(draw.randrange(1, 3)):
-                one: dict[str, Any] = {"parity": draw.choice(["infinite", "3", "3/2", "7/4"])}
+                one: dict[str, Any] = {"privacy_ratio": draw.choice(["infinite", "3", "3/2", "7/4"])}
                 if draw.random() < 0.6:
                     level = draw.choice([{"epsilon": "1/3"}, {"gamma": "3/2"}, {"epsilon": "1/2"}])
                     one["approximate"] = level | {"delta": draw.choice(["1/10", "1/7"])}
@@ -322,24 +326,26 @@ def cost(column: dict[str, Any]) -> tuple[Any, ...]:
     """Epsilon and delta of a column of a line."""
     told = column.get("approximate")
     if told is None:
-        return (math.inf if column["parity"] == "infinite" else math.log(Fraction(column["parity"]))), Fraction(0)
+        return (
+            math.inf if column["privacy_ratio"] == "infinite" else math.log(Fraction(column["privacy_ratio"]))
+        ), Fraction(0)
     epsilon = float(Fraction(told["epsilon"])) if "epsilon" in told else math.log(Fraction(told["gamma"]))
     return epsilon, Fraction(told["delta"])
 
 
 def test_approximate_ldp_counts_by_its_plain_level_without_a_delta() -> None:
     account("100")
-    refused("epsilon infinite, above the ceiling of 100", people("x"), approximate("x"))
+    refused("epsilon infinite, above the ceiling of 100", respondents("x"), approximate("x"))
     # Together with a column that is given away nothing bounds it.
     Path("all").unlink()
-    assert cli.main(["ledger", "init", "--ceiling", "100", "--delta", "0.5", str(ALL)]) == 0
-    data = people("x", "y")
-    release_file(data, approximate("x"), "ox.csv", ledger=ALL)
+    assert cli.main(["accountant", "init", "--ceiling", "100", "--delta", "0.5", str(ALL)]) == 0
+    data = respondents("x", "y")
+    release_file(data, approximate("x"), "ox.csv", accountant=ALL)
     refused("epsilon infinite, delta", data, approximate("y"), "oy.csv", force=True)
 
 
 def test_a_receipt_shows_what_was_changed_or_taken_away(capsys: pytest.CaptureFixture[str]) -> None:
-    """Also where all hashes are computed anew: the ledger before the second draw is whole by itself."""
+    """Also where all hashes are computed anew: the accountant before the second draw is whole by itself."""
     for name, number in (("key", b"1"), ("other", b"2")):
         key = Ed25519PrivateKey.from_private_bytes(number * 32)
         plain = (Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
@@ -347,20 +353,20 @@ def test_a_receipt_shows_what_was_changed_or_taken_away(capsys: pytest.CaptureFi
         public = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
         Path(f"{name}.pub").write_bytes(public)
     account("4")
-    release_file(people("x"), column("x"), ledger=ALL)
+    release_file(respondents("x"), column("x"), accountant=ALL)
     earlier = copied()
-    release_file(people("y"), column("y"), ledger=ALL)
-    assert cli.main(["ledger", "sign", "all", "--key", "key", "-o", "receipt"]) == 0
-    check = ["ledger", "verify", "all", "--receipt", "receipt", "--public", "key.pub"]
+    release_file(respondents("y"), column("y"), accountant=ALL)
+    assert cli.main(["accountant", "sign", "all", "--key", "key", "-o", "receipt"]) == 0
+    check = ["accountant", "verify", "all", "--receipt", "receipt", "--public", "key.pub"]
     assert cli.main(check) == 0
-    release_file(people("z"), column("z"), ledger=ALL)
+    release_file(respondents("z"), column("z"), accountant=ALL)
     assert cli.main(check) == 0
     assert "unchanged since it was signed: 5 lines" in capsys.readouterr().out
     earlier()
     for name in ("", "w"):  # as many lines as before, and others
         if name:
-            release_file(people(name), column(name), ledger=ALL)
-        assert cli.main(["ledger", "verify", "all"]) == 0
+            release_file(respondents(name), column(name), accountant=ALL)
+        assert cli.main(["accountant", "verify", "all"]) == 0
         assert cli.main(check) == 2
         assert "lines were changed or removed" in capsys.readouterr().err
     receipt = Path("receipt").read_text()
@@ -379,7 +385,7 @@ def test_a_receipt_shows_what_was_changed_or_taken_away(capsys: pytest.CaptureFi
 
 
 def copied() -> Callable[[], None]:
-    """A function that puts the ledger back as it is now."""
+    """A function that puts the accountant back as it is now."""
     source, kept = sqlite3.connect(ALL), sqlite3.connect(":memory:")
     source.backup(kept)
     source.close()
@@ -404,13 +410,13 @@ def test_a_folder_is_released_under_one_account(workers: int) -> None:
     """Of one population its second file would be a second draw; of a population a file all have the same ceiling."""
     account("1.5")
     folder_of("one", "two", "three")
-    found = release_folder("parts", column("x"), "first", workers=workers, ledger=ALL)
+    found = release_folder("parts", column("x"), "first", workers=workers, accountant=ALL)
     assert found.counts == {"released": 1, "refused": 2}
     account_of_its_own = ALL.rename("other")
     account("1.5")
-    for path in Path("parts").glob("*.ledger"):
+    for path in Path("parts").glob("*.accountant"):
         path.unlink()
-    found = release_folder("parts", column("x"), "second", workers=workers, ledger=ALL, population="{file}")
+    found = release_folder("parts", column("x"), "second", workers=workers, accountant=ALL, population="{file}")
     assert found.counts == {"released": 3}
     assert {one["population"] for one in draws(ALL)} == {"one.parquet", "two.parquet", "three.parquet"}
     assert len(draws(account_of_its_own)) == 1
@@ -419,10 +425,10 @@ def test_a_folder_is_released_under_one_account(workers: int) -> None:
 def test_an_account_is_made_once_and_for_a_number(capsys: pytest.CaptureFixture[str]) -> None:
     account("4")
     for ceiling, path, words in (("4", "all", "already"), ("0", "n", "above zero"), ("x", "n", "x"), ("-1", "n", "-1")):
-        assert cli.main(["ledger", "init", "--ceiling", ceiling, path]) == 2
+        assert cli.main(["accountant", "init", "--ceiling", ceiling, path]) == 2
         assert words in capsys.readouterr().err
-    assert cli.main(["ledger", "init", "--ceiling", "4", "no/where"]) == 2
-    assert cli.main(["ledger", "show", "nothing"]) == 2
+    assert cli.main(["accountant", "init", "--ceiling", "4", "no/where"]) == 2
+    assert cli.main(["accountant", "show", "nothing"]) == 2
     assert sorted(os.listdir()) == ["all"]
     if os.name == "posix":
         assert os.stat("all").st_mode & 0o777 == 0o600
@@ -431,11 +437,11 @@ def test_an_account_is_made_once_and_for_a_number(capsys: pytest.CaptureFixture[
 def test_releases_at_once_never_pass_the_ceiling() -> None:
     account("5")
     names = [f"c{number}" for number in range(12)]
-    files = [people(name) for name in names]
+    files = [respondents(name) for name in names]
 
     def release(number: int) -> bool:
         try:
-            release_file(files[number], column(names[number]), ledger=ALL)
+            release_file(files[number], column(names[number]), accountant=ALL)
         except InputError as error:
             if "above the ceiling" not in str(error):
                 raise

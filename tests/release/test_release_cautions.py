@@ -290,10 +290,10 @@ def test_answers_that_tell_a_stratum_which_is_not_released_are_told(
     plan = rr.release.Release(strata(**{"1": ["x", "y", "z"]}), drop=["noise"] if dropped else [])
     told: list[str] = []
     made = rr.release.release_file("people.csv", plan, "o.csv", warn=told.append)
-    assert (made.privacy.parity == float("inf")) == dropped
+    assert (made.privacy.privacy_ratio == float("inf")) == dropped
     why = "answers in 'level' are possible in some strata of 'noise' only, and 'noise' is not released unchanged"
     assert any(f"{why}: epsilon is infinite" in caution for caution in told) == dropped
-    assert cli.main(["ledger", "show", "people.csv.ledger"]) == 0
+    assert cli.main(["accountant", "show", "people.csv.accountant"]) == 0
     out = capfd.readouterr().out
     assert ("the draw of 'level' in " in out) == dropped
     assert ("possible in some strata of 'noise' only, and 'noise' was not released unchanged" in out) == dropped
@@ -306,5 +306,5 @@ def test_a_draw_that_has_no_level_itself_is_not_blamed_on_its_strata(capfd: pyte
     told: list[str] = []
     rr.release.release_file("people.csv", rr.release.Release(column, drop=["noise"]), "o.csv", warn=told.append)
     assert "strata" not in str(told)
-    assert cli.main(["ledger", "show", "people.csv.ledger"]) == 0
+    assert cli.main(["accountant", "show", "people.csv.accountant"]) == 0
     assert "o.csv has no level of plain LDP\n" in capfd.readouterr().out

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from ledgers import draws, states
+from accountants import draws, states
 from scipy import stats
 
 from rropt.mechanisms.families.randomized_response import RandomizedResponse
@@ -70,8 +70,8 @@ def place(tmp_path: Path, name: str, rows: int = 2000) -> Path:
 
 
 def entries(folder: Path) -> list[dict[str, Any]]:
-    """The draws of the ledger."""
-    return draws(folder / "t.parquet.ledger")
+    """The draws of the accountant."""
+    return draws(folder / "t.parquet.accountant")
 
 
 def left(folder: Path) -> list[Path]:
@@ -134,10 +134,10 @@ def test_death_at_every_step(tmp_path: Path, perform: Perform) -> None:
 @forks
 @pytest.mark.parametrize("ceiling", [None, 2])
 def test_death_in_a_transaction_changes_nothing(ceiling: int | None, tmp_path: Path, perform: Perform) -> None:
-    """Of the data's own ledger, and of one that others share."""
+    """Of the data's own accountant, and of one that others share."""
     folder = place(tmp_path, "one")
     Account.create(folder / "all", ceiling)
-    shared = [*APPLY, "--ledger", "all", "--force"]
+    shared = [*APPLY, "--accountant", "all", "--force"]
     assert perform([{"folder": folder, "arguments": shared}])[0]["status"] == 0
     for _ in range(3):
         assert perform([{"folder": folder, "arguments": shared, "die": "half a line"}])[0]["status"] == -9
@@ -190,7 +190,7 @@ def kills(times: int, tmp_path: Path, seed: int, perform: Perform, rows: int = 2
         for path in left(folder):
             complete = manifest.exists() and digest(path) in manifest.read_text(encoding="utf-8")
             assert complete or stat.S_IMODE(path.stat().st_mode) == 0o600, "others could read what is half drawn"
-        assert len(drawn) <= len(entries(folder)) <= 1 + number % 2, "whatever was drawn is in the ledger"
+        assert len(drawn) <= len(entries(folder)) <= 1 + number % 2, "whatever was drawn is in the accountant"
         before.append((contents(folder), entries(folder)))
     again = perform([{"folder": folder, "arguments": APPLY} for folder in folders])
     seen = set()
@@ -203,7 +203,7 @@ def kills(times: int, tmp_path: Path, seed: int, perform: Perform, rows: int = 2
         assert len(entries(folder)) == len(lines), "a second draw without --force"
         if result["status"] == 2:
             # What a transaction left that did not end is taken away.
-            names = [name for name in files if ".ledger" not in name]
+            names = [name for name in files if ".accountant" not in name]
             assert {name: contents(folder)[name] for name in names} == {name: files[name] for name in names}
             seen.add("released" if lines[-1]["state"] == "released" else "interrupted")
         else:
@@ -239,7 +239,7 @@ def test_a_thousand_kills_at_random_moments(tmp_path: Path, perform: Perform) ->
 
 @forks
 def test_a_full_disk_loses_nothing(tmp_path: Path, perform: Perform) -> None:
-    """No file may pass a few bytes: below the ledger's line, within the output, above it but below the manifest's
+    """No file may pass a few bytes: below the accountant's line, within the output, above it but below the manifest's
     room. An earlier output stays whole, no partial one stays, and what may have been seen of it counts as drawn."""
     cases: list[dict[str, Any]] = []
     for name in ("t.csv", "t.parquet", "t.arrow"):
@@ -258,7 +258,7 @@ def test_a_full_disk_loses_nothing(tmp_path: Path, perform: Perform) -> None:
                     release_file(folder / name, ProtectedColumn("x", MECHANISM))
                 arguments = ["apply", "m.json", name, "--column", "x", *(["--force"] if force else [])]
                 cases.append({"folder": folder, "arguments": arguments, "limit": room})
-    known = [states(ledger_of(case)) for case in cases]
+    known = [states(accountant_of(case)) for case in cases]
     before = [contents(case["folder"]) for case in cases]
     for case, lines, files, result in zip(cases, known, before, perform(cases), strict=True):
         assert result["status"] == 2, result
@@ -266,16 +266,16 @@ def test_a_full_disk_loses_nothing(tmp_path: Path, perform: Perform) -> None:
         assert len(wrong) == 1, result["err"]
         assert "cannot write (" in result["err"]
         drawn = [] if case["limit"] == 100 else ["drawing"]
-        assert states(ledger_of(case)) == lines + drawn
+        assert states(accountant_of(case)) == lines + drawn
         after = contents(case["folder"])
         for one in (after, files):
-            one.pop(ledger_of(case).name, None)
+            one.pop(accountant_of(case).name, None)
         assert after == files
 
 
-def ledger_of(case: dict[str, Any]) -> Path:
-    """The ledger of the data that a case releases."""
-    return Path(case["folder"]) / f"{case['arguments'][2]}.ledger"
+def accountant_of(case: dict[str, Any]) -> Path:
+    """The accountant of the data that a case releases."""
+    return Path(case["folder"]) / f"{case['arguments'][2]}.accountant"
 
 
 @forks
@@ -292,13 +292,13 @@ def test_a_disk_without_room_for_the_manifest(tmp_path: Path, perform: Perform) 
     (whole,) = perform([{"folder": twin, "arguments": arguments}])
     assert whole["status"] == 0
     room = (twin / "o.csv.manifest.json").stat().st_size - 1
-    assert (twin / "t.csv.ledger").stat().st_size < room
+    assert (twin / "t.csv.accountant").stat().st_size < room
     before = contents(folder)
     (result,) = perform([{"folder": folder, "arguments": arguments, "limit": room}])
     assert result["status"] == 2
     assert "o.csv.manifest.json: cannot write (File too large)" in result["err"]
     after = contents(folder)
-    assert after.keys() - before.keys() == {"t.csv.ledger"}
+    assert after.keys() - before.keys() == {"t.csv.accountant"}
     again = perform([{"folder": folder, "arguments": [*arguments, *more]} for more in ([], ["--force"])])
     assert [one["status"] for one in again] == [2, 0], "what stood in a file counts as drawn"
     assert "was interrupted on" in again[0]["err"]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ledgers import draws
+from accountants import draws
 
 import rropt as rr
 from rropt.cli import main as cli
@@ -42,21 +42,21 @@ def write(name: str, rows: int) -> str:
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "arrow"])
 def test_it_is_released_and_costs_nothing(suffix: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["ledger", "init", "--ceiling", "1", "all"]) == 0
+    assert cli.main(["accountant", "init", "--ceiling", "1", "all"]) == 0
     rr.RandomizedResponse(["a", "b"], epsilon=1).to_mechanism().save("m.json")
     for name in ("one", "two"):  # the same bytes in one folder
         data = write(f"{name}.{suffix}", 0)
-        assert cli.main(["apply", "m.json", data, "--column", "x", "--ledger", "all"]) == 0
+        assert cli.main(["apply", "m.json", data, "--column", "x", "--accountant", "all"]) == 0
         assert f"note: {data} has no records" in capsys.readouterr().out
         told = json.loads(Path(f"{name}.protected.{suffix}.manifest.json").read_text())
         assert (told["rows"], told["earlier_draws"]) == (0, 0)
     assert [one["columns"] for one in draws(Path("all"))] == [[], []]
     # Records that come later are drawn from as if nothing had been: under the ceiling, once.
     write(f"one.{suffix}", 3)
-    made = release_file(f"one.{suffix}", X, f"later.{suffix}", ledger="all")
+    made = release_file(f"one.{suffix}", X, f"later.{suffix}", accountant="all")
     assert (made.drawn, made.manifest["earlier_draws"], made.manifest["rows"]) == (True, 0, 3)
     with pytest.raises(InputError, match="a second draw leaks more"):
-        release_file(f"one.{suffix}", X, f"again.{suffix}", ledger="all")
+        release_file(f"one.{suffix}", X, f"again.{suffix}", accountant="all")
 
 
 def test_its_columns_were_not_shown() -> None:
@@ -93,4 +93,4 @@ def test_records_that_come_while_it_is_released_are_not_drawn() -> None:
     with pytest.raises(InputError, match="changed while it was read"):
         run.run()
     assert not Path("o.csv").exists()
-    assert draws(Path("t.csv.ledger")) == []
+    assert draws(Path("t.csv.accountant")) == []

@@ -20,12 +20,12 @@ JOINT = np.array([[0.3, 0.1, 0.1], [0.1, 0.2, 0.2]])
 @pytest.fixture
 def released(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    people = np.random.default_rng(3).choice(6, 60_000, p=JOINT.ravel())
+    respondents = np.random.default_rng(3).choice(6, 60_000, p=JOINT.ravel())
     csv.write_csv(
         pa.table(
             {
-                "sex": [SEX.inputs[s] for s in (people // 3).tolist()],
-                "age": [AGE.inputs[a] for a in (people % 3).tolist()],
+                "sex": [SEX.inputs[s] for s in (respondents // 3).tolist()],
+                "age": [AGE.inputs[a] for a in (respondents % 3).tolist()],
             }
         ),
         "people.csv",

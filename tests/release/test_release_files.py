@@ -1,4 +1,4 @@
-"""Releases of files: formats, bad input, the ledger against second draws, manifests, counts, the command line."""
+"""Releases of files: formats, bad input, the accountant against second draws, manifests, counts, the command line."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from accountants import draws, states
 from hypothesis import given, settings, strategies as st
-from ledgers import draws, states
 
 import rropt as rr
 from rropt import __main__ as cli
@@ -129,7 +129,7 @@ def test_a_release_changes_the_protected_column_and_nothing_else(name: str) -> N
     assert made["x"].to_pylist() == [LABELS[(at + 1) % 3] for at in range(7)]
     assert made.drop_columns("x").equals(given.drop_columns("x"))
     assert data.read_bytes() == before
-    assert set(contents()) == {name, str(released.output), f"{released.output}.manifest.json", f"{name}.ledger"}
+    assert set(contents()) == {name, str(released.output), f"{released.output}.manifest.json", f"{name}.accountant"}
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -290,7 +290,7 @@ def test_strata_joint_and_dropped_columns_of_a_file() -> None:
     assert list(zip(made["s"].to_pylist(), made["t"].to_pylist(), strict=True)) == [("f", "u"), ("m", "u")]
     assert made["x"][0].as_py() == "b"
     told = released.manifest
-    assert (told["unprotected"], told["dropped"], told["epsilon"], told["parity"]) == (
+    assert (told["unprotected"], told["dropped"], told["epsilon"], told["privacy_ratio"]) == (
         ["g"],
         ["name"],
         None,
@@ -428,9 +428,9 @@ def test_a_name_that_cannot_be_given_leaves_earlier_releases(monkeypatch: pytest
             with pytest.raises(InputError, match=r"cannot write \(No space left on device\)"):
                 release_file(data, ProtectedColumn("x", ABC), force=force)
         after = contents()
-        assert states(Path("t.csv.ledger"))[-1] == "drawing"
-        del after["t.csv.ledger"]
-        assert after == {name: text for name, text in before.items() if name != "t.csv.ledger"}
+        assert states(Path("t.csv.accountant"))[-1] == "drawing"
+        del after["t.csv.accountant"]
+        assert after == {name: text for name, text in before.items() if name != "t.csv.accountant"}
         with pytest.raises(InputError, match="was interrupted on"):
             release_file(data, ProtectedColumn("x", ABC))
         release_file(data, ProtectedColumn("x", ABC), force=True)
@@ -517,7 +517,7 @@ def test_bad_outputs(output: str, message: str) -> None:
 
 
 def entries(data: str) -> list[dict[str, Any]]:
-    return draws(Path(f"{data}.ledger"))
+    return draws(Path(f"{data}.accountant"))
 
 
 def test_a_second_draw_is_refused_under_any_name_unless_forced() -> None:
@@ -531,7 +531,7 @@ def test_a_second_draw_is_refused_under_any_name_unless_forced() -> None:
         with pytest.raises(InputError, match=r"'x' of this data was released on .* second draw leaks more .*--force"):
             release_file(data, again, output)
         assert contents() == before
-    # A link or a copy of the file with its ledger is the same data.
+    # A link or a copy of the file with its accountant is the same data.
     Path("link.parquet").symlink_to(data)
     with pytest.raises(InputError, match="second draw"):
         release_file("link.parquet", column, "o.parquet")
@@ -692,7 +692,7 @@ def test_the_manifest_tells_what_was_done_and_nothing_of_the_data() -> None:
     }
     (column,) = told["columns"]
     assert column["mechanism"] == digest(ABC)
-    assert Fraction(column["parity"]) == ABC.parity
+    assert Fraction(column["privacy_ratio"]) == ABC.privacy_ratio
     assert (column["null"], column["other"]) == ({"x": "b"}, {"x": "c"})
     assert (told["unprotected"], told["dropped"], told["rows"]) == (["id", "flag", "when"], ["real"], 30)
     # By a hash of the data, whoever knows all records but one could guess that one.

@@ -25,7 +25,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     INCOME.save("m.json")
 
 
-def people(*income: str) -> None:
+def respondents(*income: str) -> None:
     lines = [f"{value},{'north' if at % 2 else 'south'}" for at, value in enumerate(income)]
     Path("d.csv").write_text("\n".join(["income,region", *lines, ""]), encoding="utf-8")
 
@@ -35,7 +35,7 @@ def apply(*options: str) -> int:
 
 
 def test_what_is_replaced_is_counted_on_the_error_stream(capsys: pytest.CaptureFixture[str]) -> None:
-    people(*["low"] * 20, *["rich"] * 7, *[""] * 3)
+    respondents(*["low"] * 20, *["rich"] * 7, *[""] * 3)
     assert apply("--column", "income", "--null", "low", "--other", "high", "--json") == 0
     out, err = capsys.readouterr()
     assert "7 of 30 values of column 'income' are unknown and count as 'high'" in err
@@ -60,7 +60,7 @@ def test_what_is_replaced_is_counted_on_the_error_stream(capsys: pytest.CaptureF
 def test_a_column_of_other_values_is_refused(
     income: list[str], options: list[str], what: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    people(*income)
+    respondents(*income)
     before = sorted(Path().iterdir())
     assert apply(*options) == 2
     out, err = capsys.readouterr()
@@ -68,13 +68,13 @@ def test_a_column_of_other_values_is_refused(
     assert err.count("\n") == 1
     assert what in err
     assert "--force" in err
-    assert [one for one in Path().iterdir() if not one.name.startswith("d.csv.ledger")] == before
+    assert [one for one in Path().iterdir() if not one.name.startswith("d.csv.accountant")] == before
     assert apply(*options, "--force") == 0
     assert f"warning: {what}" in capsys.readouterr().err
 
 
 def test_a_column_of_strata_with_one_label() -> None:
-    people(*["low", "high"] * 5)
+    respondents(*["low", "high"] * 5)
     plan = rr.release.ProtectedColumn("income", {"north": INCOME}, by="region", other={"region": "north"})
     seen: list[str] = []
     rr.release.release_file("d.csv", plan, warn=seen.append)
@@ -82,7 +82,7 @@ def test_a_column_of_strata_with_one_label() -> None:
 
 
 def test_a_column_that_is_mostly_missing_is_released(capsys: pytest.CaptureFixture[str]) -> None:
-    people("low", *[""] * 29)
+    respondents("low", *[""] * 29)
     assert apply("--column", "income", "--null", "high") == 0
     assert "29 of 30 values of column 'income' are missing and count as 'high'" in capsys.readouterr().err
 
@@ -91,7 +91,7 @@ def test_a_column_that_is_mostly_missing_is_released(capsys: pytest.CaptureFixtu
 
 
 def test_a_column_that_was_randomised_is_not_randomised_again(capsys: pytest.CaptureFixture[str]) -> None:
-    people(*["low", "high"] * 40)
+    respondents(*["low", "high"] * 40)
     assert apply("--column", "income") == 0
     again = ["apply", "m.json", "o.csv", "--column", "income", "-o", "p.csv"]
     capsys.readouterr()
@@ -114,7 +114,7 @@ def test_a_column_that_was_randomised_is_not_randomised_again(capsys: pytest.Cap
 
 
 def test_another_column_of_a_release_is_randomised() -> None:
-    people(*["low", "high"] * 40)
+    respondents(*["low", "high"] * 40)
     assert apply("--column", "income") == 0
     region = rr.RandomizedResponse(["north", "south"], epsilon=1)
     rr.release.release_file("o.csv", rr.release.ProtectedColumn("region", region), "p.csv", warn=print)

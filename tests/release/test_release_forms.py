@@ -131,10 +131,10 @@ def test_every_form_is_read_as_the_format_says(name: str, tmp_path: Path) -> Non
     assert [list(row) for row in zip(*map(found.column, range(len(found.outputs))), strict=True)] == rows
     worst = (
         max(max(column) / min(column) for column in zip(*rows, strict=True) if max(column))
-        if found.parity != float("inf")
+        if found.privacy_ratio != float("inf")
         else float("inf")
     )
-    assert found.parity == worst
+    assert found.privacy_ratio == worst
     # The value that the checker proves of its own reading is that of ours.
     if document["problem"]["utility"] == {"kind": "mutual_information"}:
         prior = rr.Prior.from_counts(dict(zip(found.inputs, map(int, document["problem"]["weights"]), strict=True)))
@@ -157,7 +157,7 @@ def test_k_denominators_off_the_diagonal_draw_the_certified_matrix(
     Path("d.csv").write_text("x\n" + "a\nb\nc\n" * 20)
     assert cli.main(["apply", "c.json", "d.csv", "--column", "x"]) == 0
     told = json.loads(Path("d.protected.csv.manifest.json").read_text())
-    assert 1 < Fraction(told["parity"]) <= 3
+    assert 1 < Fraction(told["privacy_ratio"]) <= 3
 
 
 @pytest.mark.parametrize(

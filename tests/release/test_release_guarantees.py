@@ -21,7 +21,7 @@ DESIGNS: dict[str, tuple[Any, list[Any], str]] = {
     "robust": (
         rr.MutualInformation(PAIRS),
         [rr.RLDP(1, rr.robust.ChiSquareSet(PAIRS), form="exact")],
-        "robust LDP (epsilon 1) over the confidence set of 130 counted people stated in its certificate, up to "
+        "robust LDP (epsilon 1) over the confidence set of 130 counted records stated in its certificate, up to "
         "chi-square distance 0.0601132; plain LDP "
         "(epsilon ",
     ),
@@ -37,8 +37,8 @@ DESIGNS: dict[str, tuple[Any, list[Any], str]] = {
 @pytest.fixture(autouse=True)
 def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    people = [("ill", '"young, mostly"', "a"), ("well", "old", "b"), ("well", '"young, mostly"', "c")] * 40
-    lines = [f"{at},{','.join(one)}" for at, one in enumerate(people)]
+    respondents = [("ill", '"young, mostly"', "a"), ("well", "old", "b"), ("well", '"young, mostly"', "c")] * 40
+    lines = [f"{at},{','.join(one)}" for at, one in enumerate(respondents)]
     Path("d.csv").write_text("id,state,age,x\n" + "\n".join(lines) + "\n", encoding="utf-8")
 
 
@@ -60,13 +60,13 @@ def test_manifest_and_output_tell_the_guarantee_first(name: str, capsys: pytest.
     assert column["certificate"] == "checked"
     (guarantee,) = column["guarantees"]
     assert str(Guarantee(**guarantee)) in column["guarantee"]
-    # The ledger keeps the notion, and adds up by plain LDP.
-    assert cli.main(["ledger", "show", "d.csv.ledger", "--json"]) == 0
+    # The accountant keeps the notion, and adds up by plain LDP.
+    assert cli.main(["accountant", "show", "d.csv.accountant", "--json"]) == 0
     account = json.loads(capsys.readouterr().out)
     assert account["draws"][0]["columns"][0]["guarantee"] == column["guarantee"]
     plain = "infinite" if column["epsilon"] is None else column["epsilon"]
     assert account["spent"] == plain or 0 <= float(account["spent"]) - plain < 1e-9
-    assert cli.main(["ledger", "show", "d.csv.ledger"]) == 0
+    assert cli.main(["accountant", "show", "d.csv.accountant"]) == 0
     assert ("robust LDP: it holds for each draw alone" in capsys.readouterr().out) == (name == "robust")
 
 

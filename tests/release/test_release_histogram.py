@@ -1,4 +1,4 @@
-"""Counts with noise for a design: the noise is exact, and the ledger counts it before the first random word."""
+"""Counts with noise for a design: the noise is exact, and the accountant counts it before the first random word."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from ledgers import draws, states
+from accountants import draws, states
 from scipy import stats
 
 from rropt import __main__ as cli
@@ -37,8 +37,8 @@ epsilon = 1
 def test_the_noise_has_its_exact_law(epsilon: str) -> None:
     noise, rng, number = GeometricNoise(Fraction(epsilon)), random.Random(epsilon), 20_000
     # The ratio of two neighbouring histograms: two counts change by one each.
-    assert noise.parity == noise.ratio**-2 <= exp_enclosure(Fraction(epsilon)).lower
-    assert noise.parity > 1
+    assert noise.privacy_ratio == noise.ratio**-2 <= exp_enclosure(Fraction(epsilon)).lower
+    assert noise.privacy_ratio > 1
     drawn = np.array([noise.draw(lambda bits: rng.getrandbits(bits) if bits else 0) for _ in range(number)])
     ratio = float(noise.ratio)
     edges = np.unique(np.quantile(drawn, np.linspace(0.05, 0.95, 19)).astype(int))
@@ -84,16 +84,16 @@ def solve(*more: str) -> int:
     return cli.main(["solve", "p.toml", "--data", "people.csv", "--column", "x", "--out", "design", *more])
 
 
-def test_the_ledger_counts_it_and_the_release_after_it(
+def test_the_accountant_counts_it_and_the_release_after_it(
     data: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The noise may be 0; here it is not.
     monkeypatch.setattr(GeometricNoise, "draw", lambda self: 1000)
-    assert cli.main(["ledger", "init", "--ceiling", "1.75", "all"]) == 0
-    assert solve("--public-epsilon", "0.5", "--ledger", "all") == 0
-    assert states(Path("all")) == states(Path("people.csv.ledger")) == ["released"]
-    parity = Fraction(draws(Path("all"))[0]["columns"][0]["parity"])
-    assert 1.64 < parity <= exp_enclosure(Fraction("0.5")).lower
+    assert cli.main(["accountant", "init", "--ceiling", "1.75", "all"]) == 0
+    assert solve("--public-epsilon", "0.5", "--accountant", "all") == 0
+    assert states(Path("all")) == states(Path("people.csv.accountant")) == ["released"]
+    privacy_ratio = Fraction(draws(Path("all"))[0]["columns"][0]["privacy_ratio"])
+    assert 1.64 < privacy_ratio <= exp_enclosure(Fraction("0.5")).lower
     # Nothing exact is left in the results, which can be published.
     text = "".join(path.read_text(encoding="utf-8") for path in Path("design").iterdir())
     assert not [count for count in COUNTS.values() if f" {count}," in text]
@@ -103,28 +103,28 @@ def test_the_ledger_counts_it_and_the_release_after_it(
     assert cli.main(["publish", "design", "-o", "public"]) == 0
     assert "stays" not in capsys.readouterr().out
     # The column itself can be released then, and both count; a third draw is above the ceiling.
-    assert cli.main(["apply", "design", data, "--column", "x", "--ledger", "all"]) == 0
+    assert cli.main(["apply", "design", data, "--column", "x", "--accountant", "all"]) == 0
     manifest = json.loads(Path("people.protected.csv.manifest.json").read_text(encoding="utf-8"))
     assert 1.49 < manifest["epsilon_with_earlier"] <= 1.5
     before = len(draws(Path("all")))
-    assert solve("--public-epsilon", "0.5", "--ledger", "all") == 2
+    assert solve("--public-epsilon", "0.5", "--accountant", "all") == 2
     assert "above the ceiling of 1.75" in capsys.readouterr().err
-    assert solve("--public-epsilon", "0.2", "--ledger", "all") == 0
+    assert solve("--public-epsilon", "0.2", "--accountant", "all") == 0
     assert len(draws(Path("all"))) == before + 1
-    assert cli.main(["ledger", "verify", "all"]) == 0
+    assert cli.main(["accountant", "verify", "all"]) == 0
 
 
-def test_it_is_in_the_ledger_before_the_first_word(data: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_in_the_accountant_before_the_first_word(data: str, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Any] = []
 
     def draw(self: GeometricNoise) -> int:
-        seen.append(states(Path("people.csv.ledger")))
+        seen.append(states(Path("people.csv.accountant")))
         raise KeyboardInterrupt
 
     monkeypatch.setattr(GeometricNoise, "draw", draw)
     assert solve("--public-epsilon", "0.5") == 130
     assert seen == [["drawing"]]
-    assert states(Path("people.csv.ledger")) == ["drawing"]
+    assert states(Path("people.csv.accountant")) == ["drawing"]
     assert not list(Path("design").glob("*")) if Path("design").exists() else True
 
 
@@ -149,7 +149,7 @@ def test_what_is_wrong_is_said_before_anything_is_drawn(data: str, capsys: pytes
         assert solve("--public-epsilon", "0.5") == 2
         assert "p.toml: [input] names no categories; name all of them there" in capsys.readouterr().err
     both, account = "--public-epsilon and --public-counts are both given", "--population need --public-epsilon"
-    told = {("--public-epsilon", "1", "--public-counts", "10"): both, ("--ledger", "all"): account}
+    told = {("--public-epsilon", "1", "--public-counts", "10"): both, ("--accountant", "all"): account}
     for more, message in {**told, ("--population", "p"): account}.items():
         assert solve(*more) == 2
         assert message in capsys.readouterr().err

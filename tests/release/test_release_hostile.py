@@ -38,7 +38,7 @@ def _empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     AB.save("m.json")
 
 
-def people(name: str = "t.csv", rows: int = 40) -> Path:
+def respondents(name: str = "t.csv", rows: int = 40) -> Path:
     path = Path(name)
     path.write_text("x\n" + "a\nb\n" * (rows // 2))
     return path
@@ -49,7 +49,7 @@ def people(name: str = "t.csv", rows: int = 40) -> Path:
 
 @pytest.mark.parametrize("copied", [shutil.copyfile, os.link])
 def test_a_copy_in_the_same_folder_is_not_drawn_from_again(copied: Callable[[Path, str], object]) -> None:
-    data = people()
+    data = respondents()
     release_file(data, COLUMN)
     copied(data, "copy.csv")
     with pytest.raises(InputError, match=r"'x' of this data was released on .* a second draw leaks more"):
@@ -62,10 +62,10 @@ def test_a_copy_in_the_same_folder_is_not_drawn_from_again(copied: Callable[[Pat
     assert release_file(data, COLUMN, force=True).manifest["earlier_draws"] == 2
 
 
-@pytest.mark.parametrize("gone", [".other.csv.ledger.abcdefgh", "other.csv"])
+@pytest.mark.parametrize("gone", [".other.csv.accountant.abcdefgh", "other.csv"])
 def test_a_file_that_is_removed_while_the_folder_is_listed(gone: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    release_file(people("other.csv", 42), COLUMN)
-    data = people()
+    release_file(respondents("other.csv", 42), COLUMN)
+    data = respondents()
     Path(gone).write_text("")
     scandir = os.scandir
 
@@ -80,28 +80,28 @@ def test_a_file_that_is_removed_while_the_folder_is_listed(gone: str, monkeypatc
     assert release_file(data, COLUMN).drawn
 
 
-def test_renamed_data_keep_their_ledger_and_edited_ones_are_told_of_it() -> None:
-    release_file(people(), COLUMN)
+def test_renamed_data_keep_their_accountant_and_edited_ones_are_told_of_it() -> None:
+    release_file(respondents(), COLUMN)
     os.rename("t.csv", "new.csv")
-    for ledger in (None, "t.csv.ledger"):
+    for accountant in (None, "t.csv.accountant"):
         with pytest.raises(InputError, match="a second draw leaks more"):
-            release_file("new.csv", COLUMN, ledger=ledger)
+            release_file("new.csv", COLUMN, accountant=accountant)
     Path("new.csv").write_text("x\n" + "a\n" * 40)
     with pytest.raises(InputError, match="a second draw leaks more"):
-        release_file("new.csv", COLUMN, ledger="t.csv.ledger")
+        release_file("new.csv", COLUMN, accountant="t.csv.accountant")
     (note,) = release_file("new.csv", COLUMN).notes
-    assert "t.csv.ledger records draws from data that is not here any more" in note
-    # Of a ledger that cannot be read it is not known which data it is of.
-    Path("lost.csv.ledger").write_bytes(Path("t.csv.ledger").read_bytes()[:5000])
-    with pytest.raises(InputError, match=r"lost\.csv\.ledger: it cannot be read"):
-        release_file(people("other.csv", 42), COLUMN)
-    # What has the name of a ledger and is none is left alone.
-    Path("lost.csv.ledger").write_text("2026-11-29 * Groceries\n")
+    assert "t.csv.accountant records draws from data that is not here any more" in note
+    # Of an accountant that cannot be read it is not known which data it is of.
+    Path("lost.csv.accountant").write_bytes(Path("t.csv.accountant").read_bytes()[:5000])
+    with pytest.raises(InputError, match=r"lost\.csv\.accountant: it cannot be read"):
+        release_file(respondents("other.csv", 42), COLUMN)
+    # What has the name of an accountant and is none is left alone.
+    Path("lost.csv.accountant").write_text("2026-11-29 * Groceries\n")
     assert release_file("other.csv", COLUMN).drawn
 
 
 def test_other_records_in_the_same_folder_are_other_data() -> None:
-    release_file(people("one.csv"), COLUMN)
+    release_file(respondents("one.csv"), COLUMN)
     other = Path("two.csv")
     other.write_text(Path("one.csv").read_text().replace("a\nb\n", "b\na\n", 1))
     assert release_file(other, COLUMN).manifest["earlier_draws"] == 0
@@ -116,7 +116,7 @@ def test_two_names_of_one_file_in_a_folder_are_drawn_once() -> None:
 
 
 def test_two_names_are_released_at_once_by_one_process_at_most() -> None:
-    data = people()
+    data = respondents()
     os.link(data, "copy.csv")
     seen = []
 
@@ -143,10 +143,10 @@ READERS: dict[str, Callable[[str], list[str]]] = {
     "solution": lambda path: ["report", path],
     "prior": lambda path: ["audit", "m.json", "--prior", path],
     "counts": lambda path: ["solve", problem(f'counts_file = "{path}"')],
-    "ledger": lambda path: ["apply", "m.json", "t.csv", "--column", "x", "--ledger", path],
-    "ledger to show": lambda path: ["ledger", "show", path],
+    "accountant": lambda path: ["apply", "m.json", "t.csv", "--column", "x", "--accountant", path],
+    "accountant to show": lambda path: ["accountant", "show", path],
     "key": lambda path: ["apply", "m.json", "t.csv", "--column", "x", "--id", "x", "--key", path],
-    "public key": lambda path: ["ledger", "verify", "t.csv", "--receipt", "m.json", "--public", path],
+    "public key": lambda path: ["accountant", "verify", "t.csv", "--receipt", "m.json", "--public", path],
     "certificate": lambda path: ["check", path],
     "certificate to prove again": lambda path: ["core", path],
     "problem": lambda path: ["solve", path + ".toml"],
@@ -183,7 +183,7 @@ def problem(prior: str) -> str:
 def test_a_pipe_or_a_device_is_refused_at_once(
     reader: str, endless: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    people()
+    respondents()
     place = str(tmp_path / "endless")
     for name in (place, *(place + suffix for suffix in (".toml", ".csv", ".parquet", ".npy", ".csv.journal.jsonl"))):
         if endless == "pipe":
@@ -414,7 +414,7 @@ def test_no_problem_file_shows_a_file_outside_of_its_folder(case: str, way: str,
 def test_no_name_of_a_file_reaches_the_terminal_as_it_is(capfd: pytest.CaptureFixture[str]) -> None:
     folder = Path(ESCAPE.replace("/", ""))
     folder.mkdir()
-    data = people(str(folder / "t.csv"))
+    data = respondents(str(folder / "t.csv"))
     plan = folder / "plan.toml"
     plan.write_text("schema = 1")
     matrix = folder / "m.csv"
@@ -475,7 +475,7 @@ def test_labels_are_escaped_in_every_picture(tmp_path: Path) -> None:
 def test_a_system_without_randomness_is_named(
     error: Exception, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    people()
+    respondents()
 
     def broken(count: int) -> bytes:
         raise error

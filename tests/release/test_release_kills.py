@@ -1,4 +1,4 @@
-"""Releases under one shared ledger that are ended at random moments: what was drawn is in both ledgers, no total is
+"""Releases under one shared accountant that are ended at random moments: what was drawn is in both accountants, no total is
 understated, and no other user reads what is half written. An independent script reads all that is left."""
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from ledgers import draws
+from accountants import draws
 from postgres import database, server
 from release_census import Census, level
 
@@ -99,7 +99,7 @@ def perform(cases: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def kills(folders: int, root: Path, shared: Path | str, seed: int) -> None:
     """Twice as many ends as folders: in a first draw, and in a second one by force. Then the command as it was."""
     rng = random.Random(seed)
-    assert cli.main(["ledger", "init", "--ceiling", "3", str(shared)]) == 0
+    assert cli.main(["accountant", "init", "--ceiling", "3", str(shared)]) == 0
     good, bad = root / "good", root / "bad"
     pq.write_table(data_of("a"), good)
     pq.write_table(data_of("z"), bad)
@@ -108,7 +108,7 @@ def kills(folders: int, root: Path, shared: Path | str, seed: int) -> None:
     for number in range(folders):
         (root / str(number)).mkdir()
     census = Census(root, shared, Fraction(3))
-    options = ["--column", "x", "-o", "o.parquet", "--ledger", str(shared), "--population"]
+    options = ["--column", "x", "-o", "o.parquet", "--accountant", str(shared), "--population"]
 
     def cases(ends: list[Any], *more: str) -> list[dict[str, Any]]:
         found = []
@@ -156,14 +156,14 @@ def kills(folders: int, root: Path, shared: Path | str, seed: int) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
-def test_twenty_ends_under_a_shared_ledger(kind: str, root: Path) -> None:
+def test_twenty_ends_under_a_shared_accountant(kind: str, root: Path) -> None:
     campaign(kind, 10, root, 2)
 
 
 @pytest.mark.long
 @pytest.mark.campaign
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
-def test_a_thousand_ends_under_a_shared_ledger(kind: str, root: Path) -> None:
+def test_a_thousand_ends_under_a_shared_accountant(kind: str, root: Path) -> None:
     campaign(kind, 500, root, 3)
 
 
@@ -239,18 +239,18 @@ class Folders:
         is: then it meets an unknown value. Returns how many ends there were, the last one included."""
         data, out = self.root / f"d{number}", self.root / f"o{number}"
         shared = self.root / f"all{number}" if self.socket is None else database(self.socket, f"all{number}")
-        assert cli.main(["ledger", "init", "--ceiling", "3", str(shared)]) == 0
+        assert cli.main(["accountant", "init", "--ceiling", "3", str(shared)]) == 0
         data.mkdir()
         for name, content in self.files.items():
             (data / name).write_bytes(content)
-        arguments = ["apply", "m.json", data.name, "--column", "x", "-o", out.name, "--ledger", str(shared)]
+        arguments = ["apply", "m.json", data.name, "--column", "x", "-o", out.name, "--accountant", str(shared)]
         arguments += ["--population", "{file}", *self.options]
         case = {"folder": self.root, "arguments": arguments, "after": shared}
         known: dict[str, bytes] = {}
         seen: dict[str, set[str]] = defaultdict(set)
         for ends in itertools.count(1):
-            # A draw that was begun in one of its two ledgers, and not in the other one, is not begun again.
-            begun = {one["population"] for path in (shared, *data.glob("*.ledger")) for one in draws(path)}
+            # A draw that was begun in one of its two accountants, and not in the other one, is not begun again.
+            begun = {one["population"] for path in (shared, *data.glob("*.accountant")) for one in draws(path)}
             new = self.files.keys() - begun - {"z.parquet"}
             how = rng.choice([*SIGNALS, "full disk"]) if new else "unknown value"
             workers: list[int] = self.workers()
@@ -290,7 +290,7 @@ class Folders:
         told = draws(shared)
         for name in self.files:
             common = [one for one in told if one["population"] == name]
-            own = draws(data / f"{name}.ledger")
+            own = draws(data / f"{name}.accountant")
             assert len(common) <= 1, "reserved twice"
             assert len(own) <= 1, "drawn twice"
             assert seen[name] <= {one["release"] for one in own} & {one["release"] for one in common}

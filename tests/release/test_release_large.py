@@ -128,7 +128,7 @@ def test_a_kept_family_is_the_written_matrix(family: HadamardResponse | LocalHas
     assert [[kept.entry(x, y) for y in range(m)] for x in range(k)] == [
         [written.entry(x, y) for y in range(m)] for x in range(k)
     ]
-    assert (kept.parity, kept.ranges, kept.rank) == (written.parity, written.ranges, written.rank)
+    assert (kept.privacy_ratio, kept.ranges, kept.rank) == (written.privacy_ratio, written.ranges, written.rank)
     assert [kept.extremes(y) for y in range(m)] == [written.extremes(y) for y in range(m)]
     for weights in ([1] * k, [3**x for x in range(k)], [0] * (k - 1) + [1], [10**30 + x for x in range(k)]):
         prior = rr.Prior.from_counts(dict(zip(family.inputs, weights, strict=True)))
@@ -161,7 +161,7 @@ def test_a_large_family_is_kept_in_its_file(make: Any, tmp_path: Path) -> None:
     assert isinstance(again, FamilyMechanism)
     assert (again.inputs, again.outputs, again.denominators) == (made.inputs, made.outputs, made.denominators)
     assert again.column(4321) == made.column(4321)
-    assert again.parity == family.ratio
+    assert again.privacy_ratio == family.ratio
     assert again.epsilon.upper <= 1
     assert digest(again) == digest(made)
     # Shown without its matrix.
@@ -196,7 +196,7 @@ def test_the_implicit_matrix_is_the_written_one(level: dict[str, object], tmp_pa
     rows = [[on if x == y else off for y in range(k)] for x in range(k)]
     written = Mechanism.from_rationals(rows, inputs=made.inputs, outputs=made.outputs)
     assert on + (k - 1) * off == 1
-    assert made.parity == written.parity == on / off <= RandomizedResponse(k, **level).level.ratio.lower
+    assert made.privacy_ratio == written.privacy_ratio == on / off <= RandomizedResponse(k, **level).level.ratio.lower
     assert [made.column(y) for y in (0, 100, 256)] == [written.column(y) for y in (0, 100, 256)]
     assert made.rank == written.rank == k
     again = Mechanism.load(made.save(tmp_path / "m.json"))

@@ -77,7 +77,7 @@ def test_the_same_record_has_the_same_answer_everywhere() -> None:
     for at, (name, rows) in enumerate(
         (("copy.csv", ROWS), ("order.csv", edited), ("more.csv", more), ("p.parquet", more))
     ):
-        # In folders of their own, so that no ledger is shared.
+        # In folders of their own, so that no accountant is shared.
         made = release_file(write(f"f{at}/{name}", rows), COLUMN, **WITH)
         found = answers(str(made.output))
         assert {name: found[name] for name in first} == first, name
@@ -293,23 +293,23 @@ def spent() -> str:
 
 
 def test_a_repeat_costs_nothing_under_a_ceiling() -> None:
-    assert cli.main(["ledger", "init", "--ceiling", "1", "all"]) == 0
-    level = release_file(write("t.csv", ROWS), COLUMN, "o0.csv", ledger="all", **WITH)
+    assert cli.main(["accountant", "init", "--ceiling", "1", "all"]) == 0
+    level = release_file(write("t.csv", ROWS), COLUMN, "o0.csv", accountant="all", **WITH)
     assert level.manifest["columns"][0]["memoised"]
     for at in range(1, 4):
         write("t.csv", ROWS[::-1] if at % 2 else ROWS)
-        made = release_file("t.csv", COLUMN, f"o{at}.csv", ledger="all", **WITH)
+        made = release_file("t.csv", COLUMN, f"o{at}.csv", accountant="all", **WITH)
         assert made.manifest["epsilon_with_earlier"] == level.manifest["epsilon"]
         assert answers(f"o{at}.csv") == answers("o0.csv")
         assert spent() == "1"
     # New people were not drawn before, and no person more than once.
-    made = release_file(write("t.csv", [*ROWS, ("new", "b", "")]), COLUMN, "more.csv", ledger="all", **WITH)
+    made = release_file(write("t.csv", [*ROWS, ("new", "b", "")]), COLUMN, "more.csv", accountant="all", **WITH)
     assert made.manifest["epsilon_with_earlier"] == level.manifest["epsilon"]
     with pytest.raises(InputError, match="a second draw leaks more"):
-        release_file("t.csv", COLUMN, "fresh.csv", ledger="all")
+        release_file("t.csv", COLUMN, "fresh.csv", accountant="all")
     with pytest.raises(InputError, match="above the ceiling"):
-        release_file("t.csv", COLUMN, "fresh.csv", ledger="all", force=True)
-    assert cli.main(["ledger", "verify", "all"]) == 0
+        release_file("t.csv", COLUMN, "fresh.csv", accountant="all", force=True)
+    assert cli.main(["accountant", "verify", "all"]) == 0
 
 
 def test_a_changed_value_is_refused_or_infinite() -> None:
@@ -322,9 +322,9 @@ def test_a_changed_value_is_refused_or_infinite() -> None:
     with pytest.warns(UserWarning, match="has another value"):
         forced = release_file("t.csv", COLUMN, "o.csv", force=True, **WITH)
     assert forced.manifest["epsilon_with_earlier"] is None
-    (why,) = Account.load(Path("t.csv.ledger").resolve()).to_dict()["infinite"]
+    (why,) = Account.load(Path("t.csv.accountant").resolve()).to_dict()["infinite"]
     assert "o.csv has no level of plain LDP, or a value changed under its key" in why
-    # The other answers are what they were, and the ledger stays infinite.
+    # The other answers are what they were, and the accountant stays infinite.
     first, found = answers("t.protected.csv"), answers("o.csv")
     assert [name for name in first if first[name] != found[name]] in ([], ["p3"])
     again = release_file(write("t.csv", [row for row in ROWS if row[0] != "p3"]), COLUMN, "o2.csv", force=True, **WITH)
@@ -426,10 +426,10 @@ def test_strata_in_another_order_are_a_second_draw_or_the_same_answers() -> None
 # -- files and bad input -----------------------------------------------------------------------------------------
 
 
-def test_neither_ledger_nor_memory_holds_a_record() -> None:
+def test_neither_accountant_nor_memory_holds_a_record() -> None:
     secret = [(f"secret-{at}", value, "") for at, (_, value, _) in enumerate(ROWS)]
     release_file(write("t.csv", secret), COLUMN, **WITH)
-    for name in ("key.records", "t.csv.ledger"):
+    for name in ("key.records", "t.csv.accountant"):
         assert b"secret-" not in Path(name).read_bytes()
         assert os.stat(name).st_mode & 0o077 == 0
     assert "secret-" not in Path("t.protected.csv.manifest.json").read_text(encoding="utf-8")

@@ -37,7 +37,7 @@ mechanisms = { Male = "male.json", Female = "female.json" }
 """
 
 
-def people(seed: int = 1) -> Any:
+def respondents(seed: int = 1) -> Any:
     draw = np.random.default_rng(seed)
     sex = [name for name, n in N.items() for _ in range(n)]
     race = [RACES[x] for name, n in N.items() for x in draw.choice(3, n, p=SHARES[name]).tolist()]
@@ -50,7 +50,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     STRICT.save("male.json")
     LOOSE.save("female.json")
-    csv.write_csv(people(), "people.csv")
+    csv.write_csv(respondents(), "people.csv")
 
 
 def release(top: str = "", column: str = "") -> None:
@@ -127,7 +127,7 @@ WRONG = (
 def test_each_stratum_is_held_to_its_own_mechanism() -> None:
     """In a map of mechanisms too, however the release is read, and in every stratum that is read."""
     both = {"Male": STRICT, "Female": LOOSE}
-    few = people().slice(0, 600)
+    few = respondents().slice(0, 600)
     csv.write_csv(few, "few.csv")
     rr.release.release_file("few.csv", rr.release.ProtectedColumn("race", both, by="sex"), "safe.csv")
     readers = (
@@ -160,7 +160,7 @@ def test_strata_of_one_mechanism_pool_to_what_it_estimates_alone() -> None:
 
 
 def test_missing_strata_are_read_as_the_release_read_them() -> None:
-    rows = people().to_pylist()
+    rows = respondents().to_pylist()
     sexes = [None if at % 10 == 0 and row["sex"] == "Female" else row["sex"] for at, row in enumerate(rows)]
     parquet.write_table(pa.table({"sex": sexes, "race": [row["race"] for row in rows]}), "p.parquet")
     both = {"Male": STRICT, "Female": LOOSE}
@@ -201,7 +201,7 @@ def test_strata_that_are_not_in_the_release_are_refused(capfd: pytest.CaptureFix
 
 def test_two_columns_by_the_same_strata_are_estimated_jointly() -> None:
     both = {"Male": STRICT, "Female": LOOSE}
-    table = people().append_column("again", people()["race"])
+    table = respondents().append_column("again", respondents()["race"])
     parquet.write_table(table, "p.parquet")
     plan = rr.release.Release(
         [rr.release.ProtectedColumn("race", both, by="sex"), rr.release.ProtectedColumn("again", LOOSE)]
@@ -241,7 +241,7 @@ def test_without_a_manifest_it_works_and_says_so(capfd: pytest.CaptureFixture[st
 def test_a_folder_that_was_released_is_read_as_one_file(capfd: pytest.CaptureFixture[str]) -> None:
     for at in range(3):
         Path("parts/deep").mkdir(parents=True, exist_ok=True)
-        parquet.write_table(people(at), f"parts/{'deep/' if at == 2 else ''}{at}.parquet")
+        parquet.write_table(respondents(at), f"parts/{'deep/' if at == 2 else ''}{at}.parquet")
     assert cli.main(["apply", "male.json", "parts", "--column", "race", "-o", "safe"]) == 0
     capfd.readouterr()
     assert cli.main(["estimate", "male.json", "safe", "--column", "race", "--json"]) == 0

@@ -1,4 +1,4 @@
-"""Lines of a shared ledger are on the disk before a draw begins, also after a loss of power."""
+"""Lines of a shared accountant are on the disk before a draw begins, also after a loss of power."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import NoReturn
 
 import pytest
-from ledgers import draws, events
+from accountants import draws, events
 
 from rropt import __main__ as cli
 from rropt.errors import InputError
 from rropt.mechanisms.families.randomized_response import RandomizedResponse
 from rropt.release import ProtectedColumn, release_file
 from rropt.release.storage.chain import DRAWING
-from rropt.release.storage.database import LedgerFile, create_ledger
+from rropt.release.storage.database import AccountantFile, create_accountant
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="elsewhere SQLite syncs each commit")
 SYNC = "fdatasync" if hasattr(os, "fdatasync") else "fsync"
@@ -31,7 +31,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_name_of_a_new_log_is_on_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    create_ledger(Path("all"), None, "person")
+    create_accountant(Path("all"), None, "person")
     assert not Path("all-wal").exists()
     seen, real = [], os.fsync
 
@@ -41,7 +41,7 @@ def test_the_name_of_a_new_log_is_on_the_disk(monkeypatch: pytest.MonkeyPatch) -
             seen.append(Path("all-wal").exists())
 
     monkeypatch.setattr(os, "fsync", sync)
-    file = LedgerFile(Path("all").resolve())
+    file = AccountantFile(Path("all").resolve())
     with file.transaction():
         assert seen[-1:] == [True]
     file.close()
@@ -49,7 +49,7 @@ def test_the_name_of_a_new_log_is_on_the_disk(monkeypatch: pytest.MonkeyPatch) -
 
 def test_no_draw_is_lost_with_the_power(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the log there is what was synced, and any pages of what was written later, in any order."""
-    create_ledger(Path("all"), None, "person")
+    create_accountant(Path("all"), None, "person")
     base, log, synced = Path("all").read_bytes(), Path("all-wal"), []
     real = getattr(os, SYNC)
 
@@ -59,7 +59,7 @@ def test_no_draw_is_lost_with_the_power(monkeypatch: pytest.MonkeyPatch) -> None
         synced.append(log.read_bytes())
 
     monkeypatch.setattr(os, SYNC, sync)
-    files = [LedgerFile(Path("all").resolve()) for _ in range(2)]
+    files = [AccountantFile(Path("all").resolve()) for _ in range(2)]
     for number in range(40):
         file = files[number % 2]
         with file.transaction():
@@ -76,7 +76,7 @@ def test_no_draw_is_lost_with_the_power(monkeypatch: pytest.MonkeyPatch) -> None
                 after[start : start + PAGE] = bytes(len(after[start : start + PAGE]))
         Path("then").write_bytes(base)
         Path("then-wal").write_bytes(after)
-        file = LedgerFile(Path("then").resolve())
+        file = AccountantFile(Path("then").resolve())
         found = [event["release"] for event in file.read() if "release" in event]
         file.close()
         assert found == list(map(str, range(len(found))))
@@ -86,7 +86,7 @@ def test_no_draw_is_lost_with_the_power(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_a_line_is_there_before_it_is_synced_and_the_lock_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
-    create_ledger(Path("all"), None, "person")
+    create_accountant(Path("all"), None, "person")
     real, seen = getattr(os, SYNC), []
 
     def sync(handle: int) -> None:
@@ -98,7 +98,7 @@ def test_a_line_is_there_before_it_is_synced_and_the_lock_is_free(monkeypatch: p
         real(handle)
 
     monkeypatch.setattr(os, SYNC, sync)
-    file = LedgerFile(Path("all").resolve())
+    file = AccountantFile(Path("all").resolve())
     for number in range(3):
         with file.transaction():
             file.append({"event": DRAWING, "release": str(number), "columns": []})
@@ -107,7 +107,7 @@ def test_a_line_is_there_before_it_is_synced_and_the_lock_is_free(monkeypatch: p
 
 
 def test_where_the_line_cannot_be_synced_nothing_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert cli.main(["ledger", "init", "--ceiling", "1", "all"]) == 0
+    assert cli.main(["accountant", "init", "--ceiling", "1", "all"]) == 0
     Path("t.csv").write_text("x\na\n", encoding="utf-8")
     column = ProtectedColumn("x", RandomizedResponse(("a", "b"), epsilon=1).to_mechanism())
 
@@ -115,10 +115,10 @@ def test_where_the_line_cannot_be_synced_nothing_is_drawn(monkeypatch: pytest.Mo
         raise OSError(errno.EIO, "the disk is broken")
 
     with monkeypatch.context() as patch:
-        patch.setattr(LedgerFile, "sync", lambda self: sync(0) if self._log is not None else None)  # type: ignore[misc]
+        patch.setattr(AccountantFile, "sync", lambda self: sync(0) if self._log is not None else None)  # type: ignore[misc]
         patch.setattr("rropt.release.run.PrivateStream", sync)
         with pytest.raises(InputError, match="the disk is broken"):
-            release_file("t.csv", column, ledger="all")
+            release_file("t.csv", column, accountant="all")
     assert sorted(path.name for path in Path().iterdir() if not path.name.startswith("all")) == ["t.csv"]
     # What could not be synced may be on the disk: it counts, or was withdrawn.
     for one in draws(Path("all")):

@@ -1,6 +1,6 @@
-"""Totals over releases against an account for every person that knows nothing of the ledger.
+"""Totals over releases against an account for every person that knows nothing of the accountant.
 
-A sequence of releases goes over columns, populations, keys, strata, names of the data, ledgers and levels. Each
+A sequence of releases goes over columns, populations, keys, strata, names of the data, accountants and levels. Each
 release is held against all persons from whom it draws: of any population, and in any of the earlier releases. It is
 made where nobody is above the ceiling with it, and refused where somebody is. A person may move between strata, and
 counts with the worst mechanism of a column (docs/release.md).
@@ -88,7 +88,7 @@ class Made:
         return self.population in (None, population)
 
 
-def people(made: list[Made], population: str | None) -> Iterator[list[Made]]:
+def respondents(made: list[Made], population: str | None) -> Iterator[list[Made]]:
     """All persons of a population who are in the last release, each as the releases that she is in."""
     own = [one for one in made[:-1] if one.of(population)]
     for presence in itertools.product((False, True), repeat=len(own)):
@@ -115,7 +115,7 @@ def above(made: list[Made], ceiling: Fraction) -> bool:
         context.prec = 80
         most = (Decimal(ceiling.numerator) / Decimal(ceiling.denominator)).exp()
         for population in [last] if last else [None, "north", "south"]:
-            worst = max(spent(person) for person in people(made, population))
+            worst = max(spent(person) for person in respondents(made, population))
             if worst == math.inf:
                 return True
             total = Decimal(worst.numerator) / Decimal(worst.denominator)
@@ -139,13 +139,13 @@ class Sequence:
         for name in ("k1", "k2"):
             (folder / name).write_text(f"rropt-key 1 {int(name[1]):064x}\n")
             os.chmod(folder / name, 0o600)
-        # The ceiling is that of a ledger for all data, or of the ledger beside these data, which takes no option.
-        self.account = folder / self.draw.choice(["all", "people.csv.ledger"])
-        assert cli.main(["ledger", "init", "--ceiling", str(self.ceiling), str(self.account)]) == 0
-        self.options = {"ledger": self.account} if self.account.name == "all" else {}
+        # The ceiling is that of an accountant for all data, or of the accountant beside these data, which takes no option.
+        self.account = folder / self.draw.choice(["all", "people.csv.accountant"])
+        assert cli.main(["accountant", "init", "--ceiling", str(self.ceiling), str(self.account)]) == 0
+        self.options = {"accountant": self.account} if self.account.name == "all" else {}
 
     def rename(self) -> None:
-        """Another name for the data; their ledger keeps its own, or comes along."""
+        """Another name for the data; their accountant keeps its own, or comes along."""
         new = self.folder / f"data{self.draw.randrange(4)}.csv"
         if new.exists():
             return
@@ -153,9 +153,9 @@ class Sequence:
             shutil.copy(self.data, new)
         else:
             self.data.rename(new)
-            beside = Path(f"{self.data}.ledger")
-            if self.draw.random() < 0.3 and beside.exists() and not Path(f"{new}.ledger").exists():
-                beside.rename(f"{new}.ledger")
+            beside = Path(f"{self.data}.accountant")
+            if self.draw.random() < 0.3 and beside.exists() and not Path(f"{new}.accountant").exists():
+                beside.rename(f"{new}.accountant")
         self.data = new
 
     def release(self) -> tuple[Made, Release, dict[str, Any]]:
@@ -183,7 +183,7 @@ class Sequence:
 
     def step(self) -> str | None:
         """One release, and what is wrong with what became of it."""
-        # A ledger that has no draw yet does not say of which data it is.
+        # An accountant that has no draw yet does not say of which data it is.
         if self.draw.random() < 0.4 and (self.made or self.options):
             self.rename()
         made, asked, options = self.release()

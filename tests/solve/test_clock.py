@@ -32,7 +32,7 @@ SOLVES = """
 import threading, time
 import numpy as np
 from rropt.io.clock import Clock
-from rropt.solve.kernel.lp import LpModel
+from rropt.solve.engine.lp import LpModel
 model = (np.ones(2), np.ones((1, 2)), np.array([-np.inf]), np.ones(1), np.zeros(2), np.ones(2))
 def solve(known=None):
     return LpModel(*model).solve(time_limit=60.0)
@@ -120,6 +120,6 @@ assert problem.solve(time_limit=500).seconds < 1000
 
 
 def test_a_limit_counts_from_the_call() -> None:
-    """Routes are loaded at the first solve of a process: what that takes is not added to the limit."""
+    """Methods are loaded at the first solve of a process: what that takes is not added to the limit."""
     run = subprocess.run([sys.executable, "-c", LOADS], capture_output=True, text=True, timeout=300, check=False)
     assert run.returncode == 0, run.stderr

@@ -57,7 +57,7 @@ def proved(text: str) -> Verdict:
 
 @pytest.mark.long
 def test_certificates_made_with_two_sorts_of_kernels_are_the_same_or_as_good(checkout: Path) -> None:
-    """The examples of the certificate format, which need every route."""
+    """The examples of the certificate format, which need every method."""
     importlib.import_module("scipy.linalg")  # loads the BLAS
     used = {pool.get("architecture", "") for pool in threadpool_info() if pool["user_api"] == "blas"}
     cores = CORES.get(ALIKE.get(name := "".join(sorted(used)), name))

@@ -1,4 +1,4 @@
-"""Time limits and Ctrl-C hold on every route, and what is answered then is true."""
+"""Time limits and Ctrl-C hold on every method, and what is answered then is true."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from rropt.io.clock import Clock
 from rropt.program.cones import GraphCone
 from rropt.program.limits import PosteriorRisk
 from rropt.program.programs import Program
-from rropt.solve.registry import ROUTES, Answer, Effort, Route
+from rropt.solve.registry import METHODS, Answer, Method, SolveLimits
 
 
 @pytest.fixture(autouse=True)
@@ -41,24 +41,24 @@ def limits(checkout: Path) -> Iterator[Any]:
         yield importlib.import_module("benchmarks.tables.limits")
 
 
-def test_no_route_is_forgotten(limits: Any) -> None:
-    assert set(limits.PROBLEMS) == {route.name for route in ROUTES}
+def test_no_method_is_forgotten(limits: Any) -> None:
+    assert set(limits.PROBLEMS) == {method.name for method in METHODS}
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("route", [route.name for route in ROUTES])
-def test_every_route_is_back_in_time_with_an_answer(limits: Any, route: str) -> None:
+@pytest.mark.parametrize("method", [method.name for method in METHODS])
+def test_every_method_is_back_in_time_with_an_answer(limits: Any, method: str) -> None:
     """On problems far too large for it: a mechanism that keeps every constraint, and a bound that is no worse."""
-    for name, make in limits.PROBLEMS[route].items():
-        row = limits.limited(route, name, make)
+    for name, make in limits.PROBLEMS[method].items():
+        row = limits.limited(method, name, make)
         assert row["answered"] == "yes", row
         least, most = sorted([row["value"], row["bound"]])
         maximised = make().goal.sense == "maximize"
         assert row["bound"] == (most if maximised else least), row
 
 
-class Endless(Route):
-    """A route that looks at no clock."""
+class Endless(Method):
+    """A method that looks at no clock."""
 
     name = "endless"
     because = "it is asked for"
@@ -66,7 +66,7 @@ class Endless(Route):
     def refuse(self, program: Program, solver: str | None) -> None:
         return None
 
-    def solve(self, program: Program, effort: Effort) -> Answer:
+    def solve(self, program: Program, effort: SolveLimits) -> Answer:
         while True:
             try:
                 sum(range(1000))
@@ -77,7 +77,7 @@ class Endless(Route):
 class Pressed(Endless):
     """And Ctrl-C is pressed while it works."""
 
-    def solve(self, program: Program, effort: Effort) -> Answer:
+    def solve(self, program: Program, effort: SolveLimits) -> Answer:
         os.kill(os.getpid(), signal.SIGINT)
         return super().solve(program, effort)
 
@@ -87,8 +87,8 @@ def small() -> rr.Problem:
     return rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.LDP(1)])
 
 
-def test_a_route_that_looks_at_no_clock_is_ended() -> None:
-    solution = small().solve(route=Endless(), time_limit=0.1)
+def test_a_method_that_looks_at_no_clock_is_ended() -> None:
+    solution = small().solve(method=Endless(), time_limit=0.1)
     assert solution.status == "certified" or "stopped early: time limit" in solution.warnings
     assert solution.mechanism is not None
     assert rr.LDP(1).violation(solution.mechanism) <= 0
@@ -97,7 +97,7 @@ def test_a_route_that_looks_at_no_clock_is_ended() -> None:
     assert 0 < solution.value <= (solution.bound or 0)
 
 
-def test_a_route_that_is_ended_does_not_lose_its_mechanism(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_method_that_is_ended_does_not_lose_its_mechanism(monkeypatch: pytest.MonkeyPatch) -> None:
     """What the master found before the search that did not end, and not one of the simple mechanisms."""
 
     def search(*given: Any) -> None:
@@ -117,19 +117,19 @@ def test_a_route_that_is_ended_does_not_lose_its_mechanism(monkeypatch: pytest.M
 
 @pytest.mark.skipif(sys.platform == "win32", reason="os.kill with SIGINT ends the process there")
 def test_control_c_ends_it_too() -> None:
-    solution = small().solve(route=Pressed())
+    solution = small().solve(method=Pressed())
     assert solution.mechanism is not None
     assert solution.bound is not None
 
 
 @pytest.mark.long
 @pytest.mark.skipif(sys.platform == "win32", reason="os.kill with SIGINT ends the process there")
-@pytest.mark.parametrize("route", ["branch", "columns", "maximin"])
-def test_control_c_ends_long_searches_that_have_no_limit(limits: Any, route: str) -> None:
+@pytest.mark.parametrize("method", ["branch", "columns", "maximin"])
+def test_control_c_ends_long_searches_that_have_no_limit(limits: Any, method: str) -> None:
     """What is done after it, to enclose and to prove, has as little time as after a time limit."""
-    problem = next(iter(limits.PROBLEMS[route].values()))()
+    problem = next(iter(limits.PROBLEMS[method].values()))()
     threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
-    solution = problem.solve(route=route)
+    solution = problem.solve(method=method)
     assert solution.mechanism is not None
     assert solution.bound is not None
 

@@ -196,10 +196,10 @@ def gain(scale: Fraction, level: object = 1, loss: bool = False) -> rr.Problem:
 
 
 @pytest.mark.parametrize("loss", [False, True])
-@pytest.mark.parametrize("route", ["linear", "conic", "vertices"])
-def test_units_of_a_gain_change_nothing(route: str, loss: bool) -> None:
+@pytest.mark.parametrize("method", ["linear", "conic", "vertices"])
+def test_units_of_a_gain_change_nothing(method: str, loss: bool) -> None:
     """A gain in millionths or in millions has the same status, and a relative gap as small."""
-    own = [gain(Fraction(scale), "0.5", loss).solve(route) for scale in ("0.000001", "1", "1000000")]
+    own = [gain(Fraction(scale), "0.5", loss).solve(method) for scale in ("0.000001", "1", "1000000")]
     assert {solution.status for solution in own} == {own[1].status}
     values = [solution.attained for solution in own]
     for value, scale in zip(values, ("0.000001", "1", "1000000"), strict=True):
@@ -241,6 +241,6 @@ def test_an_absolute_gap_is_declared_and_kept() -> None:
     assert "absolute_gap = 0.001" in text
     assert problem.options.absolute_gap == Fraction(1, 1000)
     solution = problem.solve(gap=0)
-    assert (solution.status, solution.wanted_absolute_gap, solution.wanted_gap) == ("certified", 0.001, 0.0)
+    assert (solution.status, solution.target_absolute_gap, solution.target_gap) == ("certified", 0.001, 0.0)
     with pytest.raises(rr.InputError, match="absolute_gap"):
         problem.solve(absolute_gap=-1)

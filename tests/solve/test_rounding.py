@@ -175,9 +175,9 @@ def test_under_ldp_a_forbidden_cell_empties_its_column(cells: list[tuple[str, st
     assert all(y in warning for y in emptied)
 
 
-@pytest.mark.parametrize("route", ["linear", "vertices", "conic"])
-def test_emptied_columns_on_every_route(route: str) -> None:
-    solution = trace(rr.LDP(gamma=3), rr.patterns.Forbidden([("a", "b")])).solve(route)
+@pytest.mark.parametrize("method", ["linear", "vertices", "conic"])
+def test_emptied_columns_on_every_method(method: str) -> None:
+    solution = trace(rr.LDP(gamma=3), rr.patterns.Forbidden([("a", "b")])).solve(method)
     mechanism = held(solution)
     assert mechanism.column(1) == (0, 0, 0)
     # Two outputs are left; the third input says either: 2 * 3/4 + nothing.
@@ -238,12 +238,12 @@ INFEASIBLE: list[tuple[str, Callable[[], list[rr.Constraint]], int]] = [
 
 
 @pytest.mark.parametrize(("make", "size"), [case[1:] for case in INFEASIBLE], ids=[case[0] for case in INFEASIBLE])
-@pytest.mark.parametrize("route", graded(["linear"], ["conic"]))
+@pytest.mark.parametrize("method", graded(["linear"], ["conic"]))
 def test_infeasible_with_a_proof_and_a_minimal_conflict(
-    make: Callable[[], list[rr.Constraint]], size: int, route: str
+    make: Callable[[], list[rr.Constraint]], size: int, method: str
 ) -> None:
     constraints = make()
-    solution = trace(*constraints).solve(route)
+    solution = trace(*constraints).solve(method)
     assert solution.status == "infeasible", solution.warnings
     assert solution.mechanism is None
     assert (solution.value, solution.bound, solution.gap) == (None, None, None)

@@ -1,4 +1,4 @@
-"""`rr.compare`: routes and solvers side by side, each in a process of its own; liars, sleepers and the dead among them.
+"""`rr.compare`: methods and solvers side by side, each in a process of its own; liars, sleepers and the dead among them.
 
 Most tests solve in this process, which spares the start of an interpreter for each row.
 """
@@ -31,12 +31,12 @@ from rropt.exact import Interval
 from rropt.model.privacy import Level
 from rropt.program.cones import CompleteCone
 from rropt.program.programs import Program
-from rropt.solve.compose.vertices import VerticesRoute
-from rropt.solve.registry import ROUTES, Answer, Effort, MatrixDraft, Route
-from rropt.studies import apart, compare as studied
-from rropt.studies.measured import Measured, Task, float_parity, measure
+from rropt.solve.registry import METHODS, Answer, MatrixDraft, Method, SolveLimits
+from rropt.solve.relaxations.vertices import VerticesMethod
+from rropt.studies import compare as studied, subprocess_task
+from rropt.studies.measured import Measured, Task, float_privacy_ratio, measure
 
-KEYS = ["route", "solver", "solver_version", "status", "solver_status", "claimed", "value", "bound", "gap"]
+KEYS = ["method", "solver", "solver_version", "status", "solver_status", "claimed", "value", "bound", "gap"]
 KEYS += ["solver_epsilon", "breach", "verdict", "seconds", "fewest_seconds", "most_seconds", "runs", "memory", "note"]
 
 PRIOR = rr.Prior.from_counts({"a": 50, "b": 30, "c": 15, "d": 5})
@@ -73,10 +73,10 @@ TAKERS = {
 }
 
 
-# -- routes that are not what they say ------------------------------------------------------------------
+# -- methods that are not what they say ------------------------------------------------------------------
 
 
-class Liar(Route):
+class Liar(Method):
     """Solves for half of epsilon and passes the bound off as that of the problem."""
 
     name = "liar"
@@ -85,9 +85,9 @@ class Liar(Route):
     def refuse(self, program: Program, solver: str | None) -> Refusal | None:
         return None
 
-    def solve(self, program: Program, effort: Effort) -> Answer:
+    def solve(self, program: Program, effort: SolveLimits) -> Answer:
         harder = replace(program, cone=CompleteCone(Level(epsilon=Fraction(1, 2))))
-        return replace(VerticesRoute().solve(harder, effort), relaxed=harder)
+        return replace(VerticesMethod().solve(harder, effort), relaxed=harder)
 
 
 class Boaster(Liar):
@@ -95,8 +95,8 @@ class Boaster(Liar):
 
     name = "boaster"
 
-    def solve(self, program: Program, effort: Effort) -> Answer:
-        found = VerticesRoute().solve(program, effort)
+    def solve(self, program: Program, effort: SolveLimits) -> Answer:
+        found = VerticesMethod().solve(program, effort)
         assert found.claim.objective is not None
         return replace(found, claim=replace(found.claim, objective=found.claim.objective + 1e-3))
 
@@ -106,8 +106,8 @@ class Leaker(Boaster):
 
     name = "leaker"
 
-    def solve(self, program: Program, effort: Effort) -> Answer:
-        found = VerticesRoute().solve(program, effort)
+    def solve(self, program: Program, effort: SolveLimits) -> Answer:
+        found = VerticesMethod().solve(program, effort)
         assert found.matrix is not None
         matrix = found.matrix.copy()
         matrix[np.argmax(matrix[:, 0]), 0] *= 1.01
@@ -119,7 +119,7 @@ class Sleeper(Liar):
 
     name = "sleeper"
 
-    def solve(self, program: Program, effort: Effort) -> Answer:
+    def solve(self, program: Program, effort: SolveLimits) -> Answer:
         time.sleep(600)
         raise AssertionError
 
@@ -129,7 +129,7 @@ class Dead(Liar):
 
     name = "dead"
 
-    def solve(self, program: Program, effort: Effort) -> Answer:
+    def solve(self, program: Program, effort: SolveLimits) -> Answer:
         print("the last words", file=sys.stderr, flush=True)
         os._exit(3)
 
@@ -139,7 +139,7 @@ class Broken(Liar):
 
     name = "broken"
 
-    def solve(self, program: Program, effort: Effort) -> Answer:
+    def solve(self, program: Program, effort: SolveLimits) -> Answer:
         raise ZeroDivisionError("nothing to divide by")
 
 
@@ -156,12 +156,12 @@ def here(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_liars_sleepers_and_the_dead_in_processes_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = PROBLEMS["information"]
     ballast = np.ones(60_000_000)
-    found = rr.compare(problem, routes=[Liar(), "vertices", Dead()])
+    found = rr.compare(problem, methods=[Liar(), "vertices", Dead()])
     assert ballast.sum() == 60_000_000
     liar, honest, dead = found.rows
-    monkeypatch.setattr(apart, "PATIENCE", 0.5)
-    sleeper = rr.compare(problem, routes=[Sleeper()], time_limit=1).rows[0]
-    # The checker has proved the liar's bound, of another problem: only the other route tells.
+    monkeypatch.setattr(subprocess_task, "PATIENCE", 0.5)
+    sleeper = rr.compare(problem, methods=[Sleeper()], time_limit=1).rows[0]
+    # The checker has proved the liar's bound, of another problem: only the other method tells.
     assert (liar.status, liar.verdict, honest.status, honest.verdict) == ("certified", "PROVED", "certified", "PROVED")
     assert not found
     assert [(one.first, one.second) for one in found.disagreements] == [("vertices", "liar")]
@@ -182,7 +182,7 @@ def test_what_cannot_be_handed_over_is_one_line() -> None:
         name = "local"
 
     with pytest.raises(rr.InputError, match=r"cannot be sent to another process.*in a module"):
-        rr.compare(PROBLEMS["trace"], routes=[Local()])
+        rr.compare(PROBLEMS["trace"], methods=[Local()])
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
@@ -196,7 +196,7 @@ APART = ["robust", "impossible"]
 
 
 @pytest.mark.parametrize("name", graded([], APART, [name for name in PROBLEMS if name not in APART]))
-def test_no_two_routes_disagree_in_processes_of_their_own(name: str) -> None:
+def test_no_two_methods_disagree_in_processes_of_their_own(name: str) -> None:
     found = rr.compare(PROBLEMS[name])
     assert found
     assert {row.status for row in found.taken} == {"infeasible" if name == "impossible" else "certified"}
@@ -208,11 +208,11 @@ def test_no_two_routes_disagree_in_processes_of_their_own(name: str) -> None:
 
 @pytest.mark.usefixtures("here")
 @pytest.mark.parametrize("name", thinned(PROBLEMS, 2))
-def test_no_two_routes_disagree(name: str) -> None:
+def test_no_two_methods_disagree(name: str) -> None:
     found = rr.compare(PROBLEMS[name])
     assert found
     assert found.disagreements == ()
-    assert {row.route for row in found.rows} == {route.name for route in ROUTES}
+    assert {row.method for row in found.rows} == {method.name for method in METHODS}
     assert {row.label for row in found.taken} == TAKERS.get(name, {row.label for row in found.taken})
     wanted = "infeasible" if name == "impossible" else "certified"
     for row in found.taken:
@@ -224,7 +224,7 @@ def test_no_two_routes_disagree(name: str) -> None:
         assert max(values) <= min(bounds) if up else min(values) >= max(bounds)  # type: ignore[type-var]
         assert all(row.solver_epsilon is not None for row in found.taken)
     for row in found.rows:
-        if row.status == "no_route":
+        if row.status == "no_method":
             assert row.note
             assert (row.value, row.bound, row.seconds, row.memory, row.verdict) == (None,) * 5
 
@@ -246,7 +246,7 @@ def test_solvers_that_claim_success_and_are_wrong_are_named() -> None:
 
 @pytest.mark.usefixtures("here")
 def test_claims_beside_the_proved_interval_are_told_and_are_no_disagreement() -> None:
-    found = rr.compare(PROBLEMS["bits"], routes=[Boaster(), Leaker(), "vertices"])
+    found = rr.compare(PROBLEMS["bits"], methods=[Boaster(), Leaker(), "vertices"])
     assert found
     boaster, leaker, honest = found.rows
     assert re.search(r"claims 0\.58022\d+, 0\.0014 beyond the proved bound", boaster.note)
@@ -256,8 +256,8 @@ def test_claims_beside_the_proved_interval_are_told_and_are_no_disagreement() ->
 
 
 @pytest.mark.usefixtures("here")
-def test_a_route_that_raises_is_a_row_and_the_others_go_on() -> None:
-    found = rr.compare(PROBLEMS["information"], routes=[Broken(), "vertices"])
+def test_a_method_that_raises_is_a_row_and_the_others_go_on() -> None:
+    found = rr.compare(PROBLEMS["information"], methods=[Broken(), "vertices"])
     assert [row.status for row in found.rows] == ["failed", "certified"]
     assert found.rows[0].note == "ZeroDivisionError: nothing to divide by"
 
@@ -280,7 +280,7 @@ ROW = Measured("one", None, "certified", attained=Interval(Fraction(1), Fraction
 def test_intervals_that_do_not_meet_are_disagreements(sense: str, other: dict, count: int) -> None:
     """For minimisation the first row itself is in order: value 2 at most, bound 1."""
     one = ROW if sense == "maximize" else replace(ROW, limit=Fraction(1))
-    two = replace(ROW, route="two", **other)
+    two = replace(ROW, method="two", **other)
     if sense == "minimize":
         two = replace(two, attained=Interval.point(Fraction(3, 2)))
         one = replace(one, attained=Interval.point(Fraction(3, 2)))
@@ -295,7 +295,7 @@ def test_a_value_beyond_its_own_bound_is_a_disagreement() -> None:
 
 
 @pytest.mark.parametrize(
-    ("matrix", "parity"),
+    ("matrix", "privacy_ratio"),
     [
         ([[0.75, 0.25, 0.0], [0.25, 0.75, 0.0]], 3),
         ([[1.0, 0.0], [0.5, 0.5]], math.inf),
@@ -304,13 +304,13 @@ def test_a_value_beyond_its_own_bound_is_a_disagreement() -> None:
         ([[0.5, 0.5], [0.5, 0.5]], 1),
     ],
 )
-def test_the_parity_of_floats_is_exact(matrix: list, parity: float) -> None:
-    assert float_parity(np.array(matrix)) == parity
+def test_the_privacy_ratio_of_floats_is_exact(matrix: list, privacy_ratio: float) -> None:
+    assert float_privacy_ratio(np.array(matrix)) == privacy_ratio
 
 
 def test_off_diagonals_and_mixtures_are_judged_as_the_matrices_that_they_are(here: None) -> None:
     problem = best(rr.MutualInformation(SMALL), rr.LDP(1), rr.patterns.UniformOffDiagonal())
-    rows = rr.compare(problem, routes=["branch"], gap=1e-3).rows
+    rows = rr.compare(problem, methods=["branch"], gap=1e-3).rows
     for row in rows:
         assert row.solver_epsilon == pytest.approx(1, abs=1e-9)
         assert row.status == "certified"
@@ -323,7 +323,7 @@ def test_off_diagonals_and_mixtures_are_judged_as_the_matrices_that_they_are(her
 def test_lists_and_frames(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[tuple[int, int]] = []
     found = rr.compare(
-        PROBLEMS["trace"], routes=["linear", "conic"], report=lambda done, total: told.append((done, total))
+        PROBLEMS["trace"], methods=["linear", "conic"], report=lambda done, total: told.append((done, total))
     )
     assert told == [(0, 4), (1, 4), (2, 4), (3, 4), (4, 4)]
     rows = found.to_list()
@@ -352,7 +352,7 @@ kind = "ldp"
 epsilon = 1.0
 [solve]
 solver = "scs"
-route = "conic"
+method = "conic"
 """
 
 
@@ -364,13 +364,13 @@ def file(tmp_path: Path) -> str:
 
 
 def test_the_command_prints_json(file: str, capfd: pytest.CaptureFixture[str]) -> None:
-    """In real processes, whose solvers may print; the file's own route and solver are one row among others."""
-    assert cli.main(["compare", file, "--routes", "linear,conic,risk", "--solvers", "highs", "--json"]) == 0
+    """In real processes, whose solvers may print; the file's own method and solver are one row among others."""
+    assert cli.main(["compare", file, "--methods", "linear,conic,risk", "--solvers", "highs", "--json"]) == 0
     out, error = capfd.readouterr()
     assert error == ""
     rows = json.loads(out)
-    assert [(row["route"], row["solver"]) for row in rows] == [("linear", "highs"), ("conic", "highs"), ("risk", None)]
-    assert [(row["status"], row["verdict"]) for row in rows] == [("certified", "PROVED")] * 2 + [("no_route", None)]
+    assert [(row["method"], row["solver"]) for row in rows] == [("linear", "highs"), ("conic", "highs"), ("risk", None)]
+    assert [(row["status"], row["verdict"]) for row in rows] == [("certified", "PROVED")] * 2 + [("no_method", None)]
 
 
 @pytest.mark.usefixtures("here")
@@ -388,10 +388,10 @@ def test_disagreement_is_an_exit_status_and_a_line(
 ) -> None:
     def doctored(task: Task) -> Measured:
         row = measure(task)
-        return replace(row, limit=Fraction(1, 2)) if row.route == "vertices" else row
+        return replace(row, limit=Fraction(1, 2)) if row.method == "vertices" else row
 
     monkeypatch.setattr(studied, "apart", doctored)
-    assert cli.main(["compare", file, "--routes", "linear,vertices"]) == 1
+    assert cli.main(["compare", file, "--methods", "linear,vertices"]) == 1
     error = capfd.readouterr().err
     assert "rropt: linear and vertices disagree: linear attains 0." in error
 
@@ -400,11 +400,11 @@ def test_disagreement_is_an_exit_status_and_a_line(
 @pytest.mark.parametrize(
     ("arguments", "status", "said"),
     [
-        (["--routes", "linaer"], 2, "did you mean linear?"),
+        (["--methods", "linaer"], 2, "did you mean linear?"),
         (["--solvers", "ibm"], 2, "'ibm' is not one of the solvers"),
         (["--repeats", "0"], 2, "repeats: it is 0"),
         (["--out", "found.doc"], 2, "'.doc' is not a format of comparisons"),
-        (["--routes", "columns"], 5, "none of these routes takes this problem"),
+        (["--methods", "columns"], 5, "none of these methods takes this problem"),
         (["--time-limit", "-1"], 2, "time_limit"),
     ],
 )
@@ -436,7 +436,7 @@ def broken(problem: rr.Problem) -> np.ndarray:
 @pytest.mark.usefixtures("here")
 def test_solvers_of_ones_own_stand_beside_ours() -> None:
     """Their own matrices are judged, and not a better one that is found on the way."""
-    found = rr.compare(PROBLEMS["trace"], routes=["linear", claims, even, broken])
+    found = rr.compare(PROBLEMS["trace"], methods=["linear", claims, even, broken])
     best, boaster, flat, last = found.rows
     assert [row.status for row in found.rows] == ["certified", "own", "own", "failed"]
     assert (boaster.claimed, boaster.breach, boaster.solver_epsilon) == (1.0, math.inf, math.inf)
@@ -449,16 +449,16 @@ def test_solvers_of_ones_own_stand_beside_ours() -> None:
 
 @pytest.mark.long
 def test_a_solver_of_ones_own_in_a_process_of_its_own() -> None:
-    (row,) = rr.compare(PROBLEMS["trace"], routes=[even]).rows
-    assert (row.route, row.status, row.value) == ("even", "own", 0.25)
+    (row,) = rr.compare(PROBLEMS["trace"], methods=[even]).rows
+    assert (row.method, row.status, row.value) == ("even", "own", 0.25)
     with pytest.raises(rr.InputError, match="cannot be sent to another process"):
-        rr.compare(PROBLEMS["trace"], routes=[lambda problem: None])
+        rr.compare(PROBLEMS["trace"], methods=[lambda problem: None])
 
 
 @pytest.mark.usefixtures("here")
 def test_exports_have_claims_breaches_versions_and_runs(tmp_path: Path) -> None:
     problem = rr.Problem(PROBLEMS["trace"].goal, [rr.LDP(1)], name="50 % & |more|")
-    found = rr.compare(problem, routes=["conic", "truth"], solvers=["scs", "osqp", "highs"], repeats=2)
+    found = rr.compare(problem, methods=["conic", "identity"], solvers=["scs", "osqp", "highs"], repeats=2)
     (scs, osqp, *_), rows = found.rows, list(csv.DictReader(io.StringIO(found.to_csv())))
     assert [row["solver"] for row in rows] == ["scs", "osqp", "highs", ""]
     assert float(rows[0]["claimed"]) == scs.claimed
@@ -468,7 +468,7 @@ def test_exports_have_claims_breaches_versions_and_runs(tmp_path: Path) -> None:
     assert (rows[0]["runs"], rows[3]["runs"]) == ("2", "0")
     assert min(osqp.times) <= osqp.seconds == sum(osqp.times) / 2 <= max(osqp.times)
     text, tex = found.to_markdown(), found.to_latex()
-    assert text.splitlines()[0].startswith("| problem | route | solver | solver version | status | claimed | value")
+    assert text.splitlines()[0].startswith("| problem | method | solver | solver version | status | claimed | value")
     assert r"50 % & \|more\|" in text
     assert r"50 \% \& |more| & conic & scs" in tex
     # A refusal is not a result: it has no line in tables that are read.
@@ -483,9 +483,9 @@ def test_exports_have_claims_breaches_versions_and_runs(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("here")
-def test_a_route_that_needs_the_true_answers_says_that_none_may_release_them() -> None:
+def test_a_method_that_needs_the_true_answers_says_that_none_may_release_them() -> None:
     goal = rr.Maximize(rr.MutualInformation(rr.Prior.uniform(3)))
-    with pytest.raises(rr.NoRoute, match="the constraints do not let a mechanism release the true answers"):
+    with pytest.raises(rr.NoMethod, match="the constraints do not let a mechanism release the true answers"):
         rr.Problem(goal, [rr.LDP(1)]).solve("truth")
 
 
@@ -495,7 +495,7 @@ def test_many_problems_and_their_performance_profile(monkeypatch: pytest.MonkeyP
     seconds = {("t", "linear"): 1.0, ("l", "linear"): 6.0, ("l", "vertices"): 2.0}
 
     def timed(task: Task) -> Measured:
-        own = seconds.get((task.problem.name, str(task.route)))
+        own = seconds.get((task.problem.name, str(task.method)))
         row = measure(task)
         return replace(row, status="bounded", seconds=9.0) if own is None else replace(row, seconds=own)
 
@@ -504,10 +504,10 @@ def test_many_problems_and_their_performance_profile(monkeypatch: pytest.MonkeyP
         name: rr.Problem(PROBLEMS[kind].goal, [rr.LDP(1)], name=name) for name, kind in (("t", "trace"), ("l", "loss"))
     }
     told: list[tuple[int, int]] = []
-    found = rr.compare(problems, routes=["linear", "vertices"], report=lambda *done: told.append(done))
+    found = rr.compare(problems, methods=["linear", "vertices"], report=lambda *done: told.append(done))
     assert told == [(0, 4), (1, 4), (2, 4), (2, 4), (3, 4), (4, 4)]
     assert found.profile() == {"linear": [1.0, 3.0], "vertices": [1.0]}
-    assert [(row["problem"], row["route"]) for row in found.to_list()] == [
+    assert [(row["problem"], row["method"]) for row in found.to_list()] == [
         (p, r) for p in "tl" for r in ("linear", "vertices")
     ]
     assert found
@@ -515,7 +515,7 @@ def test_many_problems_and_their_performance_profile(monkeypatch: pytest.MonkeyP
     assert repr(found) == "Comparisons(2 problems, 0 disagreements)"
     pytest.importorskip("matplotlib")
     (axes,) = found.plot().axes
-    (alone,) = rr.compare({"t": problems["t"]}, routes=["linear"]).plot().axes
+    (alone,) = rr.compare({"t": problems["t"]}, methods=["linear"]).plot().axes
     assert (axes.get_title(), alone.get_title()) == ("2 problems", "1 problem")
     assert [line.get_ydata().tolist() for line in axes.lines[::2]] == [[0.5, 0.5, 1.0, 1.0], [0.5, 0.5, 0.5]]
     for name in ("p.svg", "p.png", "p.pdf"):
@@ -531,7 +531,7 @@ def test_the_command_takes_many_problems_and_writes_files(
     other = tmp_path / "u.toml"
     other.write_text(FILE.replace('name = "t"', 'name = "u"'), encoding="utf-8")
     out = [option for name in ("f.csv", "f.md", "f.svg") for option in ("--out", str(tmp_path / name))]
-    assert cli.main(["compare", file, str(other), "--routes", "linear", "--repeats", "2", *out]) == 0
+    assert cli.main(["compare", file, str(other), "--methods", "linear", "--repeats", "2", *out]) == 0
     said = capfd.readouterr().out
     assert said.count("claims") == 2
     assert said.count("wrote ") == 3
@@ -539,7 +539,7 @@ def test_the_command_takes_many_problems_and_writes_files(
     assert [(row["problem"], row["runs"]) for row in rows] == [(file, "2"), (str(other), "2")]
 
 
-@pytest.mark.parametrize("call", [lambda: rr.compare("x"), lambda: rr.compare(PROBLEMS["trace"], routes="linear")])  # type: ignore[arg-type]
+@pytest.mark.parametrize("call", [lambda: rr.compare("x"), lambda: rr.compare(PROBLEMS["trace"], methods="linear")])  # type: ignore[arg-type]
 def test_wrong_arguments(call: Callable[[], object]) -> None:
     with pytest.raises(rr.InputError):
         call()

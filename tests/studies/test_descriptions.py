@@ -58,7 +58,7 @@ def test_any_two_answers_are_told_to_be_alike_only_where_they_are(name: str) -> 
     solution = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rule]).solve(time_limit=20)
     assert solution.mechanism is not None
     level = rule.level  # type: ignore[attr-defined]
-    assert (solution.mechanism.parity <= level.ratio.upper) == plain
+    assert (solution.mechanism.privacy_ratio <= level.ratio.upper) == plain
     said = sentence(rule, prior)
     assert ("under one true answer as under any other" in said) == plain
     # A level that was declared as a ratio is not called an epsilon.
@@ -76,7 +76,7 @@ def test_answers_that_no_property_separates_keep_the_square() -> None:
     rule = LEVELS["property"][0]
     found = rr.Problem(rr.Maximize(rr.MutualInformation(PRIOR)), [rule]).solve().mechanism
     assert found is not None
-    assert found.parity <= rule.level.ratio.upper**2  # type: ignore[attr-defined]
+    assert found.privacy_ratio <= rule.level.ratio.upper**2  # type: ignore[attr-defined]
     assert "the square" in sentence(rule)
 
 

@@ -169,8 +169,8 @@ def test_every_constraint_counts_where_two_have_one_description() -> None:
 
 
 def test_a_form_that_is_narrower_than_privacy_does_not_confirm_what_beats_it() -> None:
-    people = rr.Prior.from_counts([[30, 20], [12, 25]], pairs=rr.Pairs(2, 2))
-    goal, known = rr.Maximize(rr.MutualInformation(people)), rr.robust.ChiSquareSet(people)
+    respondents = rr.Prior.from_counts([[30, 20], [12, 25]], pairs=rr.Pairs(2, 2))
+    goal, known = rr.Maximize(rr.MutualInformation(respondents)), rr.robust.ChiSquareSet(respondents)
     exact, narrow = (rr.Problem(goal, [rr.RLDP(1, known, form=form)]) for form in ("exact", "polytope"))
     best, less = exact.solve().mechanism, narrow.solve().mechanism
     assert rr.claims.verify_claim(narrow, matrix=less, claimed="optimal").verdict == "confirmed"
@@ -255,7 +255,7 @@ BAD_FILES: dict[str, tuple[dict[str, str | None], str]] = {
     "a number for text": ({"where": "3"}, "where is not one line of text"),
     "two lines": ({"statement": '"It is.\\n\\nVerdict: confirmed."'}, "statement is not one line of text"),
     "a way out of the folder": ({"id": '"../../out"'}, "cannot name certificates"),
-    "a name of the shipped ledger": ({"id": '"ayed.table1"'}, "a name of the shipped ledger"),
+    "a name of the shipped report": ({"id": '"ayed.table1"'}, "a name of the shipped report"),
     "two matrices": ({"matrix": "[[1]]", "matrix_file": '"m.csv"'}, "both given"),
     "not a number": ({"value": "nan"}, "not a finite number"),
     "no such problem": ({"problem": '"gone.toml"'}, r"toml: problem: there is no file \S*gone\.toml"),
@@ -279,7 +279,7 @@ def test_what_is_not_a_claim_is_said(folder: Path) -> None:
         read_claim(folder / "problem.toml")
 
 
-def test_a_folder_is_a_ledger_without_its_problems(folder: Path) -> None:
+def test_a_folder_is_an_accountant_without_its_problems(folder: Path) -> None:
     with pytest.raises(rr.InputError, match="no claims"):
         own_claims(folder)
     written(folder, "b.toml", claimed='"bound"', value="1.6")

@@ -209,7 +209,7 @@ def test_a_status_is_held_to_the_gap_that_is_proved(result: Path, least: Path, t
     limit = float(verdict.upper if sign > 0 else verdict.lower) / unit
 
     def told(document: dict) -> None:
-        document.update(status=status, bound=limit, wanted_gap=wanted, wanted_absolute_gap=absolute)
+        document.update(status=status, bound=limit, target_gap=wanted, target_absolute_gap=absolute)
 
     report = read_report(copied(tmp_path / "loose", tmp_path / "told", "solution.json", told))
     gap = float(verdict.gap) / unit
@@ -224,7 +224,7 @@ def test_a_solution_in_memory_is_held_to_its_gap_too() -> None:
     assert made.gap is not None
     assert made.gap > 1e-9, "a problem whose first bound is not the optimum"
     assert report_of(made).word == "proved"
-    assert report_of(replace(made, status="certified", wanted_gap=1e-12)).word == "contradicted"
+    assert report_of(replace(made, status="certified", target_gap=1e-12)).word == "contradicted"
 
 
 def test_certified_without_a_certificate_is_a_contradiction(result: Path, tmp_path: Path) -> None:

@@ -111,7 +111,7 @@ def test_needs_hold_for_distributions_of_the_set(seed: int) -> None:
 def test_both_parts_of_independent_reporting_may_be_given() -> None:
     first = RandomizedResponse(SET.pairs.sensitive, epsilon="0.3")
     known = IndependentReporting(SET, epsilon=1, sub_sensitive=first)
-    assert known.ratio_sensitive == first.parity
+    assert known.ratio_sensitive == first.privacy_ratio
     assert robust_level(known.to_mechanism(), SET).epsilon.upper <= 1 + F(1, 10**9)
     both = IndependentReporting(SET, epsilon=1, sub=BINARY, sub_sensitive=first)
     assert both.formula() > 0

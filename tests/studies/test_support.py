@@ -60,7 +60,7 @@ REQUIRED = [
 
 TIMED = ("stopped early", "the search of")
 """How reasons begin that depend on how far a search came in its time."""
-ORDER = ("no_route", "bounded", "infeasible", "certified")
+ORDER = ("no_method", "bounded", "infeasible", "certified")
 """The statuses, the better later; the last two exclude each other."""
 
 
@@ -122,7 +122,7 @@ def test_every_cell_says_why() -> None:
     assert {key for key in cells() if key[2] == SIZES[0]} <= set(KNOWN)
     for cell in KNOWN.values():
         assert cell.status in STATUSES
-        assert bool(cell.reason) == (cell.status in ("bounded", "no_route")), cell
+        assert bool(cell.reason) == (cell.status in ("bounded", "no_method")), cell
 
 
 def test_a_cell_that_is_interrupted_has_no_result() -> None:

@@ -219,7 +219,7 @@ BAD: list[tuple[str, Callable[[], object], str]] = [
     ),
     ("no workers", lambda: rr.sweep(PROBLEM, over={"epsilon": [1]}, workers=0), "workers: it is 0"),
     ("a bad solver", lambda: rr.sweep(PROBLEM, over={"epsilon": [1]}, solver="ibm"), "solver: 'ibm' is not a solver"),
-    ("a bad route", lambda: rr.sweep(PROBLEM, over={"epsilon": [1]}, route="fast"), "'fast' is not a route"),
+    ("a bad method", lambda: rr.sweep(PROBLEM, over={"epsilon": [1]}, method="fast"), "'fast' is not a method"),
     (
         "a journal that cannot know them",
         lambda: rr.sweep(square, over={"x": {"one": object()}}, out="t.csv"),
@@ -272,14 +272,14 @@ def test_a_sweep_is_the_solves_one_by_one() -> None:
         found.column("colour")
 
 
-def test_an_infeasible_point_and_one_without_a_route_are_rows() -> None:
+def test_an_infeasible_point_and_one_without_a_method_are_rows() -> None:
     linear = rr.Problem(rr.Maximize(rr.Trace(PRIOR)), [rr.LDP(1), rr.Floor("0.3")])
     found = rr.sweep(linear, over={"diagonal": ["0.3", "0.9"]})
     assert found.column("status") == ["certified", "infeasible"]
     assert "conflict: LDP" in found.rows[1]["note"]
     assert found.rows[1]["value"] is None
-    (row,) = rr.sweep(PROBLEM, over={"route": ["linear"]}).rows
-    assert (row["given_route"], row["status"]) == ("linear", "no_route")
+    (row,) = rr.sweep(PROBLEM, over={"method": ["linear"]}).rows
+    assert (row["given_method"], row["status"]) == ("linear", "no_method")
 
 
 def test_functions_lists_and_points_that_fail() -> None:
@@ -633,7 +633,7 @@ def test_bad_commands_end_in_one_line(run: Callable[..., Any], arguments: list[s
 
 
 def test_exit_statuses(run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    assert run("sweep", "p.toml", "--over", "route=linear")[0] == 5
+    assert run("sweep", "p.toml", "--over", "method=linear")[0] == 5
     assert run("sweep", "p.toml", "--over", "gap=0", "--epsilon", "1.1", "--uniform", "5")[0] == 3
 
     def broken(self: rr.Problem) -> None:

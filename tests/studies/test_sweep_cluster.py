@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ledgers import draws, states
+from accountants import draws, states
 from rropt.models import lopuhaa2021
 
 import rropt as rr
@@ -77,7 +77,7 @@ def threads() -> Iterator[Any]:
 
 
 def many(quick: bool) -> dict[str, rr.Problem]:
-    """A problem for each of several routes, none of them solved in closed form."""
+    """A problem for each of several methods, none of them solved in closed form."""
     information, uniform = rr.Maximize(rr.MutualInformation(PRIOR)), rr.Prior.uniform(5)
     chain = rr.MetricDP([("a", "b"), ("b", "c"), ("c", "d")], epsilon=1)
     losses = [[0 if x == y else (37 * x + 53 * y) % 10 for y in range(4)] for x in range(4)]
@@ -284,9 +284,10 @@ def contents(place: Path) -> dict[str, bytes]:
 
 
 def drawn(data: Path) -> dict[str, int]:
-    """How many draws the ledgers tell of."""
+    """How many draws the accountants tell of."""
     return {
-        path.relative_to(data).as_posix().removesuffix(".ledger"): len(states(path)) for path in data.rglob("*.ledger")
+        path.relative_to(data).as_posix().removesuffix(".accountant"): len(states(path))
+        for path in data.rglob("*.accountant")
     }
 
 
@@ -346,7 +347,7 @@ def test_a_task_that_a_scheduler_tries_again_draws_nothing_again(
     monkeypatch.setattr(folders, "_work", step)
     account = tmp_path / "all"
     Account.create(account)
-    shared = {"ledger": account, "population": "{file}"}
+    shared = {"accountant": account, "population": "{file}"}
     found = rr.release.release_folder(data, RELEASE, out, scheduler=cluster.scheduler_address, **shared)
     assert (data / "flag").exists()
     assert drawn(data) == dict.fromkeys(NAMES, 1)

@@ -1,1 +1,1 @@
-"""Entries of the ledger on Ayed, Battiston and Camerlenghi."""
+"""Entries of the report on Ayed, Battiston and Camerlenghi."""

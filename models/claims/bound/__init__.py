@@ -1,1 +1,1 @@
-"""Entries of the ledger on An Improved Bound for Security in an Identity Disclosure Problem."""
+"""Entries of the report on An Improved Bound for Security in an Identity Disclosure Problem."""

@@ -1,1 +1,1 @@
-"""Entries of the ledger on Chai and Nayak."""
+"""Entries of the report on Chai and Nayak."""

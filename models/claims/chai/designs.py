@@ -126,7 +126,7 @@ def _thm64(full: bool) -> Evidence:
     truth["the risk of (P_q, L_q) plus sum pi^2 is the same everywhere"] = constant
     return Evidence(
         truth,
-        "the least risk at equal frequencies over all designs of parity at most gamma, certified within 1e-8, k ="
+        "the least risk at equal frequencies over all designs of privacy ratio at most gamma, certified within 1e-8, k ="
         " 3..8; it is a lower bound of every minimax risk, and tr(L D L') of (P_q, L_q), linear in pi, is equal at"
         " all one-point priors (exact, k = 3..5)",
         solutions=solutions,

@@ -1,4 +1,4 @@
-"""Chai and Nayak, chapters 3 to 5: privacy criteria as bounds on parity, breach regions, admissibility."""
+"""Chai and Nayak, chapters 3 to 5: privacy criteria as bounds on privacy ratio, breach regions, admissibility."""
 
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
@@ -23,7 +23,7 @@ PROBABILITIES = [Fraction(n, 40) for n in range(1, 40)]
 
 
 def response(k: int, gamma: Fraction) -> Design:
-    """Randomised response of parity gamma, m x k."""
+    """Randomised response of privacy ratio gamma, m x k."""
     return tuple(tuple((gamma if x == y else Fraction(1)) / (gamma + k - 1) for x in range(k)) for y in range(k))
 
 
@@ -68,7 +68,7 @@ def _thm31(full: bool) -> Evidence:
             needed = needed and breached(response(k, gamma * (1 + 100 * SMALL)))
     true = Formula(bound, RHO) if kept and needed else None
     return Evidence(
-        {"bound on parity": true, "sufficient": kept, "necessary (said after Theorem 3.2)": needed},
+        {"bound on privacy ratio": true, "sufficient": kept, "necessary (said after Theorem 3.2)": needed},
         "a prior p < rho1 reaches at most gamma p / (1 + (gamma-1) p), increasing and continuous in p, so a breach"
         " needs a value above rho2 at p = rho1, which is gamma > (3.6); downwards alike. Exhaustive on intruders"
         " with two inputs or one against the rest, k = 2, 3, 9 pairs (rho1, rho2): none at the bound, a breach 1e-4"
@@ -89,9 +89,9 @@ def _thm32(full: bool) -> Evidence:
             needed = needed and breached(response(k, beta * (1 + 100 * SMALL)))
     return Evidence(
         {"sufficient": kept, "necessary": needed},
-        "the posterior over the prior is p_ij over a mean of row i, so it is below the parity and comes as near to"
+        "the posterior over the prior is p_ij over a mean of row i, so it is below the privacy ratio and comes as near to"
         " it as wanted; exhaustive on intruders with two inputs or one against the rest, k = 2, 3, beta = 1.5, 2, 5:"
-        " none at parity beta, a breach at parity beta (1 + 1e-4)",
+        " none at privacy ratio beta, a breach at privacy ratio beta (1 + 1e-4)",
     )
 
 
@@ -108,7 +108,7 @@ BOUNDARIES: dict[str, Callable[[Fraction], Fraction]] = {
 def _thm41(full: bool) -> Evidence:
     good, shown = True, {}
     for text, h in BOUNDARIES.items():
-        demand = CanonicalSIP(text).parity
+        demand = CanonicalSIP(text).privacy_ratio
         least = min(_odds(p, h(p)) for p in (Fraction(n, 2000) for n in range(1, 2000)) if h(p) < 1)
         good = good and demand.lower <= least
         shown[text] = demand
@@ -127,7 +127,7 @@ def _thm41(full: bool) -> Evidence:
         {"if and only if": good},
         "sup over intruders of the posterior at prior p is eta p / (1 + (eta-1) p) (attained), which is at most h(p)"
         " for all p exactly if eta <= inf of (1-p)/p h(p)/(1-h(p)); exhaustive on 5 boundaries: the exact infimum,"
-        " no breach at that parity, one 1e-4 above it, k = 2, 3",
+        " no breach at that privacy ratio, one 1e-4 above it, k = 2, 3",
         {"B(h)": shown},
     )
 
@@ -149,23 +149,23 @@ def _pbr(full: bool) -> Evidence:
     two = [response(2, g), ((Fraction(1, 2), Fraction(1, 8)), (Fraction(1, 2), Fraction(7, 8)))]
     first, second = (attained_region(channel(design)) for design in two)
     pair = (Fraction(1, 2), Fraction(7, 11))
-    differ = first.parity == second.parity == g and first.contains(*pair) != second.contains(*pair)
+    differ = first.privacy_ratio == second.privacy_ratio == g and first.contains(*pair) != second.contains(*pair)
     errata = {
-        "depends on parity only": "for k >= 3; for k = 2 each output reaches two curves and not what lies between"
+        "depends on privacy ratio only": "for k >= 3; for k = 2 each output reaches two curves and not what lies between"
     }
     return Evidence(
         {
-            "depends on parity only": not differ,
+            "depends on privacy ratio only": not differ,
             "the same for k = 3": same,
             "its boundary is gamma p / (1 + (gamma-1) p)": same,
         },
         "pairs (prior, posterior) that some intruder reaches, exact: with k >= 3 an average of likelihoods takes"
-        " every value between the smallest and the largest, for finite parity; four designs of parity 4 with k = 3,"
+        " every value between the smallest and the largest, for finite privacy ratio; four designs of privacy ratio 4 with k = 3,"
         " two with k = 2",
         errata=errata if same and differ else {},
         witness=(
-            "k = 2, rows of outputs (1/2, 1/8), (1/2, 7/8): parity 4. Prior 1/2 on the second input, output 2:"
-            " posterior\n7/8 / (7/8 + 1/2) = 7/11. Randomised response (4/5, 1/5), (1/5, 4/5) has parity 4 too, but"
+            "k = 2, rows of outputs (1/2, 1/8), (1/2, 7/8): privacy ratio 4. Prior 1/2 on the second input, output 2:"
+            " posterior\n7/8 / (7/8 + 1/2) = 7/11. Randomised response (4/5, 1/5), (1/5, 4/5) has privacy ratio 4 too, but"
             " from the prior 1/2 it\nreaches 4/5 and 1/5 only (and 1/2, for the set of all)"
         ),
     )
@@ -179,7 +179,7 @@ def _fill(k: int, rows: Sequence[tuple[Fraction, ...]]) -> Design:
 
 
 def _family(gamma: Fraction) -> list[Mechanism]:
-    """Designs of parity at most gamma for k = 3: staircases, mixtures, RAPPOR, noise, three values, constant rows."""
+    """Designs of privacy ratio at most gamma for k = 3: staircases, mixtures, RAPPOR, noise, three values, constant rows."""
     one, middle = Fraction(1), (1 + gamma) / 2
     found: list[Design] = [
         response(3, gamma),
@@ -209,32 +209,32 @@ GAMMA = Fraction(4)
 
 
 def _thm54(full: bool) -> Evidence:
-    family = [one for one in _family(GAMMA) if one.parity <= GAMMA]
+    family = [one for one in _family(GAMMA) if one.privacy_ratio <= GAMMA]
     good = [one for one in family if admissible(one, gamma=GAMMA)]
     beaten = [(one, other) for one in good for other in family if dominates(other, one) and not dominates(one, other)]
     return Evidence(
         {"C1 and C2 suffice": bool(good) and not beaten},
         "the proof in the text was followed (equality in (5.4) makes the rows that are used proportional);"
         " exhaustive on"
-        f" {len(good)} designs with C1 and C2 against {len(family)} of parity at most 4, k = 3, Blackwell's order"
+        f" {len(good)} designs with C1 and C2 against {len(family)} of privacy ratio at most 4, k = 3, Blackwell's order"
         " decided exactly",
         {"designs with C1 and C2": len(good), "private designs": len(family)},
     )
 
 
 def _thm55(full: bool) -> Evidence:
-    family = [one for one in _family(GAMMA) if one.parity <= GAMMA]
+    family = [one for one in _family(GAMMA) if one.privacy_ratio <= GAMMA]
     bad = [one for one in family if not admissible(one, gamma=GAMMA)]
     better = [improve(one, gamma=GAMMA).mechanism for one in bad]
     proved = all(
-        new.parity <= GAMMA and bool(dominates(new, one)) and not dominates(one, new)
+        new.privacy_ratio <= GAMMA and bool(dominates(new, one)) and not dominates(one, new)
         for one, new in zip(bad, better, strict=True)
     )
     return Evidence(
         {"C1 and C2 are necessary": bool(bad) and proved},
         "for every design: each row splits into the sets above its values and a constant part that is given to the"
         " others"
-        f" (Lemmas 5.3 to 5.5 in one step); done exactly for {len(bad)} designs without C1 or C2, k = 3, parity at"
+        f" (Lemmas 5.3 to 5.5 in one step); done exactly for {len(bad)} designs without C1 or C2, k = 3, privacy ratio at"
         " most 4: the new"
         " one is private, dominates, and is not dominated. The strictness in the proof of Lemma 5.3 (P = DA only"
         " with D = C) needs linearly independent rows; Theorem 5.1 gives it without",
@@ -246,9 +246,9 @@ CLAIMS = (
     Claim(
         "chai.thm3.1",
         "Theorem 3.1",
-        "parity at most rho2 (1-rho1) / (rho1 (1-rho2)) guarantees rho1-to-rho2 privacy",
+        "privacy ratio at most rho2 (1-rho1) / (rho1 (1-rho2)) guarantees rho1-to-rho2 privacy",
         {
-            "bound on parity": Formula("r2*(1-r1)/(r1*(1-r2))", RHO),
+            "bound on privacy ratio": Formula("r2*(1-r1)/(r1*(1-r2))", RHO),
             "sufficient": True,
             "necessary (said after Theorem 3.2)": True,
         },
@@ -257,23 +257,23 @@ CLAIMS = (
     Claim(
         "chai.thm3.2",
         "Theorem 3.2",
-        "beta-factor privacy if and only if the parity is at most beta",
+        "beta-factor privacy if and only if the privacy ratio is at most beta",
         {"sufficient": True, "necessary": True},
         _thm32,
     ),
     Claim(
         "chai.thm4.1",
         "Theorem 4.1",
-        "h-CSIP if and only if the parity is at most B(h) = inf (1-p)/p h(p)/(1-h(p))",
+        "h-CSIP if and only if the privacy ratio is at most B(h) = inf (1-p)/p h(p)/(1-h(p))",
         {"if and only if": True},
         _thm41,
     ),
     Claim(
         "chai.pbr",
         "section 4.2",
-        "the privacy-breach region of a procedure is determined by its parity only",
+        "the privacy-breach region of a procedure is determined by its privacy ratio only",
         {
-            "depends on parity only": True,
+            "depends on privacy ratio only": True,
             "the same for k = 3": True,
             "its boundary is gamma p / (1 + (gamma-1) p)": True,
         },
@@ -282,14 +282,14 @@ CLAIMS = (
     Claim(
         "chai.thm5.4",
         "Theorem 5.4",
-        "a procedure whose rows all have parity gamma and two values is admissible",
+        "a procedure whose rows all have privacy ratio gamma and two values is admissible",
         {"C1 and C2 suffice": True},
         _thm54,
     ),
     Claim(
         "chai.thm5.5",
         "Theorem 5.5",
-        "only procedures whose rows all have parity gamma and two values are admissible",
+        "only procedures whose rows all have privacy ratio gamma and two values are admissible",
         {"C1 and C2 are necessary": True},
         _thm55,
     ),

@@ -175,7 +175,7 @@ CLAIMS = (
     Claim(
         "chai.condition",
         "section 6.1",
-        "P_1 has the lowest condition number among all symmetric positive definite P with parity at most gamma (Agrawal"
+        "P_1 has the lowest condition number among all symmetric positive definite P with privacy ratio at most gamma (Agrawal"
         " et al.)",
         {
             "condition number of P_1": Formula("(g+k-1)/(g-1)", CONDITION),

@@ -113,7 +113,7 @@ def _mixture(full: bool) -> Evidence:
             bad = bad and judged.private and not judged and not dominates(channel(rows), better.mechanism)
     return Evidence(
         {"a mixture of t-subset designs": mixed, "inadmissible": bad},
-        "exact from the definition, k = 2, 3, 4 and sqrt(gamma) = 3/2, 2; a design of the same parity that dominates"
+        "exact from the definition, k = 2, 3, 4 and sqrt(gamma) = 3/2, 2; a design of the same privacy ratio that dominates"
         " it and is not dominated by it, both decided exactly",
     )
 

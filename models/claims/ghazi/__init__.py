@@ -1,1 +1,1 @@
-"""Entries of the ledger on Ghazi and others."""
+"""Entries of the report on Ghazi and others."""

@@ -1,1 +1,1 @@
-"""Entries of the ledger on Kairouz, Oh and Viswanath."""
+"""Entries of the report on Kairouz, Oh and Viswanath."""

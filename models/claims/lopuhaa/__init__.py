@@ -1,1 +1,1 @@
-"""Entries of the ledger on Lopuhaä-Zwakenberg and Goseling."""
+"""Entries of the report on Lopuhaä-Zwakenberg and Goseling."""

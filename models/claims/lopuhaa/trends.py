@@ -211,8 +211,8 @@ def _adult(full: bool) -> Evidence:
         first, second = len(counts.pairs.sensitive), len(counts.pairs.other)
         names = [name for name in paper.METHODS if name != "UE-CR" or first < 10]
         real = _curves(counts, names)
-        people = sum(counts.weights)
-        drawn_ = np.array([_curves(paper.draw(first, second, at, 1, people)[1], names) for at in range(draws)])
+        respondents = sum(counts.weights)
+        drawn_ = np.array([_curves(paper.draw(first, second, at, 1, respondents)[1], names) for at in range(draws)])
         label = f"{s}, {u} ({first} x {second})"
         changed = {
             (one, other): _change(real[one] - real[other], drawn_[:, one] - drawn_[:, other])

@@ -1,1 +1,1 @@
-"""Entries of the ledger on Ruiz and Domingo-Ferrer."""
+"""Entries of the report on Ruiz and Domingo-Ferrer."""

@@ -99,7 +99,7 @@ def _prop1(full: bool) -> Evidence:
     assert best.mechanism is not None
     assert best.attained is not None
     response = keeping(gamma / (gamma + 2), list(prior.labels)).mutual_information(prior)
-    private = small.parity <= gamma
+    private = small.privacy_ratio <= gamma
     form = all(small.entry(x, x) == F(2, 3) for x in (0, 1))
     square = all(sum((small.entry(x, y) for x in (0, 1)), F(0)) == 1 for y in (0, 1))
     largest = truest.limit is not None and truest.limit <= 3 * gamma / (gamma + 2) + F(1, 10**8)

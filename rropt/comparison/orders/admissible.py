@@ -1,6 +1,6 @@
 """Admissible mechanisms at a privacy level, and how to improve others at the same level.
 
-Chai and Nayak, Theorems 5.4 and 5.5: at a parity of at most gamma, nothing is more informative than a mechanism exactly
+Chai and Nayak, Theorems 5.4 and 5.5: at a privacy ratio of at most gamma, nothing is more informative than a mechanism exactly
 when every column (proportional ones merged) has two values in the ratio gamma. Their strictness argument in Lemma 5.3
 ("P = DA only with D = C") needs linearly independent outputs; the conclusion stands without: equivalent mechanisms have
 the same merged columns (Theorem 5.1), and the lemma changes them.
@@ -25,29 +25,29 @@ from rropt.model.privacy import Level, level_numbers
 
 @dataclass(frozen=True)
 class Shortfall:
-    """Why an output is not admissible: its `parity` (largest over smallest entry; 1 for an uninformative output)
+    """Why an output is not admissible: its `privacy_ratio` (largest over smallest entry; 1 for an uninformative output)
     and how many different `values` its column has; both wanted: gamma and 2 (1 under perfect secrecy). `missing` is
     the largest share by which an entry differs from these two values; rounding alone makes it tiny, not 0."""
 
     output: str
-    parity: Fraction | float
+    privacy_ratio: Fraction | float
     values: int
     missing: Fraction | float
 
 
 @dataclass(frozen=True)
 class Admissibility:
-    """Whether no mechanism of parity at most `gamma` is more informative; true when there are no `shortfalls` and the
-    mechanism's own `parity` is not above gamma (`private`)."""
+    """Whether no mechanism of privacy ratio at most `gamma` is more informative; true when there are no `shortfalls` and the
+    mechanism's own `privacy_ratio` is not above gamma (`private`)."""
 
     gamma: Fraction
-    parity: Fraction | float
+    privacy_ratio: Fraction | float
     shortfalls: tuple[Shortfall, ...]
 
     @property
     def private(self) -> bool:
-        """Whether the mechanism is in the class at all: its parity is at most gamma."""
-        return self.parity <= self.gamma
+        """Whether the mechanism is in the class at all: its privacy ratio is at most gamma."""
+        return self.privacy_ratio <= self.gamma
 
     def __bool__(self) -> bool:
         return self.private and not self.shortfalls
@@ -55,7 +55,7 @@ class Admissibility:
 
 @dataclass(frozen=True)
 class Improvement:
-    """An admissible `mechanism` of parity gamma that dominates the one `given`: given = mechanism C.
+    """An admissible `mechanism` of privacy ratio gamma that dominates the one `given`: given = mechanism C.
 
     C is `garbling`, exact and verified when the object is made (ArithmeticError otherwise), as are privacy and
     admissibility. `strict`: the given one was not admissible, hence does not dominate it back.
@@ -79,10 +79,10 @@ def admissible(mechanism: AnyMechanism, *, epsilon: Number | None = None, gamma:
     """Whether no mechanism of the same level of privacy is more informative, exactly.
 
     The level is `epsilon` (nats) or the ratio `gamma`, 0 and 1 for perfect secrecy; without either, the mechanism's
-    own parity. For `epsilon` it is judged at the largest rational known to be at most exp(epsilon), to which all
+    own privacy ratio. For `epsilon` it is judged at the largest rational known to be at most exp(epsilon), to which all
     mechanisms of this package are held; one that was rounded to a grid is nearly admissible at best, and `shortfalls`
     says by how much it is not.
-    Raises InputError for what is not a mechanism, a level that is none, and an own parity of one or infinity.
+    Raises InputError for what is not a mechanism, a level that is none, and an own privacy ratio of one or infinity.
     Source: Chai and Nayak, Theorems 5.4, 5.5.
     """
     given = explicit(mechanism, "mechanism")
@@ -100,16 +100,18 @@ def improve(mechanism: AnyMechanism, *, epsilon: Number | None = None, gamma: Nu
     only uninformative outputs is improved by randomised response. At most (k - 1) m and 2^k - 2 outputs, with neutral
     names.
 
-    Level and errors as for `admissible`, and InputError for a mechanism whose parity is above the level.
+    Level and errors as for `admissible`, and InputError for a mechanism whose privacy ratio is above the level.
     Source: Lemmas 5.3 to 5.5 of Chai and Nayak in one step.
     """
     given = explicit(mechanism, "mechanism")
     ratio = _ratio(given, epsilon, gamma)
     judged = _judge(given, ratio)
     if not judged.private:
-        shown = f"{rounded(judged.parity, 12)}"
+        shown = f"{rounded(judged.privacy_ratio, 12)}"
         raise InputError(
-            f"its parity {shown} is above gamma = {rounded(ratio, 12)}", "mechanism", "improve it at a higher level"
+            f"its privacy ratio {shown} is above gamma = {rounded(ratio, 12)}",
+            "mechanism",
+            "improve it at a higher level",
         )
     size, count = given.shape
     # pieces[S]: of every output y, the weight of its piece with superlevel set S.
@@ -141,14 +143,14 @@ def improve(mechanism: AnyMechanism, *, epsilon: Number | None = None, gamma: Nu
 
 def _ratio(mechanism: Mechanism, epsilon: object, gamma: object) -> Fraction:
     if epsilon is None and gamma is None:
-        parity = mechanism.parity
-        if isinstance(parity, float) or parity == 1:
+        privacy_ratio = mechanism.privacy_ratio
+        if isinstance(privacy_ratio, float) or privacy_ratio == 1:
             raise InputError(
-                f"the mechanism's own parity is {'infinite' if isinstance(parity, float) else 'one'}",
+                f"the mechanism's own privacy ratio is {'infinite' if isinstance(privacy_ratio, float) else 'one'}",
                 "privacy level",
                 "give epsilon or gamma",
             )
-        return parity
+        return privacy_ratio
     level = Level.or_secrecy(**level_numbers(epsilon, gamma))
     return level.ratio.lower
 
@@ -157,11 +159,11 @@ def _judge(mechanism: Mechanism, gamma: Fraction) -> Admissibility:
     faults = []
     for direction, members in directions(mechanism).items():
         values = len(set(direction))
-        parity = Fraction(max(direction), min(direction)) if min(direction) else math.inf
-        if values != (1 if gamma == 1 else 2) or parity != gamma:
+        privacy_ratio = Fraction(max(direction), min(direction)) if min(direction) else math.inf
+        if values != (1 if gamma == 1 else 2) or privacy_ratio != gamma:
             missing = _missing(direction, gamma)
-            faults += [Shortfall(mechanism.outputs[y], parity, values, missing) for y, _ in members]
-    return Admissibility(gamma, mechanism.parity, tuple(faults))
+            faults += [Shortfall(mechanism.outputs[y], privacy_ratio, values, missing) for y, _ in members]
+    return Admissibility(gamma, mechanism.privacy_ratio, tuple(faults))
 
 
 def _missing(column: Sequence[int], gamma: Fraction) -> Fraction | float:

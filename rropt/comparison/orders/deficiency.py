@@ -12,7 +12,7 @@ from rropt.exact import Interval
 from rropt.io.arguments import checked
 from rropt.mechanisms.garbling import AnyMechanism, Garbling, Rational, explicit_pair, flint_rows, table
 from rropt.mechanisms.mechanism import GRID, Mechanism, grid_row
-from rropt.solve.kernel.lp import LpModel
+from rropt.solve.engine.lp import LpModel
 
 STEP = 1 << 40
 """Gains of a decision problem found in floats are rounded to multiples of 1/STEP."""

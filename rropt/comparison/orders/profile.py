@@ -1,4 +1,4 @@
-"""Approximate and Renyi privacy of a given mechanism: levels beside its parity."""
+"""Approximate and Renyi privacy of a given mechanism: levels beside its privacy ratio."""
 
 import math
 from fractions import Fraction
@@ -19,7 +19,7 @@ def delta_of(mechanism: AnyMechanism, epsilon: Number) -> Interval:
     """The smallest delta for which the mechanism is (epsilon, delta)-LDP, enclosed; exact at epsilon = 0.
 
     max over inputs x != z of sum_y (Q[x, y] - exp(epsilon) Q[z, y])^+; `epsilon` >= 0 in nats. At 0 it is the largest
-    total variation distance of two rows; at the parity's epsilon and above it is 0. Raises InputError.
+    total variation distance of two rows; at the privacy ratio's epsilon and above it is 0. Raises InputError.
     """
     gamma = ratio_at(epsilon)
     rows = _rows(mechanism)

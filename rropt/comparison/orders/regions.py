@@ -21,21 +21,21 @@ class AttainedRegion:
     A prior p in (0, 1) reaches exactly the posteriors whose odds are the prior odds times one of `factors`, or times
     any number between 1 / `band` and `band` (None: there is no band). For two inputs there is none: each output has one
     ratio of likelihoods, and a set of inputs is one of them or all. With three or more, an average of likelihoods is on
-    one side and all numbers between are reached, so that the region depends on the `parity` alone; except for outputs
+    one side and all numbers between are reached, so that the region depends on the `privacy_ratio` alone; except for outputs
     that exclude all inputs but one, or carry no information, which reach only `factors`. Factors may be zero or
     infinite. Source: Chai and Nayak, Definition 4.1 and (4.9), which state a band for two inputs too.
     """
 
-    parity: Factor
+    privacy_ratio: Factor
     band: Factor | None
     factors: tuple[Factor, ...]
 
     @property
     def boundary(self) -> PreciseBoundary:
-        """The precise boundary around it. Raises InputError for an infinite parity."""
-        if isinstance(self.parity, float):
-            raise InputError("the parity is infinite: every posterior may be reached", "attained region")
-        return PreciseBoundary(self.parity)
+        """The precise boundary around it. Raises InputError for an infinite privacy ratio."""
+        if isinstance(self.privacy_ratio, float):
+            raise InputError("the privacy ratio is infinite: every posterior may be reached", "attained region")
+        return PreciseBoundary(self.privacy_ratio)
 
     def contains(self, prior: Number, posterior: Number) -> bool:
         """Whether the pair is reached, exactly. Raises InputError for numbers outside [0, 1]."""
@@ -74,7 +74,7 @@ def attained_region(channel: AnyMechanism) -> AttainedRegion:
             factors |= {most / least, least / most}
         else:
             band = max(band or 1, most / least if least else math.inf)
-    return AttainedRegion(mechanism.parity, band, tuple(sorted(factors)))
+    return AttainedRegion(mechanism.privacy_ratio, band, tuple(sorted(factors)))
 
 
 def _least(band: Factor) -> Fraction:

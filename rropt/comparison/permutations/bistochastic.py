@@ -15,8 +15,8 @@ from rropt.errors import InputError, counted, positive_integer
 from rropt.exact import rational, rounded
 from rropt.io.counts import Table
 from rropt.io.types import Matrix
+from rropt.mechanisms.controlled_rounding import round_with_margins
 from rropt.mechanisms.garbling import AnyMechanism, explicit
-from rropt.mechanisms.margins import round_with_margins
 from rropt.mechanisms.mechanism import GRID, Mechanism
 from rropt.mechanisms.reading import TOLERANCE
 

@@ -13,7 +13,7 @@ from scipy import sparse
 from rropt.comparison.permutations.matching import Matching, column_sets
 from rropt.comparison.permutations.structured import least_terms
 from rropt.errors import InputError
-from rropt.solve.kernel.milp import solve_milp
+from rropt.solve.engine.milp import solve_milp
 
 MOST_PERMUTATIONS = 1000
 """More permutations than this within the positive entries are too many for the integer programme."""

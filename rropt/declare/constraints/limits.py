@@ -21,7 +21,7 @@ from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Pairs, Prior
 from rropt.program.cones import Cone, FreeCone, PolyhedralCone, equal_cone
 from rropt.program.extras import Extra
-from rropt.program.limits import Capacity, Limit, Limits, Notions
+from rropt.program.limits import Capacity, DivergenceLimits, Limit, Limits
 from rropt.program.programs import BayesGain, ChiSquare, Divergence, Linear, Row, Utility
 
 BITS = 80
@@ -135,7 +135,7 @@ class _Bounded(Constraint):
         if self.upper and columns_of(utility, self.number) is not None:
             return ()
         if isinstance(utility, Capacity):
-            return (Notions((CapacityNotion(self.number),)),)
+            return (DivergenceLimits((CapacityNotion(self.number),)),)
         if not isinstance(utility, Divergence | BayesGain):
             return ()
         number = self.number

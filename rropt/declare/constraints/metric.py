@@ -22,7 +22,7 @@ from rropt.io.types import Label, Matrix, Number
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Pairs, clean_labels
 from rropt.model.privacy import LARGEST_EPSILON, Level, declared_number, level_numbers
-from rropt.model.shortest import implied_edges
+from rropt.model.redundant_edges import implied_edges
 from rropt.program.cones import Cone, GraphCone
 
 if TYPE_CHECKING:

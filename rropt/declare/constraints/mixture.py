@@ -41,7 +41,7 @@ class PermutationMixture(Constraint):
     (low, high). Q satisfies the constraint where some decomposition does; there may be others. Outputs are the inputs.
 
     `max_terms` limits the number of permutations with positive weight. What rows on Q alone cannot express (that limit,
-    and upper bounds where all permutations of more than three categories are allowed) is solved by route `mixtures`,
+    and upper bounds where all permutations of more than three categories are allowed) is solved by method `mixtures`,
     for linear objectives; the bound is then that of any number of permutations. Raises InputError for what is not a
     permutation, bounds that no weights satisfy, and lists with too many dependent permutations. Source: ruiz Theorem 1.
     """

@@ -35,7 +35,7 @@ class LDP(AtLevel):
     The bound then holds between the population's means of Q[x, y] inside and outside, and outputs may exclude inputs
     (so inputs can be merged). Single inputs are not protected then, and an input of weight zero not at all.
 
-    Raises InputError. Source: Kasiviswanathan et al. 2011; Chai and Nayak, Theorem 4.1 (parity), chapter 8 (sets).
+    Raises InputError. Source: Kasiviswanathan et al. 2011; Chai and Nayak, Theorem 4.1 (privacy ratio), chapter 8 (sets).
     """
 
     kind: ClassVar[str] = "ldp"

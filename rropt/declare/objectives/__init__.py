@@ -1,7 +1,7 @@
 """Objectives: what is maximised or minimised over mechanisms.
 
 Each objective has two independent descriptions: `value`, its definition on an exact mechanism, and `form`,
-the utility that a route consumes. The law-suite in tests/laws ties them together. A new objective is one new
+the utility that a method consumes. The law-suite in tests/laws ties them together. A new objective is one new
 class in a file of this folder: problem files, reports and laws find it there.
 """
 

@@ -22,7 +22,7 @@ def _share(value: object, what: str) -> Fraction:
 def warner(truth: Number, *, categories: Sequence[Label] = ("yes", "no")) -> Mechanism:
     """Warner's design for two categories: the true one with probability `truth`, exactly, else the other.
 
-    Parity max(truth, 1 - truth) / min(truth, 1 - truth). Source: Warner 1965. Raises InputError.
+    Privacy ratio max(truth, 1 - truth) / min(truth, 1 - truth). Source: Warner 1965. Raises InputError.
     """
     labels = category_labels(list(categories), "categories")
     if len(labels) != 2:
@@ -50,7 +50,7 @@ def unrelated_question(sensitive: Number, yes: Number, *, categories: Sequence[L
 def generalization(groups: Mapping[Label, Sequence[Label]]) -> Mechanism:
     """Report the group of the true category: a deterministic merging, outputs the names of the groups.
 
-    Every category stands in one group. Its parity is infinite (it protects only what is within a group) and it
+    Every category stands in one group. Its privacy ratio is infinite (it protects only what is within a group) and it
     identifies the frequencies of the groups, not of the categories. Raises InputError.
     """
     members = [(str(label), row) for row, own in enumerate(groups.values()) for label in own]

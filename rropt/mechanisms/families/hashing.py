@@ -19,7 +19,7 @@ from rropt.mechanisms.implicit import TwoLevelFamily
 from rropt.mechanisms.sampling import MechanismSampler, Source
 from rropt.mechanisms.sampling.labels import flat_codes
 from rropt.mechanisms.sampling.sources import secure_source
-from rropt.mechanisms.sets.families import declared_ratio
+from rropt.mechanisms.set_outputs.families import declared_ratio
 from rropt.model.prior import Prior
 from rropt.model.privacy import Level
 

@@ -57,23 +57,23 @@ class ProductMechanism:
     # -- privacy and information --------------------------------------------------------------------------
 
     @property
-    def parity(self) -> Fraction | float:
-        """The largest ratio over all pairs of answer tuples: the product of the items' parities, exact."""
-        parities = [item.parity for item in self.items]
+    def privacy_ratio(self) -> Fraction | float:
+        """The largest ratio over all pairs of answer tuples: the product of the items' privacy ratios, exact."""
+        parities = [item.privacy_ratio for item in self.items]
         exact = [own for own in parities if isinstance(own, Fraction)]
         return math.prod(exact, start=Fraction(1)) if len(exact) == len(parities) else math.inf
 
     @property
     def epsilon(self) -> Interval:
-        """log of the parity, nats: the privacy of a whole tuple of answers."""
-        parity = self.parity
-        return log_enclosure(parity) if isinstance(parity, Fraction) else Interval(parity, parity)  # type: ignore[arg-type]
+        """log of the privacy ratio, nats: the privacy of a whole tuple of answers."""
+        ratio = self.privacy_ratio
+        return log_enclosure(ratio) if isinstance(ratio, Fraction) else Interval(ratio, ratio)  # type: ignore[arg-type]
 
-    def item_parity(self, item: str | int) -> Fraction | float:
-        """What the whole report says about one item where the answers are independent: the parity of that item's
+    def item_privacy_ratio(self, item: str | int) -> Fraction | float:
+        """What the whole report says about one item where the answers are independent: the privacy ratio of that item's
         mechanism, since posterior odds given all reports are those given its own. Where answers depend on each other
-        the other reports are informative about it too, and only `parity` bounds them."""
-        return self.items[self._item(item)].parity
+        the other reports are informative about it too, and only `privacy_ratio` bounds them."""
+        return self.items[self._item(item)].privacy_ratio
 
     def posterior(self, priors: Sequence[Prior], reports: Sequence[str]) -> tuple[tuple[Fraction, ...], ...]:
         """For each item P(answer | all reports) under independent `priors`, exact; zero rows where a report is

@@ -63,8 +63,8 @@ class RandomizedResponse(RandomizedChannel):
         return self.labels
 
     @property
-    def parity(self) -> Fraction | float:
-        return self.mechanism.parity
+    def privacy_ratio(self) -> Fraction | float:
+        return self.mechanism.privacy_ratio
 
     @property
     def epsilon(self) -> Interval:

@@ -72,13 +72,13 @@ class IndependentReporting(CalibratedProtocol):
         name, gamma = type(self).__name__, significant_down(self.level.ratio.lower)
         if self.sub is None:
             assert self.sub_sensitive is not None
-            first = within(self.sub_sensitive.parity, gamma, name)
+            first = within(self.sub_sensitive.privacy_ratio, gamma, name)
             second = max(Fraction(1), significant_down(gamma / first))
             return first, second, shared_calibration(self.confidence, self.calibration).ratio(second)
         second = within(shared_need(self.confidence, self.sub, self.calibration), gamma, name)
         first = max(Fraction(1), significant_down(gamma / second))
         if self.sub_sensitive is not None:
-            first = within(self.sub_sensitive.parity, first, name)
+            first = within(self.sub_sensitive.privacy_ratio, first, name)
         return first, second, None
 
     def _responses(self) -> tuple[Fraction, Fraction, Fraction | None]:

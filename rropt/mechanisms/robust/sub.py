@@ -3,7 +3,7 @@
 A report y of a channel with column v has likelihood P . v when its input has distribution P. All that the protocols
 for robust LDP need of their sub-protocols are ratios of such numbers (lopuhaa (70), (80), (94)), and P . v is linear
 in P: over a set of conditionals its ends are values of the set's support function, here bounded in rationals. So any
-channel may serve, calibrated without slack, whatever it was made for; "paper" goes through its parity D and the l1
+channel may serve, calibrated without slack, whatever it was made for; "paper" goes through its privacy ratio D and the l1
 distance d instead (Lemma 3: the ratio is at most 1 + (D - 1) d / 2).
 
 A channel that is to be found first is declared by a level. `subset_calibration` says which D makes every D-LDP channel
@@ -170,10 +170,10 @@ def _ratio(high: Fraction, low: Fraction) -> Fraction | float:
 
 
 def _by_distance(sub: Mechanism, distance: Fraction) -> Fraction | float:
-    parity = sub.parity
-    if isinstance(parity, float):
+    privacy_ratio = sub.privacy_ratio
+    if isinstance(privacy_ratio, float):
         return math.inf if distance else Fraction(1)
-    return significant_up(1 + (parity - 1) * distance * HALF)
+    return significant_up(1 + (privacy_ratio - 1) * distance * HALF)
 
 
 def _subsets(items: Sequence[object]) -> Iterator[tuple[int, ...]]:

@@ -28,7 +28,7 @@ def secure_bits(count: int) -> int:
 
 class GeometricNoise:
     """The noise of each count of a histogram that is epsilon-DP where one person's value changes: two counts change by
-    one each, so that `parity`, the largest ratio of the probabilities of a histogram, is r^-2, at most exp(epsilon).
+    one each, so that `privacy_ratio`, the largest ratio of the probabilities of a histogram, is r^-2, at most exp(epsilon).
     `epsilon` is in nats, from 0.01 to 64. Raises InputError."""
 
     def __init__(self, epsilon: Fraction) -> None:
@@ -38,7 +38,7 @@ class GeometricNoise:
             )
         self.numerator: int = math.ceil(exp_enclosure(-epsilon / 2).upper * (1 << BITS))
         self.ratio = Fraction(self.numerator, 1 << BITS)
-        self.parity = 1 / self.ratio**2
+        self.privacy_ratio = 1 / self.ratio**2
         self._part: int = 1 << round(1 / (1 - self.ratio)).bit_length() - 1
 
     def draw(self, bits: Bits = secure_bits) -> int:

@@ -247,8 +247,8 @@ class ChiSquareSet(Confidence):
         return f"the chi-square set of {counted(n, 'observations')} at alpha {declared_text(self.alpha)}"
 
     def __repr__(self) -> str:
-        people = counted(self.observations, "observations")
-        return f"ChiSquareSet({people} of {self.pairs!r}, alpha {declared_text(self.alpha)})"
+        respondents = counted(self.observations, "observations")
+        return f"ChiSquareSet({respondents} of {self.pairs!r}, alpha {declared_text(self.alpha)})"
 
 
 def _from_table(counts: object) -> Prior:

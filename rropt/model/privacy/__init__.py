@@ -1,4 +1,4 @@
-"""Privacy levels and criteria, and the parity that each demands."""
+"""Privacy levels and criteria, and the privacy ratio that each demands."""
 
 from rropt.model.privacy.criterion import (
     BayesFactor,

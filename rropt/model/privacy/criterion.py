@@ -1,4 +1,4 @@
-"""Privacy criteria in the language of prior and posterior probabilities, and the parity that each demands."""
+"""Privacy criteria in the language of prior and posterior probabilities, and the privacy ratio that each demands."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from rropt.model.privacy.level import Level
 from rropt.model.privacy.precise_boundary import PreciseBoundary
 
 LEVEL_DIGITS = 15
-"""A demanded parity that is known to an enclosure only is rounded down to so many decimals."""
+"""A demanded privacy ratio that is known to an enclosure only is rounded down to so many decimals."""
 
 
 class Criterion(ABC):
     """A bound on what an intruder learns: for every prior distribution, every set Q of inputs and every output.
 
-    Every criterion amounts to one number: a mechanism satisfies it exactly when its parity is at most the demanded one
+    Every criterion amounts to one number: a mechanism satisfies it exactly when its privacy ratio is at most the demanded one
     (Chai and Nayak, Theorem 4.1). `kind` is its word in a problem file.
     """
 
@@ -34,8 +34,8 @@ class Criterion(ABC):
 
     @property
     @abstractmethod
-    def parity(self) -> Interval:
-        """The demanded parity, enclosed; both ends infinite where nothing is demanded."""
+    def privacy_ratio(self) -> Interval:
+        """The demanded privacy ratio, enclosed; both ends infinite where nothing is demanded."""
 
     @abstractmethod
     def keys(self) -> dict[str, object]:
@@ -52,17 +52,21 @@ class Criterion(ABC):
 
     @property
     def level(self) -> Level:
-        """The demanded parity as a level: exact where it is known exactly, else rounded down, by less than 1e-15 plus
-        the width of `parity`. Raises InputError where nothing, or no information at all, is allowed."""
-        ends = self.parity
+        """The demanded privacy ratio as a level: exact where it is known exactly, else rounded down, by less than 1e-15 plus
+        the width of `privacy_ratio`. Raises InputError where nothing, or no information at all, is allowed."""
+        ends = self.privacy_ratio
         if math.isinf(ends.lower):
-            raise InputError("it does not restrict the parity", self.describe(), "leave it out, or lower the boundary")
+            raise InputError(
+                "it does not restrict the privacy ratio", self.describe(), "leave it out, or lower the boundary"
+            )
         gamma = ends.lower
         if ends.lower != ends.upper:
             gamma = Fraction(math.floor(ends.lower * 10**LEVEL_DIGITS), 10**LEVEL_DIGITS)
         if gamma <= 1:
             raise InputError(
-                "it allows no information at all: the demanded parity is one", self.describe(), "raise the boundary"
+                "it allows no information at all: the demanded privacy ratio is one",
+                self.describe(),
+                "raise the boundary",
             )
         return Level(gamma=gamma)
 
@@ -94,7 +98,7 @@ def _above_one(value: object, where: str) -> Fraction:
 class RhoToRho(Criterion):
     """rho1-to-rho2 privacy: no probability below `rho1` rises above `rho2`, and none above `rho2` falls below `rho1`.
 
-    0 < rho1 < rho2 < 1; demands parity rho2 (1 - rho1) / (rho1 (1 - rho2)), sufficient and necessary.
+    0 < rho1 < rho2 < 1; demands privacy ratio rho2 (1 - rho1) / (rho1 (1 - rho2)), sufficient and necessary.
     Source: Evfimievski, Gehrke and Srikant 2003; Chai and Nayak, Theorem 3.1 and after 4.1. Raises InputError.
     """
 
@@ -112,7 +116,7 @@ class RhoToRho(Criterion):
 
     @classmethod
     def guaranteed(cls, gamma: Number, *, rho1: Number | None = None, rho2: Number | None = None) -> RhoToRho:
-        """The strongest one with this rho1 (or this rho2) that parity `gamma` > 1 guarantees. Raises InputError."""
+        """The strongest one with this rho1 (or this rho2) that privacy ratio `gamma` > 1 guarantees. Raises InputError."""
         boundary = PreciseBoundary(_above_one(gamma, "gamma"))
         if (rho1 is None) == (rho2 is None):
             raise InputError("give either rho1 or rho2", "rho_to_rho")
@@ -122,7 +126,7 @@ class RhoToRho(Criterion):
         return cls(boundary.lower(_share(rho2, "rho2")), rho2)
 
     @property
-    def parity(self) -> Interval:
+    def privacy_ratio(self) -> Interval:
         return Interval.point(self.rho2 * (1 - self.rho1) / (self.rho1 * (1 - self.rho2)))
 
     def keys(self) -> dict[str, object]:
@@ -135,7 +139,7 @@ class RhoToRho(Criterion):
 @checked
 @dataclass(frozen=True, init=False)
 class BetaFactor(Criterion):
-    """beta-factor privacy: no probability grows or shrinks by more than the factor `beta` > 1; demands parity beta.
+    """beta-factor privacy: no probability grows or shrinks by more than the factor `beta` > 1; demands privacy ratio beta.
 
     Source: Nayak, Adeshiyan and Zhang 2015; Chai and Nayak, Theorem 3.2. Raises InputError.
     """
@@ -149,11 +153,11 @@ class BetaFactor(Criterion):
 
     @classmethod
     def guaranteed(cls, gamma: Number) -> BetaFactor:
-        """The strongest one that parity `gamma` > 1 guarantees. Raises InputError."""
+        """The strongest one that privacy ratio `gamma` > 1 guarantees. Raises InputError."""
         return cls(_above_one(gamma, "gamma"))
 
     @property
-    def parity(self) -> Interval:
+    def privacy_ratio(self) -> Interval:
         return Interval.point(self.beta)
 
     def keys(self) -> dict[str, object]:
@@ -166,7 +170,7 @@ class BetaFactor(Criterion):
 @checked
 @dataclass(frozen=True, init=False)
 class BayesFactor(Criterion):
-    """Every Bayes factor (posterior odds over prior odds) is in [1 / gamma, gamma], `gamma` > 1; demands parity gamma.
+    """Every Bayes factor (posterior odds over prior odds) is in [1 / gamma, gamma], `gamma` > 1; demands privacy ratio gamma.
 
     Kass and Raftery call a factor of 20 strong evidence. Source: Chai and Nayak, (4.10). Raises InputError.
     """
@@ -180,11 +184,11 @@ class BayesFactor(Criterion):
 
     @classmethod
     def guaranteed(cls, gamma: Number) -> BayesFactor:
-        """The strongest one that parity `gamma` > 1 guarantees. Raises InputError."""
+        """The strongest one that privacy ratio `gamma` > 1 guarantees. Raises InputError."""
         return cls(gamma)
 
     @property
-    def parity(self) -> Interval:
+    def privacy_ratio(self) -> Interval:
         return Interval.point(self.gamma)
 
     def keys(self) -> dict[str, object]:
@@ -197,7 +201,7 @@ class BayesFactor(Criterion):
 @checked
 @dataclass(frozen=True, init=False)
 class CanonicalSIP(Criterion):
-    """h-CSIP: no probability p grows beyond h(p), hence none shrinks below 1 - h(1 - p); demands parity B(h).
+    """h-CSIP: no probability p grows beyond h(p), hence none shrinks below 1 - h(1 - p); demands privacy ratio B(h).
 
     `upper` is h: a `Curve`, the text of an expression in p, or {"steps": ...}, {"points": ...}; h(p) >= p.
     Source: Chai and Nayak, Definition 4.3, Theorem 4.1. Raises InputError.
@@ -209,11 +213,11 @@ class CanonicalSIP(Criterion):
 
     def __init__(self, upper: Number) -> None:
         object.__setattr__(self, "upper", curve(upper, "upper boundary"))
-        _ = self.parity  # a boundary below p is refused where it is declared
+        _ = self.privacy_ratio  # a boundary below p is refused where it is declared
 
     @classmethod
     def guaranteed(cls, gamma: Number) -> CanonicalSIP:
-        """The strongest one that parity `gamma` > 1 guarantees: the precise boundary. Raises InputError."""
+        """The strongest one that privacy ratio `gamma` > 1 guarantees: the precise boundary. Raises InputError."""
         value = _above_one(gamma, "gamma")
         return cls(f"({value}) * p / (1 + ({value} - 1) * p)")
 
@@ -222,7 +226,7 @@ class CanonicalSIP(Criterion):
         return self.upper.demand()
 
     @property
-    def parity(self) -> Interval:
+    def privacy_ratio(self) -> Interval:
         return self._demand
 
     def keys(self) -> dict[str, object]:
@@ -252,7 +256,7 @@ class StrictInformationPrivacy(Criterion):
             raise InputError("it has no boundary", "sip", "give lower, upper, or both")
         object.__setattr__(self, "lower", None if lower is None else curve(lower, "lower boundary"))
         object.__setattr__(self, "upper", None if upper is None else curve(upper, "upper boundary"))
-        _ = self.parity
+        _ = self.privacy_ratio
 
     @cached_property
     def _demand(self) -> Interval:
@@ -260,7 +264,7 @@ class StrictInformationPrivacy(Criterion):
         return smallest(upward + ([self.lower.reflected().demand()] if self.lower is not None else []))
 
     @property
-    def parity(self) -> Interval:
+    def privacy_ratio(self) -> Interval:
         return self._demand
 
     def keys(self) -> dict[str, object]:

@@ -30,7 +30,7 @@ class Curve(ABC):
 
     @abstractmethod
     def demand(self) -> Interval:
-        """B(h): the largest parity that keeps every posterior probability at most h(prior), enclosed; both ends
+        """B(h): the largest privacy ratio that keeps every posterior probability at most h(prior), enclosed; both ends
         infinite where h is one everywhere. Raises InputError where h(p) < p. Source: Chai and Nayak, Theorem 4.1."""
 
     @abstractmethod

@@ -1,4 +1,4 @@
-"""B(h) = inf over 0 < p < 1 of (1 - p) h(p) / (p (1 - h(p))): the parity that a boundary h demands, enclosed.
+"""B(h) = inf over 0 < p < 1 of (1 - p) h(p) / (p (1 - h(p))): the privacy ratio that a boundary h demands, enclosed.
 
 Chai and Nayak, (4.4); a p with h(p) >= 1 demands nothing. `lattice` has it for tables and rational functions; here,
 other expressions are bounded on intervals with derivatives, and functions of which only values are known by their

@@ -1,4 +1,4 @@
-"""Privacy levels and the parity that each demands."""
+"""Privacy levels and the privacy ratio that each demands."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rropt.io.arguments import checked
 from rropt.io.types import Number
 
 SMALLEST_EPSILON = Fraction(1, 10**30)
-"""Levels below this are refused: the working precision cannot separate their parity from one."""
+"""Levels below this are refused: the working precision cannot separate their privacy ratio from one."""
 LARGEST_EPSILON = 20
 """Levels above this are refused, as the certificate format does; they give practically no privacy."""
 
@@ -21,7 +21,7 @@ LARGEST_EPSILON = 20
 @checked
 @dataclass(frozen=True)
 class Level:
-    """A privacy level: the parity gamma = exp(epsilon), declared by exactly one of `epsilon`, `gamma`.
+    """A privacy level: the privacy ratio gamma = exp(epsilon), declared by exactly one of `epsilon`, `gamma`.
 
     `epsilon` > 0 in nats; `gamma` > 1. Numbers as in `exact.rational`. `or_secrecy` takes 0 and 1 too.
     Raises InputError.

@@ -1,4 +1,4 @@
-"""The precise boundary of a parity: exactly the (prior, posterior) pairs that it rules out."""
+"""The precise boundary of a privacy ratio: exactly the (prior, posterior) pairs that it rules out."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,7 +12,7 @@ from rropt.io.types import Number
 @checked
 @dataclass(frozen=True, init=False)
 class PreciseBoundary:
-    """What parity `gamma` >= 1 guarantees: prior p goes to a posterior between `lower`(p) and `upper`(p).
+    """What privacy ratio `gamma` >= 1 guarantees: prior p goes to a posterior between `lower`(p) and `upper`(p).
 
     Equivalently, every Bayes factor lies in [1 / gamma, gamma]. Source: Chai and Nayak, (4.9) to (4.11).
     """
@@ -22,7 +22,7 @@ class PreciseBoundary:
     def __init__(self, gamma: Number) -> None:
         value = rational(gamma, "gamma")
         if value < 1:
-            raise InputError(f"it is {gamma}, below 1", "gamma", "a parity is at least 1")
+            raise InputError(f"it is {gamma}, below 1", "gamma", "a privacy ratio is at least 1")
         object.__setattr__(self, "gamma", value)
 
     @property

@@ -245,7 +245,7 @@ class MultiRelease:
         return Problem(Minimize(ExpectedLoss(prior, loss)), constraints, name="multi-release")
 
     def solve(self, gap: float | None = None, *, time_limit: float | None = None) -> MultiSolution:
-        """Split the budget and design the matrices, with one certificate for all. Raises InputError and NoRoute."""
+        """Split the budget and design the matrices, with one certificate for all. Raises InputError and NoMethod."""
         solution = self.problem().solve(gap=gap, time_limit=time_limit)
         if solution.mechanism is None:
             raise InputError("; ".join(solution.warnings) or "no mechanism was found", WHERE, "lower the entropy rate")

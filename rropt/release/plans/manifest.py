@@ -14,7 +14,7 @@ from typing import Any
 from rropt.errors import InputError
 from rropt.io.files import JSON, open_file, read_text
 from rropt.release.plans.cross import joined
-from rropt.release.plans.odds import parity_text
+from rropt.release.plans.odds import privacy_ratio_text
 from rropt.release.plans.plan import ProtectedColumn
 from rropt.release.plans.privacy import Level, Privacy
 from rropt.release.plans.provenance import digest
@@ -57,7 +57,7 @@ def described(column: ProtectedColumn, level: Level) -> dict[str, Any]:
         content["mechanism"] = digest(column.strata[0][1])
         content |= column.designs[0].to_dict()
     content |= {name: dict(marks) for name, marks in (("null", column.null), ("other", column.other)) if marks}
-    return content | {"epsilon": _number(level.epsilon), "parity": parity_text(level.parity)}
+    return content | {"epsilon": _number(level.epsilon), "privacy_ratio": privacy_ratio_text(level.privacy_ratio)}
 
 
 def manifest(
@@ -88,7 +88,7 @@ def manifest(
         "unprotected": list(unprotected),
         "dropped": list(dropped),
         "epsilon": _number(privacy.epsilon),
-        "parity": parity_text(privacy.parity),
+        "privacy_ratio": privacy_ratio_text(privacy.privacy_ratio),
         "earlier_draws": earlier,
         "epsilon_with_earlier": _number(total),
     }

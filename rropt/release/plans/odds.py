@@ -14,39 +14,39 @@ from flint import arb, fmpz
 from rropt.exact import BITS, Interval, ball, enclosure, float_up, log_enclosure
 
 
-def epsilon_above(parity: Fraction | float) -> float:
-    """log of a parity, rounded up; `math.inf` for an infinite one."""
-    return math.inf if isinstance(parity, float) else float_up(log_enclosure(parity).upper)
+def epsilon_above(privacy_ratio: Fraction | float) -> float:
+    """log of a privacy ratio, rounded up; `math.inf` for an infinite one."""
+    return math.inf if isinstance(privacy_ratio, float) else float_up(log_enclosure(privacy_ratio).upper)
 
 
-def parity_text(parity: Fraction | float) -> str:
-    """A parity as "p" or "p/q", or "infinite". The product of many has more digits than Python turns into text."""
-    if isinstance(parity, float):
+def privacy_ratio_text(privacy_ratio: Fraction | float) -> str:
+    """A privacy ratio as "p" or "p/q", or "infinite". The product of many has more digits than Python turns into text."""
+    if isinstance(privacy_ratio, float):
         return "infinite"
-    parts = [parity.numerator] + [parity.denominator] * (parity.denominator != 1)
+    parts = [privacy_ratio.numerator] + [privacy_ratio.denominator] * (privacy_ratio.denominator != 1)
     return "/".join(str(fmpz(part)) for part in parts)
 
 
 MOST_DIGITS = 1_000_000
-_PARITY = re.compile(rf"([0-9]{{1,{MOST_DIGITS}}})(?:/([0-9]{{1,{MOST_DIGITS}}}))?")
+_PRIVACY_RATIO = re.compile(rf"([0-9]{{1,{MOST_DIGITS}}})(?:/([0-9]{{1,{MOST_DIGITS}}}))?")
 
 
-def parity_of(text: str) -> Fraction | float:
-    """The parity that `parity_text` wrote. Raises ValueError for any other text."""
+def privacy_ratio_of(text: str) -> Fraction | float:
+    """The privacy ratio that `privacy_ratio_text` wrote. Raises ValueError for any other text."""
     if text == "infinite":
         return math.inf
-    found = _PARITY.fullmatch(text)
+    found = _PRIVACY_RATIO.fullmatch(text)
     parts = () if found is None else [int(fmpz(part)) for part in found.groups("1")]
     if len(parts) != 2 or not 0 < parts[1] <= parts[0]:
-        raise ValueError("not a parity")
+        raise ValueError("not a privacy ratio")
     return Fraction(*parts)
 
 
 def together(parities: Iterable[Fraction | float]) -> Fraction | float:
-    """The parity of independent draws from one person's record: the product, so that their epsilons add up."""
+    """The privacy ratio of independent draws from one person's record: the product, so that their epsilons add up."""
     total: Fraction | float = Fraction(1)
-    for parity in parities:
-        total = math.inf if math.inf in (total, parity) else total * parity
+    for privacy_ratio in parities:
+        total = math.inf if math.inf in (total, privacy_ratio) else total * privacy_ratio
     return total
 
 

@@ -32,9 +32,11 @@ class Design:
         """The mechanism."""
         return self.mechanism
 
-    def guarantee(self, parity: Fraction | float | None = None) -> str:
+    def guarantee(self, privacy_ratio: Fraction | float | None = None) -> str:
         """Its guarantee as one sentence that may be public: notion and level first (`rropt.model.guarantees`)."""
-        return privacy_statement(self.problem, self.mechanism.parity if parity is None else parity, public=True)
+        return privacy_statement(
+            self.problem, self.mechanism.privacy_ratio if privacy_ratio is None else privacy_ratio, public=True
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Its keys in a manifest: `guarantee`, `guarantees` and `certificate`."""

@@ -1,4 +1,4 @@
-"""The privacy of a release: the parity of its columns, one by one and together."""
+"""The privacy of a release: the privacy ratio of its columns, one by one and together."""
 
 import math
 from dataclasses import dataclass
@@ -9,35 +9,35 @@ from rropt.exact import rational_text
 from rropt.model.guarantees import approximate_level
 from rropt.model.privacy.level import Level as Declared, declared_number
 from rropt.program.events import ApproximateBound
-from rropt.release.plans.odds import Odds, epsilon_above, parity_text, together
+from rropt.release.plans.odds import Odds, epsilon_above, privacy_ratio_text, together
 from rropt.release.plans.plan import ProtectedColumn, Release
 from rropt.release.plans.stack import Stack
 
 
 @dataclass(frozen=True)
 class Level:
-    """The draw for `columns` has at most this `parity` (exact; `math.inf` where there is no bound).
+    """The draw for `columns` has at most this `privacy_ratio` (exact; `math.inf` where there is no bound).
 
-    `strata`: the columns that choose the mechanism and are public, within whose values alone the parity holds.
+    `strata`: the columns that choose the mechanism and are public, within whose values alone the privacy ratio holds.
     `approximate`: the declared level and the exact delta of approximate LDP, where the design guarantees it and its
-    epsilon is below that of the parity. `hidden`: the columns that choose the mechanism, if the parity is infinite and
+    epsilon is below that of the privacy ratio. `hidden`: the columns that choose the mechanism, if the privacy ratio is infinite and
     would be finite if they were public.
     """
 
     columns: tuple[str, ...]
-    parity: Fraction | float
+    privacy_ratio: Fraction | float
     strata: tuple[str, ...] = ()
     approximate: tuple[Declared, Fraction] | None = None
     hidden: tuple[str, ...] = ()
 
     @property
     def epsilon(self) -> float:
-        """log of the parity in nats, rounded up."""
-        return epsilon_above(self.parity)
+        """log of the privacy ratio in nats, rounded up."""
+        return epsilon_above(self.privacy_ratio)
 
     def to_dict(self) -> dict[str, Any]:
-        """Its keys in the ledger."""
-        found: dict[str, Any] = {"columns": list(self.columns), "parity": parity_text(self.parity)}
+        """Its keys in the accountant."""
+        found: dict[str, Any] = {"columns": list(self.columns), "privacy_ratio": privacy_ratio_text(self.privacy_ratio)}
         if self.approximate is not None:
             (level, delta) = self.approximate
             word, number = declared_number(level)
@@ -52,18 +52,18 @@ class Privacy:
     levels: tuple[Level, ...]
 
     @property
-    def parity(self) -> Fraction | float:
-        """The parity of the whole release for a person who may differ in all protected columns at once."""
-        return together(level.parity for level in self.levels)
+    def privacy_ratio(self) -> Fraction | float:
+        """The privacy ratio of the whole release for a person who may differ in all protected columns at once."""
+        return together(level.privacy_ratio for level in self.levels)
 
     @property
     def epsilon(self) -> float:
         """The sum of the epsilons, rounded up once."""
-        return epsilon_above(self.parity)
+        return epsilon_above(self.privacy_ratio)
 
 
 def privacy_of(release: Release) -> Privacy:
-    """The privacy of one release, exact. Columns are drawn independently given a person's record, so that parities
+    """The privacy of one release, exact. Columns are drawn independently given a person's record, so that privacy ratios
     multiply; columns that are not protected are not counted, as they are released unchanged. Raises InputError."""
     return privacy_of_stacks(release, [Stack(column) for column in release.columns])
 
@@ -74,10 +74,10 @@ def privacy_of_stacks(release: Release, stacks: list[Stack]) -> Privacy:
     for stack in stacks:
         public = release.public(stack.column)
         strata = stack.column.by if public else ()
-        parity = stack.parity(public)
-        approximate = _approximate(stack.column, parity, public)
-        hides = parity == math.inf and stack.parity(True) < math.inf
-        levels.append(Level(stack.column.columns, parity, strata, approximate, stack.column.by if hides else ()))
+        privacy_ratio = stack.privacy_ratio(public)
+        approximate = _approximate(stack.column, privacy_ratio, public)
+        hides = privacy_ratio == math.inf and stack.privacy_ratio(True) < math.inf
+        levels.append(Level(stack.column.columns, privacy_ratio, strata, approximate, stack.column.by if hides else ()))
     return Privacy(tuple(levels))
 
 
@@ -85,8 +85,10 @@ MOST_TERMS = 10**7
 """Terms of the events of a mechanism that are compared for its exact delta."""
 
 
-def _approximate(column: ProtectedColumn, parity: Fraction | float, public: bool) -> tuple[Declared, Fraction] | None:
-    """Level and delta of a column whose designs guarantee approximate LDP, if that level is below the parity."""
+def _approximate(
+    column: ProtectedColumn, privacy_ratio: Fraction | float, public: bool
+) -> tuple[Declared, Fraction] | None:
+    """Level and delta of a column whose designs guarantee approximate LDP, if that level is below the privacy ratio."""
     found = []
     for design in column.designs:
         guaranteed = None if design.problem is None else approximate_level(design.problem)
@@ -98,7 +100,7 @@ def _approximate(column: ProtectedColumn, parity: Fraction | float, public: bool
     level = found[0][0]
     for other, _ in found[1:]:
         level = other if odds_of(other).above(odds_of(level)) else level
-    if not isinstance(parity, float) and not Odds.of(parity).above(odds_of(level)):
+    if not isinstance(privacy_ratio, float) and not Odds.of(privacy_ratio).above(odds_of(level)):
         return None
     return level, max(delta for _, delta in found)
 

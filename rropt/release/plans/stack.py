@@ -180,12 +180,12 @@ class Stack:
 
     # -- privacy ----------------------------------------------------------------------------
 
-    def parity(self, public: bool) -> Fraction | float:
+    def privacy_ratio(self, public: bool) -> Fraction | float:
         """The largest ratio of the probabilities of what is drawn, between any two values of a person: in one stratum
         where the strata are `public`, else in any two (an upper bound then)."""
         strata = [one for _, one in self.column.strata]
         if public or len(strata) == 1:
-            return max(one.parity for one in strata)
+            return max(one.privacy_ratio for one in strata)
         worst: Fraction = Fraction(1)
         places = [{label: y for y, label in enumerate(one.outputs)} for one in strata]
         for label in self.outputs:

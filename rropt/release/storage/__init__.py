@@ -1,1 +1,1 @@
-"""Storage of releases in progress: the lines of a ledger, and files that only their owner can read."""
+"""Storage of releases in progress: the lines of an accountant, and files that only their owner can read."""

@@ -1,4 +1,4 @@
-"""The lines of a ledger, whatever stores them. Lines are added, never changed; each is chained by a hash to the others.
+"""The lines of an accountant, whatever stores them. Lines are added, never changed; each is chained by a hash to the others.
 
 The first line states the ceiling (None for no ceiling), the unit that it is for and, where approximate LDP is counted,
 the ceiling of delta. Each of the others is an event: "drawing" reserves the odds of a release before its first random
@@ -22,9 +22,9 @@ from rropt.exact import declared_text, rational_text, shown
 from rropt.release.storage.tally import DIGITS, Draw, Spent, Tally, read_number
 
 DRAWING, RELEASED, ABANDONED = "drawing", "released", "abandoned"
-FORMAT = "rropt-ledger"
+FORMAT = "rropt-accountant"
 PATIENCE = 120
-"""Seconds to wait for another process, which locks the ledger during a transaction only."""
+"""Seconds to wait for another process, which locks the accountant during a transaction only."""
 
 
 def line_text(content: dict[str, Any]) -> str:
@@ -38,7 +38,7 @@ def link(chain: str, line: str) -> str:
 
 
 def head(ceiling: Fraction | None = None, unit: str = "person", delta: Fraction | None = None) -> tuple[str, str]:
-    """The first line of a ledger, and its hash."""
+    """The first line of an accountant, and its hash."""
     own = {} if delta is None else {"delta": rational_text(delta)}
     most = None if ceiling is None else rational_text(ceiling)
     line = line_text({"format": FORMAT, "version": 1, "ceiling": most, "unit": unit, **own})
@@ -46,7 +46,7 @@ def head(ceiling: Fraction | None = None, unit: str = "person", delta: Fraction 
 
 
 class Chain(ABC):
-    """A ledger at `path`: what was read of it so far, and the lines that are added. `marked` is the hash of line
+    """An accountant at `path`: what was read of it so far, and the lines that are added. `marked` is the hash of line
     `mark`, once it was read."""
 
     def __init__(self, path: Path | str) -> None:
@@ -80,12 +80,12 @@ class Chain(ABC):
 
     @abstractmethod
     def transaction(self) -> AbstractContextManager[None]:
-        """Lock the ledger against other writers. All lines appended inside are on the disk when this ends, or none of
-        them. Raises OSError, and InputError where the ledger was replaced since it was opened."""
+        """Lock the accountant against other writers. All lines appended inside are on the disk when this ends, or none of
+        them. Raises OSError, and InputError where the accountant was replaced since it was opened."""
 
     @abstractmethod
     def close(self) -> None:
-        """Close the ledger."""
+        """Close the accountant."""
 
     def sync(self) -> None:  # noqa: B027
         """Return when the lines that were read are on the disk. Raises OSError."""
@@ -102,7 +102,7 @@ class Chain(ABC):
             raise self.broken("it has no first line")
 
     def _taken(self, number: Any, line: Any, chain: Any) -> dict[str, Any]:
-        """One line as an event, or as the head of the ledger, compared with the chain."""
+        """One line as an event, or as the head of the accountant, compared with the chain."""
         if number != self.seen + 1 or not isinstance(line, str) or link(self.last, line) != chain:
             raise self.broken(f"line {self.seen + 1} breaks the chain of hashes: a line was changed or removed")
         try:
@@ -123,9 +123,9 @@ class Chain(ABC):
         return dict(content)
 
     def broken(self, what: str) -> InputError:
-        """The error for a ledger that cannot be read."""
+        """The error for an accountant that cannot be read."""
         return InputError(
-            what, str(self.path), "restore the ledger from a copy; without it earlier draws are not known"
+            what, str(self.path), "restore the accountant from a copy; without it earlier draws are not known"
         )
 
     def _count(self, event: dict[str, Any]) -> None:

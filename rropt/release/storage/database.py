@@ -1,6 +1,6 @@
-"""A ledger in a file of SQLite.
+"""An accountant in a file of SQLite.
 
-A ledger that many processes share is in WAL mode (`create_ledger`); a ledger beside its data is a single file whenever
+An accountant that many processes share is in WAL mode (`create_accountant`); an accountant beside its data is a single file whenever
 no transaction is open.
 """
 
@@ -19,12 +19,12 @@ from rropt.io.files import sync_folder
 from rropt.release.storage.chain import ABANDONED, PATIENCE, Chain, head
 
 LONGEST_LINE = 1 << 24
-"""Bytes of a line of a ledger."""
-_TABLE = "CREATE TABLE ledger (number INTEGER PRIMARY KEY, line TEXT NOT NULL, chain TEXT NOT NULL)"
+"""Bytes of a line of an accountant."""
+_TABLE = "CREATE TABLE accountant (number INTEGER PRIMARY KEY, line TEXT NOT NULL, chain TEXT NOT NULL)"
 
 
-def create_ledger(path: Path, ceiling: Fraction | None, unit: str, delta: Fraction | None = None) -> None:
-    """Make a ledger that many processes share, whose draws add up to at most `ceiling`. Raises FileExistsError, and
+def create_accountant(path: Path, ceiling: Fraction | None, unit: str, delta: Fraction | None = None) -> None:
+    """Make an accountant that many processes share, whose draws add up to at most `ceiling`. Raises FileExistsError, and
     OSError where it cannot be written."""
     with _new(path, head(ceiling, unit, delta)) as connection:
         connection.execute("COMMIT")
@@ -34,14 +34,14 @@ def create_ledger(path: Path, ceiling: Fraction | None, unit: str, delta: Fracti
 @contextlib.contextmanager
 def _new(path: Path, first: tuple[str, str]) -> Iterator[sqlite3.Connection]:
     """A database in a transaction. It gets the name `path` when this ends without an error, so that no half-written
-    ledger has that name. Only its owner can read it. Raises OSError."""
+    accountant has that name. Only its owner can read it. Raises OSError."""
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)  # its mode is 0600
     os.close(handle)
     try:
         with _plain_errors(path), contextlib.closing(_connected(Path(name), "rw")) as connection:
             connection.execute("BEGIN IMMEDIATE")
             connection.execute(_TABLE)
-            connection.execute("INSERT INTO ledger VALUES (1, ?, ?)", first)
+            connection.execute("INSERT INTO accountant VALUES (1, ?, ?)", first)
             yield connection
         os.link(name, path)
         sync_folder(path.parent)
@@ -69,15 +69,15 @@ def _connected(path: Path, mode: str) -> sqlite3.Connection:
 
 
 def records(path: Path, text: str) -> bool:
-    """Whether a line of a ledger has this text; False for a file that is not a ledger. Raises OSError."""
+    """Whether a line of an accountant has this text; False for a file that is not an accountant. Raises OSError."""
     with _plain_errors(path):
         try:
             with contextlib.closing(_connected(path, "ro")) as connection:
                 if connection.execute("SELECT sql FROM sqlite_master").fetchall() != [(_TABLE,)]:
                     return False
-                if connection.execute("SELECT 1 FROM ledger WHERE number = 1").fetchone() is None:
+                if connection.execute("SELECT 1 FROM accountant WHERE number = 1").fetchone() is None:
                     raise OSError(errno.EIO, "it has no first line", os.fspath(path))
-                found = connection.execute("SELECT 1 FROM ledger WHERE instr(line, ?) LIMIT 1", (text,)).fetchone()
+                found = connection.execute("SELECT 1 FROM accountant WHERE instr(line, ?) LIMIT 1", (text,)).fetchone()
         except sqlite3.DatabaseError as error:
             if error.sqlite_errorcode != sqlite3.SQLITE_NOTADB:
                 raise
@@ -85,10 +85,10 @@ def records(path: Path, text: str) -> bool:
     return found is not None
 
 
-class LedgerFile(Chain):
-    """The ledger at `path`, which need not exist before the first transaction. With `writable` false it is only read.
+class AccountantFile(Chain):
+    """The accountant at `path`, which need not exist before the first transaction. With `writable` false it is only read.
 
-    Raises OSError where it cannot be opened or written, InputError where it is not a ledger.
+    Raises OSError where it cannot be opened or written, InputError where it is not an accountant.
     """
 
     path: Path
@@ -139,18 +139,18 @@ class LedgerFile(Chain):
         assert self._connection is not None
         try:
             if number == 0 and self._connection.execute("SELECT sql FROM sqlite_master").fetchall() != [(_TABLE,)]:
-                raise self.broken("it is a database, but not a ledger")
-            yield from self._connection.execute("SELECT * FROM ledger WHERE number > ? ORDER BY number", (number,))
+                raise self.broken("it is a database, but not an accountant")
+            yield from self._connection.execute("SELECT * FROM accountant WHERE number > ? ORDER BY number", (number,))
         except sqlite3.Error as error:
             raise self.broken(f"it cannot be read ({error})") from None
 
     def _insert(self, number: int, line: str, chain: str) -> None:
         assert self._connection is not None
-        self._connection.execute("INSERT INTO ledger VALUES (?, ?, ?)", (number, line, chain))
+        self._connection.execute("INSERT INTO accountant VALUES (?, ?, ?)", (number, line, chain))
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
-        """As `Chain.transaction`. A ledger that does not exist is made."""
+        """As `Chain.transaction`. An accountant that does not exist is made."""
         made = self._connection is None
         try:
             with self._make() if made else _plain_errors(self.path):
@@ -197,10 +197,10 @@ class LedgerFile(Chain):
         raise self._busy()
 
     def _busy(self) -> InputError:
-        return InputError("another process just made or removed this ledger", str(self.path), "try again")
+        return InputError("another process just made or removed this accountant", str(self.path), "try again")
 
     def abandon(self, release: str) -> None:
-        """As `Chain.abandon`; the ledger is removed where it was made for this draw only."""
+        """As `Chain.abandon`; the accountant is removed where it was made for this draw only."""
         with self.transaction():
             self.append({"event": ABANDONED, "release": release})
             if self._is_new and not self._draws and os.name == "posix":  # Windows does not remove an open file

@@ -1,4 +1,4 @@
-"""A ledger in a database of PostgreSQL, for many machines: one table, `rropt_ledger`, in the first schema of the search
+"""An accountant in a database of PostgreSQL, for many machines: one table, `rropt_accountant`, in the first schema of the search
 path of the URL.
 
 A client needs the rights to select from the table and to insert into it, not to change or remove lines. A transaction
@@ -19,16 +19,16 @@ from rropt.io.extras import need
 from rropt.release.storage.chain import PATIENCE, Chain, head
 
 SCHEMES = ("postgresql", "postgres")
-_TABLE = "CREATE TABLE rropt_ledger (number bigint PRIMARY KEY, line text NOT NULL, chain text NOT NULL)"
+_TABLE = "CREATE TABLE rropt_accountant (number bigint PRIMARY KEY, line text NOT NULL, chain text NOT NULL)"
 _PAGE = 10_000
 _PLAIN = """
 SELECT relkind = 'r' AND NOT relhastriggers AND NOT relhasrules AND NOT relrowsecurity AND relpersistence = 'p'
-FROM pg_class WHERE oid = 'rropt_ledger'::regclass
+FROM pg_class WHERE oid = 'rropt_accountant'::regclass
 """
 
 
 class Server(str):
-    """The URL of a ledger, as postgresql://host/database. It has no password, which other users of the machine could
+    """The URL of an accountant, as postgresql://host/database. It has no password, which other users of the machine could
     read in the list of processes. Raises InputError."""
 
     def __new__(cls, url: str) -> Server:
@@ -36,32 +36,32 @@ class Server(str):
             parts = urlsplit(url)
             secret = parts.password is not None or "password" in parse_qs(parts.query)
         except ValueError:
-            raise InputError("this is not a URL", "ledger", "write postgresql://HOST/DATABASE") from None
+            raise InputError("this is not a URL", "accountant", "write postgresql://HOST/DATABASE") from None
         if secret:
-            raise InputError("a URL with a password is shown to others", "ledger", "write it into ~/.pgpass")
+            raise InputError("a URL with a password is shown to others", "accountant", "write it into ~/.pgpass")
         return super().__new__(cls, url)
 
 
 def is_url(text: str) -> bool:
-    """Whether a ledger is named by a URL and not by a path."""
+    """Whether an accountant is named by a URL and not by a path."""
     return text.partition("://")[0] in SCHEMES and "://" in text
 
 
 def create_table(server: Server, ceiling: Fraction | None, unit: str, delta: Fraction | None = None) -> None:
-    """Make the ledger of a database. Raises FileExistsError, and OSError where it cannot be made."""
-    table = LedgerTable(server, made=False)
+    """Make the accountant of a database. Raises FileExistsError, and OSError where it cannot be made."""
+    table = AccountantTable(server, made=False)
     try:
         with table.transaction():
             if table.exists():
                 raise FileExistsError(errno.EEXIST, "it exists", str(server))
             table.run(_TABLE)
-            table.run("INSERT INTO rropt_ledger VALUES (1, %s, %s)", head(ceiling, unit, delta))
+            table.run("INSERT INTO rropt_accountant VALUES (1, %s, %s)", head(ceiling, unit, delta))
     finally:
         table.close()
 
 
-class LedgerTable(Chain):
-    """The ledger of a database at `path`. Raises InputError where there is none, unless `made` is false; OSError where
+class AccountantTable(Chain):
+    """The accountant of a database at `path`. Raises InputError where there is none, unless `made` is false; OSError where
     there is no connection."""
 
     path: Server
@@ -75,7 +75,9 @@ class LedgerTable(Chain):
         if made and not self.exists():
             self.close()
             raise InputError(
-                "there is no ledger in this database", str(server), "make one: rropt ledger init --ceiling 4 URL"
+                "there is no accountant in this database",
+                str(server),
+                "make one: rropt accountant init --ceiling 4 URL",
             )
 
     def _connect(self) -> None:
@@ -104,7 +106,7 @@ class LedgerTable(Chain):
     def exists(self) -> bool:
         """Whether the table is there. Raises OSError."""
         with self._plain_errors():
-            return bool(self.run("SELECT to_regclass('rropt_ledger') IS NOT NULL").fetchone()[0])
+            return bool(self.run("SELECT to_regclass('rropt_accountant') IS NOT NULL").fetchone()[0])
 
     @property
     def there(self) -> bool:
@@ -115,10 +117,10 @@ class LedgerTable(Chain):
             if self._connection.closed:
                 self._connect()
             if number == 0 and self.run(_PLAIN).fetchone() != (True,):
-                raise self.broken("it is a table, but not that of a ledger")
+                raise self.broken("it is a table, but not that of an accountant")
             rows = [()] * _PAGE
             while len(rows) == _PAGE:
-                command = "SELECT number, line, chain FROM rropt_ledger WHERE number > %s ORDER BY number LIMIT %s"
+                command = "SELECT number, line, chain FROM rropt_accountant WHERE number > %s ORDER BY number LIMIT %s"
                 rows = self.run(command, (number, _PAGE)).fetchall()
                 for row in rows:
                     number = row[0]
@@ -127,7 +129,7 @@ class LedgerTable(Chain):
             raise self.broken(f"it cannot be read ({' '.join(str(error).split())})") from None
 
     def _insert(self, number: int, line: str, chain: str) -> None:
-        self.run("INSERT INTO rropt_ledger VALUES (%s, %s, %s)", (number, line, chain))
+        self.run("INSERT INTO rropt_accountant VALUES (%s, %s, %s)", (number, line, chain))
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
@@ -156,7 +158,7 @@ class LedgerTable(Chain):
             self._connect()
             self.run("BEGIN")
         if self._made:
-            self.run("SELECT pg_advisory_xact_lock('rropt_ledger'::regclass::oid::bigint)")
+            self.run("SELECT pg_advisory_xact_lock('rropt_accountant'::regclass::oid::bigint)")
 
     def close(self) -> None:
         """Close the connection."""

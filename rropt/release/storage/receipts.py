@@ -1,6 +1,6 @@
-"""Receipts of a ledger: the number and the hash of its last line, signed by Ed25519 (RFC 8032).
+"""Receipts of an accountant: the number and the hash of its last line, signed by Ed25519 (RFC 8032).
 
-Anyone who can write a ledger can compute its hashes, and take lines from its end. A receipt that is kept elsewhere
+Anyone who can write an accountant can compute its hashes, and take lines from its end. A receipt that is kept elsewhere
 shows both: all lines up to it are as they were when it was signed. Keys are PEM files, as OpenSSL makes them.
 """
 
@@ -22,7 +22,7 @@ MAKE = "make one: openssl genpkey -algorithm ed25519 -out FILE (its public part:
 
 
 def sign_receipt(lines: int, chain: str, key: Path, out: Path) -> Path:
-    """Write the receipt of a ledger of so many lines, with the private key in the file `key`. Raises InputError."""
+    """Write the receipt of an accountant of so many lines, with the private key in the file `key`. Raises InputError."""
     private = _key(key, lambda data: load_pem_private_key(data, None), Ed25519PrivateKey)
     created = datetime.now(UTC).isoformat(timespec="seconds")
     content = {"format": FORMAT, "version": 1, "created": created, "lines": lines, "chain": chain}
@@ -43,7 +43,7 @@ def read_receipt(path: Path, key: Path) -> tuple[int, str]:
     except InputError:
         raise
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise InputError("this is not a receipt", str(path), "write one: rropt ledger sign") from None
+        raise InputError("this is not a receipt", str(path), "write one: rropt accountant sign") from None
     try:
         public.verify(signature, line_text(content).encode())
     except InvalidSignature:

@@ -1,4 +1,4 @@
-"""What every person has spent: the draws of a ledger, multiplied exactly.
+"""What every person has spent: the draws of an accountant, multiplied exactly.
 
 A person is of one population, and takes part in its draws and in those that name no population; who is of no named
 population takes part in the latter alone. The odds of independent draws multiply. Draws of one scope are one draw,
@@ -18,7 +18,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from rropt.exact import shown
-from rropt.release.plans.odds import Odds, parity_of
+from rropt.release.plans.odds import Odds, privacy_ratio_of
 
 DIGITS = 12
 """Of an epsilon or a delta in a message, rounded up."""
@@ -41,14 +41,16 @@ class Part:
         if not (scope is None or isinstance(scope, str)):
             raise TypeError
         if told is None:
-            return _part(scope, column["parity"])
-        return _part(scope, column["parity"], told["delta"], **{k: v for k, v in told.items() if k != "delta"})
+            return _part(scope, column["privacy_ratio"])
+        return _part(scope, column["privacy_ratio"], told["delta"], **{k: v for k, v in told.items() if k != "delta"})
 
 
 @functools.lru_cache(4096)
-def _part(scope: str | None, parity: str, delta: str | None = None, epsilon: str = "0", gamma: str = "1") -> Part:
-    """A column of these words; most lines of a ledger have the same ones."""
-    found = parity_of(parity)
+def _part(
+    scope: str | None, privacy_ratio: str, delta: str | None = None, epsilon: str = "0", gamma: str = "1"
+) -> Part:
+    """A column of these words; most lines of an accountant have the same ones."""
+    found = privacy_ratio_of(privacy_ratio)
     plain = None if isinstance(found, float) else Odds.of(found)
     if delta is None:
         return Part(scope, plain, plain)
@@ -108,11 +110,11 @@ class Tally:
     def add(self, draw: Draw, sign: int = 1) -> None:
         """Count a draw, or with `sign` -1 withdraw it."""
         for population, parts in ((draw.population, draw.parts), *((name, (INFINITE,)) for name in draw.infinite)):
-            people = self._people.setdefault(population, Counter())
+            respondents = self._people.setdefault(population, Counter())
             for part in parts:
-                people[part] += sign
-                if not people[part]:
-                    del people[part]
+                respondents[part] += sign
+                if not respondents[part]:
+                    del respondents[part]
 
     @contextmanager
     def also(self, draws: Iterable[Draw]) -> Iterator[None]:

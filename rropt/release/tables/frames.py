@@ -14,7 +14,7 @@ from rropt.release.plans.plan import Release
 from rropt.release.plans.privacy import privacy_of_stacks
 from rropt.release.tables.batches import Protector
 from rropt.release.tables.cautions import cautions_of_designs
-from rropt.release.tables.looking import look, warn_python
+from rropt.release.tables.scan import look, warn_python
 from rropt.release.tables.streams import BATCH_ROWS, plain
 
 WHERE = "table"

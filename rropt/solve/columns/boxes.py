@@ -21,11 +21,11 @@ from rropt.prove.leaves import ColumnLeaf, ColumnLeaves, Limits
 from rropt.prove.trees import column_dual, raised, raised_tree, written
 from rropt.prove.uninformative import or_entropy
 from rropt.solve.columns.budget import NODES, RAISED
-from rropt.solve.kernel.boxes.pooled import box_search
-from rropt.solve.kernel.boxes.search import ColumnForms
-from rropt.solve.kernel.boxes.tree import Box, BoxTree
-from rropt.solve.kernel.route import Dual, Wanted
-from rropt.solve.kernel.search import Budget
+from rropt.solve.engine.boxes.pooled import box_search
+from rropt.solve.engine.boxes.search import ColumnForms
+from rropt.solve.engine.boxes.tree import Box, BoxTree
+from rropt.solve.engine.method import Dual, ProofGoal
+from rropt.solve.engine.search import Budget
 
 
 def prove_boxes(
@@ -34,7 +34,7 @@ def prove_boxes(
     target: float | None,
     stop: Callable[[], bool],
 ) -> Proof | None:
-    """The `column-dual` proof by boxes from float prices and, where the route has one, its search; None where the
+    """The `column-dual` proof by boxes from float prices and, where the method has one, its search; None where the
     search proves nothing. A new search ends when the bound is at most `target`, at NODES boxes or when `stop()`
     says so."""
     found = dual.evidence_of(BoxTree)
@@ -72,7 +72,7 @@ def _leaf(dual: FloatArray, slopes: FloatArray, leaves: ColumnLeaves, tilt: int)
     return leaves.leaf(scaled, tangent_points(slopes, leaves.masses))
 
 
-def prove(program: Program, dual: Dual | None, wanted: Wanted) -> Proof | Refusal | None:
+def prove(program: Program, dual: Dual | None, wanted: ProofGoal) -> Proof | Refusal | None:
     """Informations on any cone without constraints between columns."""
     if not isinstance(program.utility, Divergence):
         return None

@@ -11,7 +11,7 @@ as no case has a clock: the last search is the longest, and without it there is 
 
 # boxes.py
 NODES = 200_000
-"""Boxes of the search of a proof whose route has no tree. Chosen: by reason: a route that searches brings its tree,
+"""Boxes of the search of a proof whose method has no tree. Chosen: by reason: a method that searches brings its tree,
 and a checker takes long for a larger one."""
 RAISED = 2.0**-36
 """Added to the prices of inputs without weight if nothing bounds these from above, so that the multipliers of a leaf,

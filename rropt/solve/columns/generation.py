@@ -7,22 +7,22 @@ import numpy as np
 from rropt.program.cones import FloatArray
 from rropt.program.programs import BayesGain, ColumnSum, Divergence, Program
 from rropt.solve.columns.budget import BOXES, LAST
-from rropt.solve.kernel.boxes.budget import STALE
-from rropt.solve.kernel.boxes.executor import BoxExecutor
-from rropt.solve.kernel.boxes.search import BoxPricer, ColumnForms
-from rropt.solve.kernel.master import Priced, generate
-from rropt.solve.kernel.polyhedral import farkas_candidate
-from rropt.solve.kernel.route import Answer, Effort, SolverClaim
+from rropt.solve.engine.boxes.budget import STALE
+from rropt.solve.engine.boxes.executor import BoxExecutor
+from rropt.solve.engine.boxes.search import BoxPricer, ColumnForms
+from rropt.solve.engine.master import Priced, generate
+from rropt.solve.engine.method import Answer, SolveLimits, SolverClaim
+from rropt.solve.engine.polyhedral import farkas_candidate
 
 
-def solve_boxed(program: Program, utility: ColumnSum, effort: Effort) -> Answer:
+def solve_boxed(program: Program, utility: ColumnSum, effort: SolveLimits) -> Answer:
     """The answer for any cone, with the help of other processes where the search is long."""
     with BoxExecutor(effort.workers, effort.remaining) as box_executor:
         answer = _by_boxes(program, utility, effort, box_executor)
     return answer.with_notes(*box_executor.notes)
 
 
-def _by_boxes(program: Program, utility: ColumnSum, effort: Effort, box_executor: BoxExecutor) -> Answer:
+def _by_boxes(program: Program, utility: ColumnSum, effort: SolveLimits, box_executor: BoxExecutor) -> Answer:
     """Columns from local searches, the bound from boxes, or from one programme for each action of a gain."""
     k = program.size
     forms = ColumnForms.of(program)

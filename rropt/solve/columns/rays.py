@@ -19,13 +19,13 @@ from rropt.prove.balls import PRECISION, SLACK, upper_end
 from rropt.prove.certificates import Proof
 from rropt.prove.trees import column_dual, raised
 from rropt.solve.columns.budget import LONGEST, WORK
-from rropt.solve.kernel.route import Dual, Wanted
+from rropt.solve.engine.method import Dual, ProofGoal
 
 Ray = tuple[tuple[int, ...], int]
 """Integers without a common divisor, and a bit for each inequality at which they are zero."""
 
 
-def prove(program: Program, dual: Dual | None, wanted: Wanted) -> Proof | None:
+def prove(program: Program, dual: Dual | None, wanted: ProofGoal) -> Proof | None:
     """The information of inputs some of which have no weight, on a polyhedral cone without constraints between
     columns."""
     utility, simple = program.utility, isinstance(program.cone, PolyhedralCone) and not program.rows

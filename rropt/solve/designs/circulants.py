@@ -8,7 +8,7 @@ from rropt.program.cones import CompleteCone, FloatArray, base_cone
 from rropt.program.design_utilities import DesignUtility
 from rropt.program.programs import Program
 from rropt.solve.designs.budget import DRAWN, OFFERED, SIZES
-from rropt.solve.kernel.climb import worth_and_slope
+from rropt.solve.engine.climb import worth_and_slope
 
 
 def circulant_designs(program: Program) -> list[FloatArray]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rropt.program.cones import FloatArray
-from rropt.solve.kernel.search import Cell, OneByOne
+from rropt.solve.engine.search import Cell, OneByOne
 
 
 def all_corners(k: int, gamma: float) -> FloatArray:

@@ -13,8 +13,8 @@ import numpy as np
 import scipy
 
 from rropt.program.cones import FloatArray
-from rropt.solve.kernel.boxes.tree import BoxTree
-from rropt.solve.kernel.route import Dual
+from rropt.solve.engine.boxes.tree import BoxTree
+from rropt.solve.engine.method import Dual
 
 
 @dataclass(frozen=True)

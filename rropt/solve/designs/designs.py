@@ -17,15 +17,15 @@ from rropt.solve.designs.criteria import DesignCriterion, DesignForms, Determina
 from rropt.solve.designs.eigenvalue import EigenvalueCriterion
 from rropt.solve.designs.interior_point import DesignPoint, best_design
 from rropt.solve.designs.quadratics import FormRelaxation, quadratic_forms, shrunk_tree
-from rropt.solve.kernel.boxes.budget import PROVING
-from rropt.solve.kernel.boxes.search import BoxPricer, ColumnForms
-from rropt.solve.kernel.boxes.separable import BoxSearch
-from rropt.solve.kernel.boxes.tree import BoxTree
-from rropt.solve.kernel.budget import LEAST_GAP, LISTED
-from rropt.solve.kernel.interior import vertex
-from rropt.solve.kernel.polyhedral import farkas_candidate
-from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, SolverClaim
-from rropt.solve.kernel.search import Budget
+from rropt.solve.engine.boxes.budget import PROVING
+from rropt.solve.engine.boxes.search import BoxPricer, ColumnForms
+from rropt.solve.engine.boxes.separable import BoxSearch
+from rropt.solve.engine.boxes.tree import BoxTree
+from rropt.solve.engine.budget import LEAST_GAP, LISTED
+from rropt.solve.engine.interior import vertex
+from rropt.solve.engine.method import Answer, Dual, MatrixDraft, SolveLimits, SolverClaim
+from rropt.solve.engine.polyhedral import farkas_candidate
+from rropt.solve.engine.search import Budget
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def criterion_of(utility: DesignUtility, gap: float) -> DesignCriterion:
     return EigenvalueCriterion.within(utility.prior, gap)
 
 
-def mixed_design(program: Program, columns: FloatArray, effort: Effort) -> tuple[FloatArray, float, Dual] | None:
+def mixed_design(program: Program, columns: FloatArray, effort: SolveLimits) -> tuple[FloatArray, float, Dual] | None:
     """(masses, -risk, multipliers) of the best design for a program over k x n `columns`; None where there is none."""
     utility, wanted = program.utility, max(effort.gap, LEAST_GAP)
     assert isinstance(utility, DesignUtility)
@@ -83,7 +83,7 @@ def mixed_design(program: Program, columns: FloatArray, effort: Effort) -> tuple
     )
 
 
-def solve_design(program: Program, effort: Effort) -> Answer:
+def solve_design(program: Program, effort: SolveLimits) -> Answer:
     """The best design over the columns of the program's cone."""
     begun = time.monotonic()
     utility = program.utility
@@ -179,7 +179,7 @@ class _Master:
     and fewer other columns break them than those at a vertex. Each solve starts from the masses of the one before."""
 
     def __init__(
-        self, columns: FloatArray, prior: FloatArray, criterion: DesignCriterion, wanted: float, effort: Effort
+        self, columns: FloatArray, prior: FloatArray, criterion: DesignCriterion, wanted: float, effort: SolveLimits
     ) -> None:
         self.columns, self._prior, self._criterion, self._over = columns, prior, criterion, effort.stopped
         self._finest = max(min(1e-11, wanted * 1e-3), criterion.least)
@@ -242,7 +242,7 @@ class _Corners:
 
     levels = 1
 
-    def __init__(self, program: Program, effort: Effort) -> None:
+    def __init__(self, program: Program, effort: SolveLimits) -> None:
         assert isinstance(program.cone, CompleteCone)
         self.k, self.gamma = program.size, float(program.cone.level.ratio)
         self.p = np.array([float(value) for value in program.prior])
@@ -296,7 +296,7 @@ class _Boxes:
 
     levels = 1 + len(budget.BOXES)
 
-    def __init__(self, program: Program, effort: Effort) -> None:
+    def __init__(self, program: Program, effort: SolveLimits) -> None:
         self.forms = ColumnForms.of(program)
         self.k, self.effort = program.size, effort
         self.p = np.array([float(value) for value in program.prior])

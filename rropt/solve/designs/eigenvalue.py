@@ -10,7 +10,7 @@ import scipy
 from rropt.program.cones import FloatArray
 from rropt.solve.designs.budget import ACCURACY, CLUSTER, FAINT, FINEST, LARGEST_MULTIPLICITY, LEAST_SHARE
 from rropt.solve.designs.criteria import Certified, DesignCriterion
-from rropt.solve.kernel.budget import STEPS
+from rropt.solve.engine.budget import STEPS
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import scipy
 from rropt.program.cones import FloatArray
 from rropt.solve.designs.budget import NEAR, ROUGH, SHRINK, SINGULAR, WARM
 from rropt.solve.designs.criteria import Certified, DesignCriterion
-from rropt.solve.kernel.budget import STEPS
+from rropt.solve.engine.budget import STEPS
 
 
 @dataclass(frozen=True)

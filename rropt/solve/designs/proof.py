@@ -35,12 +35,12 @@ from rropt.solve.designs.corners import CornerNode, Corners, all_corners
 from rropt.solve.designs.criteria import DesignForms
 from rropt.solve.designs.designs import most_nodes
 from rropt.solve.designs.quadratics import FormRelaxation, quadratic_forms
-from rropt.solve.kernel.boxes.search import ColumnForms
-from rropt.solve.kernel.boxes.separable import BoxSearch
-from rropt.solve.kernel.boxes.tree import Box
-from rropt.solve.kernel.budget import LISTED
-from rropt.solve.kernel.route import Dual, Wanted, never
-from rropt.solve.kernel.search import Budget, Search
+from rropt.solve.engine.boxes.search import ColumnForms
+from rropt.solve.engine.boxes.separable import BoxSearch
+from rropt.solve.engine.boxes.tree import Box
+from rropt.solve.engine.budget import LISTED
+from rropt.solve.engine.method import Dual, ProofGoal, never
+from rropt.solve.engine.search import Budget, Search
 
 Rows = tuple[tuple[Fraction, ...], ...]
 
@@ -332,7 +332,7 @@ class _FormLeaves:
         return item, left
 
 
-def prove(program: Program, dual: Dual | None, wanted: Wanted) -> Proof | Refusal | None:
+def prove(program: Program, dual: Dual | None, wanted: ProofGoal) -> Proof | Refusal | None:
     """Risks of designs."""
     if not isinstance(program.utility, DesignUtility):
         return None

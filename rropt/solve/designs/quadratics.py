@@ -13,9 +13,9 @@ from scipy import sparse
 from rropt.model.convex_terms import SQUARE
 from rropt.program.cones import FloatArray
 from rropt.solve.designs.budget import DOUBLINGS, LARGEST_MULTIPLIER, MARGINS, WORTH
-from rropt.solve.kernel.boxes.search import ColumnForms
-from rropt.solve.kernel.boxes.separable import BoxRelaxation, SeparableForms
-from rropt.solve.kernel.boxes.tree import Box, BoxTree
+from rropt.solve.engine.boxes.search import ColumnForms
+from rropt.solve.engine.boxes.separable import BoxRelaxation, SeparableForms
+from rropt.solve.engine.boxes.tree import Box, BoxTree
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from rropt.errors import Refusal
 from rropt.program.cones import FloatArray, cone_rows, tightest_log
 from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.programs import Program
+from rropt.solve.engine.anchor import Anchor, find_anchor
+from rropt.solve.engine.budget import HALVED
+from rropt.solve.engine.method import SolveLimits
 from rropt.solve.entropy.conic import most_entropy
-from rropt.solve.kernel.anchor import Anchor, find_anchor
-from rropt.solve.kernel.budget import HALVED
-from rropt.solve.kernel.route import Effort
 
 
 def floor_anchor(program: Program, near: FloatArray) -> tuple[Anchor, float] | Refusal:
@@ -50,7 +50,7 @@ def _raise(program: Program, near: FloatArray) -> Anchor | Refusal:
     floor, anchor = program.required(ConcaveFloor), find_anchor(program, near)
     if isinstance(anchor, Refusal):
         return anchor
-    top = most_entropy(anchor.program, Effort())
+    top = most_entropy(anchor.program, SolveLimits())
     if top.matrix is None:
         return Refusal("no point with enough entropy was found", "lower the entropy rate")
     most, share = top.matrix, 0.5

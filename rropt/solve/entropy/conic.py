@@ -1,4 +1,4 @@
-"""The `conic` route: cvxpy with a named solver, for concave problems and as the cross-check of the linear ones."""
+"""The `conic` method: cvxpy with a named solver, for concave problems and as the cross-check of the linear ones."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from rropt.io.extras import need
 from rropt.program.cones import CompleteCone, FloatArray, FreeCone, PolyhedralCone, base_cone
 from rropt.program.entropy_floors import ConcaveFloor, has_entropy
 from rropt.program.programs import Linear, Program, RowEntropy
+from rropt.solve.engine.method import Answer, Dual, MatrixDraft, Method, SolveLimits, SolverClaim
+from rropt.solve.engine.polyhedral import edge_table, farkas_candidate
 from rropt.solve.entropy.budget import NOTHING, STEEP
 from rropt.solve.entropy.gibbs import EntropyMultipliers, polished
 from rropt.solve.entropy.solvers import run, unsuited
-from rropt.solve.kernel.polyhedral import edge_table, farkas_candidate
-from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, Route, SolverClaim
 
 
-class ConicRoute(Route):
+class ConicMethod(Method):
     """The problem written in cvxpy, solved by Clarabel or by any solver that is installed and asked for."""
 
     name = "conic"
@@ -41,7 +41,7 @@ class ConicRoute(Route):
             return Refusal("entropy can be maximised only", "maximise it")
         return None
 
-    def solve(self, program: Program, effort: Effort) -> Answer:
+    def solve(self, program: Program, effort: SolveLimits) -> Answer:
         reduced = program.linearised()
         found = solve_conic(reduced, effort)
         if found.matrix is None or not found.claim.status.startswith("optimal"):
@@ -52,9 +52,9 @@ class ConicRoute(Route):
         answer = Answer(found.claim, MatrixDraft.of(found.matrix, reduced.outputs), found.dual)
         if found.dual is not None or has_entropy(reduced):
             return answer
-        other = effort.route("linear").solve(program, replace(effort, solver=None))
+        other = effort.method("linear").solve(program, replace(effort, solver=None))
         return replace(answer, dual=other.dual).with_notes(
-            f"{found.claim.solver} gave no multipliers: the bound is that of route linear"
+            f"{found.claim.solver} gave no multipliers: the bound is that of method linear"
         )
 
 
@@ -128,7 +128,7 @@ class _Stated:
         return Dual(np.asarray(self.sums.dual_value, dtype=np.float64), rows, multipliers)
 
 
-def solve_conic(program: Program, effort: Effort) -> Conic:
+def solve_conic(program: Program, effort: SolveLimits) -> Conic:
     """Solve a program with a linear utility or the entropy of rows, fixed outputs, and perhaps an entropy floor."""
     cvxpy = need("cvxpy")
 
@@ -177,7 +177,7 @@ def _only_uniform(program: Program) -> Conic | None:
     return Conic(SolverClaim("rropt", "optimal: only uniform rows remain", None, 0.0), matrix, dual)
 
 
-def no_mechanism(program: Program, effort: Effort) -> Dual | None:
+def no_mechanism(program: Program, effort: SolveLimits) -> Dual | None:
     """Float multipliers that may prove that no mechanism exists: of the linear constraints alone, else of the largest
     entropy that they allow, where it misses the floor. None where neither looks infeasible."""
     linear = farkas_candidate(program, effort)
@@ -196,7 +196,7 @@ def no_mechanism(program: Program, effort: Effort) -> Dual | None:
     return Dual(dual.prices * total, dual.rows * total, raised)
 
 
-def most_entropy(program: Program, effort: Effort) -> Conic:
+def most_entropy(program: Program, effort: SolveLimits) -> Conic:
     """The point of a program with the largest entropy in the sense of its floor, which is left out itself."""
     floor = program.required(ConcaveFloor)
     alone = replace(program.without(ConcaveFloor), sense="maximize", utility=RowEntropy(floor.shares))

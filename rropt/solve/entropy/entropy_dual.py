@@ -19,9 +19,9 @@ from rropt.program.programs import Linear, Program, RowEntropy
 from rropt.prove.balls import PRICE_BITS, price_of
 from rropt.prove.certificates import Proof
 from rropt.prove.trees import column_tests
+from rropt.solve.engine.method import Dual, ProofGoal
 from rropt.solve.entropy.budget import FAR, LEAST_WEIGHT
 from rropt.solve.entropy.gibbs import EntropyMultipliers
-from rropt.solve.kernel.route import Dual, Wanted
 
 VERSION = 3
 """Of the format: the first with an entropy floor."""
@@ -53,10 +53,10 @@ def prove_entropy(program: Program, dual: Dual | None) -> Proof:
     """The `entropy-dual` proof of a program with fixed outputs, a linear utility or the entropy of its rows, and a
     floor or none. Without multipliers, or where they are worse, it proves the bound for all stochastic matrices."""
     gibbs = _exact(program, None)
-    found = _yield(program, gibbs)
+    found = _proved_bound(program, gibbs)
     if dual is not None:
         better = _exact(program, dual)
-        if (least := _yield(program, better)) < found:
+        if (least := _proved_bound(program, better)) < found:
             gibbs, found = better, least
     limit = dyadic_up(found, 120)
     return Proof(gibbs.payload("entropy-dual", program), program.sign * limit, version=VERSION)
@@ -66,7 +66,7 @@ def prove_too_little_entropy(program: Program, dual: Dual) -> Proof | None:
     """The `entropy-farkas` proof that no mechanism reaches the floor, or None where the multipliers prove nothing."""
     nothing = replace(program, sense="maximize", utility=Linear(()))
     gibbs = _exact(nothing, dual)
-    if _yield(nothing, gibbs) >= 0:
+    if _proved_bound(nothing, gibbs) >= 0:
         return None
     return Proof(gibbs.payload("entropy-farkas", program), None, version=VERSION)
 
@@ -128,7 +128,7 @@ def _along(cone: GraphCone, flows: Sequence[Fraction], size: int) -> list[Fracti
     return [dyadic_down(value - most / 2**78, PRICE_BITS) for value, most in zip(tilt, terms, strict=True)]
 
 
-def _yield(program: Program, gibbs: Gibbs) -> Fraction:
+def _proved_bound(program: Program, gibbs: Gibbs) -> Fraction:
     """What the multipliers yield for a maximisation, rounded up by the slack of the format."""
     assert program.outputs is not None and isinstance(program.utility, (Linear, RowEntropy))
     size, width, floor = program.size, len(program.outputs), program.extra(ConcaveFloor)
@@ -181,7 +181,7 @@ def _non_negative(table: FloatArray | None, columns: int, entries: int) -> Table
     return tuple(tuple(max(price_of(value), Fraction(0)) for value in column) for column in table)
 
 
-def prove(program: Program, dual: Dual | None, wanted: Wanted) -> Proof | Refusal | None:
+def prove(program: Program, dual: Dual | None, wanted: ProofGoal) -> Proof | Refusal | None:
     """Linear utilities and entropies of rows, with a floor on entropy or none."""
     if not has_entropy(program):
         return None

@@ -17,9 +17,9 @@ from scipy import sparse
 from rropt.program.cones import FloatArray, FreeCone
 from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.programs import Linear, Program, RowEntropy
+from rropt.solve.engine.budget import STEPS
+from rropt.solve.engine.method import ColumnMultipliers, Dual
 from rropt.solve.entropy.budget import ACTIVE, MOST_ROWS
-from rropt.solve.kernel.budget import STEPS
-from rropt.solve.kernel.route import ColumnMultipliers, Dual
 
 
 @dataclass(frozen=True)

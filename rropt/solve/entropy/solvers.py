@@ -14,9 +14,9 @@ from rropt.errors import InputError, Refusal
 from rropt.io.clock import seconds_left
 from rropt.io.extras import need
 from rropt.program.cones import FloatArray
-from rropt.solve.kernel.highs_run import silent_highs
-from rropt.solve.kernel.lp import LpAnswer
-from rropt.solve.kernel.route import Effort
+from rropt.solve.engine.highs_run import silent_highs
+from rropt.solve.engine.lp import LpAnswer
+from rropt.solve.engine.method import SolveLimits
 
 SOLVERS = ("clarabel", "scs", "highs")
 """Solvers that are installed with rropt."""
@@ -99,7 +99,7 @@ def insist_on(name: str | None, threads: int | None = None, where: str = "") -> 
         raise InputError(f"rropt cannot set the number of threads of {name}", f"{where}threads", "leave it out")
 
 
-def settings(name: str, effort: Effort) -> dict[str, Any]:
+def settings(name: str, effort: SolveLimits) -> dict[str, Any]:
     """Tight tolerances, the time limit and the number of threads under the solver's own names; the caller's options
     replace them."""
     known = SETTINGS.get(name, Settings())
@@ -115,7 +115,7 @@ def settings(name: str, effort: Effort) -> dict[str, Any]:
     return own | {known.inside: found | own.get(known.inside, {})}
 
 
-def run(problem: Any, effort: Effort) -> tuple[str, str]:
+def run(problem: Any, effort: SolveLimits) -> tuple[str, str]:
     """Solve a `cvxpy.Problem` by the solver of an effort: (its name, its status). Raises InputError for options that it
     does not take."""
     cvxpy = need("cvxpy")
@@ -147,7 +147,7 @@ def _misread(name: str, error: Exception) -> InputError:
     return InputError(f"{name} does not take them ({said})", "solver_options", "write them as cvxpy passes them on")
 
 
-def mixture_of_columns(worth: FloatArray, columns: FloatArray, effort: Effort) -> LpAnswer:
+def mixture_of_columns(worth: FloatArray, columns: FloatArray, effort: SolveLimits) -> LpAnswer:
     """max worth . theta, columns theta = 1, theta >= 0, for k x n columns, by the solver of an effort."""
     cvxpy = need("cvxpy")
 

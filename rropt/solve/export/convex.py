@@ -24,8 +24,8 @@ from rropt.program.programs import (
     RowEntropy,
     Utility,
 )
+from rropt.solve.engine.polyhedral import edge_table
 from rropt.solve.export.names import Names
-from rropt.solve.kernel.polyhedral import edge_table
 
 WHERE = "convex programme"
 

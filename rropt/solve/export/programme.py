@@ -25,10 +25,10 @@ from rropt.program.cones import CompleteCone, FloatArray, GraphCone, base_cone
 from rropt.program.confidence_cones import ConfidenceCone
 from rropt.program.events import ApproximateBound
 from rropt.program.programs import ColumnSum, Linear, Program
+from rropt.solve.engine.highs_run import silent_highs
+from rropt.solve.engine.polyhedral import entry_model
 from rropt.solve.export.names import Names
 from rropt.solve.export.rays import extreme_rays, ray_names
-from rropt.solve.kernel.highs_run import silent_highs
-from rropt.solve.kernel.polyhedral import entry_model
 
 FORMATS = (".mps", ".lp")
 NEGATED = b"* This is minimised: its optimum is that of the maximisation, negated.\n"

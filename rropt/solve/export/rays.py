@@ -9,8 +9,8 @@ from itertools import product
 from rropt.errors import InputError
 from rropt.program.cones import CompleteCone, GraphCone, PolyhedralCone, base_cone, cone_rows
 from rropt.program.programs import Program
+from rropt.solve.engine.budget import LISTED
 from rropt.solve.export.budget import MOST
-from rropt.solve.kernel.budget import LISTED
 
 Ray = tuple[Fraction, ...]
 

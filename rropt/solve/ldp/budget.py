@@ -12,7 +12,7 @@ measured in 5 cases of 177 to 269 inputs: with the second alone 1.3 times the se
 
 # column_dual.py
 PROVING = 200_000
-"""Nodes of one search of a proof at most. Chosen: by reason: it is made for its prices again whatever the route found,
+"""Nodes of one search of a proof at most. Chosen: by reason: it is made for its prices again whatever the method found,
 and a checker takes long for a larger tree."""
 TREE = 20_000
 """Nodes of the tree of one output at most. Chosen: measured in 2 cases: the same from 10,000 to 40,000."""

@@ -23,9 +23,9 @@ from rropt.prove.balls import PRICE_BITS
 from rropt.prove.certificates import Proof
 from rropt.prove.trees import PricesOfPrior, column_dual, leaves_below, raised
 from rropt.prove.uninformative import or_entropy
-from rropt.solve.kernel.budget import LEAF_BITS, WORK_BITS
-from rropt.solve.kernel.curves import Curve, curve_of, down, has_curve, shares_of, up
-from rropt.solve.kernel.route import Dual, Wanted, never
+from rropt.solve.engine.budget import LEAF_BITS, WORK_BITS
+from rropt.solve.engine.curves import Curve, curve_of, down, has_curve, shares_of, up
+from rropt.solve.engine.method import Dual, ProofGoal, never
 from rropt.solve.ldp.budget import LISTED, LONG, NOISE, PROVING, TREE
 from rropt.solve.ldp.enumeration import Staircases
 from rropt.solve.ldp.pricing import LdpPricer, Node
@@ -284,7 +284,7 @@ class _LeafTest:
         return sum(terms) <= -(sum(map(abs, terms)) >> 80) - margin
 
 
-def prove(program: Program, dual: Dual | None, wanted: Wanted) -> Proof | Refusal | None:
+def prove(program: Program, dual: Dual | None, wanted: ProofGoal) -> Proof | Refusal | None:
     """Informations under LDP, with the universal prices where there are no others."""
     if not has_curve(program):
         return None

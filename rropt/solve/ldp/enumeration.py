@@ -9,9 +9,9 @@ import numpy as np
 
 from rropt.program.cones import FloatArray
 from rropt.program.programs import ColumnSum
-from rropt.solve.kernel.curves import curve_class
-from rropt.solve.kernel.master import Priced
-from rropt.solve.kernel.rays import staircase, subset_sums
+from rropt.solve.engine.curves import curve_class
+from rropt.solve.engine.master import Priced
+from rropt.solve.engine.rays import staircase, subset_sums
 from rropt.solve.ldp.budget import ADDED_OF_ALL
 
 

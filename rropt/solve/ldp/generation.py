@@ -11,10 +11,10 @@ import numpy as np
 
 from rropt.program.cones import FloatArray
 from rropt.program.programs import ColumnSum, Program
-from rropt.solve.kernel.budget import ENUMERATED
-from rropt.solve.kernel.curves import Curve, curve_of, shares_of
-from rropt.solve.kernel.master import Priced, generate, of_groups, tie_groups
-from rropt.solve.kernel.route import Answer, Effort, MatrixDraft
+from rropt.solve.engine.budget import ENUMERATED
+from rropt.solve.engine.curves import Curve, curve_of, shares_of
+from rropt.solve.engine.master import Priced, generate, of_groups, tie_groups
+from rropt.solve.engine.method import Answer, MatrixDraft, SolveLimits
 from rropt.solve.ldp.budget import ADDED, BALANCED, GROUPED, GROUPS, IN_A_SET, LARGEST, MERGED, NEAR, PRECISE, SEARCHES
 from rropt.solve.ldp.by_mass import best_sets
 from rropt.solve.ldp.enumeration import Staircases
@@ -23,7 +23,7 @@ from rropt.solve.ldp.starts import balanced_sets, cyclic_sets, rotations, uneven
 from rropt.solve.ldp.universal import attained_price, divided_price
 
 
-def solve_ldp(program: Program, effort: Effort) -> Answer:
+def solve_ldp(program: Program, effort: SolveLimits) -> Answer:
     """The best mechanism for an information under LDP."""
     p, curve = shares_of(program), curve_of(program)
     group = np.arange(program.size)
@@ -42,7 +42,7 @@ def solve_ldp(program: Program, effort: Effort) -> Answer:
     return _generate(program, effort, search=True)
 
 
-def _merge(program: Program, group: np.ndarray, effort: Effort) -> Answer | None:
+def _merge(program: Program, group: np.ndarray, effort: SolveLimits) -> Answer | None:
     """The answer for inputs merged by `group` (k), spread out; None where finer groups are worth a try."""
     answer = _generate(of_groups(program, group), effort, search=False)
     ceiling = min(
@@ -72,7 +72,7 @@ def _start(p: FloatArray, masses: tuple[float, ...], curve: Curve, ties: bool) -
     return np.hstack(sets)
 
 
-def _generate(program: Program, effort: Effort, search: bool) -> Answer:
+def _generate(program: Program, effort: SolveLimits, search: bool) -> Answer:
     """Column generation from balanced and cyclic sets; without `search`, those sets only."""
     assert isinstance(program.utility, ColumnSum)
     k, curve = program.size, curve_of(program)

@@ -21,7 +21,7 @@ from functools import cached_property
 import numpy as np
 
 from rropt.program.cones import FloatArray
-from rropt.solve.kernel.curves import Curve
+from rropt.solve.engine.curves import Curve
 from rropt.solve.ldp.budget import STEEPEST, STEPS
 
 

@@ -14,9 +14,9 @@ from typing import Literal
 import numpy as np
 
 from rropt.program.cones import FloatArray
-from rropt.solve.kernel.curves import Curve
-from rropt.solve.kernel.route import never
-from rropt.solve.kernel.search import Budget, Cell, Search, Serial
+from rropt.solve.engine.curves import Curve
+from rropt.solve.engine.method import never
+from rropt.solve.engine.search import Budget, Cell, Search, Serial
 from rropt.solve.ldp.budget import CELLS, FEWEST, MOST
 from rropt.solve.ldp.knapsack import Knapsack, Parts
 from rropt.solve.ldp.universal import few_masses

@@ -7,7 +7,7 @@ in which a knapsack takes them, without any array.
 from dataclasses import dataclass
 
 from rropt.program.cones import FloatArray
-from rropt.solve.kernel.curves import Curve
+from rropt.solve.engine.curves import Curve
 from rropt.solve.ldp.budget import LEAVES
 from rropt.solve.ldp.pricing import Found, Node, Split
 

@@ -5,8 +5,8 @@ import math
 import numpy as np
 
 from rropt.program.cones import FloatArray
-from rropt.solve.kernel.budget import HALVED
-from rropt.solve.kernel.curves import Curve
+from rropt.solve.engine.budget import HALVED
+from rropt.solve.engine.curves import Curve
 from rropt.solve.ldp.budget import LARGEST_WEIGHT
 
 

@@ -14,7 +14,7 @@ import scipy
 from scipy import sparse
 
 from rropt.program.cones import FloatArray
-from rropt.solve.kernel.lp import LpModel
+from rropt.solve.engine.lp import LpModel
 from rropt.solve.linear.budget import (
     BAND,
     BEYOND,

@@ -1,4 +1,4 @@
-"""The `linear` route: HiGHS for linear utilities over polyhedral cones and rows; on graphs an interior point."""
+"""The `linear` method: HiGHS for linear utilities over polyhedral cones and rows; on graphs an interior point."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -13,10 +13,10 @@ from rropt.errors import Refusal
 from rropt.program.cones import BlockMeans, CompleteCone, FloatArray, GraphCone, base_cone, ratio_edges
 from rropt.program.events import ApproximateBound, Event
 from rropt.program.programs import Linear, Program, Row
-from rropt.solve.kernel.lp import LpAnswer, LpModel
-from rropt.solve.kernel.mean_rows import MeanModel, block_means
-from rropt.solve.kernel.polyhedral import EntryModel, entry_model, farkas_candidate, signed_costs
-from rropt.solve.kernel.route import Answer, ColumnMultipliers, Dual, Effort, MatrixDraft, Route, SolverClaim
+from rropt.solve.engine.lp import LpAnswer, LpModel
+from rropt.solve.engine.mean_rows import MeanModel, block_means
+from rropt.solve.engine.method import Answer, ColumnMultipliers, Dual, MatrixDraft, Method, SolveLimits, SolverClaim
+from rropt.solve.engine.polyhedral import EntryModel, entry_model, farkas_candidate, signed_costs
 from rropt.solve.linear.angular import Graph, least_cost
 from rropt.solve.linear.budget import FEW, LEFT, LEVELS, MOST, ROUNDS
 
@@ -49,7 +49,7 @@ def unshifted(model: EntryModel, z: FloatArray) -> FloatArray:
     return np.asarray(model.entries(z) + z[model.size * model.width :])
 
 
-class LinearRoute(Route):
+class LinearMethod(Method):
     """One linear programme over the entries of Q, solved by HiGHS (`solver`: "highs"), or by an interior point of its
     own where only the edges of a graph bound the columns and these have many entries."""
 
@@ -65,7 +65,7 @@ class LinearRoute(Route):
     def refuse(self, program: Program, solver: str | None) -> Refusal | None:
         return None
 
-    def solve(self, program: Program, effort: Effort) -> Answer:
+    def solve(self, program: Program, effort: SolveLimits) -> Answer:
         if program.extra(ApproximateBound) is not None:
             return _by_events(program, effort)
         reduced = program.linearised()
@@ -105,7 +105,7 @@ def _centred(program: Program) -> tuple[list[Fraction], Program | None]:
     return least, replace(program, utility=Linear(moved.terms))
 
 
-def _solve(program: Program, effort: Effort) -> Answer:
+def _solve(program: Program, effort: SolveLimits) -> Answer:
     reduced = program.linearised()
     if (means := block_means(reduced)) is not None:
         return _by_means(reduced, means, effort)
@@ -139,7 +139,7 @@ def own_graph(program: Program) -> Graph | None:
     return Graph(program.size, x, z, np.exp(logs))
 
 
-def _on_graph(program: Program, graph: Graph, effort: Effort) -> Answer:
+def _on_graph(program: Program, graph: Graph, effort: SolveLimits) -> Answer:
     """The least cost by an interior point: whenever it ends, it has a mechanism and flows that prove a bound."""
     begun, sign = time.monotonic(), program.sign
     gain = signed_costs(program, program.size * len(program.outputs or ())).reshape(program.size, -1)
@@ -156,7 +156,7 @@ def _on_graph(program: Program, graph: Graph, effort: Effort) -> Answer:
     return Answer(claim, MatrixDraft.of(found.matrix, program.outputs), dual)
 
 
-def _by_means(program: Program, means: BlockMeans, effort: Effort) -> Answer:
+def _by_means(program: Program, means: BlockMeans, effort: SolveLimits) -> Answer:
     """The same where the rows of the cone bound means of blocks."""
     model = MeanModel.of(program, means)
     found = LpModel(model.cost, model.matrix, model.row_lower, model.row_upper).solve(
@@ -169,7 +169,7 @@ def _by_means(program: Program, means: BlockMeans, effort: Effort) -> Answer:
 
 def _answer(
     program: Program,
-    effort: Effort,
+    effort: SolveLimits,
     found: LpAnswer,
     claim: SolverClaim,
     matrix: FloatArray | None,
@@ -182,7 +182,7 @@ def _answer(
     return Answer(claim, MatrixDraft.of(matrix, program.outputs), prices)
 
 
-def _by_events(program: Program, effort: Effort) -> Answer:
+def _by_events(program: Program, effort: SolveLimits) -> Answer:
     """The programme with the rows of a few events, as many as it takes until every event keeps its bound."""
     bound = program.required(ApproximateBound)
     reduced = program.linearised()

@@ -22,10 +22,10 @@ from rropt.program.programs import BayesGain, Linear, Program
 from rropt.prove.balls import PRICE_BITS, price_of
 from rropt.prove.certificates import Proof
 from rropt.prove.trees import column_tests
-from rropt.solve.kernel.budget import PATIENCE
-from rropt.solve.kernel.lp import LpModel
-from rropt.solve.kernel.polyhedral import edge_table
-from rropt.solve.kernel.route import Dual, Wanted
+from rropt.solve.engine.budget import PATIENCE
+from rropt.solve.engine.lp import LpModel
+from rropt.solve.engine.method import Dual, ProofGoal
+from rropt.solve.engine.polyhedral import edge_table
 from rropt.solve.linear.budget import FINE
 
 Number = Fraction | int
@@ -270,7 +270,7 @@ def _best_multipliers(program: Program, residual: Sequence[Number]) -> FloatArra
     return np.zeros(own) if found.x is None else found.x[:own]
 
 
-def prove(program: Program, dual: Dual | None, wanted: Wanted) -> Proof | Refusal | None:
+def prove(program: Program, dual: Dual | None, wanted: ProofGoal) -> Proof | Refusal | None:
     """Linear utilities and Bayes gains, with prices of zero where there are no others."""
     risky = program.extra(PosteriorRisk) is not None
     if not isinstance(program.utility, (Linear, BayesGain)) or (risky and dual is None):

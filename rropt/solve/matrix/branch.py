@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from rropt.program.cones import CompleteCone, FloatArray, tightest_log
-from rropt.program.limits import Sum, bent
+from rropt.program.limits import Sum, single_convex_term
 from rropt.program.programs import ColumnSum, Information, Linear, Program
-from rropt.solve.kernel.budget import CLIMB_STEPS, RISE
-from rropt.solve.kernel.climb import Vertices, climb_matrix
-from rropt.solve.kernel.curves import has_curve
-from rropt.solve.kernel.polyhedral import EntryModel, entry_model, farkas_candidate
-from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, SolverClaim
-from rropt.solve.kernel.search import Budget, Search
+from rropt.solve.engine.budget import CLIMB_STEPS, RISE
+from rropt.solve.engine.climb import Vertices, climb_matrix
+from rropt.solve.engine.curves import has_curve
+from rropt.solve.engine.method import Answer, Dual, MatrixDraft, SolveLimits, SolverClaim
+from rropt.solve.engine.polyhedral import EntryModel, entry_model, farkas_candidate
+from rropt.solve.engine.search import Budget, Search
 from rropt.solve.matrix.budget import (
     BOXES,
     CHUNK,
@@ -42,7 +42,7 @@ from rropt.solve.matrix.search import MatrixRelaxation
 
 def by_corners(program: Program) -> bool:
     """Whether columns are limited over their smallest entries: under LDP, where the best corners of a box are known."""
-    own = bent(program)
+    own = single_convex_term(program)
     return own is not None and isinstance(program.cone, CompleteCone) and listable(own[1], program.size)
 
 
@@ -63,7 +63,7 @@ def by_columns(program: Program) -> bool:
     return by_corners(program) and not (plain and nearly_equal)
 
 
-def solve_matrices(program: Program, effort: Effort, ceiling: float = np.inf) -> tuple[Answer, float]:
+def solve_matrices(program: Program, effort: SolveLimits, ceiling: float = np.inf) -> tuple[Answer, float]:
     """(the best matrix whose columns are tied by rows, the bound of its search). `ceiling` is a bound from elsewhere:
     where the search has no better one, or none was needed, the answer has no multipliers."""
     begun = time.monotonic()
@@ -88,7 +88,7 @@ def solve_matrices(program: Program, effort: Effort, ceiling: float = np.inf) ->
     return Answer(claim, MatrixDraft.of(climber.best, program.outputs), dual), bound
 
 
-def _searches(program: Program, climber: Climber, effort: Effort, ceiling: float) -> Search[Any]:
+def _searches(program: Program, climber: Climber, effort: SolveLimits, ceiling: float) -> Search[Any]:
     """The better one of the searches that bound all matrices of a program."""
     search: Search[Any] | None = None
     over, columnwise = False, by_columns(program)
@@ -103,7 +103,7 @@ def _searches(program: Program, climber: Climber, effort: Effort, ceiling: float
 
 
 def _searched(
-    relaxation: MatrixRelaxation | ColumnCells | CountCells, climber: Climber, effort: Effort, ceiling: float
+    relaxation: MatrixRelaxation | ColumnCells | CountCells, climber: Climber, effort: SolveLimits, ceiling: float
 ) -> tuple[Search[Any], bool]:
     """The search of a relaxation, until its bound is near the best matrix, or it cannot go on; whether time is over."""
     program = climber.program
@@ -141,7 +141,7 @@ def _searched(
 class Climber:
     """Local maxima: linearise, go to the best vertex, repeat. Keeps the best matrix (k x m), which `effort` notes."""
 
-    def __init__(self, model: EntryModel, program: Program, effort: Effort) -> None:
+    def __init__(self, model: EntryModel, program: Program, effort: SolveLimits) -> None:
         assert isinstance(program.utility, ColumnSum | Sum)
         self.program, self._effort = program, effort
         self._utility, self._vertex, self._cone = program.utility, Vertices(model), program.cone

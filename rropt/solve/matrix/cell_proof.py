@@ -18,12 +18,12 @@ from flint import ctx
 from rropt.errors import Refusal
 from rropt.exact import dyadic_up, rational_text
 from rropt.program.cones import CompleteCone
-from rropt.program.limits import Sum, bent
+from rropt.program.limits import Sum, single_convex_term
 from rropt.program.programs import BayesGain, Program
 from rropt.prove.balls import PRECISION, PRICE_BITS, unit_for
 from rropt.prove.certificates import Proof
 from rropt.prove.trees import spread
-from rropt.solve.kernel.route import Dual, Wanted, never
+from rropt.solve.engine.method import Dual, ProofGoal, never
 from rropt.solve.matrix.budget import MARGINS, SPARE
 from rropt.solve.matrix.cells import ColumnCell
 from rropt.solve.matrix.corner_trees import CornerTrees, Sides
@@ -38,7 +38,7 @@ WholeTree = Callable[[Program, list[Fraction], float], "list[object] | None"]
 is none."""
 
 
-def prove_cells(program: Program, root: ColumnCell | CountCell, wanted: Wanted, whole: WholeTree) -> Proof | None:
+def prove_cells(program: Program, root: ColumnCell | CountCell, wanted: ProofGoal, whole: WholeTree) -> Proof | None:
     """The `corner-tree` proof of a search; None where it bounds nothing."""
     reached = max(leaf.bound for leaf in root.leaves())
     if not math.isfinite(reached):
@@ -112,7 +112,7 @@ class _Writer:
         self._whole, self._stop = whole, stop
         self._gh = program.cone.level.ratio.upper
         self._width = len(program.outputs)
-        own, goal = bent(program), program.utility
+        own, goal = single_convex_term(program), program.utility
         assert own is not None
         self._weight, self._utility = own
         self._spare = slack / 4 / float(self._weight)
@@ -252,11 +252,11 @@ def no_whole_tree(program: Program, prices: list[Fraction], slack: float) -> lis
 
 
 def prove(
-    program: Program, dual: Dual | None, wanted: Wanted, whole: WholeTree = no_whole_tree
+    program: Program, dual: Dual | None, wanted: ProofGoal, whole: WholeTree = no_whole_tree
 ) -> Proof | Refusal | None:
     """Convex objectives under LDP with fixed outputs, by the cells of a search."""
     root = None if dual is None else dual.evidence_of(ColumnCell) or dual.evidence_of(CountCell)
-    if root is None or program.outputs is None or bent(program) is None:
+    if root is None or program.outputs is None or single_convex_term(program) is None:
         return None
     if program.sense == "minimize":
         assert isinstance(program.utility, Sum)

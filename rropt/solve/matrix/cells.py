@@ -15,11 +15,11 @@ import numpy as np
 from scipy import sparse
 
 from rropt.program.cones import FloatArray, tightest_log
-from rropt.program.limits import Sum, bent
+from rropt.program.limits import Sum, single_convex_term
 from rropt.program.programs import BayesGain, Linear, Program
 from rropt.prove.balls import grid
-from rropt.solve.kernel.lp import LpModel
-from rropt.solve.kernel.search import Cell, OneByOne
+from rropt.solve.engine.lp import LpModel
+from rropt.solve.engine.search import Cell, OneByOne
 from rropt.solve.matrix.budget import ADDED, CLOSED, DEAR, EXACT, INNER, KEPT, PART, REMEMBERED, ROUNDS
 from rropt.solve.matrix.corners import Corners, corners_of
 
@@ -48,7 +48,7 @@ def root_cell(program: Program) -> ColumnCell:
     """All matrices of a program, without a bound."""
     assert program.outputs is not None
     shape = len(program.outputs), program.size
-    own = bent(program)
+    own = single_convex_term(program)
     count = len(own[1].gain) if own is not None and isinstance(own[1], BayesGain) else 0
     actions = np.ones((shape[0], count), dtype=bool)
     upper = np.full(shape, float(np.exp(tightest_log(program.cone))))
@@ -59,7 +59,7 @@ class ColumnCells(OneByOne[ColumnCell]):
     """The relaxation by one linear programme over corners a cell; `note` is shown the matrices that it finds."""
 
     def __init__(self, program: Program, stop: Callable[[], bool]) -> None:
-        own, goal = bent(program), program.utility
+        own, goal = single_convex_term(program), program.utility
         assert own is not None and program.outputs is not None
         self.weight, self.utility = float(own[0]), own[1]
         self.program, self._stop = program, stop

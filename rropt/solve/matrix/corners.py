@@ -10,8 +10,8 @@ import numpy as np
 
 from rropt.program.cones import FloatArray
 from rropt.program.programs import BayesGain, ColumnSum, Divergence, Information
-from rropt.solve.kernel.budget import LISTED
-from rropt.solve.kernel.rays import subset_sums
+from rropt.solve.engine.budget import LISTED
+from rropt.solve.engine.rays import subset_sums
 from rropt.solve.matrix.budget import QUOTIENT_ROUNDS
 
 

@@ -21,8 +21,8 @@ from scipy import sparse
 from rropt.program.cones import CompleteCone, FloatArray, tightest_log
 from rropt.program.programs import Divergence, Program
 from rropt.prove.balls import grid
-from rropt.solve.kernel.lp import LpModel
-from rropt.solve.kernel.search import Cell, OneByOne
+from rropt.solve.engine.lp import LpModel
+from rropt.solve.engine.search import Cell, OneByOne
 from rropt.solve.matrix.budget import (
     CLOSED,
     COUNTED,

@@ -18,10 +18,10 @@ from scipy import sparse
 from rropt.program.cones import CompleteCone, FloatArray, tightest_log
 from rropt.program.design_utilities import DesignUtility, InverseDeterminant, InverseTrace
 from rropt.program.programs import Linear, Program
-from rropt.solve.kernel.climb import worth
-from rropt.solve.kernel.lp import LpModel
-from rropt.solve.kernel.polyhedral import entry_model
-from rropt.solve.kernel.search import Cell, OneByOne
+from rropt.solve.engine.climb import worth
+from rropt.solve.engine.lp import LpModel
+from rropt.solve.engine.polyhedral import entry_model
+from rropt.solve.engine.search import Cell, OneByOne
 from rropt.solve.matrix.budget import (
     CORNERS,
     COSTLY,

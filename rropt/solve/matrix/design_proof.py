@@ -21,7 +21,7 @@ from rropt.program.design_utilities import DesignUtility, InverseDeterminant, In
 from rropt.program.programs import Program
 from rropt.prove.balls import PRICE_BITS, unit_for
 from rropt.prove.certificates import Proof
-from rropt.solve.kernel.route import Dual, Wanted
+from rropt.solve.engine.method import Dual, ProofGoal
 from rropt.solve.matrix.cell_proof import right_sides, signed, tied_prices
 from rropt.solve.matrix.corner_trees import Sides
 from rropt.solve.matrix.design_cells import DesignCell, Multipliers
@@ -32,7 +32,7 @@ VERSION = 9
 Table = list[list[int]]
 
 
-def prove(program: Program, dual: Dual | None, wanted: Wanted) -> Proof | Refusal | None:
+def prove(program: Program, dual: Dual | None, wanted: ProofGoal) -> Proof | Refusal | None:
     """The proof of a search; None where the program is another one."""
     root = None if dual is None else dual.evidence_of(DesignCell)
     if root is None:

@@ -7,14 +7,14 @@ import numpy as np
 
 from rropt.program.cones import FloatArray
 from rropt.program.programs import Linear, Program
-from rropt.solve.kernel.polyhedral import farkas_candidate
-from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, SolverClaim
-from rropt.solve.kernel.search import Budget, Search
+from rropt.solve.engine.method import Answer, Dual, MatrixDraft, SolveLimits, SolverClaim
+from rropt.solve.engine.polyhedral import farkas_candidate
+from rropt.solve.engine.search import Budget, Search
 from rropt.solve.matrix.budget import LARGEST_TREE, PIECE, WRITING
 from rropt.solve.matrix.design_cells import DesignBounds, DesignCells
 
 
-def solve_risks(program: Program, effort: Effort, start: FloatArray | None) -> Answer:
+def solve_risks(program: Program, effort: SolveLimits, start: FloatArray | None) -> Answer:
     """The matrix of least risk, from one that is known (k x m; None where there is none), and the tree that bounds all
     others."""
     begun = time.monotonic()

@@ -19,8 +19,8 @@ from rropt.prove.balls import PRECISION, PRICE_BITS, SLACK, grid, unit_for, uppe
 from rropt.prove.certificates import Proof
 from rropt.prove.leaves import ColumnLeaf, ColumnLeaves, Limits
 from rropt.prove.trees import branch_tree, leaves_below, spread
-from rropt.solve.kernel.boxes.tree import MatrixBox
-from rropt.solve.kernel.route import Dual, Wanted
+from rropt.solve.engine.boxes.tree import MatrixBox
+from rropt.solve.engine.method import Dual, ProofGoal
 from rropt.solve.matrix.budget import LOWEST
 
 
@@ -129,7 +129,7 @@ class _Writer:
         return ColumnLeaf(nu, flows, multipliers, [])
 
 
-def prove(program: Program, dual: Dual | None, wanted: Wanted) -> Proof | Refusal | None:
+def prove(program: Program, dual: Dual | None, wanted: ProofGoal) -> Proof | Refusal | None:
     """Informations whose columns are tied by rows or have labels."""
     tied = bool(program.rows) or program.outputs is not None
     if not tied or not isinstance(program.utility, Divergence):

@@ -13,12 +13,12 @@ from scipy import sparse
 
 from rropt.program.cones import FloatArray
 from rropt.program.programs import Divergence, Linear, Program
-from rropt.solve.kernel.boxes.budget import EXACT, SCALE
-from rropt.solve.kernel.boxes.search import ColumnForms
-from rropt.solve.kernel.boxes.tree import MatrixBox
-from rropt.solve.kernel.lp import LpModel
-from rropt.solve.kernel.polyhedral import EntryModel, entry_model
-from rropt.solve.kernel.search import OneByOne
+from rropt.solve.engine.boxes.budget import EXACT, SCALE
+from rropt.solve.engine.boxes.search import ColumnForms
+from rropt.solve.engine.boxes.tree import MatrixBox
+from rropt.solve.engine.lp import LpModel
+from rropt.solve.engine.polyhedral import EntryModel, entry_model
+from rropt.solve.engine.search import OneByOne
 from rropt.solve.matrix.budget import EMPTY, INNER, LADDER
 
 

@@ -1,4 +1,4 @@
-"""The `maximin` route: the largest least information over a set of distributions, as a game.
+"""The `maximin` method: the largest least information over a set of distributions, as a game.
 
 For one mechanism I_P(X; Y) is concave in P, which makes its least value hard. But over the measures theta on columns it
 is linear, for I_P = sum_v theta_v mu_P(v). So max over mechanisms of min over P of I_P is a matrix game, and its value
@@ -20,7 +20,7 @@ from typing import Generic, TypeVar
 import numpy as np
 from scipy import sparse
 
-from rropt.errors import InputError, NoRoute, Refusal
+from rropt.errors import InputError, NoMethod, Refusal
 from rropt.exact import cleared
 from rropt.model.convex_terms import xlogx
 from rropt.model.distributions import ChiSquareSet
@@ -29,9 +29,9 @@ from rropt.program.extras import Extra
 from rropt.program.programs import Information, Program
 from rropt.program.worst_case import LeastInformation
 from rropt.prove.steps import relax
-from rropt.solve.kernel.climb import climb
-from rropt.solve.kernel.lp import LpModel
-from rropt.solve.kernel.route import Answer, Effort, MatrixDraft, Route, SolverClaim, solve_part
+from rropt.solve.engine.climb import climb
+from rropt.solve.engine.lp import LpModel
+from rropt.solve.engine.method import Answer, MatrixDraft, Method, SolveLimits, SolverClaim, solve_part
 
 GRAIN, SHARE_GRAIN = 1 << 30, 1 << 20
 """Probabilities are multiples of 2^-30 or so, shares of a mixture of 2^-20. Chosen: GRAIN measured in one case: at
@@ -68,7 +68,7 @@ class Mixture(Generic[P]):
 
 
 Optimum = Callable[[tuple[Point, ...], tuple[Fraction, ...]], Mixture[P] | None]
-"""The optimum of a mixture, or None where no route takes it, or nothing was found."""
+"""The optimum of a mixture, or None where no method takes it, or nothing was found."""
 
 
 class Game(Generic[P]):
@@ -165,8 +165,8 @@ class Game(Generic[P]):
         return shares / shares.sum(), np.maximum(found.x[:count], 0.0), found.objective
 
 
-class MaximinRoute(Route):
-    """The game, its mixtures solved by the route that `choose` names for them."""
+class MaximinMethod(Method):
+    """The game, its mixtures solved by the method that `choose` names for them."""
 
     name = "maximin"
     because = "the least information over a set is a game: mixtures of its distributions are solved in turn"
@@ -174,7 +174,7 @@ class MaximinRoute(Route):
     purpose = "the least information over a set"
     solvers = ()
 
-    def __init__(self, choose: Callable[[Program], Route]) -> None:
+    def __init__(self, choose: Callable[[Program], Method]) -> None:
         self._choose = choose
 
     def refuse(self, program: Program, solver: str | None) -> Refusal | None:
@@ -183,11 +183,11 @@ class MaximinRoute(Route):
             return Refusal("the least information can be maximised only", "maximise it")
         try:
             self._choose(_at_center(program))
-        except NoRoute as error:
+        except NoMethod as error:
             return Refusal(error.what, error.remedy)
         return None
 
-    def solve(self, program: Program, effort: Effort) -> Answer:
+    def solve(self, program: Program, effort: SolveLimits) -> Answer:
         assert isinstance(program.utility, LeastInformation)
         if program.outputs is not None or isinstance(program.cone, FreeCone):
             # Columns that are tied together do not make a game: the mechanism and the bound are those of one
@@ -205,7 +205,7 @@ class MaximinRoute(Route):
             finer = replace(own, gap=effort.gap / 8, absolute_gap=effort.absolute_gap / 8)
             try:
                 answer, bound = solve_part(self._choose(one), one, finer, None if left is None else max(1.0, left))
-            except NoRoute:
+            except NoMethod:
                 # The first bound is kept.
                 return None
             if answer.matrix is None or answer.claim.objective is None:

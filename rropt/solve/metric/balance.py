@@ -13,9 +13,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from rropt.program.cones import FloatArray
-from rropt.solve.kernel.interior import central_prices
-from rropt.solve.kernel.lp import LpModel
-from rropt.solve.kernel.master import as_sparse
+from rropt.solve.engine.interior import central_prices
+from rropt.solve.engine.lp import LpModel
+from rropt.solve.engine.master import as_sparse
 from rropt.solve.metric.budget import BALANCED, PART, SMALL
 from rropt.solve.metric.cells import LabelCell, lowest
 from rropt.solve.metric.labels import IntArray

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from rropt.program.cones import FloatArray
-from rropt.solve.kernel.search import Cell
+from rropt.solve.engine.search import Cell
 from rropt.solve.metric.labels import IntArray
 
 

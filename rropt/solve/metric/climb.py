@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from rropt.solve.kernel.budget import CLIMB_STEPS, GAIN
-from rropt.solve.kernel.route import never
+from rropt.solve.engine.budget import CLIMB_STEPS, GAIN
+from rropt.solve.engine.method import never
 from rropt.solve.metric.budget import ROOM, STARTS
 from rropt.solve.metric.labels import IntArray
 from rropt.solve.metric.search import LabelRelaxation

@@ -6,8 +6,8 @@ import numpy as np
 
 from rropt.program.cones import FloatArray
 from rropt.program.programs import ColumnSum, Program
-from rropt.solve.kernel.master import Priced, generate
-from rropt.solve.kernel.route import Answer, Dual, Effort
+from rropt.solve.engine.master import Priced, generate
+from rropt.solve.engine.method import Answer, Dual, SolveLimits
 from rropt.solve.metric.balance import balance
 from rropt.solve.metric.budget import ENOUGH, FOR_BOUND, FOR_PROOF, NEAR
 from rropt.solve.metric.climb import climb
@@ -15,7 +15,7 @@ from rropt.solve.metric.labels import IntArray, Labels
 from rropt.solve.metric.search import LabelPricer, LabelRelaxation
 
 
-def solve_labels(program: Program, utility: ColumnSum, labels: Labels, effort: Effort) -> Answer:
+def solve_labels(program: Program, utility: ColumnSum, labels: Labels, effort: SolveLimits) -> Answer:
     """The answer of a program whose columns are integer labellings, with the search that bounds it."""
     known = starts(labels)
     pricer = LabelPricer(program, labels)

@@ -19,10 +19,10 @@ from rropt.program.programs import Program
 from rropt.prove.certificates import Proof
 from rropt.prove.trees import column_dual, raised
 from rropt.prove.uninformative import or_entropy
-from rropt.solve.kernel.boxes.tree import BoxTree
-from rropt.solve.kernel.budget import ROUNDED
-from rropt.solve.kernel.curves import short
-from rropt.solve.kernel.route import Dual, Wanted
+from rropt.solve.engine.boxes.tree import BoxTree
+from rropt.solve.engine.budget import ROUNDED
+from rropt.solve.engine.curves import short
+from rropt.solve.engine.method import Dual, ProofGoal
 from rropt.solve.metric.budget import BATCH, BOXED, FINER, FLOWS, LEAST_RAISE, RAISES, TANGENT_BITS, UNIT
 from rropt.solve.metric.cells import LabelCell
 from rropt.solve.metric.labels import ClosureGraph, IntArray, Labels, together
@@ -157,8 +157,8 @@ class _Leaves:
         self._worst = max(self._worst, min(tried, worst))
 
 
-def prove(program: Program, dual: Dual | None, wanted: Wanted) -> Proof | Refusal | None:
-    """Mutual information under metric privacy with integer distances. Where the prices come from another route they are
+def prove(program: Program, dual: Dual | None, wanted: ProofGoal) -> Proof | Refusal | None:
+    """Mutual information under metric privacy with integer distances. Where the prices come from another method they are
     searched once."""
     labels = Labels.of(program)
     if labels is None or dual is None or dual.evidence_of(BoxTree) is not None:

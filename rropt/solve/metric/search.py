@@ -18,9 +18,9 @@ import numpy as np
 from rropt.model.convex_terms import xlogx
 from rropt.program.cones import FloatArray
 from rropt.program.programs import Information, Program
-from rropt.solve.kernel.budget import GAIN
-from rropt.solve.kernel.route import never
-from rropt.solve.kernel.search import Budget, MaximumSearch, OneByOne, Serial
+from rropt.solve.engine.budget import GAIN
+from rropt.solve.engine.method import never
+from rropt.solve.engine.search import Budget, MaximumSearch, OneByOne, Serial
 from rropt.solve.metric.budget import (
     BATCH,
     EXACT,

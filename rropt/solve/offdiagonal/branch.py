@@ -7,11 +7,11 @@ import numpy as np
 from rropt.errors import counted
 from rropt.program.cones import CompleteCone
 from rropt.program.programs import Program
-from rropt.solve.kernel.route import Answer, Dual, Effort, OffDiagonals, SolverClaim
+from rropt.solve.engine.method import Answer, Dual, OffDiagonals, SolveLimits, SolverClaim
 from rropt.solve.offdiagonal.search import OffDiagonalSearch
 
 
-def solve_off_diagonals(program: Program, effort: Effort) -> Answer:
+def solve_off_diagonals(program: Program, effort: SolveLimits) -> Answer:
     """The best mechanism with one number off the diagonal in each row."""
     assert isinstance(program.cone, CompleteCone)
     begun = time.monotonic()

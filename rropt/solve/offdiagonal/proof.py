@@ -18,7 +18,7 @@ from rropt.program.programs import Program
 from rropt.prove.balls import LARGEST, PRECISION, PRICE_BITS, SLACK, max_of, ratio_ball, unit_bits, upper_end
 from rropt.prove.certificates import Proof
 from rropt.prove.trees import EMPTY as LOWEST, branch_tree, written
-from rropt.solve.kernel.route import Dual, Effort, Wanted
+from rropt.solve.engine.method import Dual, ProofGoal, SolveLimits
 from rropt.solve.offdiagonal.budget import CUT_BITS, OWN_NODES
 from rropt.solve.offdiagonal.search import SHARED, OffDiagonalAnswer, OffDiagonalSearch, Part, Way
 
@@ -31,7 +31,7 @@ Values = list["tuple[arb, arb] | None"]
 """T_x at both ends of C, input by input; None where its interval is empty."""
 
 
-def prove_off_diagonals(program: Program, dual: Dual | None, effort: Effort) -> Proof | None:
+def prove_off_diagonals(program: Program, dual: Dual | None, effort: SolveLimits) -> Proof | None:
     """The `branch-tree` proof of the search that `dual` carries, or of a new one; None where it bounds nothing."""
     assert isinstance(program.cone, CompleteCone)
     found = None if dual is None else dual.evidence_of(OffDiagonalAnswer)
@@ -191,7 +191,7 @@ class _Leaves:
         return pairs[0], pairs[1]
 
 
-def prove(program: Program, dual: Dual | None, wanted: Wanted) -> Proof | Refusal | None:
+def prove(program: Program, dual: Dual | None, wanted: ProofGoal) -> Proof | Refusal | None:
     """One number off the diagonal in each row."""
     if program.extra(OffDiagonalForm) is None:
         return None

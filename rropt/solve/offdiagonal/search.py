@@ -15,8 +15,8 @@ from typing import Literal
 import numpy as np
 
 from rropt.program.cones import FloatArray
-from rropt.solve.kernel.route import never
-from rropt.solve.kernel.search import Budget, Cell, Search, Serial
+from rropt.solve.engine.method import never
+from rropt.solve.engine.search import Budget, Cell, Search, Serial
 from rropt.solve.offdiagonal.bound import Bounder
 from rropt.solve.offdiagonal.boxes import Boxes, others_high, others_low, reach
 from rropt.solve.offdiagonal.budget import CELLS, ROUGH, WON_ANYWAY

@@ -11,9 +11,9 @@ from rropt.program.cones import FloatArray
 from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.permutation_mixtures import Mixture
 from rropt.program.programs import Linear, Program
-from rropt.solve.kernel.lp import LpModel
-from rropt.solve.kernel.polyhedral import EntryModel, entry_model
-from rropt.solve.kernel.route import Effort
+from rropt.solve.engine.lp import LpModel
+from rropt.solve.engine.method import SolveLimits
+from rropt.solve.engine.polyhedral import EntryModel, entry_model
 from rropt.solve.permutations.budget import PRICED, WORTH
 
 
@@ -58,7 +58,7 @@ class Master:
         )
         return sparse.csc_matrix(self.model.matrix[:, : self._cells] @ pick)
 
-    def solve(self, effort: Effort, slack: bool = False) -> Mixed | None:
+    def solve(self, effort: SolveLimits, slack: bool = False) -> Mixed | None:
         """The optimum; with `slack`, the mixture with the most slack in all inequalities (at most one), costs left
         aside. None where HiGHS does not solve it."""
         model = self.model

@@ -1,4 +1,4 @@
-"""The `mixtures` route: weights of permutations whose bounds linear rows on the matrix alone cannot express."""
+"""The `mixtures` method: weights of permutations whose bounds linear rows on the matrix alone cannot express."""
 
 import math
 import time
@@ -15,13 +15,13 @@ from rropt.program.cones import FloatArray
 from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.permutation_mixtures import Mixture
 from rropt.program.programs import Program, Row, RowEntropy
-from rropt.solve.kernel.milp import solve_milp
-from rropt.solve.kernel.route import Answer, Effort, MixedWeights, Route, SolverClaim
+from rropt.solve.engine.method import Answer, Method, MixedWeights, SolveLimits, SolverClaim
+from rropt.solve.engine.milp import solve_milp
 from rropt.solve.permutations.budget import CHOICES, ELASTIC, LEAST
 from rropt.solve.permutations.master import Master, Mixed, linear, whole
 
 
-class MixturesRoute(Route):
+class MixturesMethod(Method):
     """Column generation over permutations; which of them, where their number is limited, by an integer programme."""
 
     name = "mixtures"
@@ -40,13 +40,13 @@ class MixturesRoute(Route):
             )
         return None
 
-    def solve(self, program: Program, effort: Effort) -> Answer:
+    def solve(self, program: Program, effort: SolveLimits) -> Answer:
         mixture = program.required(Mixture)
         begun = time.monotonic()
         loose = Master(program, mixture).solve(effort)
         relaxed = program.without(Mixture)
         if loose is None or loose.given > ELASTIC:
-            proved = effort.route("linear").solve(relaxed, effort)
+            proved = effort.method("linear").solve(relaxed, effort)
             unproved = () if proved.farkas is not None else ("no mixture was found; infeasibility is not proved",)
             claim = SolverClaim("highs", "no mixture was found", None, time.monotonic() - begun, unproved)
             return Answer(claim, proved.farkas)
@@ -54,7 +54,7 @@ class MixturesRoute(Route):
         if mixture.bounds:
             relaxed, note = self._with_cut(relaxed, mixture, loose.scores)
             notes.append(note)
-        bound = effort.route("linear").solve(relaxed, effort)
+        bound = effort.method("linear").solve(relaxed, effort)
         chosen, claimed = loose, ""
         if mixture.max_terms is not None and (loose.weights > LEAST).sum() > mixture.max_terms:
             found, claimed = self._fewer(program, mixture, loose, effort)
@@ -93,7 +93,7 @@ class MixturesRoute(Route):
 
     @staticmethod
     def _anchor(
-        program: Program, mixture: Mixture, permutations: Sequence[Places], effort: Effort
+        program: Program, mixture: Mixture, permutations: Sequence[Places], effort: SolveLimits
     ) -> tuple[tuple[Places, ...], FloatArray]:
         """A mixture with slack in the inequalities, of the same permutations where their number is limited."""
         only = permutations if mixture.max_terms is not None else None
@@ -103,7 +103,7 @@ class MixturesRoute(Route):
         used = [j for j, weight in enumerate(found.weights) if weight > LEAST]
         return tuple(found.permutations[j] for j in used), found.weights[used]
 
-    def _fewer(self, program: Program, mixture: Mixture, loose: Mixed, effort: Effort) -> tuple[Mixed | None, str]:
+    def _fewer(self, program: Program, mixture: Mixture, loose: Mixed, effort: SolveLimits) -> tuple[Mixed | None, str]:
         """(the best mixture of `max_terms` by an integer programme, its bound where all were candidates)."""
         assert mixture.max_terms is not None
         from itertools import permutations as orders

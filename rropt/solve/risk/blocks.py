@@ -14,8 +14,8 @@ from rropt.mechanisms.families.frequency_blocks import FrequencyBlocks, least_th
 from rropt.model.convex_terms import X_LOG_X
 from rropt.program.limits import PosteriorRisk
 from rropt.program.programs import Information, Linear, Program
-from rropt.solve.kernel.climb import worth_and_slope
-from rropt.solve.kernel.route import Answer, Dual, ExactDraft, SolverClaim
+from rropt.solve.engine.climb import worth_and_slope
+from rropt.solve.engine.method import Answer, Dual, ExactDraft, SolverClaim
 
 
 @dataclass(frozen=True)

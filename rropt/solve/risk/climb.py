@@ -12,10 +12,10 @@ from rropt.mechanisms.families.block_choice import choose_blocks
 from rropt.program.cones import FloatArray, FreeCone, cone_rows, reach
 from rropt.program.limits import PosteriorRisk
 from rropt.program.programs import Linear, Program
-from rropt.solve.kernel.budget import CLIMB_STEPS
-from rropt.solve.kernel.climb import worth_and_slope
-from rropt.solve.kernel.lp import LpModel
-from rropt.solve.kernel.polyhedral import entry_model
+from rropt.solve.engine.budget import CLIMB_STEPS
+from rropt.solve.engine.climb import worth_and_slope
+from rropt.solve.engine.lp import LpModel
+from rropt.solve.engine.polyhedral import entry_model
 from rropt.solve.risk.budget import CALMER, CLOSE, GAIN, SAFE, TRIES
 from rropt.solve.risk.floats import FloatRisk
 

@@ -1,7 +1,7 @@
 """Identification risk beside bounds on every column: a linear utility, a mechanism that keeps both, and the better of
 two bounds.
 
-Without the bound on risk another route solves the problem, and its bound holds here too. A cone's bound on two cells of
+Without the bound on risk another method solves the problem, and its bound holds here too. A cone's bound on two cells of
 a column is a linear row of the matrix: with such rows, if they are few, the trees over cells prove both together.
 """
 
@@ -17,8 +17,8 @@ from rropt.exact import dyadic_up
 from rropt.program.cones import CompleteCone, FloatArray, GraphCone, PolyhedralCone, base_cone
 from rropt.program.limits import PosteriorRisk
 from rropt.program.programs import Program, Row
-from rropt.solve.kernel.budget import RATIO_BITS
-from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, SolverClaim
+from rropt.solve.engine.budget import RATIO_BITS
+from rropt.solve.engine.method import Answer, Dual, MatrixDraft, SolveLimits, SolverClaim
 from rropt.solve.risk.budget import CLIMBING, ROWS, SAFE, STARTS, TRUTH
 from rropt.solve.risk.climb import RiskClimber
 from rropt.solve.risk.floats import FloatRisk
@@ -30,10 +30,10 @@ NOTHING = "no mechanism that keeps the bound on risk was found; it is infeasible
 Term = tuple[tuple[int, Fraction], ...]
 
 
-def answer_private(program: Program, effort: Effort) -> Answer:
+def answer_private(program: Program, effort: SolveLimits) -> Answer:
     """A mechanism that keeps the cone, the rows and the risk, and a bound for all of them, for a linear utility."""
     begun = time.monotonic()
-    loose = effort.route("linear").solve(program.without(PosteriorRisk), effort)
+    loose = effort.method("linear").solve(program.without(PosteriorRisk), effort)
     if loose.farkas is not None:
         return loose
     tight = tightened(program)

@@ -15,7 +15,7 @@ from rropt.program.limits import PosteriorRisk
 from rropt.program.programs import Linear, Program
 from rropt.prove.certificates import Proof
 from rropt.prove.trees import leaves_below
-from rropt.solve.kernel.route import Dual, Wanted
+from rropt.solve.engine.method import Dual, ProofGoal
 from rropt.solve.risk.blocks import Thresholds, block_utility
 from rropt.solve.risk.budget import BITS, SLACK_BITS, TANGENT_BITS, THRESHOLD_BITS, YIELD_BITS
 from rropt.solve.risk.tree import RiskCut, RiskNode, RiskTree, packing_rows
@@ -205,7 +205,7 @@ def _best(program: Program, counts: Sequence[int], block: Sequence[int], theta: 
     return max(end.upper if end.lower == end.upper else dyadic_up(end.upper, THRESHOLD_BITS) for end in ends)
 
 
-def prove(program: Program, dual: Dual | None, wanted: Wanted) -> Proof | Refusal | None:
+def prove(program: Program, dual: Dual | None, wanted: ProofGoal) -> Proof | Refusal | None:
     """By thresholds of blocks, or by a tree over cells; proofs of other theories do not cover the risk."""
     if program.extra(PosteriorRisk) is None or dual is None:
         return None

@@ -1,4 +1,4 @@
-"""The `risk` route: bounds on identification risk, within inverse-frequency blocks or over any matrix."""
+"""The `risk` method: bounds on identification risk, within inverse-frequency blocks or over any matrix."""
 
 import time
 
@@ -8,8 +8,8 @@ from rropt.errors import Refusal
 from rropt.program.cones import FreeCone
 from rropt.program.limits import PosteriorRisk
 from rropt.program.programs import Information, Linear, Program
-from rropt.solve.kernel.budget import CELLS
-from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, Route, SolverClaim
+from rropt.solve.engine.budget import CELLS
+from rropt.solve.engine.method import Answer, Dual, MatrixDraft, Method, SolveLimits, SolverClaim
 from rropt.solve.risk.blocks import answer_blocks
 from rropt.solve.risk.budget import LINEAR_CLIMBING
 from rropt.solve.risk.climb import RiskClimber
@@ -17,7 +17,7 @@ from rropt.solve.risk.private import NOTHING, answer_private
 from rropt.solve.risk.search import search_risk
 
 
-class RiskRoute(Route):
+class RiskMethod(Method):
     """Least thetas of given blocks; branch and bound over the cells of the columns at risk where any matrix will do."""
 
     name = "risk"
@@ -42,7 +42,7 @@ class RiskRoute(Route):
             return Refusal(f"risk takes {CELLS:,} cells at most", 'ask for blocks = "auto"')
         return None
 
-    def solve(self, program: Program, effort: Effort) -> Answer:
+    def solve(self, program: Program, effort: SolveLimits) -> Answer:
         risk = program.required(PosteriorRisk)
         if risk.blocks is not None:
             return answer_blocks(program)

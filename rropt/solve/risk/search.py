@@ -10,15 +10,15 @@ from scipy import sparse
 
 from rropt.program.cones import FloatArray
 from rropt.program.programs import Program
-from rropt.solve.kernel.lp import LpModel
-from rropt.solve.kernel.route import Effort
-from rropt.solve.kernel.search import Budget, OneByOne, Search
+from rropt.solve.engine.lp import LpModel
+from rropt.solve.engine.method import SolveLimits
+from rropt.solve.engine.search import Budget, OneByOne, Search
 from rropt.solve.risk.budget import BRANCH_BITS, CHUNK, LIMITING, MOST, PENALTY, POINT_BITS, ROUNDS, STAYING, STEEPEST
 from rropt.solve.risk.climb import RiskClimber
 from rropt.solve.risk.tree import RiskCut, RiskNode, RiskTree, packing_rows
 
 
-def search_risk(program: Program, climber: RiskClimber, effort: Effort) -> tuple[RiskTree, int, float]:
+def search_risk(program: Program, climber: RiskClimber, effort: SolveLimits) -> tuple[RiskTree, int, float]:
     """(the tree that bounds the linear utility, boxes in all, the bound in floats). How many records of a category may
     stay is bounded first, one category at a time: what takes a sum of boxes there would take their product in one tree
     for all."""

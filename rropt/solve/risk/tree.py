@@ -15,7 +15,7 @@ from flint import fmpq, fmpq_poly
 
 from rropt.program.cones import FloatArray
 from rropt.program.programs import Program
-from rropt.solve.kernel.search import Cell
+from rropt.solve.engine.search import Cell
 
 
 @dataclass(frozen=True)

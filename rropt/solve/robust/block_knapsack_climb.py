@@ -12,7 +12,7 @@ import numpy as np
 
 from rropt.model.convex_terms import xlogx
 from rropt.program.cones import FloatArray
-from rropt.solve.kernel.budget import RISE
+from rropt.solve.engine.budget import RISE
 from rropt.solve.robust.block_knapsack_points import LevelBlocks
 from rropt.solve.robust.budget import GRID, ROWS, STEPS
 

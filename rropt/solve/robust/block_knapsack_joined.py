@@ -14,7 +14,7 @@ import numpy as np
 
 from rropt.model.convex_terms import xlogx
 from rropt.program.cones import FloatArray
-from rropt.solve.kernel.budget import RISE
+from rropt.solve.engine.budget import RISE
 from rropt.solve.robust.block_knapsack_points import LevelBlock, LevelBlocks
 from rropt.solve.robust.budget import BINS, EVEN, LEFT_OUT, ORDERS, POLISHED, SLOPES, SWEEPS, TURNED
 

@@ -26,8 +26,8 @@ from rropt.prove.balls import max_of
 from rropt.prove.certificates import Proof
 from rropt.prove.trees import column_dual
 from rropt.prove.uninformative import or_entropy
-from rropt.solve.kernel.budget import GRACE, ROUNDED
-from rropt.solve.kernel.route import Dual, Wanted
+from rropt.solve.engine.budget import GRACE, ROUNDED
+from rropt.solve.engine.method import Dual, ProofGoal
 from rropt.solve.robust import budget
 from rropt.solve.robust.block_knapsack import CornerTable, LevelZone
 from rropt.solve.robust.block_knapsack_points import EXCEPTIONAL, LevelBlocks
@@ -384,7 +384,7 @@ def _scale(m: arb, span: arb, share: float, worth: dict[int, arb]) -> tuple[arb,
     return _with_worth(m + ball(Fraction(share)) * span)
 
 
-def prove(program: Program, dual: Dual | None, wanted: Wanted) -> Proof | Refusal | None:
+def prove(program: Program, dual: Dual | None, wanted: ProofGoal) -> Proof | Refusal | None:
     """Mutual information on the cone of robust local differential privacy: by vertices of blocks, or by knapsacks where
     these are too many."""
     cone = program.cone

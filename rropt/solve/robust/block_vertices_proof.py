@@ -18,7 +18,7 @@ from rropt.program.block_cones import RobustCone
 from rropt.program.programs import Information, Program
 from rropt.prove.certificates import Proof
 from rropt.prove.trees import column_dual
-from rropt.solve.kernel.route import Dual, never
+from rropt.solve.engine.method import Dual, never
 from rropt.solve.robust.block_vertices import Listed, ShapeNode, ShapePricer
 from rropt.solve.robust.blocks import BlockShapes
 from rropt.solve.robust.budget import ASSUMED_ERROR, CHECKED, CHUNK, EARLIER, GIVEN_UP, MARGIN, MOST_NODES, SLACK
@@ -35,7 +35,7 @@ def prove_shapes(
     target: float | None,
     stop: Callable[[], bool] = never,
 ) -> Proof | None:
-    """The `column-dual` proof by shapes from float prices and, where the route has one, its search; None where the
+    """The `column-dual` proof by shapes from float prices and, where the method has one, its search; None where the
     search proves nothing. A new search ends when the bound is at most `target` (None: when no column allows a
     better one), at MOST_NODES nodes or when `stop()` says so. Where the target is out of reach, a slightly worse
     bound is taken for a shorter proof."""

@@ -111,7 +111,7 @@ cases: at 0.2361 the same; at 0.9443 the certificate 1.03 times (1.00 to 1.06)."
 
 # block_vertices_proof.py
 MOST_NODES = 400_000
-"""Nodes of the search of a proof whose route has none. Chosen: by reason: a route that searches brings its search, and
+"""Nodes of the search of a proof whose method has none. Chosen: by reason: a method that searches brings its search, and
 a checker takes long for a larger tree."""
 ASSUMED_ERROR = 1e-10
 """The error that is assumed of floats, as a share of their terms. Chosen: measured in 2 cases: the same from 1e-11 to

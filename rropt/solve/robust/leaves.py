@@ -14,10 +14,10 @@ from rropt.program.cones import FloatArray
 from rropt.program.programs import Program
 from rropt.prove.balls import PRECISION
 from rropt.prove.trees import leaves_below, raised
-from rropt.solve.kernel.budget import LEAF_BITS
-from rropt.solve.kernel.curves import short
-from rropt.solve.kernel.route import never
-from rropt.solve.kernel.search import Cell
+from rropt.solve.engine.budget import LEAF_BITS
+from rropt.solve.engine.curves import short
+from rropt.solve.engine.method import never
+from rropt.solve.engine.search import Cell
 from rropt.solve.robust.budget import STEEPEST, TRIALS
 from rropt.solve.robust.pricing import PricedCell
 

@@ -14,8 +14,8 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from rropt.program.cones import FloatArray
-from rropt.solve.kernel.route import never
-from rropt.solve.kernel.search import Budget, Cell, MaximumSearch, OneByOne, Serial
+from rropt.solve.engine.method import never
+from rropt.solve.engine.search import Budget, Cell, MaximumSearch, OneByOne, Serial
 from rropt.solve.robust.budget import ROUNDING, STEEPEST_SLOPE, TURNS
 
 

@@ -12,9 +12,9 @@ import numpy as np
 from rropt.program.block_cones import RobustCone
 from rropt.program.cones import FloatArray
 from rropt.program.programs import Information, Program
-from rropt.solve.kernel.interior import boxed_prices
-from rropt.solve.kernel.master import Master
-from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, SolverClaim
+from rropt.solve.engine.interior import boxed_prices
+from rropt.solve.engine.master import Master
+from rropt.solve.engine.method import Answer, Dual, MatrixDraft, SolveLimits, SolverClaim
 from rropt.solve.robust import budget
 from rropt.solve.robust.block_vertices import ShapePricer
 from rropt.solve.robust.blocks import BlockShapes
@@ -24,7 +24,7 @@ from rropt.solve.robust.pricing import Pricer, Pricing
 class RobustSolve:
     """One column generation: the master, the box, and the best bound, where vertices of blocks are few."""
 
-    def __init__(self, program: Program, effort: Effort) -> None:
+    def __init__(self, program: Program, effort: SolveLimits) -> None:
         assert isinstance(program.cone, RobustCone) and isinstance(program.utility, Information)
         self.prior, self.cone = program.utility.prior, program.cone
         self.program, self.effort = program, effort
@@ -63,7 +63,7 @@ class RobustSolve:
         self._price(self.center, lambda found: False)
 
     def _stopped(self) -> str:
-        """Why work should stop now, as `Effort.stopped`."""
+        """Why work should stop now, as `SolveLimits.stopped`."""
         return self.effort.stopped()
 
     def _solved(self) -> bool:

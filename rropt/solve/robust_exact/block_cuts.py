@@ -12,7 +12,7 @@ import numpy as np
 from rropt.model.convex_terms import X_LOG_X, xlogx
 from rropt.model.distributions.worst_ratio import Worst
 from rropt.program.cones import FloatArray
-from rropt.solve.kernel.search import Budget, Search
+from rropt.solve.engine.search import Budget, Search
 from rropt.solve.robust_exact.budget import HIGHEST, NEARLY_EXACT, ROUNDS, STILL, VIOLATED
 from rropt.solve.robust_exact.cut_pool import CutPool
 from rropt.solve.robust_exact.cut_program import CutProgram

@@ -11,7 +11,7 @@ import numpy as np
 
 from rropt.model.convex_terms import xlogx
 from rropt.program.cones import FloatArray
-from rropt.solve.kernel.budget import CLIMB_STEPS
+from rropt.solve.engine.budget import CLIMB_STEPS
 from rropt.solve.robust_exact.budget import CLIMB_PRESENT, LEAST_ENTRY, MOVED, SPARSE, TRIES
 from rropt.solve.robust_exact.cut_pool import CutPool
 from rropt.solve.robust_exact.cut_program import CutProgram

@@ -1,4 +1,4 @@
-"""The `cuts` route: column generation on the exact cone of robust local differential privacy, known by its cuts.
+"""The `robust_exact` method: column generation on the exact cone of robust local differential privacy, known by its cuts.
 
 Points of climbs are moved into the cone toward the constant column, which lies strictly inside. Prices are raised
 evenly for all inputs by most of the wanted gap: raised along the prior, rare inputs would need far more boxes.
@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from rropt.errors import NoRoute, Refusal
+from rropt.errors import NoMethod, Refusal
 from rropt.io.clock import LATE
 from rropt.program.block_cones import LARGEST_BLOCK, RobustCone
 from rropt.program.cones import FloatArray
@@ -18,10 +18,10 @@ from rropt.program.confidence_cones import ConfidenceCone
 from rropt.program.extras import Extra
 from rropt.program.programs import Information, Program, RowEntropy
 from rropt.prove.steps import relax
-from rropt.solve.kernel.boxes.budget import PROVING
-from rropt.solve.kernel.budget import GRACE, LEAST_GAP
-from rropt.solve.kernel.master import Master
-from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, Route, SolverClaim, never, solve_part
+from rropt.solve.engine.boxes.budget import PROVING
+from rropt.solve.engine.budget import GRACE, LEAST_GAP
+from rropt.solve.engine.master import Master
+from rropt.solve.engine.method import Answer, Dual, MatrixDraft, Method, SolveLimits, SolverClaim, never, solve_part
 from rropt.solve.robust_exact import budget
 from rropt.solve.robust_exact.climb import Climber
 from rropt.solve.robust_exact.cut_batches import BatchedCutSearch
@@ -32,16 +32,16 @@ from rropt.solve.robust_exact.dominant_input import Cases, CaseSearch
 from rropt.solve.robust_exact.outer import Mixer, Outer
 
 
-class CutsRoute(Route):
+class RobustExactMethod(Method):
     """Cuts of a confidence cone: column generation for mutual information, outer cones for everything else."""
 
-    name = "cuts"
+    name = "robust_exact"
     because = "the cone is that of a confidence set: columns are generated, bounded by boxes over cuts"
     takes = (ConfidenceCone, Extra, RowEntropy)
     purpose = "robust LDP in form exact or product"
     solvers = ("highs",)
 
-    def __init__(self, choose: Callable[[Program], Route], mix: Mixer) -> None:
+    def __init__(self, choose: Callable[[Program], Method], mix: Mixer) -> None:
         self._choose, self._mix = choose, mix
 
     def refuse(self, program: Program, solver: str | None) -> Refusal | None:
@@ -49,12 +49,12 @@ class CutsRoute(Route):
         if _is_plain(program):
             return None
         try:
-            self._choose(relax(program, [Outer(program, program.cone, Effort(), self._choose, self._mix).cut()]))
-        except NoRoute as error:
-            return Refusal(error.what.removeprefix("no route takes this problem: "), error.remedy)
+            self._choose(relax(program, [Outer(program, program.cone, SolveLimits(), self._choose, self._mix).cut()]))
+        except NoMethod as error:
+            return Refusal(error.what.removeprefix("no method takes this problem: "), error.remedy)
         return None
 
-    def solve(self, program: Program, effort: Effort) -> Answer:
+    def solve(self, program: Program, effort: SolveLimits) -> Answer:
         assert isinstance(program.cone, ConfidenceCone)
         if _is_plain(program):
             return _Generation(program, program.cone, effort).run()
@@ -69,7 +69,7 @@ def _is_plain(program: Program) -> bool:
 class _Generation:
     """The loop of master, climbs and searches."""
 
-    def __init__(self, program: Program, cone: ConfidenceCone, effort: Effort) -> None:
+    def __init__(self, program: Program, cone: ConfidenceCone, effort: SolveLimits) -> None:
         self.effort = effort
         self.size = program.size
         self.prior = np.array([float(value) for value in program.prior])
@@ -131,8 +131,8 @@ class _Generation:
             return none
         left, rough = self.effort.remaining(), replace(self.effort, gap=max(self.effort.gap, budget.ROUGH))
         inner = replace(self._program, cone=RobustCone(self._cone.level, self._cone.blocks, self._cone.lower_bounds))
-        route = self.effort.route("columns")
-        found = solve_part(route, inner, rough, None if left is None else budget.FIRST * left)[0].matrix
+        method = self.effort.method("columns")
+        found = solve_part(method, inner, rough, None if left is None else budget.FIRST * left)[0].matrix
         if found is None:
             return none
         points = found.T[found.sum(axis=0) > 1e-12]
@@ -259,7 +259,7 @@ class _Generation:
 
     def _grace(self) -> float:
         """The moment of time.monotonic until which work that begins now may go on, whatever the time limit: before the
-        route is ended as late."""
+        method is ended as late."""
         return min(time.monotonic() + GRACE, self.effort.clock.end + LATE / 2)
 
     def _used(self) -> FloatArray:
@@ -267,7 +267,7 @@ class _Generation:
         assert self.master.theta is not None
         return np.asarray(self.master.columns.T[self.master.theta > 1e-12])
 
-    def _patient(self) -> Effort:
+    def _patient(self) -> SolveLimits:
         """The effort for a master: the first optimum is awaited, as a bound needs prices."""
         left = self.effort.remaining()
         if left is None or self.master.theta is not None or left > GRACE:

@@ -11,11 +11,11 @@ from scipy import sparse
 
 from rropt.model.convex_terms import X_LOG_X
 from rropt.program.cones import FloatArray
-from rropt.solve.kernel.boxes.budget import FEW, ROOM
-from rropt.solve.kernel.boxes.pool import BoxPool
-from rropt.solve.kernel.boxes.separable import SeparableForms
-from rropt.solve.kernel.boxes.tree import Box
-from rropt.solve.kernel.search import Search
+from rropt.solve.engine.boxes.budget import FEW, ROOM
+from rropt.solve.engine.boxes.pool import BoxPool
+from rropt.solve.engine.boxes.separable import SeparableForms
+from rropt.solve.engine.boxes.tree import Box
+from rropt.solve.engine.search import Search
 from rropt.solve.robust_exact.budget import HIGHEST, NOISE, ROUNDS, ROWS, WAITING
 from rropt.solve.robust_exact.cut_pool import CutPool
 from rropt.solve.robust_exact.cut_program import CutRows

@@ -6,9 +6,9 @@ import numpy as np
 from scipy import sparse
 
 from rropt.program.cones import FloatArray
-from rropt.solve.kernel.boxes.budget import SCALE
-from rropt.solve.kernel.boxes.separable import largest_end, ray_multiple
-from rropt.solve.kernel.lp import LpAnswer, LpModel
+from rropt.solve.engine.boxes.budget import SCALE
+from rropt.solve.engine.boxes.separable import largest_end, ray_multiple
+from rropt.solve.engine.lp import LpAnswer, LpModel
 from rropt.solve.robust_exact.budget import BEYOND, HIGHEST, NO_CONFLICT, NOISE, RAY_SPARED
 from rropt.solve.robust_exact.cut_pool import CutPool
 from rropt.solve.robust_exact.cut_trees import CutBox, Multipliers

@@ -11,9 +11,9 @@ import numpy as np
 
 from rropt.model.convex_terms import X_LOG_X, xlogx
 from rropt.program.cones import FloatArray
-from rropt.solve.kernel.boxes.budget import EXACT
-from rropt.solve.kernel.route import never
-from rropt.solve.kernel.search import Budget, Executor, Search
+from rropt.solve.engine.boxes.budget import EXACT
+from rropt.solve.engine.method import never
+from rropt.solve.engine.search import Budget, Executor, Search
 from rropt.solve.robust_exact.budget import BATCH, HIGHEST, NOISE, PRESENT, RARELY, ROUNDS, WIDER
 from rropt.solve.robust_exact.cut_pool import CutPool
 from rropt.solve.robust_exact.cut_program import CutProgram

@@ -14,7 +14,7 @@ import numpy as np
 
 from rropt.model.convex_terms import X_LOG_X, xlogx
 from rropt.program.cones import FloatArray
-from rropt.solve.kernel.search import Cell
+from rropt.solve.engine.search import Cell
 from rropt.solve.robust_exact.budget import HIGHEST
 
 

@@ -32,7 +32,7 @@ from rropt.prove.balls import (
 from rropt.prove.certificates import Proof
 from rropt.prove.trees import EMPTY, column_dual, leaves_below, raised, raised_tree, written
 from rropt.prove.uninformative import or_entropy
-from rropt.solve.kernel.route import Dual, Wanted
+from rropt.solve.engine.method import Dual, ProofGoal
 from rropt.solve.robust_exact.budget import WRITINGS
 from rropt.solve.robust_exact.cut_trees import CaseBox, CutBox, CutTree, Multipliers
 
@@ -42,7 +42,7 @@ Limits = tuple[tuple[Fraction, ...], tuple[Fraction | None, ...]]
 """(lower limits, upper limits or None), by input."""
 
 
-def prove(program: Program, dual: Dual | None, wanted: Wanted) -> Proof | Refusal | None:
+def prove(program: Program, dual: Dual | None, wanted: ProofGoal) -> Proof | Refusal | None:
     """Informations on the exact cone of a confidence set: by one tree, or one for each dominant input."""
     if not isinstance(program.cone, ConfidenceCone) or not isinstance(program.utility, (Information, ChiSquare)):
         return None

@@ -15,8 +15,8 @@ import numpy as np
 
 from rropt.model.convex_terms import X_LOG_X, xlogx
 from rropt.program.cones import FloatArray
-from rropt.solve.kernel.route import never
-from rropt.solve.kernel.search import Budget, Search, Serial
+from rropt.solve.engine.method import never
+from rropt.solve.engine.search import Budget, Search, Serial
 from rropt.solve.robust_exact import budget
 from rropt.solve.robust_exact.block_cuts import BlockSearch, bound_together
 from rropt.solve.robust_exact.cut_pool import CutPool

@@ -1,4 +1,4 @@
-"""Any other problem on the exact cone of a confidence set: outer polyhedral cones, solved by another route.
+"""Any other problem on the exact cone of a confidence set: outer polyhedral cones, solved by another method.
 
 docs/theory/robust.md has the idea. Columns found inside are mixed: by a linear programme where the utility is a sum
 over columns, as a design where it is a risk. The climbs then take the prices of the best mixture.
@@ -20,10 +20,10 @@ from rropt.program.confidence_cones import ConfidenceCone, Weighed
 from rropt.program.design_utilities import InverseTrace
 from rropt.program.programs import ColumnSum, Linear, Program
 from rropt.prove.steps import Cut, relax
-from rropt.solve.kernel.climb import worth
-from rropt.solve.kernel.lp import LpModel
-from rropt.solve.kernel.polyhedral import model_sides
-from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, Route, solve_part
+from rropt.solve.engine.climb import worth
+from rropt.solve.engine.lp import LpModel
+from rropt.solve.engine.method import Answer, Dual, MatrixDraft, Method, SolveLimits, solve_part
+from rropt.solve.engine.polyhedral import model_sides
 from rropt.solve.robust_exact import budget
 from rropt.solve.robust_exact.cut_pool import CutPool
 from rropt.solve.robust_exact.cut_program import CutProgram
@@ -54,20 +54,20 @@ class Mixture:
     dual: Dual
 
 
-Mixer = Callable[[Program, FloatArray, Effort], tuple[FloatArray, float, Dual] | None]
+Mixer = Callable[[Program, FloatArray, SolveLimits], tuple[FloatArray, float, Dual] | None]
 """The best design for a program over columns (k x n): masses, sign * utility, multipliers."""
 
 
 class Outer:
-    """The loop over outer cones of a program; `choose` gives the route of one with a polyhedral cone, `mix` the best
+    """The loop over outer cones of a program; `choose` gives the method of one with a polyhedral cone, `mix` the best
     design over given columns."""
 
     def __init__(
         self,
         program: Program,
         cone: ConfidenceCone,
-        effort: Effort,
-        choose: Callable[[Program], Route],
+        effort: SolveLimits,
+        choose: Callable[[Program], Method],
         mix: Mixer,
     ) -> None:
         self.program, self.cone, self.effort, self._choose, self._mix = program, cone, effort, choose, mix
@@ -139,7 +139,7 @@ class Outer:
         self._gap = max(effort.gap / 4, min(budget.FIRST_GAP, budget.FINER * lost))
         begun = time.monotonic()
         answer, reached = solve_part(
-            self._route(relaxed),
+            self._method(relaxed),
             relaxed,
             replace(effort, gap=self._gap, absolute_gap=effort.absolute_gap / 4),
             left if left is None or self._best is not None else budget.FIRST_SHARE * left,
@@ -152,11 +152,11 @@ class Outer:
         own = math.inf if value is None else self.program.sign * value
         return replace(answer, relaxed=(cut, *answer.steps)), reached, own
 
-    def _route(self, relaxed: Program) -> Route:
-        """The route of the outer cone: by columns where it can, as cddlib loses rays among many near cuts."""
-        route = self._choose(relaxed)
-        columns = self.effort.route("columns") if route.name == "vertices" else route
-        return route if columns.refusal(relaxed) is not None else columns
+    def _method(self, relaxed: Program) -> Method:
+        """The method of the outer cone: by columns where it can, as cddlib loses rays among many near cuts."""
+        method = self._choose(relaxed)
+        columns = self.effort.method("columns") if method.name == "vertices" else method
+        return method if columns.refusal(relaxed) is not None else columns
 
     def _keep(self, value: float, matrix: FloatArray) -> float:
         """Keep a mechanism that is the best one so far; its value."""

@@ -248,9 +248,9 @@ def prior_sentence(problem: Problem, data: DataColumn | None = None) -> str:
         return "All true answers are taken to be equally frequent."
     order = sorted(range(len(prior)), key=lambda x: -prior.weights[x])[:FEW]
     most = ", ".join(f"{prior.labels[x]} ({100 * float(prior.probabilities[x]):.3g} %)" for x in order)
-    people = "" if prior.declared != "counts" else f", {counted_from(prior, data)}"
+    respondents = "" if prior.declared != "counts" else f", {counted_from(prior, data)}"
     more = "; the most frequent are" if len(prior) > FEW else ":"
-    return f"The frequencies of the true answers are given{people}{more} {most}."
+    return f"The frequencies of the true answers are given{respondents}{more} {most}."
 
 
 def counted_from(prior: Prior, data: DataColumn | None) -> str:

@@ -74,7 +74,7 @@ def read_report(source: str | os.PathLike[str]) -> Report:
         value=_number(content, "value", where),
         bound=_number(content, "bound", where),
         units=_of(content, "units", str, where),
-        route=_of(content, "route", str, where),
+        method=_of(content, "method", str, where),
         seconds=_number(content, "seconds", where) or 0.0,
         mechanism=mechanism or shown,
         verdict=verdict,
@@ -86,7 +86,7 @@ def read_report(source: str | os.PathLike[str]) -> Report:
         conflict=_words(content, "conflict", where),
     )
     contradictions += _numbers_against(report, path.name)
-    wanted = [_number(content, key, where) for key in ("wanted_gap", "wanted_absolute_gap")]
+    wanted = [_number(content, key, where) for key in ("target_gap", "target_absolute_gap")]
     contradictions += _status_against(report, path.name, *wanted)
     return replace(report, contradictions=tuple(contradictions))
 
@@ -115,7 +115,7 @@ def report_of(solution: Solution) -> Report:
         value=solution.value,
         bound=solution.bound,
         units=solution.units,
-        route=solution.route,
+        method=solution.method,
         seconds=solution.seconds,
         mechanism=solution.mechanism,
         verdict=verdict,
@@ -126,7 +126,7 @@ def report_of(solution: Solution) -> Report:
         data=None if prior is None else prior.source,
         conflict=solution.conflict,
     )
-    contradictions += _status_against(report, "it", solution.wanted_gap, solution.wanted_absolute_gap)
+    contradictions += _status_against(report, "it", solution.target_gap, solution.target_absolute_gap)
     return replace(report, contradictions=tuple(contradictions))
 
 

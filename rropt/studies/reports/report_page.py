@@ -213,7 +213,7 @@ def _result(report: Report) -> str:
         rows.append(
             ("privacy" if HEADLINES[report.word][0] != "bad" else "privacy of the matrix below", report.guarantee)
         )
-    rows += [("route", report.route), ("seconds", f"{report.seconds:.2f}")]
+    rows += [("method", report.method), ("seconds", f"{report.seconds:.2f}")]
     rows += [("note", note) for note in report.notes]
     body = "".join(f"<tr><th>{name}</th><td>{_text(value)}</td></tr>" for name, value in rows)
     return f'<h2>The result</h2>\n<div class="wide"><table>{body}</table></div>'

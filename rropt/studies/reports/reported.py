@@ -18,7 +18,7 @@ from rropt.studies.reports.statements import Statement, guarantee_of
 class Report:
     """One solve as its report shows it.
 
-    `problem` as declared; `status`, `value`, `bound`, `route`, `seconds` as the solve reported (numbers in `units`,
+    `problem` as declared; `status`, `value`, `bound`, `method`, `seconds` as the solve reported (numbers in `units`,
     None where there is none); `verdict` is the checker's on the certificate as it is now, None where there is none;
     `contradictions` are differences between the files, and parts that are not proved, one line each; `notes` the
     warnings of the solve; `statement` the relation of the certificate's problem to the declared one, None where nothing
@@ -31,7 +31,7 @@ class Report:
     value: float | None
     bound: float | None
     units: str
-    route: str
+    method: str
     seconds: float
     mechanism: Mechanism | None
     verdict: Any
@@ -69,7 +69,11 @@ class Report:
         if self.mechanism is None:
             return ""
         trusted = self.word in ("proved", "not checked")
-        return guarantee_of(self.problem, self.mechanism) if trusted else privacy_statement(None, self.mechanism.parity)
+        return (
+            guarantee_of(self.problem, self.mechanism)
+            if trusted
+            else privacy_statement(None, self.mechanism.privacy_ratio)
+        )
 
     @property
     def proved(self) -> tuple[Interval, Interval] | None:

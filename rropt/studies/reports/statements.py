@@ -1,7 +1,7 @@
 """The guarantee of a declared problem, and whether a certificate states this problem, or one whose bound holds for it:
 derived again here, exactly.
 
-Some routes certify a larger problem: without a constraint that no proof takes, or with rows that this constraint
+Some methods certify a larger problem: without a constraint that no proof takes, or with rows that this constraint
 implies. The certificate's own description is not trusted: each part of its problem is one of the declaration's or
 follows from it, or it is named as a difference.
 """
@@ -22,7 +22,7 @@ from rropt.program.permutation_mixtures import Mixture, mixed
 from rropt.program.programs import Program
 from rropt.prove.certificates import Certificate
 from rropt.prove.problem_digest import canonical, differences
-from rropt.solve.compose.actions import one_output_an_action
+from rropt.solve.relaxations.merge_outputs import one_output_an_action
 
 Terms = tuple[tuple[int, int, Fraction], ...]
 Weights = Mapping[tuple[str, ...], Fraction]
@@ -63,7 +63,7 @@ class Statement:
 def guarantee_of(problem: Problem, mechanism: Mechanism | None) -> str:
     """The privacy guarantee of the problem, the notion and its level first, then the plain LDP of the mechanism; ""
     without a mechanism."""
-    return "" if mechanism is None else privacy_statement(problem.compile().payload(), mechanism.parity)
+    return "" if mechanism is None else privacy_statement(problem.compile().payload(), mechanism.privacy_ratio)
 
 
 def statement(problem: Problem, certificate: Certificate) -> Statement:

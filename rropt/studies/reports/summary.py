@@ -10,7 +10,7 @@ from rropt.studies.reports.statements import guarantee_of
 def summarise(solution: Solution) -> dict[str, Any]:
     """The fields of a solution in JSON and tables; None where there is none.
 
-    Status, value, bound, gap (and as a share of |bound|), units, route (and why), seconds, its privacy guarantee (one
+    Status, value, bound, gap (and as a share of |bound|), units, method (and why), seconds, its privacy guarantee (one
     sentence, and a list of notions with their levels), the epsilon of plain LDP (nats; may be infinite), the number of
     outputs and the checker's verdict.
     """
@@ -22,7 +22,7 @@ def summarise(solution: Solution) -> dict[str, Any]:
         "gap": solution.gap,
         "relative_gap": solution.relative_gap,
         "units": solution.units,
-        "route": solution.route,
+        "method": solution.method,
         "seconds": solution.seconds,
         "guarantee": guarantee_of(solution.problem, mechanism) or None,
         "guarantees": None if mechanism is None else guarantees_to_list(solution.problem.compile().payload()),

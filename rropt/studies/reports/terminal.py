@@ -55,9 +55,9 @@ def directed(value: float | None, up: bool) -> str:
 
 
 def privacy_words(level: Level) -> str:
-    """epsilon and the parity it allows, both rounded to be safe to read."""
+    """epsilon and the privacy ratio it allows, both rounded to be safe to read."""
     epsilon, gamma = level.log_ratio, level.ratio
-    return f"epsilon {shown(epsilon.upper, 12, up=True)}, parity at most {shown(gamma.lower, 12, up=False)}"
+    return f"epsilon {shown(epsilon.upper, 12, up=True)}, privacy ratio at most {shown(gamma.lower, 12, up=False)}"
 
 
 def _two_columns(title: str) -> Table:
@@ -83,9 +83,9 @@ def problem_table(problem: Problem) -> Table:
     if prior is not None:
         order = sorted(range(len(prior)), key=lambda x: -prior.weights[x])
         most = ", ".join(f"{prior.labels[x]} {float(prior.probabilities[x]):.4f}" for x in order[:3])
-        people = f", {counted_from(prior, prior.source)}" if prior.declared == "counts" else ""
+        respondents = f", {counted_from(prior, prior.source)}" if prior.declared == "counts" else ""
         more = ", ..." if len(prior) > 3 else ""
-        row("prior", f"{counted(len(prior), 'inputs')}{people}: {most}{more}")
+        row("prior", f"{counted(len(prior), 'inputs')}{respondents}: {most}{more}")
     else:
         row("inputs", f"{program.size}, no prior")
     for name in described(problem.constraints):
@@ -113,15 +113,15 @@ def solution_table(solution: Solution) -> Table:
         checked = "" if solution.verdict is not None and solution.verdict.proved else " (not machine-checked)"
         table.add_row("bound", f"{best} {directed(solution.bound, up)}{unit}{checked}")
         gap = "-" if solution.gap is None else f"{shown(solution.gap, 2, up=True)}{unit}"
-        absolute, part = solution.wanted_absolute_gap, None
+        absolute, part = solution.target_absolute_gap, None
         if solution.attained is not None and solution.limit is not None:
             part = share(solution.attained.lower if up else solution.attained.upper, solution.limit)
         document = "no share of the bound" if part is None else f"{shown(part, 2, up=True)} of the bound"
-        wanted = f"{solution.wanted_gap:.2g}" + (f", or {absolute:.2g}{unit}" if absolute else "")
+        wanted = f"{solution.target_gap:.2g}" + (f", or {absolute:.2g}{unit}" if absolute else "")
         table.add_row("gap", f"{gap}, {document} (wanted {wanted})")
         if solution.mechanism is not None:
             table.add_row("guarantees", Text(plain(guarantee_of(solution.problem, solution.mechanism))))
-    table.add_row("route", solution.route)
+    table.add_row("method", solution.method)
     table.add_row("seconds", f"{solution.seconds:.2f}")
     return table
 
@@ -207,7 +207,10 @@ def show_release(released: Released, console: Console) -> None:
     for path, what in (
         (released.output, ""),
         (released.manifest_file, ""),
-        *((place, " (a record of draws from the data: keep it with them, unpublished)") for place in released.ledgers),
+        *(
+            (place, " (a record of draws from the data: keep it with them, unpublished)")
+            for place in released.accountants
+        ),
         *([(released.memory, " (the memory of the key: keep it with the key, unpublished)")] * bool(released.memory)),
     ):
         verb = "wrote" if released.drawn else "found"
@@ -215,7 +218,7 @@ def show_release(released: Released, console: Console) -> None:
 
 
 def show_draws(draws: Sequence[Mapping[str, Any]], console: Console) -> None:
-    """Print the draws of a ledger, one a line, with what their designs guarantee in other notions than LDP."""
+    """Print the draws of an accountant, one a line, with what their designs guarantee in other notions than LDP."""
     table = Table(box=None)
     for name in ("time", "data", "columns", "population", "epsilon", "state", "guarantee"):
         table.add_column(name)

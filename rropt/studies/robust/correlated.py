@@ -29,7 +29,7 @@ from rropt.model.distributions.quantile import significant_down, significant_up
 from rropt.model.prior import Prior
 from rropt.problem import Maximize, Problem, Solution
 from rropt.program.confidence_cones import ConfidenceCone, chi_square_cone
-from rropt.solve.kernel.lp import LpModel
+from rropt.solve.engine.lp import LpModel
 from rropt.solve.rounding import round_to_mechanism
 
 GRAIN = 1 << 40

@@ -15,7 +15,7 @@ from scipy import sparse
 from rropt.declare.constraint import Constraint
 from rropt.declare.constraints import RLDP
 from rropt.declare.objectives import MutualInformation
-from rropt.errors import InputError, NoRoute, Refusal
+from rropt.errors import InputError, NoMethod, Refusal
 from rropt.exact import float_up
 from rropt.io.arguments import checked
 from rropt.io.content import ByContent
@@ -26,9 +26,9 @@ from rropt.model.distributions import ChiSquareSet
 from rropt.model.prior import Prior
 from rropt.problem import Maximize, Problem, Solution
 from rropt.program.worst_case import WorstInformation, worst_columns, worst_information
-from rropt.solve.kernel.lp import LpModel
-from rropt.solve.kernel.rays import cdd_rays
-from rropt.solve.kernel.route import ignore_progress
+from rropt.solve.engine.lp import LpModel
+from rropt.solve.engine.method import ignore_progress
+from rropt.solve.engine.rays import cdd_rays
 from rropt.solve.maximin.maximin import Game, Mixture, Point
 from rropt.solve.rounding import round_to_mechanism
 
@@ -86,7 +86,7 @@ def maximin_information(
     F is `confidence`; that of the constraints may be another. Stops when the float estimates of both sides are within
     `gap` nats, after `rounds` certified optima, when a round brings nothing new, or at `time_limit` seconds; then the
     least information of the mechanism found is enclosed (`boxes` as in `worst_information`), which takes its own time.
-    Raises InputError and NoRoute.
+    Raises InputError and NoMethod.
     """
     if not isinstance(confidence, ChiSquareSet):
         raise InputError(f"{confidence!r} is not a ChiSquareSet", "maximin_information", "give ChiSquareSet(counts)")
@@ -126,8 +126,8 @@ class _Mixtures:
             raise InputError("they tie columns together", "constraints", "give constraints on single columns, as RLDP")
         try:
             solution = problem.solve(gap=self.gap / 8, absolute_gap=self.gap / 8, time_limit=left)
-        except NoRoute:
-            # No route takes this mixture: the first bound is kept.
+        except NoMethod:
+            # No method takes this mixture: the first bound is kept.
             if not self.started:
                 raise
             return None

@@ -24,7 +24,7 @@ LEVEL = ("epsilon", "gamma", "criterion")
 OWN_COUNTS = ("counts", "sensitive", "other", "categories")
 """Keys by which a constraint has frequencies of its own; without them it takes those of the problem."""
 PRIOR, UNIFORM, CATEGORIES = "prior", "uniform", "categories"
-WORDS = ("route", "solver", "units", "form", "confidence", "sees", "kind")
+WORDS = ("method", "solver", "units", "form", "confidence", "sees", "kind")
 """Keys whose text is not a number."""
 
 

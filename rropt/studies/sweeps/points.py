@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from rropt.errors import InputError, NoRoute, reason
+from rropt.errors import InputError, NoMethod, reason
 from rropt.io.clock import Clock
 from rropt.model.prior import Prior
 from rropt.problem import Problem, Solution
@@ -33,7 +33,7 @@ RESULTS = (
     "units",
     "proved_epsilon",
     "outputs",
-    "route",
+    "method",
     "verdict",
     "mechanism",
     "certificate",
@@ -42,7 +42,7 @@ RESULTS = (
 """The columns of a point that is a problem."""
 FILES = {MECHANISM: "mechanism", CERTIFICATE: "certificate"}
 """The files of a point that is a problem, and the columns that hold their digests."""
-FAILED, NO_ROUTE = "failed", "no_route"
+FAILED, NO_METHOD = "failed", "no_method"
 LARGEST_CELL = 100_000
 """The most numbers in one cell of a table."""
 
@@ -100,8 +100,8 @@ def _make(make: Callable[..., object], point: Point) -> object:
 def _solve(problem: Problem, begun: float, keep: bool) -> Outcome:
     try:
         solution = problem.solve()
-    except NoRoute as refusal:
-        row = {**dict.fromkeys(RESULTS), "status": NO_ROUTE, "note": str(refusal)}
+    except NoMethod as refusal:
+        row = {**dict.fromkeys(RESULTS), "status": NO_METHOD, "note": str(refusal)}
         return Outcome([row], time.monotonic() - begun)
     files: dict[str, str] = {}
     mechanism, certificate = solution.mechanism, solution.certificate
@@ -120,7 +120,7 @@ def _row(solution: Solution, certificate: str | None) -> dict[str, Any]:
     found = summarise(solution)
     found |= {
         "proved_epsilon": found["epsilon"],
-        "route": solution.route.partition(":")[0],
+        "method": solution.method.partition(":")[0],
         "mechanism": None if solution.mechanism is None else digest(solution.mechanism),
         "certificate": None if certificate is None else hashlib.sha256(certificate.encode()).hexdigest(),
         "note": "; ".join(notes),

@@ -14,7 +14,7 @@ from rropt.io.files import check_writable, csv_text, write_whole
 SUFFIXES = (".parquet", ".csv", ".jsonl")
 NUMBERS = ("value", "bound", "gap", "proved_epsilon")
 WHOLE = ("outputs",)
-WORDS = ("status", "units", "route", "verdict", "mechanism", "certificate", "note")
+WORDS = ("status", "units", "method", "verdict", "mechanism", "certificate", "note")
 """Columns of fixed types, however few of their cells are filled."""
 
 Rows = Sequence[Mapping[str, Any]]

@@ -102,7 +102,7 @@ def sweep(
     workers: int = 1,
     scheduler: str | None = None,
     keep: str | Path | None = None,
-    route: str | None = None,
+    method: str | None = None,
     gap: Number | None = None,
     time_limit: Number | None = None,
     solver: str | None = None,
@@ -113,7 +113,7 @@ def sweep(
     `over` maps parameters to their values (a list, or {name in the table: value}); the grid is their product, the last
     one varies fastest. Of a Problem: `prior`, `uniform` (numbers of categories, or labels) and `categories`, every key
     of its problem file (`epsilon`, `delta`, `beta`, ...; "2.epsilon" or "ldp.epsilon" where several have it), and
-    `gap`, `route`, `time_limit`, `solver`. A function gets them as keywords and returns a Problem, a table of numbers
+    `gap`, `method`, `time_limit`, `solver`. A function gets them as keywords and returns a Problem, a table of numbers
     and words, or a list of such tables. A list of problems, or {name: problem}, needs no `over`.
 
     `out` (.parquet, .csv, .jsonl) is written at the end; beside it a journal keeps every finished point, so that a
@@ -127,7 +127,7 @@ def sweep(
     if scheduler is None:
         # Other machines may have it.
         insist_on(solver)
-    options = {"route": route, "gap": gap, "time_limit": time_limit, "solver": solver}
+    options = {"method": method, "gap": gap, "time_limit": time_limit, "solver": solver}
     options = {name: value for name, value in options.items() if value is not None}
     output = None if out is None else Path(out)
     if output is not None:

@@ -22,11 +22,11 @@ from rropt.solve.designs.designs import solve_design
 from rropt.solve.designs.interior_point import best_design
 from rropt.solve.designs.proof import prove_design
 from rropt.solve.designs.quadratics import FormRelaxation, quadratic_forms, shrunk_tree
-from rropt.solve.kernel.boxes.search import ColumnForms
-from rropt.solve.kernel.boxes.separable import BoxRelaxation, BoxSearch
-from rropt.solve.kernel.rays import cdd_rays
-from rropt.solve.kernel.route import Dual, Effort
-from rropt.solve.kernel.search import Budget
+from rropt.solve.engine.boxes.search import ColumnForms
+from rropt.solve.engine.boxes.separable import BoxRelaxation, BoxSearch
+from rropt.solve.engine.method import Dual, SolveLimits
+from rropt.solve.engine.rays import cdd_rays
+from rropt.solve.engine.search import Budget
 
 PRIOR = rr.Prior.from_counts([3, 1, 6, 4])
 FLAT = rr.ConeConstraint([[4 * (x == z) - 2 for z in range(4)] for x in range(4)])
@@ -96,7 +96,7 @@ def test_a_search_cut_short_still_proves_a_bound_that_the_checker_accepts(goal: 
         bounds.extend([] if bound is None else [bound])
         return not bounds
 
-    answer = solve_design(path_program(8, goal), Effort(gap=1e-6, monitor=note, interrupted=lambda: bool(bounds)))
+    answer = solve_design(path_program(8, goal), SolveLimits(gap=1e-6, monitor=note, interrupted=lambda: bool(bounds)))
     assert answer.dual is not None
     assert DesignForms.of(answer.dual).search is not None
     prior = rr.Prior.from_counts({str(x): 1 + x % 3 for x in range(8)})
@@ -111,7 +111,7 @@ def test_a_search_cut_short_still_proves_a_bound_that_the_checker_accepts(goal: 
 
 def test_a_shrunk_tree_proves_what_the_tree_did() -> None:
     program = path_program(4)
-    answer = solve_design(program, Effort(gap=1e-4))
+    answer = solve_design(program, SolveLimits(gap=1e-4))
     dual = answer.dual
     assert dual is not None
     own = DesignForms.of(dual)
@@ -153,7 +153,7 @@ def integers(value: object) -> list[int]:
 @pytest.mark.parametrize("times", graded([1e9, np.nan], [1e3, 1e200, np.inf]))
 def test_large_numbers_make_the_unit_coarser_or_no_proof(times: float) -> None:
     program = path_program(4)
-    dual = solve_design(program, Effort(gap=1e-6)).dual
+    dual = solve_design(program, SolveLimits(gap=1e-6)).dual
     assert dual is not None
     wild = Dual(dual.prices * times, evidence=DesignForms(DesignForms.of(dual).forms * times))
     calls = 0

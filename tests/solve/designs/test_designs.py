@@ -16,8 +16,8 @@ from rropt.solve.designs.criteria import DesignForms, TraceCriterion
 from rropt.solve.designs.designs import few_masses, mixed_design, solve_design
 from rropt.solve.designs.interior_point import best_design
 from rropt.solve.designs.proof import prove_design
-from rropt.solve.kernel.route import Effort
-from rropt.solve.kernel.search import Budget, Search
+from rropt.solve.engine.method import SolveLimits
+from rropt.solve.engine.search import Budget, Search
 
 CASES = [(3, "1.5"), (3, 20), (4, 3), (5, 2), (5, 7), (6, "1.5"), (6, 20), (7, 3), (8, "1.5"), (8, 3), (8, 20)]
 
@@ -43,7 +43,7 @@ def test_any_prior_is_certified_and_no_family_is_better(epsilon):
     prior = rr.Prior.from_counts([30, 20, 10, 5, 3, 2, 1, 1])
     found = solved(prior, [rr.LDP(epsilon=epsilon)], gap=1e-8)
     assert found.status == "certified", found.warnings
-    assert found.mechanism.parity <= found.problem.constraints[0].level.ratio.lower
+    assert found.mechanism.privacy_ratio <= found.problem.constraints[0].level.ratio.lower
     for t in range(1, 8):
         other = rr.mechanisms.SubsetSelection(8, epsilon=epsilon, t=t).to_mechanism()
         assert rr.MinimaxRisk(prior).value(other).lower >= found.bound
@@ -148,7 +148,7 @@ def test_a_price_that_is_too_low_is_raised_until_it_proves_a_true_bound():
     problem = rr.Problem(rr.Minimize(rr.MinimaxRisk(rr.Prior.from_counts([1, 2, 3]))), [rr.LDP(epsilon=1)])
     program = problem.compile()
     assert isinstance(program.utility, InverseTrace)
-    answer = solve_design(program, Effort(gap=1e-9))
+    answer = solve_design(program, SolveLimits(gap=1e-9))
     good = prove_design(program, answer.dual, None)
     forms = answer.dual.evidence.forms
     worse = type(answer.dual)(answer.dual.prices * 0.9, evidence=DesignForms(forms))
@@ -174,7 +174,7 @@ def test_bad_input(make, said):
 
 
 def test_what_cannot_be_minimised_here_says_so():
-    with pytest.raises(rr.NoRoute):
+    with pytest.raises(rr.NoMethod):
         rr.Problem(rr.Maximize(rr.MinimaxRisk(rr.Prior.uniform(3))), [rr.LDP(epsilon=1)]).solve()
 
 
@@ -188,7 +188,7 @@ def test_a_mixture_of_given_columns_is_the_best_one_and_its_multipliers_say_so()
     prior = rr.Prior.from_counts([5, 3, 2, 2])
     program = rr.Problem(rr.Minimize(rr.MinimaxRisk(prior)), [rr.LDP(epsilon=1)]).compile()
     columns = all_corners(4, float(np.e))
-    found = mixed_design(program, columns, Effort())
+    found = mixed_design(program, columns, SolveLimits())
     assert found is not None
     masses, worth, dual = found
     p = np.array([float(one) for one in program.prior])
@@ -201,7 +201,7 @@ def test_a_mixture_of_given_columns_is_the_best_one_and_its_multipliers_say_so()
     step = np.full((4, 1), 1e-6) * np.eye(4)[:, :1]
     ahead, behind = forms.worths(columns + step, p), forms.worths(columns - step, p)
     assert (ahead - behind) / 2e-6 == pytest.approx(forms.slopes(columns, p)[0], rel=1e-6, abs=1e-6)
-    assert mixed_design(program, np.ones((4, 3)), Effort()) is None
+    assert mixed_design(program, np.ones((4, 3)), SolveLimits()) is None
 
 
 @pytest.mark.parametrize("k", graded([5], [9]))

@@ -129,7 +129,7 @@ def test_bounds_are_proved_and_meet_the_value(objective, prior, gamma):
     assert found.bound <= found.value
     assert found.gap <= 1e-6 * max(1, abs(found.value))
     assert rederived(found) == pytest.approx(float(found.bound), abs=1e-12)
-    assert found.mechanism.parity <= F(gamma)
+    assert found.mechanism.privacy_ratio <= F(gamma)
     # Nothing else is better: subset designs, and the design of the other criteria.
     others = [rr.mechanisms.SubsetSelection(len(prior), gamma=gamma, t=t).to_mechanism() for t in range(1, len(prior))]
     others.append(solved(rr.MinimaxRisk(prior), [rr.LDP(gamma=gamma)]).mechanism)
@@ -270,5 +270,5 @@ def test_bad_input(objective):
         objective([1, 2])
     with pytest.raises(rr.InputError, match="is missing; they must be"):
         objective(SKEWED).value(rr.RandomizedResponse(3, epsilon=1).mechanism)
-    with pytest.raises(rr.NoRoute):
+    with pytest.raises(rr.NoMethod):
         rr.Problem(rr.Maximize(objective(SKEWED)), [rr.LDP(epsilon=1)]).solve()

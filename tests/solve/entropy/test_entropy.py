@@ -16,11 +16,11 @@ from flint import arb, ctx
 
 import rropt as rr
 from rropt.checker import check_bytes
-from rropt.errors import InputError, NoRoute
+from rropt.errors import InputError, NoMethod
 from rropt.program.entropy_floors import ConcaveFloor
+from rropt.solve.engine.method import Dual
 from rropt.solve.entropy.entropy_dual import prove_entropy
 from rropt.solve.entropy.gibbs import EntropyMultipliers
-from rropt.solve.kernel.route import Dual
 
 F = Fraction
 BETAS = ["0.1", "0.2", "0.3", "0.4", "0.5", "0.6", "0.7", "0.8", "0.9", "0.95"]
@@ -64,7 +64,7 @@ def test_the_best_trace_at_twelve_is_that_of_the_randomised_response_of_this_rat
     solution = solved(rr.Maximize(rr.Trace()), [BISTOCHASTIC, rr.EntropyRate(beta)], range(12))
     assert solution.value == pytest.approx(best_trace(12, beta), abs=1e-9)
     assert solution.bound == pytest.approx(best_trace(12, beta), abs=1e-9)
-    assert solution.route.startswith("conic")
+    assert solution.method.startswith("conic")
 
 
 CASES = {
@@ -189,8 +189,8 @@ def test_any_multipliers_give_a_true_bound(seed: int) -> None:
 
 def test_what_cannot_have_enough_entropy_is_proved_infeasible() -> None:
     from rropt.prove.certificates import Certificate
+    from rropt.solve.engine.method import SolveLimits
     from rropt.solve.entropy.conic import no_mechanism
-    from rropt.solve.kernel.route import Effort
     from rropt.solve.proving import prove_infeasible
 
     block = rr.patterns.Forbidden([(str(x), str(y)) for x in range(4) for y in range(4) if x // 2 != y // 2])
@@ -202,7 +202,7 @@ def test_what_cannot_have_enough_entropy_is_proved_infeasible() -> None:
     ):
         problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.EntropyRate("0.9"), *others], inputs=range(4))
         program = problem.compile()
-        dual = no_mechanism(program, Effort())
+        dual = no_mechanism(program, SolveLimits())
         assert dual is not None
         assert EntropyMultipliers.of(dual).floor is not None
         proof = prove_infeasible(program, dual)
@@ -298,15 +298,15 @@ def test_a_rate_outside_of_its_range_is_refused(beta: object) -> None:
     assert "entropy rate" in str(caught.value)
 
 
-def test_what_no_route_takes_says_so() -> None:
+def test_what_no_method_takes_says_so() -> None:
     rate = rr.EntropyRate("0.5")
-    with pytest.raises(NoRoute, match="conic takes linear objectives and the entropy of rows only; use route auto"):
+    with pytest.raises(NoMethod, match="conic takes linear objectives and the entropy of rows only; use method auto"):
         rr.Problem(rr.Maximize(rr.MutualInformation(PRIOR)), [rate, BISTOCHASTIC]).solve("conic")
-    with pytest.raises(NoRoute, match="does not take entropy"):
-        rr.Problem(rr.Maximize(rr.Trace()), [rate], inputs=["a", "b", "c"]).solve(route="linear")
-    with pytest.raises(NoRoute, match="highs cannot solve problems with entropy"):
+    with pytest.raises(NoMethod, match="does not take entropy"):
+        rr.Problem(rr.Maximize(rr.Trace()), [rate], inputs=["a", "b", "c"]).solve(method="linear")
+    with pytest.raises(NoMethod, match="highs cannot solve problems with entropy"):
         rr.Problem(rr.Maximize(rr.Trace()), [rate], inputs=["a", "b", "c"]).solve(solver="highs")
-    with pytest.raises(NoRoute, match="maximised only"):
+    with pytest.raises(NoMethod, match="maximised only"):
         rr.Problem(rr.Minimize(rr.InjectedEntropy()), [rate], inputs=["a", "b", "c"]).solve()
     with pytest.raises(InputError, match="not a unit"):
         rr.InjectedEntropy("hartleys")

@@ -104,7 +104,7 @@ def test_a_solver_without_multipliers_has_the_bound_of_another(monkeypatch: pyte
         return value
 
     monkeypatch.setattr(cp.Problem, "solve", without)
-    for problem, other in ((LINEAR, "route linear"), (CONVEX, "HiGHS")):
+    for problem, other in ((LINEAR, "method linear"), (CONVEX, "HiGHS")):
         found = problem.solve(solver="scs")
         assert found.status == "certified"
         assert f"scs gave no multipliers: the bound is that of {other}" in found.warnings
@@ -133,10 +133,12 @@ def test_the_callers_options_replace_those_of_rropt(name: str) -> None:
     """Whatever the solver calls its limit and its threads, also inside of a table of parameters."""
     known = solvers.SETTINGS[name]
     mine: dict[str, object] = {known.limit: 7}
-    effort = solvers.Effort(time_limit=3.0, solver=name, solver_options={known.inside: mine} if known.inside else mine)
+    effort = solvers.SolveLimits(
+        time_limit=3.0, solver=name, solver_options={known.inside: mine} if known.inside else mine
+    )
     found = solvers.settings(name, effort)
     assert (found[known.inside] if known.inside else found)[known.limit] == 7
-    other = solvers.settings(name, solvers.Effort(time_limit=3.0, solver=name, threads=2))
+    other = solvers.settings(name, solvers.SolveLimits(time_limit=3.0, solver=name, threads=2))
     inner = other[known.inside] if known.inside else other
     assert 0 < inner[known.limit] <= 3.0 * known.per_second
     assert inner.get(known.threads) == (2 if known.threads else None)

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from rropt.solve.kernel.curves import Curve, InformationCurve, SquareCurve
+from rropt.solve.engine.curves import Curve, InformationCurve, SquareCurve
 from rropt.solve.ldp.budget import MASSES, TARGETS
 from rropt.solve.ldp.by_mass import MassTable, best_sets
 from rropt.solve.ldp.knapsack import Knapsack

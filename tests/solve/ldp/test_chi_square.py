@@ -12,9 +12,9 @@ from scipy.optimize import linprog
 
 import rropt as rr
 from rropt.program.programs import ChiSquare
-from rropt.solve.kernel.budget import WORK_BITS
-from rropt.solve.kernel.curves import SquareCurve
-from rropt.solve.kernel.rays import staircase
+from rropt.solve.engine.budget import WORK_BITS
+from rropt.solve.engine.curves import SquareCurve
+from rropt.solve.engine.rays import staircase
 from rropt.solve.ldp.column_dual import prove_information
 from rropt.solve.relaxed_bound import relaxed_bound
 
@@ -33,14 +33,14 @@ def best(weights: list[int], gamma: float) -> float:
     return float(-found.fun)
 
 
-@pytest.mark.parametrize("route", ["columns", "vertices"])
+@pytest.mark.parametrize("method", ["columns", "vertices"])
 @pytest.mark.parametrize("seed", thinned(range(12), 3))
-def test_the_optimum_is_that_of_all_columns(seed: int, route: str) -> None:
+def test_the_optimum_is_that_of_all_columns(seed: int, method: str) -> None:
     rng = np.random.default_rng(seed)
     weights = [int(weight) for weight in rng.integers(0 if seed % 3 else 1, 30, int(rng.integers(2, 9)))]
     weights[0] += 1
     epsilon = EPSILONS[seed % len(EPSILONS)]
-    solution = problem(weights, epsilon).solve(route, gap=1e-9)
+    solution = problem(weights, epsilon).solve(method, gap=1e-9)
     known = best(weights, math.exp(float(epsilon)))
     assert solution.status == "certified"
     assert solution.value <= known + 1e-8 * max(known, 1)

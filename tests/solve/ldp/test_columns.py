@@ -1,4 +1,4 @@
-"""The route `columns`: against full enumeration at small sizes, certified far beyond it."""
+"""The method `columns`: against full enumeration at small sizes, certified far beyond it."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import pytest
 from drawing import graded, thinned
 
 import rropt as rr
-from rropt.solve.kernel.curves import Curve, InformationCurve, SquareCurve
+from rropt.solve.engine.curves import Curve, InformationCurve, SquareCurve
 from rropt.solve.ldp.pricing import LdpPricer
 from rropt.solve.ldp.starts import balanced_sets, cyclic_sets, rotations, uneven_groups
 from rropt.solve.ldp.universal import attained_price, divided_price
 from rropt.solve.verified import judge_kernel, proof_file
 
 
-def solve(weights: list[int], epsilon: object, route: str, gap: float = 1e-9, **options: object) -> rr.Solution:
+def solve(weights: list[int], epsilon: object, method: str, gap: float = 1e-9, **options: object) -> rr.Solution:
     prior = rr.Prior.from_counts(weights)
-    return rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.LDP(epsilon)]).solve(route, gap=gap, **options)
+    return rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.LDP(epsilon)]).solve(method, gap=gap, **options)
 
 
 def dirichlet(size: int, seed: int) -> list[int]:
@@ -256,11 +256,11 @@ def test_priors_with_two_values_are_certified(size: int, epsilon: str) -> None:
     assert len(solution.certificate.document["proof"]["tree"]) <= 9
 
 
-@pytest.mark.parametrize("route", ["vertices", "columns"])
-def test_many_inputs_of_prior_zero_leave_the_optimum(route: str) -> None:
+@pytest.mark.parametrize("method", ["vertices", "columns"])
+def test_many_inputs_of_prior_zero_leave_the_optimum(method: str) -> None:
     """Each best column stands there 32 times: none of those listed at averaged prices gained at the master's own."""
-    with_zeros = solve([0, 0, 0, 0, 0, 1, 1, 3, 1, 1, 1], "1/2", route)
-    without = solve([1, 1, 3, 1, 1, 1], "1/2", route)
+    with_zeros = solve([0, 0, 0, 0, 0, 1, 1, 3, 1, 1, 1], "1/2", method)
+    without = solve([1, 1, 3, 1, 1, 1], "1/2", method)
     assert with_zeros.status == without.status == "certified"
     assert with_zeros.value == pytest.approx(without.value, rel=1e-9)
 
@@ -291,10 +291,10 @@ def test_every_way_of_splitting_gives_the_true_maximum(kind: type[Curve]) -> Non
 
 
 @pytest.mark.parametrize("weights", [[0, 2, 2], [2, 2, 4], [3, 3, 3, 6], [10, 20, 20, 50]])
-@pytest.mark.parametrize("route", ["vertices", "columns"])
-def test_weights_with_a_common_divisor(weights: list[int], route: str) -> None:
+@pytest.mark.parametrize("method", ["vertices", "columns"])
+def test_weights_with_a_common_divisor(weights: list[int], method: str) -> None:
     """The two parts of a split on weight must meet: the certificate's weights have no common divisor."""
-    solution = solve(weights, "0.1", route)
+    solution = solve(weights, "0.1", method)
     assert solution.status == "certified"
     kept = [int(weight) for weight in solution.certificate.document["problem"]["weights"]]
     assert math.gcd(*kept) == 1

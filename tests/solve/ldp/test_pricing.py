@@ -14,9 +14,9 @@ import rropt as rr
 from rropt.checker import check_bytes
 from rropt.exact import log_enclosure
 from rropt.program.programs import Information
-from rropt.solve.kernel.budget import WORK_BITS
-from rropt.solve.kernel.curves import Curve, InformationCurve, SquareCurve, log_down
-from rropt.solve.kernel.rays import staircase
+from rropt.solve.engine.budget import WORK_BITS
+from rropt.solve.engine.curves import Curve, InformationCurve, SquareCurve, log_down
+from rropt.solve.engine.rays import staircase
 from rropt.solve.ldp.column_dual import prove_information
 from rropt.solve.ldp.enumeration import Staircases
 from rropt.solve.ldp.knapsack import Knapsack, Parts

@@ -11,11 +11,11 @@ from scipy.optimize import linprog
 
 import rropt as rr
 from rropt.program.cones import GraphCone
-from rropt.solve.kernel.route import Dual
+from rropt.solve.engine.method import Dual
 from rropt.solve.linear.angular import Graph, GraphAnswer, least_cost
 from rropt.solve.linear.linear import own_graph
 from rropt.solve.linear.linear_dual import prove_linear
-from rropt.solve.registry import Effort, route_named
+from rropt.solve.registry import SolveLimits, method_named
 
 
 def _case(size: int, width: int, seed: int) -> tuple[Graph, np.ndarray]:
@@ -116,7 +116,7 @@ def _path(size: int, epsilon: float) -> rr.Problem:
 
 def test_a_price_that_is_off_costs_its_own_row_alone() -> None:
     program = _path(6, 1).compile()
-    dual = route_named("linear").solve(program, Effort()).dual
+    dual = method_named("linear").solve(program, SolveLimits()).dual
     assert isinstance(dual, Dual)
     bound = prove_linear(program, dual).bound
     for off in (0.5, -0.5):

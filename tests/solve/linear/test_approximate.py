@@ -17,8 +17,8 @@ from rropt.problem_file import parse_problem
 from rropt.program.events import ApproximateBound
 from rropt.program.programs import Program
 from rropt.prove.certificates import Proof
-from rropt.solve.kernel.route import Effort
-from rropt.solve.linear.linear import LinearRoute
+from rropt.solve.engine.method import SolveLimits
+from rropt.solve.linear.linear import LinearMethod
 from rropt.solve.proving import prove_infeasible
 
 F = Fraction
@@ -227,7 +227,7 @@ def test_no_mechanism_is_proved_by_events_too() -> None:
     """A diagonal of 0.9 among nine tells far more than delta allows."""
     rules = [rr.ApproximateLDP(epsilon="0.5", delta="0.05"), rr.Floor("0.9")]
     program = rr.Problem(rr.Maximize(rr.Trace()), rules, inputs=range(9)).compile()
-    answer = LinearRoute().solve(program, Effort())
+    answer = LinearMethod().solve(program, SolveLimits())
     proof = prove_infeasible(program, answer.farkas)
     assert proof.payload["kind"] == "farkas"
     assert proof.payload["events"]

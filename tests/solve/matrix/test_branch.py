@@ -1,4 +1,4 @@
-"""Route `branch`: convex objectives with rows on the whole matrix, and one number off the diagonal in each row."""
+"""Method `branch`: convex objectives with rows on the whole matrix, and one number off the diagonal in each row."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.off_diagonal import OffDiagonalMechanism
 from rropt.program.extras import OffDiagonalForm
 from rropt.program.programs import ColumnSum
-from rropt.solve.kernel.polyhedral import entry_model
+from rropt.solve.engine.polyhedral import entry_model
 from rropt.solve.offdiagonal.vertices import arrangements, information, vertex_kinds
 
 F = Fraction
@@ -105,8 +105,8 @@ def test_rows_that_nothing_satisfies_are_called_infeasible() -> None:
 def test_a_prior_with_zeros_has_no_branch_without_ldp() -> None:
     prior = rr.Prior.from_counts({"a": 1, "b": 0, "c": 2})
     goal = rr.Maximize(rr.MutualInformation(prior))
-    with pytest.raises(rr.NoRoute, match="zeros"):
-        rr.Problem(goal, [rr.MetricDP([("a", "b"), ("b", "c")]), rr.patterns.Bistochastic()]).solve(route="branch")
+    with pytest.raises(rr.NoMethod, match="zeros"):
+        rr.Problem(goal, [rr.MetricDP([("a", "b"), ("b", "c")]), rr.patterns.Bistochastic()]).solve(method="branch")
     made = rr.Problem(goal, [rr.LDP(1), rr.patterns.Bistochastic()])
     solution = made.solve(time_limit=20)
     assert solution.status == "certified"
@@ -204,7 +204,7 @@ def test_an_implicit_matrix_is_its_explicit_one(seed: int) -> None:
     prior = rr.Prior.from_counts(
         [rng.randint(0, 9) + (x == 0) for x in range(len(implicit.inputs))], labels=implicit.inputs
     )
-    assert implicit.parity == explicit.parity
+    assert implicit.privacy_ratio == explicit.privacy_ratio
     assert implicit.epsilon == explicit.epsilon
     assert implicit.rank == explicit.rank
     np.testing.assert_array_equal(implicit.matrix, explicit.matrix)

@@ -8,7 +8,7 @@ import pytest
 from test_branch import best_vertex
 
 import rropt as rr
-from rropt.solve.kernel.search import Budget, Search
+from rropt.solve.engine.search import Budget, Search
 from rropt.solve.matrix.search import MatrixRelaxation
 
 PRIORS = {"uniform": [1, 1, 1], "two-valued": [1, 2, 2], "skewed": [5, 3, 2], "one rare": [100, 99, 1]}

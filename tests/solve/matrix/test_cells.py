@@ -14,9 +14,9 @@ from test_branch import best_vertex
 
 import rropt as rr
 from rropt.program.programs import BayesGain, ColumnSum, Divergence, Linear
-from rropt.solve.kernel.polyhedral import entry_model
-from rropt.solve.kernel.route import Effort
-from rropt.solve.kernel.search import Budget, Search
+from rropt.solve.engine.method import SolveLimits
+from rropt.solve.engine.polyhedral import entry_model
+from rropt.solve.engine.search import Budget, Search
 from rropt.solve.matrix.branch import Climber, weighed
 from rropt.solve.matrix.cells import ColumnCells
 from rropt.solve.matrix.corners import ActionCorners, corners_of
@@ -75,7 +75,7 @@ def test_the_best_vertex_is_found_and_certified(objective: str, tie: str, seed: 
 def test_bistochastic_columns_of_four_are_certified(objective: str) -> None:
     solution = made("four", 4, objective, "bistochastic").solve(gap=1e-6, time_limit=60)
     assert solution.status == "certified"
-    assert solution.route.startswith("branch")
+    assert solution.method.startswith("branch")
 
 
 @pytest.mark.parametrize(("objective", "tie"), [("information", "invariant"), ("given", "linear"), ("bayes", "floor")])
@@ -161,7 +161,7 @@ def test_kicks_lead_near_the_bound_of_the_first_cell() -> None:
     program = problem.compile()
     search = Search(ColumnCells(program, lambda: False))
     search.run(-np.inf, Budget(1))
-    climber = Climber(entry_model(replace(program, utility=Linear(()))), program, Effort())
+    climber = Climber(entry_model(replace(program, utility=Linear(()))), program, SolveLimits())
     climber.start()
     assert climber.value < 0.95 * search.roots[0].bound
     climber.kick(1000, lambda: False)

@@ -7,14 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from builders import encode
-from second.checker import verdict as second_verdict
+from independent_checker.checker import verdict as second_verdict
 from test_cells import made
 
 import rropt as rr
 from rropt.program.programs import Linear
-from rropt.solve.kernel.polyhedral import entry_model
-from rropt.solve.kernel.route import Effort
-from rropt.solve.kernel.search import Budget, Search
+from rropt.solve.engine.method import SolveLimits
+from rropt.solve.engine.polyhedral import entry_model
+from rropt.solve.engine.search import Budget, Search
 from rropt.solve.matrix.branch import Climber
 from rropt.solve.matrix.counts import CountCells, countable, measure
 
@@ -67,7 +67,7 @@ def test_no_matrix_of_a_cell_beats_its_bound() -> None:
     search = Search(cells)
     search.run(-np.inf, Budget(20))
     leaves, draw, seen = list(search.leaves()), np.random.default_rng(0), set()
-    climber = Climber(entry_model(replace(program, utility=Linear(()))), program, Effort())
+    climber = Climber(entry_model(replace(program, utility=Linear(()))), program, SolveLimits())
     for _ in range(60):
         matrix = climber._vertex(draw.standard_normal((4, 4)))
         assert matrix is not None

@@ -11,12 +11,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from drawing import graded, thinned
+from independent_checker.checker import verdict
 from scipy.optimize import minimize
-from second.checker import verdict
 from test_cells import tied
 
 import rropt as rr
-from rropt.solve.kernel.search import Budget, Search
+from rropt.solve.engine.search import Budget, Search
 from rropt.solve.matrix.design_cells import DesignBounds, DesignCells
 
 F = Fraction

@@ -15,10 +15,10 @@ import rropt as rr
 from rropt.errors import Refusal
 from rropt.program.cones import ratio_edges
 from rropt.program.programs import Information, Program
-from rropt.solve.kernel.master import column_model
-from rropt.solve.kernel.rays import cdd_rays
-from rropt.solve.kernel.route import Effort
-from rropt.solve.kernel.search import Budget, Search
+from rropt.solve.engine.master import column_model
+from rropt.solve.engine.method import SolveLimits
+from rropt.solve.engine.rays import cdd_rays
+from rropt.solve.engine.search import Budget, Search
 from rropt.solve.metric.balance import balance
 from rropt.solve.metric.climb import climb
 from rropt.solve.metric.forest import Forest
@@ -255,7 +255,7 @@ def test_the_proof_by_labels_is_proved_and_near_the_best_of_all_labellings(name:
     program = compiled(GRAPHS[name], epsilon, 2)
     labels, utility = labels_of(program), program.utility
     assert isinstance(utility, Information)
-    answer = solve_labels(program, utility, labels, Effort(gap=0.0, absolute_gap=1e-7))
+    answer = solve_labels(program, utility, labels, SolveLimits(gap=0.0, absolute_gap=1e-7))
     assert answer.dual is not None
     found = answer.dual.evidence_of(LabelSearch)
     assert found is not None
@@ -277,7 +277,7 @@ def test_writing_a_proof_adds_less_than_the_search_left_open() -> None:
     program = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.MetricDP(path, epsilon=1)]).compile()
     utility = program.utility
     assert isinstance(utility, Information)
-    answer = solve_labels(program, utility, labels_of(program), Effort(gap=1e-6))
+    answer = solve_labels(program, utility, labels_of(program), SolveLimits(gap=1e-6))
     assert answer.dual is not None
     assert answer.claim.objective is not None
     found = answer.dual.evidence_of(LabelSearch)
@@ -292,8 +292,8 @@ def test_writing_a_proof_adds_less_than_the_search_left_open() -> None:
 def test_the_proof_is_as_good_where_inputs_are_rare(name: str, seed: int) -> None:
     """Columns of an input of 1e-9 have masses of 1e-9: tangents and flows are rounded beside these, not beside one."""
     graph = {"path": nx.path_graph, "cycle": nx.cycle_graph}[name](12)
-    people = np.exp(np.random.default_rng(seed).uniform(0, np.log(1e9), 12)).astype(int)
-    goal = rr.Maximize(rr.MutualInformation(rr.Prior.from_counts(people.tolist())))
+    respondents = np.exp(np.random.default_rng(seed).uniform(0, np.log(1e9), 12)).astype(int)
+    goal = rr.Maximize(rr.MutualInformation(rr.Prior.from_counts(respondents.tolist())))
     solution = rr.Problem(goal, [rr.MetricDP(graph, epsilon=3)]).solve(gap=1e-8, absolute_gap=1e-8)
     assert solution.status == "certified", solution.gap
 
@@ -312,7 +312,7 @@ def test_a_solve_that_is_stopped_has_a_true_bound() -> None:
 
 
 @dataclass(frozen=True)
-class Counted(Effort):
+class Counted(SolveLimits):
     """An effort whose seconds are the questions after them, so that its end does not depend on a processor."""
 
     asked: list[None] = field(default_factory=list)
@@ -359,7 +359,7 @@ def test_prices_that_close_the_cells_of_the_inputs_bound_the_problem(name: str) 
     program = compiled(graph, "1", 2)
     labels, utility = labels_of(program), program.utility
     assert isinstance(utility, Information)
-    answer = solve_labels(program, utility, labels, Effort(gap=0.0, absolute_gap=1e-6))
+    answer = solve_labels(program, utility, labels, SolveLimits(gap=0.0, absolute_gap=1e-6))
     assert answer.dual is not None
     assert answer.claim.objective is not None
     known = starts(labels)

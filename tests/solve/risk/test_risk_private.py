@@ -12,7 +12,7 @@ from drawing import graded
 from risk_oracle import BranchReader
 
 import rropt as rr
-from rropt.errors import NoRoute
+from rropt.errors import NoMethod
 from rropt.model.identification import match_risks
 from rropt.program.limits import PosteriorRisk
 from rropt.solve.risk.budget import ROWS
@@ -142,7 +142,7 @@ def test_no_mechanism_at_all() -> None:
 
 
 def test_blocks_know_no_privacy() -> None:
-    with pytest.raises(NoRoute, match="leave blocks out"):
+    with pytest.raises(NoMethod, match="leave blocks out"):
         changes([rr.IdentificationRisk(COUNTS, "0.2", blocks="auto"), rr.LDP(2)]).solve("risk")
 
 

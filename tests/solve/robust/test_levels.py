@@ -16,8 +16,8 @@ import rropt as rr
 from rropt.program.block_cones import RobustCone
 from rropt.program.programs import Information, Program
 from rropt.prove.uninformative import entropy_proof
-from rropt.solve.kernel.rays import cdd_rays
-from rropt.solve.kernel.route import Dual, Effort
+from rropt.solve.engine.method import Dual, SolveLimits
+from rropt.solve.engine.rays import cdd_rays
 from rropt.solve.robust.block_knapsack_climb import LevelClimbs
 from rropt.solve.robust.block_knapsack_joined import JoinedColumns
 from rropt.solve.robust.block_knapsack_points import LevelBlocks
@@ -26,9 +26,9 @@ from rropt.solve.robust.block_knapsack_search import LevelPricer, LevelSearch
 from rropt.solve.robust.block_vertices import ShapePricer
 from rropt.solve.robust.block_vertices_proof import most_elements
 from rropt.solve.robust.blocks import BlockShapes
+from rropt.solve.robust.large_blocks import solve_robust
 from rropt.solve.robust.leaves import least_bound
 from rropt.solve.robust.pricing import Pricing
-from rropt.solve.robust.wide import solve_robust
 
 F = Fraction
 TABLES = {
@@ -144,8 +144,8 @@ def test_columns_put_together_are_in_the_cone_and_reach_the_best_one(name: str) 
 def test_inputs_that_never_occur_do_not_matter() -> None:
     """Blocks of 14 values, and the same instance with blocks of three."""
     program, small = rarely()
-    whole = solve_robust(program, Effort(gap=0.01))
-    best = solve_robust(small, Effort(gap=1e-6)).claim.objective
+    whole = solve_robust(program, SolveLimits(gap=0.01))
+    best = solve_robust(small, SolveLimits(gap=1e-6)).claim.objective
     assert best is not None
     assert whole.claim.objective is not None
     assert best - 0.02 <= whole.claim.objective <= best + 1e-6
@@ -306,7 +306,7 @@ def test_a_large_block_is_solved_and_its_bound_is_true() -> None:
     table = np.zeros((2, 14), dtype=int)
     table[:, :3] = [[30, 8, 12], [25, 20, 40]]
     confidence = rr.robust.ChiSquareSet(table)
-    best = solve_robust(rarely()[1], Effort(gap=1e-6)).claim.objective
+    best = solve_robust(rarely()[1], SolveLimits(gap=1e-6)).claim.objective
     assert best is not None
     # It is stopped by the value that it has found, and not by a clock: processors differ.
     solution = rr.Problem(rr.Maximize(rr.MutualInformation(confidence.counts)), [rr.RLDP(2, confidence)]).solve(
@@ -349,7 +349,7 @@ def searched() -> tuple[Program, np.ndarray, LevelSearch]:
     program = rr.Problem(rr.Maximize(rr.MutualInformation(confidence.counts)), [rr.RLDP(1, confidence)]).compile()
     assert isinstance(program.cone, RobustCone)
     blocks = LevelBlocks(program.cone, confidence.counts.array)
-    found = solve_robust(program, Effort(gap=0.2))
+    found = solve_robust(program, SolveLimits(gap=0.2))
     assert found.dual is not None
     prices = np.asarray(found.dual.prices)
     return program, prices, LevelPricer(blocks, prices).search(1e-4, 1000)

@@ -19,10 +19,10 @@ from rropt.model.privacy import Level
 from rropt.program.block_cones import RobustCone
 from rropt.program.cones import CompleteCone, GraphCone, PolyhedralCone
 from rropt.program.programs import Information
-from rropt.solve.kernel.interior import central_prices
-from rropt.solve.kernel.lp import LpModel
-from rropt.solve.kernel.rays import cdd_rays
-from rropt.solve.kernel.route import Dual
+from rropt.solve.engine.interior import central_prices
+from rropt.solve.engine.lp import LpModel
+from rropt.solve.engine.method import Dual
+from rropt.solve.engine.rays import cdd_rays
 from rropt.solve.robust import budget
 from rropt.solve.robust.block_vertices import ShapePricer
 from rropt.solve.robust.block_vertices_proof import prove_shapes
@@ -345,8 +345,8 @@ def test_simple_ratios_are_certified_too(ratio: dict[str, int]) -> None:
     assert solution.status == "certified", solution.warnings
 
 
-def test_where_cddlib_breaks_down_another_route_goes_on() -> None:
+def test_where_cddlib_breaks_down_another_method_goes_on() -> None:
     counts = rr.robust.ChiSquareSet([[30, 70, 20], [55, 45, 90]])
     solution = rr.Problem(rr.Maximize(rr.ChiSquareInformation(counts.counts)), [rr.RLDP(8, counts)]).solve(gap=1e-6)
     assert solution.status == "certified"
-    assert any("route columns took the problem" in note for note in solution.warnings)
+    assert any("method columns took the problem" in note for note in solution.warnings)

@@ -1,4 +1,4 @@
-"""The exact cone of robust LDP: its oracle, its membership numbers, its route, its proofs, and levels of mechanisms."""
+"""The exact cone of robust LDP: its oracle, its membership numbers, its method, its proofs, and levels of mechanisms."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from rropt.checker import check_bytes
 from rropt.comparison.robust_level import robust_level
 from rropt.model.distributions.worst_ratio import Adversary
 from rropt.program.confidence_cones import ConfidenceCone
-from rropt.solve.kernel.route import Effort
-from rropt.solve.registry import route_named
+from rropt.solve.engine.method import SolveLimits
+from rropt.solve.registry import method_named
 from rropt.solve.robust_exact.cut_trees import CutTree
 
 F = Fraction
@@ -411,10 +411,10 @@ def test_what_does_not_fit_is_said_in_one_line() -> None:
     goal = rr.Maximize(rr.MutualInformation(known.counts))
     with pytest.raises(rr.InputError, match="stands alone; leave the others out"):
         rr.Problem(goal, [constraint, rr.LDP(1)])
-    with pytest.raises(rr.NoRoute, match="columns does not take the exact cone of a confidence set"):
-        rr.Problem(goal, [constraint]).solve(route="columns")
-    with pytest.raises(rr.NoRoute, match="cuts is for robust LDP in form exact or product"):
-        rr.Problem(goal, [rr.LDP(1)]).solve(route="cuts")
+    with pytest.raises(rr.NoMethod, match="columns does not take the exact cone of a confidence set"):
+        rr.Problem(goal, [constraint]).solve(method="columns")
+    with pytest.raises(rr.NoMethod, match="cuts is for robust LDP in form exact or product"):
+        rr.Problem(goal, [rr.LDP(1)]).solve(method="robust_exact")
     with pytest.raises(rr.InputError, match=r"robust_level, inputs: .* among the labels"):
         robust_level(rr.Mechanism.from_matrix([[1], [1]]), known)
     assert "no privacy constraint is declared" not in rr.Problem(goal, [constraint]).warnings()
@@ -429,11 +429,13 @@ def test_the_forms_survive_a_problem_file() -> None:
         assert again.compile().cone == problem.compile().cone
 
 
-def test_an_interrupted_route_answers() -> None:
+def test_an_interrupted_method_answers() -> None:
     """Stopped before its first search it has a mechanism all the same, and a bound of the time that proofs may take."""
     known, _ = reference("3x3", 0, 1)
     problem = rr.Problem(rr.Maximize(rr.MutualInformation(known.counts)), [rr.RLDP(1, known, form="exact")])
-    answer = route_named("cuts").solve(problem.compile(), Effort(gap=1e-6, interrupted=lambda: True, route=route_named))
+    answer = method_named("robust_exact").solve(
+        problem.compile(), SolveLimits(gap=1e-6, interrupted=lambda: True, method=method_named)
+    )
     assert answer.claim.stopped == "interrupted"
     assert answer.dual is not None
     assert np.isfinite(answer.dual.evidence_of(CutTree).bound)

@@ -8,8 +8,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from drawing import graded, thinned
+from independent_checker.checker import check
 from scipy.optimize import linprog, minimize
-from second.checker import check
 
 import rropt as rr
 from rropt.checker import check_bytes
@@ -18,7 +18,7 @@ from rropt.problem import Goal
 from rropt.program.confidence_cones import ConfidenceCone
 from rropt.program.programs import ColumnSum, Linear, Program
 from rropt.prove.steps import Cut, relax
-from rropt.solve.kernel.climb import worth
+from rropt.solve.engine.climb import worth
 from rropt.solve.robust_exact.cut_pool import CutPool
 from rropt.studies.support import OBJECTIVES, Setting, problem_of
 
@@ -289,13 +289,13 @@ def test_a_short_solve_has_a_true_bound() -> None:
         assert problem.compile().excess(solution.mechanism) == {}
 
 
-def test_the_refusal_is_that_of_the_route_within() -> None:
+def test_the_refusal_is_that_of_the_method_within() -> None:
     known = rr.robust.ChiSquareSet(TABLES["even"], alpha="0.05")
-    with pytest.raises(rr.NoRoute) as caught:
+    with pytest.raises(rr.NoMethod) as caught:
         rr.Problem(
             rr.Minimize(rr.InjectedEntropy()), [rr.RLDP(1, known, form="exact")], inputs=known.pairs.labels
         ).solve()
-    assert str(caught.value).count("no route takes this problem") == 1
+    assert str(caught.value).count("no method takes this problem") == 1
 
 
 @pytest.mark.parametrize("kind", ["trace", "loss", "bayes", "chi-square", "d", "risk"])

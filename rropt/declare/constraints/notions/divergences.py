@@ -28,7 +28,7 @@ from rropt.model.divergences import (
 from rropt.model.prior import Prior
 from rropt.program.cones import FloatArray
 from rropt.program.extras import Extra
-from rropt.program.limits import CapacityLimit, Limit, Notion, Notions, Tangent
+from rropt.program.limits import CapacityLimit, DivergenceLimits, Limit, Notion, Tangent
 from rropt.program.programs import Information, Row
 
 BITS = 60
@@ -310,7 +310,7 @@ class RenyiLDP(Constraint):
         return RenyiNotion(self.order, self.epsilon).excess(mechanism)
 
     def extras(self, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> tuple[Extra, ...]:
-        return (Notions((RenyiNotion(self.order, self.epsilon),)),)
+        return (DivergenceLimits((RenyiNotion(self.order, self.epsilon),)),)
 
     def keys(self) -> dict[str, object]:
         return {"order": self.order, "epsilon": self.epsilon}
@@ -342,7 +342,7 @@ class ZeroConcentratedLDP(Constraint):
         return ConcentratedNotion(self.rho).excess(mechanism)
 
     def extras(self, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> tuple[Extra, ...]:
-        return (Notions((ConcentratedNotion(self.rho),)),)
+        return (DivergenceLimits((ConcentratedNotion(self.rho),)),)
 
     def keys(self) -> dict[str, object]:
         return {"rho": self.rho}

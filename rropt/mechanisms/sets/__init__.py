@@ -1,7 +1,0 @@
-"""Families whose answer is a set of categories, without a matrix of 2^k or C(k, t) columns."""
-
-from rropt.mechanisms.sets.counts import SupportCounts
-from rropt.mechanisms.sets.families import Rappor, SubsetSelection, UnaryEncoding
-from rropt.mechanisms.sets.mixture import SubsetMixture
-
-__all__ = ["Rappor", "SubsetMixture", "SubsetSelection", "SupportCounts", "UnaryEncoding"]

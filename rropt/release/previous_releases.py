@@ -1,0 +1,89 @@
+"""What earlier releases and files forbid."""
+
+import math
+from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
+
+from rropt.release.accountant import Entry, revealed
+from rropt.release.plans.manifest import manifest_path, read_manifest
+from rropt.release.plans.odds import privacy_ratio_of
+
+
+def crossings(counted: Iterable[Entry], wanted: set[str], unprotected: Sequence[str], output: Path) -> list[str]:
+    """The columns that make the total infinite, as sentences: randomised in one release, unchanged in another. The new
+    release randomises `wanted` and shows `unprotected`."""
+    found = []
+    for entry in counted:
+        there = entry.content["output"]
+        if shown := wanted & entry.raw:
+            unchanged = f"{was(shown)} released unchanged in {there}"
+            found.append(f"{names_of(shown)} {_are(shown)} randomised in {output} and {unchanged}")
+        if given := set(entry.columns) & set(unprotected):
+            here = f"{names_of(given)} {_are(given)} released unchanged in {output}"
+            found.append(f"{here} and {was(given)} randomised in {there}")
+    return [f"{one}: together epsilon is infinite" for one in found]
+
+
+def why_infinite(entries: Sequence[Entry]) -> tuple[str, ...]:
+    """Why draws add up to an infinite epsilon, as sentences; none where their records do not say it."""
+    found = []
+    for at, entry in enumerate(entries):
+        for one in entry.content["columns"]:
+            if math.isinf(privacy_ratio_of(one["privacy_ratio"])):
+                draw = f"the draw of {names_of(one['columns'])} in {entry.content['output']}"
+                changed = ", or a value changed under its key" if "scope" in one else ""
+                why = f"has no level of plain LDP{changed}"
+                if hidden := one.get("hidden"):
+                    by = names_of(hidden)
+                    why = f"has answers that are possible in some strata of {by} only, and {by}"
+                    why += f" {was(hidden)} not released unchanged"
+                found.append(f"{draw} {why}")
+        for other in entries[:at]:
+            for first, second in ((other, entry), (entry, other)):
+                if names := revealed(first, second):
+                    raw, drawn = (one.content["output"] for one in (first, second))
+                    named = f"{names_of(names)} {_are(names)}"
+                    found.append(f"{named} released unchanged in {raw} and randomised in {drawn}")
+    return tuple(found)
+
+
+def randomised_before(data: Path, wanted: set[str]) -> tuple[set[str], list[str]]:
+    """The columns of `wanted` that the manifest beside `data` names as randomised, and a sentence where there are some.
+    Raises InputError."""
+    content = read_manifest(data) or {"columns": ()}
+    again = wanted & {name for one in content["columns"] for name in one["released_as"]}
+    told = f"{names_of(again)} {_are(again)} randomised already, as {manifest_path(data).name} says"
+    return again, [told] if again else []
+
+
+def of_others(population: str) -> str:
+    """What counts where the people are others than those of an earlier draw from this `population`."""
+    if not population:
+        return "it names no population, so it counts for all people"
+    return f"--population NAME where these are other people than {population!r}"
+
+
+def crossed_people(
+    counted: Sequence[Entry], wanted: set[str], unprotected: Sequence[str], population: str
+) -> list[str]:
+    """The populations ("": all people) to which releases together reveal a column: a new one of `population` with
+    earlier ones, or the earlier ones alone."""
+    shows = [(entry, entry.raw) for entry in counted if entry.raw]
+    found = {one.respondents(population) for one, raw in shows if raw & wanted}
+    found |= {one.respondents(population) for one in counted if not {*one.columns}.isdisjoint(unprotected)}
+    found |= {one.respondents(two.population) for one, raw in shows for two in counted if raw & {*two.columns}}
+    return sorted(name for name in found if name is not None)
+
+
+def _are(columns: Collection[str]) -> str:
+    return "is" if len(columns) == 1 else "are"
+
+
+def was(columns: Collection[str]) -> str:
+    """The verb after the names of these columns."""
+    return "was" if len(columns) == 1 else "were"
+
+
+def names_of(columns: Iterable[str]) -> str:
+    """Names of columns in a message."""
+    return ", ".join(map(repr, sorted(columns)))

@@ -1,1 +1,0 @@
-"""Routes that solve a problem, or parts of it, by routes of other theories."""

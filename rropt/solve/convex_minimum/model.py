@@ -1,0 +1,173 @@
+"""A convex programme over columns: its variables, conditions and rows in floats."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from fractions import Fraction
+
+import numpy as np
+from scipy import sparse
+
+from rropt.program.cones import CompleteCone, FloatArray, base_cone
+from rropt.program.limits import Sum
+from rropt.program.programs import BayesGain, ColumnSum, Linear, Program
+from rropt.solve.convex_minimum.atoms import atoms_of
+from rropt.solve.convex_minimum.budget import START
+from rropt.solve.engine.polyhedral import cone_table, edge_table
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point of a path: variables u (m x n); slacks s and multipliers l >= 0 of the conditions of columns (m x q);
+    multipliers y of the rows, and slacks t of those that are inequalities; forms g (atoms x m x k) with means w and
+    slacks z (atoms x m); and by how much limits are exceeded."""
+
+    u: FloatArray
+    s: FloatArray
+    multipliers: FloatArray
+    y: FloatArray
+    t: FloatArray
+    g: FloatArray
+    w: FloatArray
+    z: FloatArray
+    excess: float
+
+    def moved(self, step: Point, share: float) -> Point:
+        """The point plus a share of a step."""
+        pairs = [(getattr(self, one.name), getattr(step, one.name)) for one in fields(self)]
+        return Point(*(own + share * change for own, change in pairs))
+
+
+class Model:
+    """min goal(Q) over the mechanisms of a program with fixed outputs that keep `limits`, pairs (mu_i, c_i):
+    sum_y mu_i(q_y) <= c_i. The goal is the program's utility (a linear one signed, a convex one minimised); with
+    `elastic` it is the least number by which all limits are exceeded at most.
+
+    The n variables u of a column are its k entries, its least entry where the cone is complete, and the gain of each
+    Bayes gain; `free` (m x n) are those that no row empties. The conditions are G u <= 0, G being q x n; `active` (m x
+    q) are those with a free variable. A linear goal is divided by `unit`, what the answers can change of it. The
+    rows are the k sums, those of the program, and one a limit.
+    """
+
+    def __init__(self, program: Program, limits: Sequence[tuple[ColumnSum, float]], elastic: bool = False) -> None:
+        assert program.outputs is not None
+        self.program, self.limits, self.elastic = program, limits, elastic
+        self.k, self.m, self.first = program.size, len(program.outputs), program.size + len(program.rows)
+        goal = program.utility
+        self.complete = int(isinstance(base_cone(program.cone), CompleteCone))
+        parts = goal.parts if isinstance(goal, Sum) else [(Fraction(1), goal)] if isinstance(goal, ColumnSum) else []
+        whole = [] if elastic else [(-i, part, abs(float(weight))) for i, (weight, part) in enumerate(parts)]
+        # A small limit is one beside the sums of one, too: what it leaves is found in its own unit.
+        self.units = np.array([most if 0 < most < 1 else 1.0 for _, most in limits])
+        whole += [(1 + i, utility, 1 / float(self.units[i])) for i, (utility, _) in enumerate(limits)]
+        self.gains = [(place, own) for place, own, _ in whole if isinstance(own, BayesGain)]
+        self.n = self.k + self.complete + len(self.gains)
+        self.free = np.ones((self.m, self.n), dtype=bool)
+        for x, y in program.empty_cells:
+            self.free[y, x] = False
+        if self.complete:
+            self.free[:, self.k] = self.free[:, : self.k].any(axis=1)
+        cells = self.free[:, : self.k]
+        self.atoms = [atom for place, own, weight in whole for atom in atoms_of(own, place, cells, weight)]
+        self.conditions, self.actions = self._conditions()
+        products = [sparse.csr_matrix(np.outer(row, row).reshape(1, -1)) for row in self.conditions]
+        self.squares = sparse.csr_matrix(sparse.vstack(products).T)
+        self.active = (np.abs(self.conditions) @ self.free.T.astype(float)).T > 0
+        self.rows, self.right, self.equal = self._rows()
+        self.cost, self.unit = np.zeros((self.m, self.n)), 1.0
+        if not elastic and isinstance(goal, Linear):
+            costs = -program.sign * goal.matrix(self.k, self.m).T
+            self.unit = float(np.ptp(costs, axis=0).sum()) or 1.0
+            self.cost[:, : self.k] = costs / self.unit
+        elif not elastic and isinstance(goal, Sum):
+            self.cost[:, : self.k] = -program.sign * Linear(goal.cost).matrix(self.k, self.m).T
+        weights = [weight for place, own, weight in whole if isinstance(own, BayesGain) and place <= 0]
+        for number, weight in enumerate(weights):
+            self.cost[:, self.k + self.complete + number] = weight
+        self.cost *= self.free
+
+    def _conditions(self) -> tuple[FloatArray, list[slice]]:
+        """G: rows of the cone, edges or ratios, signs, actions; and where the actions of each Bayes gain stand."""
+        k, base, eye = self.k, base_cone(self.program.cone), np.eye(self.k)
+        own = cone_table(self.program.cone).toarray().reshape(-1, k)
+        edges = np.zeros((0, k)) if self.complete else edge_table(base, k).toarray()
+        self.own, self.edges = len(own), len(edges)
+        first = self.own + self.edges
+        table = np.zeros((first + (1 + self.complete) * k, self.n))
+        table[:first, :k] = np.vstack([own, edges])
+        table[first : first + k, :k] = -eye
+        if isinstance(base, CompleteCone):
+            table[first : first + k, k] = 1.0
+            table[first + k :, :k] = eye
+            table[first + k :, k] = -float(base.level.ratio)
+        where = []
+        for number, (_, gain) in enumerate(self.gains):
+            part = np.zeros((len(gain.table), self.n))
+            part[:, :k] = gain.table
+            part[:, k + self.complete + number] = -1.0
+            where.append(slice(len(table), len(table) + len(part)))
+            table = np.vstack([table, part])
+        return table, where
+
+    def _rows(self) -> tuple[sparse.csr_matrix, FloatArray, np.ndarray]:
+        """The rows over all variables, output by output; their right sides; which are equations. Rows that only empty
+        cells have no terms, and limits of informations none of their own: their gradients are added."""
+        k, m, n, program = self.k, self.m, self.n, self.program
+        entries = [(x, y * n + x, 1.0) for x in range(k) for y in range(m)]
+        # Rows in counts of people would have residuals of thousands beside sums of one.
+        largest = [max((abs(float(value)) for *_, value in row.terms), default=0.0) for row in program.rows]
+        self.sizes = np.array([size or 1.0 for size in largest])
+        for number, row in enumerate(program.rows):
+            entries += [(k + number, y * n + x, float(value) / self.sizes[number]) for x, y, value in row.terms]
+        for number, (place, _) in enumerate(self.gains):
+            if place > 0:
+                at = k + self.complete + number
+                entries += [(self.first + place - 1, y * n + at, 1 / float(self.units[place - 1])) for y in range(m)]
+        rows, columns, values = zip(*entries, strict=True)
+        shape = (self.first + len(self.limits), m * n)
+        table = sparse.csr_matrix((values, (rows, columns)), shape=shape)
+        table = sparse.csr_matrix(table.multiply(self.free.ravel()[None, :].astype(float)))
+        table.eliminate_zeros()
+        equal = [True] * k + [row.sense == "=" for row in program.rows] + [False] * len(self.limits)
+        right = [1.0] * k + [float(row.rhs) / size for row, size in zip(program.rows, self.sizes, strict=True)]
+        right += [most / float(unit) for (_, most), unit in zip(self.limits, self.units, strict=True)]
+        return table, np.array(right), np.array(equal, dtype=bool)
+
+    def start(self) -> Point:
+        """A point with all slacks positive near the mechanism that answers everything equally often."""
+        k, m = self.k, self.m
+        u = np.zeros((m, self.n))
+        u[:, :k] = self.free[:, :k]
+        u[:, :k] /= np.maximum(u[:, :k].sum(axis=0), 1.0)
+        base = base_cone(self.program.cone)
+        if isinstance(base, CompleteCone):
+            u[:, k] = u[:, :k].max(axis=1) * 2 / (1 + float(base.level.ratio))
+        for number, (_, gain) in enumerate(self.gains):
+            most = (gain.table @ u[:, :k].T).max(axis=0)
+            u[:, k + self.complete + number] = most + np.abs(most) * 0.1 + 0.1 / m
+        s = np.where(self.active, np.maximum(-u @ self.conditions.T, 1e-2 / m), 1.0)
+        multipliers = np.where(self.active, START / k, 0.0)
+        w = np.array([u[:, :k] @ atom.prior for atom in self.atoms]).reshape(-1, m)
+        w = np.where(w > 0, w, 1.0 / m)
+        g = np.array([np.repeat(-START / k * atom.mass * atom.prior[None, :], m, axis=0) for atom in self.atoms])
+        g = g.reshape(-1, m, k)
+        t = np.where(self.equal, 0.0, np.maximum(self.right - self.gradients(g) @ u.ravel(), 0.1))
+        y = np.where(self.equal, 0.0, 1.0 / max(1, len(self.limits)))
+        return Point(u, s, multipliers, y, t, g, w, np.full(w.shape, START / k), 0.0)
+
+    def gradients(self, forms: FloatArray) -> sparse.csr_matrix:
+        """The rows, with the forms of limits of informations in their rows: times u, the left sides of all rows."""
+        if not self.limits:
+            return self.rows
+        found = np.zeros((len(self.limits), self.m, self.n))
+        for atom, form in zip(self.atoms, forms, strict=True):
+            if atom.place > 0:
+                found[atom.place - 1, :, : self.k] += form
+        lifted = sparse.csr_matrix((found * self.free).reshape(len(self.limits), -1))
+        above = sparse.csr_matrix((self.first, self.m * self.n))
+        return sparse.csr_matrix(self.rows + sparse.vstack([above, lifted]))
+
+    def weights(self, y: FloatArray) -> list[float]:
+        """What each atom counts for: the multiplier of its limit, one in the goal."""
+        return [float(y[self.first + atom.place - 1]) if atom.place > 0 else 1.0 for atom in self.atoms]

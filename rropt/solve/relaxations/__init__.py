@@ -1,0 +1,1 @@
+"""Methods that solve a problem, or parts of it, by methods of other theories."""
