@@ -115,7 +115,12 @@ def test_all_mutants_have_one_verdict(core):
 
 def test_damaged_bytes_have_one_verdict(core):
     draw = random.Random(9)
-    for name in ("second/mi-tree", "second/mi-boxes", "second/linear-path", "second/matrix-given"):
+    for name in (
+        "independent_checker/mi-tree",
+        "independent_checker/mi-boxes",
+        "independent_checker/linear-path",
+        "independent_checker/matrix-given",
+    ):
         whole = FILES[name][1].encode()
         for _ in range(40):
             data = bytearray(whole)
@@ -128,7 +133,7 @@ def test_damaged_bytes_have_one_verdict(core):
 @pytest.mark.parametrize("end", [65535, 65536, 65537, 131071, 131072, 400000])
 def test_a_line_may_end_at_any_byte(core, end):
     """The reader takes pieces of 65,536 bytes: the line of a leaf, with flows of 0, ends with one or beside its end."""
-    text = FILES["second/mi-boxes"][1]
+    text = FILES["independent_checker/mi-boxes"][1]
     leaf = text.index("\n", text.index("\nl ") + 1)
     zeros = (end - leaf) % len(" F 1 0")
     at = re.search(r"(?m)^value \d+ \d+", text).end()
@@ -145,7 +150,13 @@ def test_a_line_may_end_at_any_byte(core, end):
 def test_changed_problems_have_one_verdict(core):
     """Indices outside, negative weights, lists of other lengths: in the problem itself, with its own hash."""
     draw = random.Random(10)
-    for name in ("second/mi-given", "second/linear-path", "second/bayes-cone", "second/farkas", "second/matrix-chi"):
+    for name in (
+        "independent_checker/mi-given",
+        "independent_checker/linear-path",
+        "independent_checker/bayes-cone",
+        "independent_checker/farkas",
+        "independent_checker/matrix-chi",
+    ):
         lines = FILES[name][1].split("\n")
         end = next(i for i, line in enumerate(lines) if line.startswith("claim"))
         for _ in range(30):

@@ -22,11 +22,11 @@ FILES = proof_files()
 BOUNDS = {name: pair for name, pair in FILES.items() if pair[0]["bound"] is not None}
 
 
-TREE = "second/mi-tree"
-BOX = "second/mi-boxes"
-PATH = "second/linear-path"
-CONE = "second/linear-cone"
-MATRIX = "second/matrix"
+TREE = "independent_checker/mi-tree"
+BOX = "independent_checker/mi-boxes"
+PATH = "independent_checker/linear-path"
+CONE = "independent_checker/linear-cone"
+MATRIX = "independent_checker/matrix"
 GIVEN = "least/given"
 GAIN = "least/gain"
 LIMITS = "least/limits"
@@ -126,7 +126,15 @@ def test_no_mutant_attains_more_than_the_bound(name):
 )
 def test_a_mechanism_that_is_none_is_refuted(change):
     key, at, new = change
-    for name in (TREE, BOX, PATH, MATRIX, "second/mi-given", "second/chi-boxes", "second/bayes-cone"):
+    for name in (
+        TREE,
+        BOX,
+        PATH,
+        MATRIX,
+        "independent_checker/mi-given",
+        "independent_checker/chi-boxes",
+        "independent_checker/bayes-cone",
+    ):
         assert judged(with_line(name, key, field(at, new)))[0] == 1
 
 
@@ -307,7 +315,7 @@ def test_what_cannot_be_read_is_unreadable(damage, where):
     assert line.startswith("UNREADABLE line ")
 
 
-@pytest.mark.parametrize("name", [TREE, GIVEN, "second/bayes-cone"])
+@pytest.mark.parametrize("name", [TREE, GIVEN, "independent_checker/bayes-cone"])
 def test_the_sense_goes_with_the_utility(name):
     """A bound of information from above must not be read as one of a minimum: `less` stands with minimize alone."""
     other = {"maximize": "minimize", "minimize": "maximize"}
@@ -360,7 +368,7 @@ def test_logarithms_enclose():
 def test_limits_of_the_root_are_accepted_however_long_the_paths(weights, epsilon):
     """Along 40 edges of 2 nats shares are as small as e^-80: what rounding leaves is part of the limit."""
     k = 41
-    certificate = json.loads(json.dumps(FILES["second/mi-directed"][0]))
+    certificate = json.loads(json.dumps(FILES["independent_checker/mi-directed"][0]))
     edges = [[x, z, epsilon] for x in range(k) for z in (x - 1, x + 1) if 0 <= z < k]
     certificate["problem"] |= {"weights": [str(weights[x % len(weights)]) for x in range(k)]}
     certificate["problem"]["cone"] = {"kind": "graph", "edges": edges}
@@ -381,7 +389,7 @@ def test_limits_of_the_root_are_accepted_however_long_the_paths(weights, epsilon
 @pytest.mark.parametrize("empty", [[0], [1], [0, 1]], ids=["first", "last", "both"])
 def test_columns_that_need_no_multipliers_are_read(empty):
     """Prices of one each are enough for every column; multipliers that are all 0 leave a field without words."""
-    certificate = json.loads(json.dumps(FILES["second/matrix-chi"][0]))
+    certificate = json.loads(json.dumps(FILES["independent_checker/matrix-chi"][0]))
     proof = certificate["proof"]
     leaf = proof["boxes"][0]
     leaf["a"] = [int(proof["unit"])] * 2

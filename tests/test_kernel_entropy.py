@@ -14,7 +14,11 @@ from rropt.prove.elaborate import elaborate
 from rropt.solve.verified import claims
 
 FILES = {name: pair for name, pair in proof_files().items() if "tilts" in pair[0]["proof"]}
-FLOOR, UTILITY, NONE = "second/entropy-floor", "second/entropy", "second/entropy-farkas"
+FLOOR, UTILITY, NONE = (
+    "independent_checker/entropy-floor",
+    "independent_checker/entropy",
+    "independent_checker/entropy-farkas",
+)
 PRIOR = rr.Prior.from_counts({"a": 5, "b": 3, "c": 2})
 
 

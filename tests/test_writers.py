@@ -102,10 +102,10 @@ WRITERS: dict[str, tuple[str, Write]] = {
     ),
     "audit": ("a.json", lambda made, path: run("audit", made / "d/mechanism.csv", "--epsilon", 2, "--improved", path)),
     "identify": ("i.json", lambda made, path: run("identify", made / "d", "-o", path)),
-    "models records": ("people.csv", lambda made, path: run("models", "people", "adult-education", "-o", path)),
+    "models records": ("people.csv", lambda made, path: run("models", "records", "adult-education", "-o", path)),
     "models records --force": (
         "people.csv",
-        lambda made, path: run("models", "people", "adult-education", "--force", "-o", path),
+        lambda made, path: run("models", "records", "adult-education", "--force", "-o", path),
     ),
     "models copy": (
         "adult-education.toml",

@@ -130,7 +130,7 @@ The same guarantee, (epsilon, F)-RLDP for the chi-square set F of 1000 observed 
         limit = max(10.0, case.target)
         polytope = problems["polytope"].solve(gap=1e-8, absolute_gap=1e-8, time_limit=limit)
         middle = problems["product"].solve(gap=case.gap, absolute_gap=case.gap, time_limit=limit)
-        run = solved(problems["exact"], "cuts", case.gap, limit)
+        run = solved(problems["exact"], "robust_exact", case.gap, limit)
         assert polytope.value is not None
         assert middle.value is not None
         assert run.solution.value is not None

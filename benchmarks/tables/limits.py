@@ -87,7 +87,7 @@ PROBLEMS: dict[str, dict[str, Callable[[], rr.Problem]]] = {
         "minimax risk, path of 30": lambda: rr.Problem(rr.Minimize(rr.MinimaxRisk(prior(30))), [path(30, 1)]),
         "robust LDP, 4 x 40": lambda: most(robust(4, 40), rr.RLDP(1, pairs(4, 40))),
     },
-    "cuts": {
+    "robust_exact": {
         "robust LDP, exact, 8 x 8": lambda: most(robust(8, 8), rr.RLDP(3, pairs(8, 8), form="exact")),
         "chi-square, robust LDP, exact, 8 x 8": lambda: most(
             rr.ChiSquareInformation(pairs(8, 8).counts), rr.RLDP(3, pairs(8, 8), form="exact")
@@ -100,21 +100,25 @@ PROBLEMS: dict[str, dict[str, Callable[[], rr.Problem]]] = {
     },
     "risk": {"trace, k = 40": lambda: most(rr.Trace(), rr.IdentificationRisk(few(40), "1/50"), inputs=labels(40))},
     "conic": {"entropy, k = 120": lambda: most(rr.Trace(), rr.LDP(1), rr.EntropyRate("0.5"), inputs=labels(120))},
-    "relaxed": {
+    "entropy_floor": {
         "entropy floor, k = 40": lambda: most(information(40), rr.LDP(2), rr.EntropyRate("0.5"), outputs=labels(40)),
     },
-    "truth": {"bistochastic, k = 60": lambda: most(information(60), rr.patterns.Bistochastic())},
-    "general": {
+    "identity": {"bistochastic, k = 60": lambda: most(information(60), rr.patterns.Bistochastic())},
+    "fallback": {
         "risk and symmetric, k = 40": lambda: rr.Problem(
             rr.Minimize(rr.MinimaxRisk(prior(40))), [rr.LDP(2), rr.patterns.Symmetric()]
         ),
     },
-    "events": {"k = 60": lambda: most(information(60), rr.ApproximateLDP(1, delta="1/10"), outputs=labels(60))},
-    "actions": {
+    "approximate_ldp": {
+        "k = 60": lambda: most(information(60), rr.ApproximateLDP(1, delta="1/10"), outputs=labels(60))
+    },
+    "merge_outputs": {
         "k = 60": lambda: most(rr.BayesSuccess(prior(60)), rr.ApproximateLDP(1, delta="1/10"), outputs=labels(60))
     },
-    "lifted": {"maximal leakage, k = 60": lambda: most(information(60), rr.privacy.MaximalLeakage("0.5"))},
-    "outer": {"Renyi, k = 60": lambda: most(information(60), rr.privacy.RenyiLDP(2, "0.5"), outputs=labels(60))},
+    "column_limits": {"maximal leakage, k = 60": lambda: most(information(60), rr.privacy.MaximalLeakage("0.5"))},
+    "outer_approximation": {
+        "Renyi, k = 60": lambda: most(information(60), rr.privacy.RenyiLDP(2, "0.5"), outputs=labels(60))
+    },
     "capacity": {
         "k = 60": lambda: rr.Problem(
             rr.Minimize(rr.privacy.ChannelCapacity()),
@@ -123,7 +127,7 @@ PROBLEMS: dict[str, dict[str, Callable[[], rr.Problem]]] = {
             outputs=labels(60),
         )
     },
-    "tangent": {
+    "convex_minimum": {
         "least information, k = 120": lambda: rr.Problem(
             rr.Minimize(information(120)), [rr.AtLeast(rr.Trace(prior(120)), "0.6")]
         ),

@@ -311,7 +311,7 @@ COMMANDS: tuple[tuple[typer.Typer, str, Callable[..., None], str, str | None], .
     (models_app, "show", show, "Print the problem file of a model.", None),
     (models_app, "copy", copy, "Copy the problem file of a model, to edit it.", None),
     (models_app, "solve", solve_model, "Solve a model: the same as rropt solve MODEL.", SOLVE_EPILOG),
-    (models_app, "people", draw_people, "Write a table of synthetic records to try a model on.", None),
+    (models_app, "records", draw_people, "Write a table of synthetic records to try a model on.", None),
     (models_app, "figure", draw_figure, "Draw a figure of a paper from computed numbers.", None),
     (models_app, "table", write_table, "Print a table of a paper beside computed numbers.", None),
 )

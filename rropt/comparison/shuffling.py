@@ -58,7 +58,7 @@ def shuffled_delta(mechanism: AnyMechanism, respondents: int, epsilon: Number) -
     for 10,000, 5 % for 1,000,000). Source: Balle et al. 2019, Feldman et al. 2021, 2023. Raises InputError.
     """
     made = explicit(mechanism, "shuffled_delta")
-    positive_integer(respondents, "people", "give 10000", most=MOST_PEOPLE)
+    positive_integer(respondents, "respondents", "give 10000", most=MOST_PEOPLE)
     factor = dyadic_down(ratio_at(epsilon).lower, 128)
     scales = made.row_denominators
     rows = [[Fraction(column[x], scales[x]) for column in made.numerators] for x in range(len(scales))]

@@ -37,7 +37,7 @@ _HOMES = {
     "families.hashing": ("LocalHashing",),
     "families.product": ("ProductMechanism",),
     "garbling": ("merge_proportional",),
-    "sets": ("Rappor", "SubsetMixture", "SubsetSelection", "UnaryEncoding"),
+    "set_outputs": ("Rappor", "SubsetMixture", "SubsetSelection", "UnaryEncoding"),
 }
 
 # Hidden from type checkers: with it they would take any name for one that exists.

@@ -20,7 +20,10 @@ from rropt import checker
 from rropt.checker import check_bytes
 
 TESTS = Path(__file__).resolve().parents[1]
-FOLDERS = {"examples": TESTS.parent / "docs" / "examples", "second": TESTS / "data" / "independent_checker"}
+FOLDERS = {
+    "examples": TESTS.parent / "docs" / "examples",
+    "independent_checker": TESTS / "data" / "independent_checker",
+}
 ROWS: list[Any] = json.loads((TESTS / "data" / "edits.json").read_bytes())
 
 

@@ -136,7 +136,7 @@ def test_what_the_clones_give_is_above_the_exact_delta(case: int, epsilon: float
     assert known <= clones(level, respondents, epsilon) * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("people", [1, 2, 7])
+@pytest.mark.parametrize("respondents", [1, 2, 7])
 def test_it_is_the_delta_of_the_blanket(respondents: int) -> None:
     """By enumeration of all n-tuples of V, up to the grid."""
     mechanism, epsilon = random_mechanism(3, 3, 5, 4), 0.2
@@ -168,8 +168,8 @@ def test_more_people_hide_better_and_no_more_than_all() -> None:
 
 
 @pytest.mark.parametrize(
-    ("people", "epsilon", "said"),
-    [(0, 1, "people"), (10**6 + 1, 1, "people"), (5, -1, "epsilon"), (5, 21, "epsilon"), (5, 10**400, "epsilon")],
+    ("respondents", "epsilon", "said"),
+    [(0, 1, "respondents"), (10**6 + 1, 1, "people"), (5, -1, "epsilon"), (5, 21, "epsilon"), (5, 10**400, "epsilon")],
 )
 def test_what_makes_no_sense_is_refused(respondents: int, epsilon: int, said: str) -> None:
     with pytest.raises(InputError, match=said):

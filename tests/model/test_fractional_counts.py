@@ -82,6 +82,6 @@ def test_nothing_says_that_they_were_counted(capsys: pytest.CaptureFixture[str])
 
 
 def test_people_are_drawn_by_number_where_a_model_has_counts_only(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["models", "people", "survey-yes-no", "-o", "people.csv"]) == 2
+    assert cli.main(["models", "records", "survey-yes-no", "-o", "people.csv"]) == 2
     assert "has frequencies, not numbers of people; give --count, as 5000" in capsys.readouterr().err
-    assert cli.main(["models", "people", "survey-yes-no", "--count", "50", "-o", "people.csv"]) == 0
+    assert cli.main(["models", "records", "survey-yes-no", "--count", "50", "-o", "people.csv"]) == 0

@@ -252,9 +252,9 @@ def test_the_picture_places_what_it_shows() -> None:
     [
         (["solve", "adult-pram", "--data", "people.csv"], "--data needs --column"),
         (["solve", "adult-pram", "--column", "level"], "--column needs --data"),
-        (["models", "people", "none", "-o", "x.csv"], "none"),
-        (["models", "people", "adult-pram", "-o", "people.csv"], "this file exists already"),
-        (["models", "people", "adult-pram", "-o", "x.csv", "--count", "0"], "it is 0, which is not an integer from 1"),
+        (["models", "records", "none", "-o", "x.csv"], "none"),
+        (["models", "records", "adult-pram", "-o", "people.csv"], "this file exists already"),
+        (["models", "records", "adult-pram", "-o", "x.csv", "--count", "0"], "it is 0, which is not an integer from 1"),
     ],
 )
 def test_bad_commands(arguments: list[str], what: str, capfd: pytest.CaptureFixture[str]) -> None:
@@ -452,7 +452,7 @@ def test_synthetic_people_are_the_same_for_a_seed_and_follow_the_prior() -> None
 
 
 def test_the_command_draws_as_many_as_were_counted(capfd: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["models", "people", "adult-pram", "--column", "education", "-o", "p.csv"]) == 0
+    assert cli.main(["models", "records", "adult-pram", "--column", "education", "-o", "p.csv"]) == 0
     assert "32,561 synthetic records" in capfd.readouterr().out
     assert sum(count_records("p.csv", ["education"]).values()) == 32_561
 

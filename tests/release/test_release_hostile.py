@@ -433,7 +433,7 @@ def test_no_name_of_a_file_reaches_the_terminal_as_it_is(capfd: pytest.CaptureFi
         ["solve", "survey-yes-no", "--out", str(folder / "out")],
         ["report", str(folder / "out"), "-o", str(folder / "page.html")],
         ["identify", str(folder / "out"), "-o", str(folder / "new" / "m.json")],
-        ["models", "people", "adult-pram", "--count", "9", "-o", str(folder / "people.csv")],
+        ["models", "records", "adult-pram", "--count", "9", "-o", str(folder / "people.csv")],
         ["estimate", "m.json", str(folder / "t.protected.csv"), "--column", "x", "--plot", str(folder / "e.svg")],
         ["sweep", "survey-yes-no", "--over", "gamma=2,3", "-o", str(folder / "sweep.csv")],
         ["sweep", str(folder / "none.toml"), "--epsilon", "1"],

@@ -214,10 +214,10 @@ def test_what_it_refuses() -> None:
         rr.Problem(rr.Maximize(rr.MutualInformation(PRIOR)), [rr.LDP(1)]),
     ):
         with pytest.raises(NoMethod, match="relaxed is for information") as caught:
-            problem.solve("relaxed")
+            problem.solve("entropy_floor")
         assert "\n" not in str(caught.value)
     with pytest.raises(NoMethod, match="solvers itself"):
-        rr.Problem(rr.Maximize(rr.MutualInformation(PRIOR)), [rate("0.5")]).solve("relaxed", solver="scs")
+        rr.Problem(rr.Maximize(rr.MutualInformation(PRIOR)), [rate("0.5")]).solve("entropy_floor", solver="scs")
 
 
 def test_no_mechanism_is_proved_to_be_none() -> None:

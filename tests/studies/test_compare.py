@@ -486,7 +486,7 @@ def test_exports_have_claims_breaches_versions_and_runs(tmp_path: Path) -> None:
 def test_a_method_that_needs_the_true_answers_says_that_none_may_release_them() -> None:
     goal = rr.Maximize(rr.MutualInformation(rr.Prior.uniform(3)))
     with pytest.raises(rr.NoMethod, match="the constraints do not let a mechanism release the true answers"):
-        rr.Problem(goal, [rr.LDP(1)]).solve("truth")
+        rr.Problem(goal, [rr.LDP(1)]).solve("identity")
 
 
 @pytest.mark.usefixtures("here")

@@ -47,7 +47,7 @@ from rropt.solve.relaxations.composed import ComposedMethod
 from rropt.solve.relaxations.conic_optimum import conic_optimum
 from rropt.solve.relaxations.local import LocalSearch
 
-QUICK = ("tangent", "linear", "capacity")
+QUICK = ("convex_minimum", "linear", "capacity")
 """Methods that solve a convex problem, and do not search."""
 
 

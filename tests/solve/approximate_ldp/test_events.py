@@ -123,10 +123,12 @@ def test_merging_keeps_most() -> None:
 def test_what_the_method_does_not_take_is_said() -> None:
     rules = [rr.ApproximateLDP(1, delta="0.1")]
     with pytest.raises(rr.NoMethod, match="events maximises mutual information"):
-        rr.Problem(rr.Minimize(rr.MinimaxRisk(PRIOR)), rules, inputs=PRIOR.labels, outputs=PRIOR.labels).solve("events")
+        rr.Problem(rr.Minimize(rr.MinimaxRisk(PRIOR)), rules, inputs=PRIOR.labels, outputs=PRIOR.labels).solve(
+            "approximate_ldp"
+        )
     with pytest.raises(rr.NoMethod, match="an output for each action"):
         rr.Problem(rr.Maximize(rr.BayesSuccess(PRIOR)), rules, inputs=PRIOR.labels, outputs=list("abcdefg")).solve(
-            "actions"
+            "merge_outputs"
         )
     program = compiled(rr.MutualInformation(PRIOR))
     assert ApproximateLdpMethod().refusal(program, "clarabel") is not None
