@@ -8,7 +8,7 @@ import difflib
 from importlib import resources
 from pathlib import Path
 
-from rropt.errors import InputError
+from rropt.errors import InputError, UnknownName
 
 __all__ = ["PAPERS", "about", "list_models", "model_path", "source_path"]
 
@@ -66,7 +66,7 @@ def _check_known(name: str, known: list[str]) -> None:
     if name not in known:
         close = difflib.get_close_matches(name, known, n=1)
         remedy = f"did you mean {close[0]}? The models are: " if close else "the models are: "
-        raise InputError(f"no shipped model is called {name!r}", "models", remedy + ", ".join(known))
+        raise UnknownName(f"no shipped model is called {name!r}", "models", remedy + ", ".join(known))
 
 
 def _file(name: str) -> Path:

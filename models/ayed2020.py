@@ -21,7 +21,7 @@ from rropt.models.plots import Curve, Figure, Panel, Table
 
 from rropt.declare.constraints import LDP, UniformOffDiagonal
 from rropt.declare.objectives import MutualInformation
-from rropt.errors import InputError
+from rropt.errors import OutOfRange, UnknownName
 from rropt.estimation.information import plug_in_information
 from rropt.exact import exp_enclosure
 from rropt.mechanisms.estimators.likelihood import maximum_likelihood
@@ -86,7 +86,7 @@ def prior(scenario: str, seed: int = 1) -> Prior:
     if scenario in SCENARIOS:
         return Prior.from_probabilities(list(SCENARIOS[scenario]))
     if scenario != "III":
-        raise InputError(f"no scenario is called {scenario!r}", "ayed2020", "use I, II, III or IV")
+        raise UnknownName(f"no scenario is called {scenario!r}", "ayed2020", "use I, II, III or IV")
     drawn = np.random.default_rng([seed, 3]).gamma(1.0, 5.0, 30)
     return Prior.from_counts([round(1e6 * float(share)) or 1 for share in drawn / drawn.sum()])
 
@@ -112,7 +112,7 @@ def fact_1(size: int, alpha: object) -> tuple[list[tuple[Fraction, ...]], list[F
     Raises InputError.
     """
     if size < 2:
-        raise InputError(f"there are {size} categories", "fact_1", "give at least 2")
+        raise OutOfRange(f"there are {size} categories", "fact_1", "give at least 2")
     g = LDP(alpha).level.ratio.lower
     kinds = [(Fraction(size - 1), g, g), (Fraction(-1), -g * (size - 1), Fraction(-1)), (Fraction(-1), g, g - 1)]
     rows, bounds = [], []
@@ -145,7 +145,7 @@ def table(number: int) -> Table:
     there.
     """
     if number not in (1, 2, 3, 4):
-        raise InputError(f"there is no table {number}", "ayed2020", "there are 1 to 4")
+        raise UnknownName(f"there is no table {number}", "ayed2020", "there are 1 to 4")
     scenario = ("I", "II", "III", "IV")[number - 1]
     p = [float(one) for one in prior(scenario).probabilities]
     header = ["alpha", *(f"published #{name}" for name in NAMES), *(f"certified #{name}" for name in NAMES)]
@@ -226,9 +226,9 @@ def best_arrangement(scenario: str, counts: Sequence[int], alpha: object) -> tup
 def checked(number: int, draws: int | None, seed: int, *rest: object) -> int:
     """The number of runs that `figure` will take. Raises InputError for an unknown figure."""
     if number not in FIGURES:
-        raise InputError(f"there is no figure {number}", "ayed2020", "there are 1 to 6")
+        raise UnknownName(f"there is no figure {number}", "ayed2020", "there are 1 to 6")
     if draws is not None and draws < 1:
-        raise InputError(f"it is {draws}", "draws", "give a positive number")
+        raise OutOfRange(f"it is {draws}", "draws", "give a positive number")
     return RUNS if draws is None else draws
 
 

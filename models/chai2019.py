@@ -23,7 +23,7 @@ from rropt.models.chai2019_designs import (
 )
 from rropt.models.plots import Area, Curve, Figure, Panel, Table
 
-from rropt.errors import InputError
+from rropt.errors import InputError, Missing, UnknownName
 from rropt.exact import declared_text, rational
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.set_outputs import SubsetSelection
@@ -195,7 +195,7 @@ def _family(
     sizes: Sequence[int], gammas: Sequence[object], against: str, value: Callable[[int, Fraction], Fraction]
 ) -> tuple[Curve, ...]:
     if against not in ("k", "gamma") or not sizes or not gammas:
-        raise InputError(f"against is {against!r}, or nothing is given", "figure", "use 'k' or 'gamma'")
+        raise Missing(f"against is {against!r}, or nothing is given", "figure", "use 'k' or 'gamma'")
     ratios = [checked_ratio(max(sizes), gamma) for gamma in gammas]
     if against == "gamma":
         low, high = float(min(ratios)), float(max(ratios))
@@ -277,7 +277,7 @@ def figure(
 def checked(number: int, draws: int | None, *rest: object) -> None:
     """Raise InputError for what `figure` cannot make."""
     if number not in FIGURES:
-        raise InputError(f"there is no figure {number}", "chai2019", "there are 1 to 7")
+        raise UnknownName(f"there is no figure {number}", "chai2019", "there are 1 to 7")
     if draws is not None:
         raise InputError("nothing is drawn at random here", "draws", "leave it out")
 
@@ -285,7 +285,7 @@ def checked(number: int, draws: int | None, *rest: object) -> None:
 def table(number: int) -> Table:
     """Table 1: computed and published numbers side by side. Raises InputError."""
     if number not in TABLES:
-        raise InputError(f"there is no table {number}", "chai2019", "there is table 1")
+        raise UnknownName(f"there is no table {number}", "chai2019", "there is table 1")
     header = ("k", "gamma", "q", "answers", "published q", "published answers")
     rows = [(cell.k, declared_text(cell.gamma), cell.q, cell.answers, *cell.published) for cell in table_1()]
     return Table("chai2019-table-1", "Minimax sizes and numbers of answers", header, tuple(rows))

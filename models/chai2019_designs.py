@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from rropt.errors import InputError
+from rropt.errors import InputError, OutOfRange, UnknownName
 from rropt.exact import rational
 from rropt.mechanisms.set_outputs import Rappor, UnaryEncoding
 from rropt.model.prior import Prior
@@ -143,8 +143,8 @@ def efficiency(k: int, gamma: object) -> Efficiency:
 def checked_ratio(k: int, gamma: object) -> Fraction:
     """`gamma` > 1 as it was given, for `k` >= 2 categories. Raises InputError."""
     if not isinstance(k, int) or isinstance(k, bool) or k < 2:
-        raise InputError(f"k is {k!r}", "chai2019", "give a whole number from 2")
+        raise UnknownName(f"k is {k!r}", "chai2019", "give a whole number from 2")
     ratio = rational(gamma, "gamma")
     if ratio <= 1:
-        raise InputError(f"it is {gamma}, not above 1", "gamma", "try 3")
+        raise OutOfRange(f"it is {gamma}, not above 1", "gamma", "try 3")
     return ratio

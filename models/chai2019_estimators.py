@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from rropt.models.chai2019_designs import checked_ratio
 
-from rropt.errors import InputError
+from rropt.errors import Conflict, OutOfRange
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.set_outputs import UnaryEncoding
 
@@ -25,7 +25,7 @@ def wide_design(k: int, outputs: int, privacy_ratio: object) -> Mechanism:
     """
     ratio = checked_ratio(k, privacy_ratio)
     if outputs < k:
-        raise InputError(f"there are {outputs} outputs for {k} categories", "wide_design", f"give at least {k}")
+        raise OutOfRange(f"there are {outputs} outputs for {k} categories", "wide_design", f"give at least {k}")
     whole = ratio + outputs - 1
     rows = [[(ratio if x == y else Fraction(1)) / whole for y in range(outputs)] for x in range(k)]
     return Mechanism.from_rationals(rows, inputs=range(k), outputs=range(outputs))
@@ -38,5 +38,5 @@ def customary_estimate(design: UnaryEncoding, included: Sequence[int], responden
     1) for RAPPOR. It is unbiased; the minimax estimator has less risk (Theorem 7.3). Raises InputError.
     """
     if respondents < 1 or len(included) != len(design.labels) or not all(0 <= one <= respondents for one in included):
-        raise InputError("the counts do not fit", "customary_estimate", "give for each category 0 to n answers of n")
+        raise Conflict("the counts do not fit", "customary_estimate", "give for each category 0 to n answers of n")
     return tuple((Fraction(one, respondents) - design.absent) / (design.present - design.absent) for one in included)

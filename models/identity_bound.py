@@ -12,7 +12,7 @@ from functools import cache
 
 from rropt.models.plots import Table
 
-from rropt.errors import InputError
+from rropt.errors import UnknownName
 from rropt.exact import Interval, dyadic_up
 from rropt.mechanisms.families.block_choice import choose_blocks, ladder
 from rropt.mechanisms.families.frequency_blocks import FrequencyBlocks, holds, least_theta
@@ -225,7 +225,7 @@ def table(number: int) -> Table:
             mean = sum((t * q for t, q in zip(COUNTS, blocks.column(y), strict=True)), Fraction(0))
             rows.append((y + 1, COUNTS[y], mean, f"{float(printed):.4e}", f"{float(exact):.4e}"))
     else:
-        raise InputError(f"there is no table {number}", "identity_bound", "there are 1 and 2, and no figures")
+        raise UnknownName(f"there is no table {number}", "identity_bound", "there are 1 and 2, and no figures")
     title = "least block sizes" if number == 1 else "the example"
     return Table(f"identity_bound-table-{number}", f"Identity disclosure, Table {number}: {title}", header, tuple(rows))
 

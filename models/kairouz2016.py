@@ -17,7 +17,7 @@ from fractions import Fraction
 
 from rropt.declare.constraints import LDP
 from rropt.declare.objectives import MutualInformation
-from rropt.errors import InputError
+from rropt.errors import OutOfRange, TooLarge
 from rropt.exact import rational
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Prior
@@ -49,7 +49,7 @@ def staircase(prior: Prior, sets: Sequence[Sequence[int]], weights: Sequence[Fra
         for x in range(len(prior))
     ]
     if any(sum(row, Fraction(0)) != 1 for row in rows):
-        raise InputError("the rows do not sum to 1", "staircase", "weigh the sets so that they cover all inputs alike")
+        raise OutOfRange("the rows do not sum to 1", "staircase", "weigh the sets so that they cover all inputs alike")
     return Mechanism.from_rationals(rows, inputs=prior.labels)
 
 
@@ -63,7 +63,7 @@ def best_sets(prior: Prior) -> tuple[tuple[int, ...], ...]:
     """The sets T with P(T) nearest 1/2, one of each pair of complements (the one with input 0). Raises InputError."""
     size = len(prior)
     if size > LARGEST:
-        raise InputError(f"{size} inputs have too many sets", "binary mechanism", f"give at most {LARGEST}")
+        raise TooLarge(f"{size} inputs have too many sets", "binary mechanism", f"give at most {LARGEST}")
     p = prior.probabilities
     found: dict[Fraction, list[tuple[int, ...]]] = {}
     for bits in range(1, 1 << size, 2):

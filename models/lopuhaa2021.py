@@ -23,7 +23,7 @@ from rropt.models.plots import Curve, Figure, Panel
 
 from rropt.declare.constraints import RLDP
 from rropt.declare.objectives import MutualInformation
-from rropt.errors import InputError
+from rropt.errors import OutOfRange, UnknownName
 from rropt.mechanisms.robust import (
     ConditionalReporting,
     IndependentReporting,
@@ -374,13 +374,13 @@ def checked(number: int, draws: int | None, seed: int, points: int, calibration:
     """Raise InputError, before anything is computed, for what `figure` cannot take."""
     if number not in FIGURES:
         known = f"{min(FIGURES)} to {max(FIGURES)}"
-        raise InputError(f"there is no figure {number}", "lopuhaa2021", f"its experiments are figures {known}")
+        raise UnknownName(f"there is no figure {number}", "lopuhaa2021", f"its experiments are figures {known}")
     for name, value, least in (("draws", 1 if draws is None else draws, 1), ("points", points, 2), ("seed", seed, 0)):
         if value < least:
-            raise InputError(f"it is {value}", name, f"give at least {least}")
+            raise OutOfRange(f"it is {value}", name, f"give at least {least}")
     checked_way(calibration, "figure")
     if not 0 < time_limit < math.inf:
-        raise InputError(f"it is {time_limit}", "time_limit", "give seconds above 0")
+        raise OutOfRange(f"it is {time_limit}", "time_limit", "give seconds above 0")
 
 
 def _entropy(probabilities: np.ndarray) -> float:

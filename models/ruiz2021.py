@@ -12,7 +12,7 @@ from rropt.models.plots import Curve, Figure, Panel, Table
 
 from rropt.declare.constraints import Bistochastic, EntropyRate
 from rropt.declare.objectives import Trace
-from rropt.errors import InputError
+from rropt.errors import InputError, UnknownName
 from rropt.exact import Interval
 from rropt.mechanisms.families.bistochastic import (
     Family,
@@ -84,7 +84,7 @@ def table_1() -> tuple[Cell, ...]:
 def table(number: int) -> Table:
     """Table 1: computed (rounded to nine digits) and published percentages side by side. Raises InputError."""
     if number != 1:
-        raise InputError(f"there is no table {number}", "ruiz2021", "there is table 1")
+        raise UnknownName(f"there is no table {number}", "ruiz2021", "there is table 1")
     header = ("row", "parameter", "value", "percent", "published", "confirmed", "remark")
     rows = [
         (one.row, one.parameter, one.value, f"{float(one.percent):.9f}", one.published, one.confirmed, one.remark)
@@ -150,7 +150,7 @@ def figure(
 def checked(number: int, draws: int | None, seed: int, points: int, calibration: str, time_limit: float) -> None:
     """Raise InputError for what `figure` cannot make."""
     if number not in (1, 2, 3):
-        raise InputError(f"{number} is not a figure", "ruiz2021", "there are 1, 2 and 3")
+        raise UnknownName(f"{number} is not a figure", "ruiz2021", "there are 1, 2 and 3")
     if points < 2:
         raise InputError(f"{points} points make no figure", "points", "give at least 2")
 

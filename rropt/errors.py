@@ -74,7 +74,7 @@ def positive_integer(number: object, where: str, remedy: str = "try 2", *, most:
     """`number`, which must be an integer from 1 to `most` (None: of any size). Raises InputError."""
     if isinstance(number, bool) or not isinstance(number, int) or number < 1 or (most is not None and number > most):
         kind = "a positive integer" if most is None else f"an integer from 1 to {most:,}"
-        raise InputError(f"it is {shown(number)}, which is not {kind}", where, remedy)
+        raise OutOfRange(f"it is {shown(number)}, which is not {kind}", where, remedy)
     return number
 
 
@@ -104,7 +104,86 @@ def counted(number: int, things: str) -> str:
 
 
 class InputError(RroptError, ValueError):
-    """An argument or a file is unusable (exit status 2 at the command line)."""
+    """An argument or a file is unusable (exit status 2 at the command line).
+
+    `code` names the kind of fault and stays as it is when a sentence is reworded: match `code` and `where`, not the
+    text. Each code has a class of its own below; what is none of these has the code "invalid".
+    """
+
+    code: str = "invalid"
+
+    def at(self, where: str, remedy: str | None = None) -> "InputError":
+        """The same error at another place, or with another remedy."""
+        kind = InputError if isinstance(self, SettingNeeded) else type(self)
+        moved = kind(self.what, where, self.remedy if remedy is None else remedy)
+        moved.code = self.code
+        return moved
+
+
+class Conflict(InputError):
+    """Two arguments or parts do not fit together: both given, of other sizes, or of other labels."""
+
+    code = "conflict"
+
+
+class Duplicate(InputError):
+    """A name or a value occurs twice."""
+
+    code = "duplicate"
+
+
+class Missing(InputError):
+    """Something that is needed is not given or is empty."""
+
+    code = "missing"
+
+
+class NotInstalled(InputError):
+    """An optional package is missing, or its version is too low."""
+
+    code = "not_installed"
+
+
+class NotWritten(InputError):
+    """A file cannot be written, or exists already."""
+
+    code = "not_written"
+
+
+class OutOfRange(InputError):
+    """A number is outside of its range."""
+
+    code = "out_of_range"
+
+
+class Refused(InputError):
+    """A release is refused because it would reveal more than it states."""
+
+    code = "refused"
+
+
+class TooLarge(InputError):
+    """An input is larger than rropt takes."""
+
+    code = "too_large"
+
+
+class UnknownName(InputError):
+    """A name is not one of those that exist."""
+
+    code = "unknown_name"
+
+
+class Unreadable(InputError):
+    """A file cannot be read, or is not what it is read as."""
+
+    code = "unreadable"
+
+
+class WrongType(InputError):
+    """A value is of another type or form than needed."""
+
+    code = "wrong_type"
 
 
 class SettingNeeded(InputError):
@@ -113,13 +192,15 @@ class SettingNeeded(InputError):
     In Python it is written `key='value'`; a problem file and the command line write it otherwise (`with_setting`).
     """
 
+    code = "setting_needed"
+
     def __init__(self, what: str, where: str, remedy: str, key: str, value: str) -> None:
         self.key, self.value, self._form = key, value, remedy
         super().__init__(what, where, remedy.format(f"{key}={value!r}"))
 
     def with_setting(self, setting: str) -> InputError:
         """The same error with the setting written as a reader of another kind writes it."""
-        return InputError(self.what, self.where, self._form.format(setting))
+        return self.at(self.where, self._form.format(setting))
 
 
 class NoMethod(RroptError):
@@ -132,7 +213,7 @@ def in_file(where: object) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        raise InputError(error.what, f"{where}: {error.where}", error.remedy) from None
+        raise error.at(f"{where}: {error.where}") from None
 
 
 def reason(error: Exception) -> str:

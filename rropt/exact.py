@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 from flint import arb, ctx, fmpq, fmpz
 
-from rropt.errors import InputError, counted, shown as quoted
+from rropt.errors import InputError, OutOfRange, TooLarge, WrongType, counted, shown as quoted
 
 T = TypeVar("T")
 
@@ -47,21 +47,21 @@ def rational(number: object, where: str = "number") -> Fraction:
     if isinstance(number, Fraction):
         return number
     if isinstance(number, int) and number.bit_length() > LONGEST_INTEGER:
-        raise InputError("the number is out of range", where, "at most 4,000 digits are read")
+        raise OutOfRange("the number is out of range", where, "at most 4,000 digits are read")
     if type(number) is int:
         return Fraction(number)
     if isinstance(number, float) and math.isfinite(number):
         # NumPy's float64 too, whose own repr names the type. Of a Decimal nothing is left to reduce.
         return Fraction(Decimal(float.__repr__(number)))
     if isinstance(number, bool) or type(number).__name__ in ("bool", "bool_"):
-        raise InputError(f"a truth value ({number}) stands where a number is needed", where, "give a number")
+        raise WrongType(f"a truth value ({number}) stands where a number is needed", where, "give a number")
     if isinstance(number, numbers.Integral):
         return Fraction(int(number))
     if isinstance(number, numbers.Real) and not isinstance(number, numbers.Rational):
         # str of a NumPy scalar is its own shortest decimal (float32(0.1) is 0.1), repr names the type.
         value = float(number)
         if not math.isfinite(value):
-            raise InputError(f"{number} is not a finite number", where, "give a finite one")
+            raise OutOfRange(f"{number} is not a finite number", where, "give a finite one")
         return Fraction(str(number))
     if isinstance(number, numbers.Rational):
         return Fraction(int(number.numerator), int(number.denominator))
@@ -69,13 +69,13 @@ def rational(number: object, where: str = "number") -> Fraction:
         return _bounded_decimal(number, where)
     if isinstance(number, str):
         return _rational_text(number, where)
-    raise InputError(f"{quoted(number)} is not a number", where, 'write 0.25 or "1/4"')
+    raise WrongType(f"{quoted(number)} is not a number", where, 'write 0.25 or "1/4"')
 
 
 def _rational_text(text: str, where: str) -> Fraction:
     """A decimal or a ratio of integers, with the exponent bounded before anything is expanded."""
     if len(text) > 4000:
-        raise InputError(f"a number of {counted(len(text), 'characters')} is too long", where, "at most 4,000 are read")
+        raise TooLarge(f"a number of {counted(len(text), 'characters')} is too long", where, "at most 4,000 are read")
     try:
         over, slash, under = text.partition("/")
         if slash and text.isascii() and over.isdigit() and under.isdigit():
@@ -86,16 +86,16 @@ def _rational_text(text: str, where: str) -> Fraction:
     except InputError:
         raise
     except (ValueError, ZeroDivisionError, InvalidOperation):
-        raise InputError(f"{quoted(text)} is not a number", where, 'write 0.25 or "1/4"') from None
+        raise WrongType(f"{quoted(text)} is not a number", where, 'write 0.25 or "1/4"') from None
 
 
 def _bounded_decimal(value: Decimal, where: str) -> Fraction:
     """A finite decimal of at most 4,000 digits, refused before it is expanded where it is longer."""
     if not value.is_finite():
-        raise InputError(f"{value} is not a finite number", where, "give a finite one")
+        raise OutOfRange(f"{value} is not a finite number", where, "give a finite one")
     exponent = value.as_tuple().exponent
     if value and (abs(value.adjusted()) > 4000 or not isinstance(exponent, int) or abs(exponent) > 4000):
-        raise InputError("the number is out of range", where, "at most 4,000 digits are read")
+        raise OutOfRange("the number is out of range", where, "at most 4,000 digits are read")
     return Fraction(value)
 
 
@@ -107,7 +107,7 @@ def coefficient(number: object, where: str) -> Fraction:
     value = rational(number, where)
     size, parts = abs(value.numerator), value.denominator
     if size and not (size <= LARGEST_COEFFICIENT * parts and parts <= LARGEST_COEFFICIENT * size):
-        raise InputError("the number is too large or too small for a solver", where, "rescale it")
+        raise TooLarge("the number is too large or too small for a solver", where, "rescale it")
     return value
 
 

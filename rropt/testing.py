@@ -15,7 +15,7 @@ from flint import arb
 
 from rropt.declare.constraints import LDP, Constraint
 from rropt.declare.objectives import BayesSuccess, Objective, Trace
-from rropt.errors import InputError, NoMethod
+from rropt.errors import InputError, NoMethod, WrongType
 from rropt.exact import ball
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.convex_terms import ConvexTerm
@@ -110,7 +110,7 @@ def run(
         _hold_relaxation(thing, points)  # type: ignore[arg-type]
     else:
         where = "rropt.testing.run"
-        raise InputError(
+        raise WrongType(
             f"{type(thing).__name__} is not an objective or a constraint", where, "a relaxation needs points"
         )
 

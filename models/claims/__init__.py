@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from rropt.comparison.claims import SHIPPED, Claim
-from rropt.errors import InputError
+from rropt.errors import UnknownName
 
 __all__ = ["PAPERS", "claims_of", "select"]
 
@@ -43,7 +43,7 @@ def select(names: Sequence[str]) -> tuple[Claim, ...]:
             words = [*PAPERS, *(claim.id for claim in known)]
             close = difflib.get_close_matches(name, words, n=1, cutoff=0.5)
             remedy = f"did you mean {close[0]}? " if close else ""
-            raise InputError(
+            raise UnknownName(
                 f"no paper and no claim is called {name!r}", "claims", f"{remedy}The papers are: {', '.join(PAPERS)}"
             )
         wanted += [claim for claim in found if claim not in wanted]

@@ -12,7 +12,7 @@ import typer
 
 from rropt.cli.data import find_problem
 from rropt.cli.lines import AsJson, say, wrote
-from rropt.errors import InputError, counted, plain
+from rropt.errors import Conflict, InputError, counted, plain
 
 if TYPE_CHECKING:
     from rropt.comparison.audit import Audit
@@ -60,7 +60,7 @@ def audit_matrix(
     from rropt.problem_file import load_problem
 
     if problem is not None and epsilon is not None:
-        raise InputError("--epsilon and --problem are both given", matrix, "give one of them")
+        raise Conflict("--epsilon and --problem are both given", matrix, "give one of them")
     at = None if prior is None else Prior.from_csv(prior)
     declared = None if problem is None else load_problem(find_problem(problem), prior=at)
     if improved is not None:

@@ -11,7 +11,7 @@ import typer
 
 from rropt.cli.data import declared_problem, find_problem
 from rropt.cli.lines import Delimiter, Null, PublicCounts, say
-from rropt.errors import InputError
+from rropt.errors import InputError, Missing
 from rropt.io.files import write_whole
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def check(
         names = ("--data", "--column", "--delimiter", "--null", "--public-counts")
         for name, value in zip(names, options, strict=True):
             if value is not None:
-                raise InputError(f"{name} needs --problem", "check", "give --problem as well")
+                raise Missing(f"{name} needs --problem", "check", "give --problem as well")
     if core and find_core() is None:
         found = f"{NAME} is not on PATH, and {VARIABLE} is not set: the kernel of rropt checks"
         print(f"rropt: {found}; {BUILD}", file=sys.stderr)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rropt.cli.lines import is_output, say, wrote
-from rropt.errors import InputError, counted
+from rropt.errors import Conflict, Duplicate, InputError, Missing, NotWritten, UnknownName, WrongType, counted
 
 if TYPE_CHECKING:
     from rropt.declare.constraints import Constraint
@@ -45,7 +45,7 @@ def draw_people(
 
     prior = load_problem(model_path(name)).objective.prior
     if prior is None:
-        raise InputError(f"the model {name!r} has no prior", WHERE, "choose another")
+        raise Missing(f"the model {name!r} has no prior", WHERE, "choose another")
     if count is None and prior.declared != "counts":
         raise InputError(f"the model {name!r} has frequencies, not numbers of people", WHERE, "give --count, as 5000")
     number = sum(prior.weights) if count is None else count
@@ -62,11 +62,11 @@ def solver_options(given: list[str] | None) -> dict[str, Any] | None:
     for entry in given:
         name, equals, text = entry.partition("=")
         if not equals or not name:
-            raise InputError(f"{entry!r} is not of the form NAME=VALUE", "--solver-option", "as eps_abs=1e-10")
+            raise WrongType(f"{entry!r} is not of the form NAME=VALUE", "--solver-option", "as eps_abs=1e-10")
         table, point, key = name.partition(".")
         inside = found.setdefault(table, {}) if point else found
         if not isinstance(inside, dict):
-            raise InputError(f"{table} is given twice", "--solver-option", "leave one out")
+            raise Duplicate(f"{table} is given twice", "--solver-option", "leave one out")
         inside[key if point else name] = _setting(text)
     return found
 
@@ -102,9 +102,9 @@ def find_problem(name: str) -> Path:
     if name in list_models():
         return model_path(name)
     if path.is_dir():
-        raise InputError("this is a folder", name, "give a problem file (.toml), or the name of a model")
+        raise NotWritten("this is a folder", name, "give a problem file (.toml), or the name of a model")
     if path.suffix or len(path.parts) > 1:
-        raise InputError("there is no such problem file", name, "check the path, or see: rropt models list")
+        raise UnknownName("there is no such problem file", name, "check the path, or see: rropt models list")
     return model_path(name)
 
 
@@ -127,7 +127,7 @@ def declared_problem(
         alone = next((name for name, value in given.items() if value is not None), None)
         if alone is not None:
             missing = "--column" if column is None and data is not None else "--data"
-            raise InputError(f"{alone} needs {missing}", command, "as --data people.csv --column education")
+            raise Missing(f"{alone} needs {missing}", command, "as --data people.csv --column education")
         return read_problem(source)
     prior = _count(data, column, delimiter, null)
     return read_problem(source, prior=prior if step is None else rounded_prior(prior, step))
@@ -166,17 +166,17 @@ def noisy_problem(
 
     prior = exact.problem.objective.prior
     if epsilon is None:
-        raise InputError("--accountant and --population need --public-epsilon", "solve", "give it, or leave these out")
+        raise Missing("--accountant and --population need --public-epsilon", "solve", "give it, or leave these out")
     if step is not None:
-        raise InputError("--public-epsilon and --public-counts are both given", "solve", "give one of them")
+        raise Conflict("--public-epsilon and --public-counts are both given", "solve", "give one of them")
     if data is None:
         remedy = "as --data people.csv --column education --public-epsilon 0.5 --accountant PATH"
-        raise InputError("--public-epsilon needs the counts of --data", "solve", remedy)
+        raise Missing("--public-epsilon needs the counts of --data", "solve", remedy)
     if prior is None:
         remedy = "leave out --public-epsilon"
-        raise InputError("the objective does not use frequencies, so they need no noise", str(source), remedy)
+        raise Missing("the objective does not use frequencies, so they need no noise", str(source), remedy)
     if not exact.named:
-        raise InputError("[input] names no categories", str(source), "name all of them there: they are public")
+        raise UnknownName("[input] names no categories", str(source), "name all of them there: they are public")
     found = noisy_prior(prior, epsilon, Path(data), folder, known_place(accountant), population)
     return load_problem(source, prior=found)
 
@@ -201,7 +201,7 @@ def _counted(data: str, column: str, delimiter: str | None, null: str | None) ->
     if Path(data).suffix.lower() not in COLUMNAR:
         return Prior.from_csv(data, column=column, delimiter=delimiter, null=null)
     if delimiter is not None:
-        raise InputError("--delimiter is for text files", data, "leave it out")
+        raise Conflict("--delimiter is for text files", data, "leave it out")
     need("pyarrow", "tables", data)
     from rropt.release.tables.columns import count_column
 
@@ -216,7 +216,7 @@ def designs_of(
     from rropt.release import load_design, load_release
 
     if len(set(columns)) < len(columns):
-        raise InputError("a column is named twice", "--column", "name it once")
+        raise Duplicate("a column is named twice", "--column", "name it once")
     if not mechanism.endswith(".toml"):
         return {tuple(columns): load_design(mechanism, check=False)}, None
     plan = load_release(mechanism, check=False)
@@ -239,7 +239,7 @@ def read_where(given: list[str] | None) -> dict[str, str]:
     for one in given or ():
         name, mark, value = one.partition("=")
         if not name or not mark or found.setdefault(name, value) != value:
-            raise InputError(
+            raise WrongType(
                 f"{one!r} is not of the form COLUMN=VALUE", "--where", "write --where sex=Female, each column once"
             )
     return found
@@ -250,9 +250,9 @@ def check_picture(plot: Path | None, truth: str | None, columns: list[str]) -> N
     from rropt.io.files import check_writable
 
     if truth is not None and plot is None:
-        raise InputError("--truth is for a picture", truth, "add --plot NAME.svg")
+        raise Conflict("--truth is for a picture", truth, "add --plot NAME.svg")
     if truth is not None and len(columns) != 1:
-        raise InputError("--truth is for one column", truth, "leave it out")
+        raise Conflict("--truth is for one column", truth, "leave it out")
     if plot is not None:
         if plot.suffix.lower() != ".svg":
             raise InputError("this picture is an SVG", str(plot), "write --plot NAME.svg")
@@ -309,7 +309,7 @@ def identify(
     from rropt.release import load_design
 
     if (out.parent / CERTIFICATE).exists():
-        raise InputError(
+        raise Conflict(
             f"its folder holds the {CERTIFICATE} of another mechanism", str(out), "write it to a folder of its own"
         )
     design = load_design(mechanism, check=False)

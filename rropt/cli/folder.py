@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rropt.cli.lines import say
-from rropt.errors import InputError, counted
+from rropt.errors import Conflict, InputError, counted
 
 if TYPE_CHECKING:
     from rropt.release import Release
@@ -56,9 +56,9 @@ def apply_folder(
     from rropt.studies.reports import terminal
 
     if force:
-        raise InputError("--force is for one file", data, "release that file alone with --force")
+        raise Conflict("--force is for one file", data, "release that file alone with --force")
     if delimiter is not None:
-        raise InputError("--delimiter is for text files", data, "leave it out: these are .parquet files")
+        raise Conflict("--delimiter is for text files", data, "leave it out: these are .parquet files")
     try:
         with terminal.sweep_progress("releasing") as report:
             found = release_folder(

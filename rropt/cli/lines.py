@@ -9,7 +9,7 @@ from typing import Annotated, Any, get_args, get_type_hints
 import typer
 from typer.core import TyperCommand
 
-from rropt.errors import InputError, plain
+from rropt.errors import Duplicate, plain
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 Delimiter = Annotated[
@@ -34,7 +34,7 @@ class Command(TyperCommand):
             for option in order:
                 single = not getattr(option, "multiple", True) and not getattr(option, "is_flag", True)
                 if single and order.count(option) > 1:
-                    raise InputError(f"{option.opts[0]} is given more than once", ctx.command_path, "give it once")
+                    raise Duplicate(f"{option.opts[0]} is given more than once", ctx.command_path, "give it once")
             return found
 
         parser.parse_args = parse_args

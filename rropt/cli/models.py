@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from rropt.cli.lines import say, wrote
-from rropt.errors import InputError
+from rropt.errors import NotWritten
 
 Shipped = Annotated[str, typer.Argument(metavar="MODEL", help="A shipped problem, or a paper.")]
 Copied = Annotated[str, typer.Argument(metavar="MODEL", help="A shipped problem.")]
@@ -52,6 +52,6 @@ def copy(
         files[out / counts] = read_text(source.parent / counts, "file of counts", limits=TABLE)
     for target in files:
         if target.exists() and not force and not is_special(target):
-            raise InputError("this file exists already", str(target), "move it away, or use --force")
+            raise NotWritten("this file exists already", str(target), "move it away, or use --force")
     for target, content in files.items():
         wrote(write_whole(target, content, new=not force))

@@ -11,7 +11,7 @@ import typer
 from rropt.cli.data import check_picture, designs_of, draw_estimate, read_where
 from rropt.cli.folder import Scheduler, Workers, apply_folder, is_folder
 from rropt.cli.lines import AsJson, Delimiter, say, wrote
-from rropt.errors import InputError, counted
+from rropt.errors import Conflict, Missing, counted
 
 APPLY_EPILOG = (
     "Exit status: 0 released, 2 bad input, or refused because it would be a second draw: nothing was written."
@@ -93,15 +93,15 @@ def apply(
         given = {"--column": column, "--null": null, "--other": other, "--as": name}
         extra = next((name for name, value in given.items() if value), None)
         if extra is not None:
-            raise InputError(f"{extra} is given together with a release file", mechanism, "write it into the file")
+            raise Conflict(f"{extra} is given together with a release file", mechanism, "write it into the file")
         plan = release.load_release(mechanism, check=not unchecked)
         declared, table, target = plan.release, data or plan.data, out or plan.output
         delimiter = delimiter or plan.delimiter
         if table is None:
-            raise InputError("it does not name the data", mechanism, 'add data = "...", or give DATA')
+            raise Missing("it does not name the data", mechanism, 'add data = "...", or give DATA')
     else:
         if data is None or not column:
-            raise InputError("no data or no column is named", mechanism, "write: rropt apply MECHANISM DATA --column C")
+            raise Missing("no data or no column is named", mechanism, "write: rropt apply MECHANISM DATA --column C")
         loaded = release.load_design(mechanism, check=not unchecked)
         declared = release.Release(release.ProtectedColumn(column, loaded, null=null, other=other, name=name))
         table, target = data, out
@@ -293,7 +293,7 @@ def verify(
     from rropt.release.storage.receipts import read_receipt
 
     if (receipt is None) != (public is None):
-        raise InputError("only one of --receipt and --public is given", "accountant verify", "give both or neither")
+        raise Conflict("only one of --receipt and --public is given", "accountant verify", "give both or neither")
     signed = None if receipt is None or public is None else read_receipt(receipt, public)
     account = Account.load(accountant_place(path), signed)
     lines, draws = counted(account.lines, "lines"), counted(len(account.entries), "draws")

@@ -11,7 +11,7 @@ import typer
 
 from rropt.cli.data import find_problem
 from rropt.cli.lines import say, wrote
-from rropt.errors import InputError, counted, plain
+from rropt.errors import Duplicate, InputError, Missing, WrongType, counted, plain
 
 if TYPE_CHECKING:
     from rropt.studies.sweeps.sweep import Swept
@@ -103,18 +103,18 @@ def _grids(given: dict[str, str | None], priors: list[str], over: list[str], dec
         if pairs is not None:
             raise InputError("its inputs are pairs", "--prior", "sweep it in Python, over prior")
         if len(set(priors)) < len(priors):
-            raise InputError("a file is given twice", "--prior", "leave one out")
+            raise Duplicate("a file is given twice", "--prior", "leave one out")
         found["prior"] = {name: Prior.from_csv(name) for name in priors}
     found |= {name: grid(text, f"--{name}") for name, text in given.items() if text is not None}
     for entry in over:
         name, equals, text = entry.partition("=")
         if not equals or not name.strip():
-            raise InputError(f"{entry!r} is not of the form NAME=GRID", "--over", "as --over ldp.epsilon=0.1:8:40")
+            raise WrongType(f"{entry!r} is not of the form NAME=GRID", "--over", "as --over ldp.epsilon=0.1:8:40")
         if name.strip() in found:
-            raise InputError(f"{name.strip()} is given twice", "--over", "leave one out")
+            raise Duplicate(f"{name.strip()} is given twice", "--over", "leave one out")
         found[name.strip()] = grid(text, f"--over {name.strip()}")
     if not found:
-        raise InputError("nothing is varied", "sweep", "as --epsilon 0.1:8:40, or --over NAME=GRID")
+        raise Missing("nothing is varied", "sweep", "as --epsilon 0.1:8:40, or --over NAME=GRID")
     return found
 
 

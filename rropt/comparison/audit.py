@@ -13,7 +13,7 @@ from rropt.comparison.robust_audit import RobustAudit, robust_audit
 from rropt.declare.constraint import described
 from rropt.declare.constraints import LDP, RLDP, Constraint
 from rropt.declare.objectives import MutualInformation
-from rropt.errors import InputError, NoMethod, counted
+from rropt.errors import Conflict, InputError, NoMethod, counted
 from rropt.exact import Interval, declared_text, float_down, float_up, rational, rational_text, rounded, shown
 from rropt.io.arguments import checked
 from rropt.io.types import Matrix, Number
@@ -198,9 +198,9 @@ def audit(
     `orientation`, `renormalise`: see `compare.orientation.oriented`. Raises InputError.
     """
     if problem is not None and epsilon is not None:
-        raise InputError("a problem and an epsilon are both given", "audit", "give one of them")
+        raise Conflict("a problem and an epsilon are both given", "audit", "give one of them")
     if problem is not None and prior is not None:
-        raise InputError("a problem and a prior are both given", "audit", "the problem has its own")
+        raise Conflict("a problem and a prior are both given", "audit", "the problem has its own")
     mechanism, word, changes = read_oriented(matrix, orientation, renormalise, delimiter)
     notes = list(changes)
     level = None if epsilon is None else Level.or_secrecy(rational(epsilon, "epsilon"))

@@ -16,7 +16,7 @@ from itertools import permutations
 
 from flint import arb, fmpz, fmpz_poly
 
-from rropt.errors import InputError, counted, shown
+from rropt.errors import Conflict, InputError, counted, shown
 from rropt.exact import ball, enclosure, log_enclosure, rational
 from rropt.io.arguments import checked
 from rropt.io.types import Number
@@ -51,7 +51,7 @@ def composed_delta(mechanisms: Sequence[AnyMechanism], epsilon: Number) -> Fract
         what = f"{counted(len(made), 'mechanisms')} and epsilon {shown(epsilon)}"
         raise InputError(what, "composed_delta", f"give 1 to {MOST_DRAWS:,}, and an epsilon of 0 or more")
     if len({one.inputs for one in made}) != 1:
-        raise InputError("their inputs differ", "composed_delta", "give mechanisms for one column")
+        raise Conflict("their inputs differ", "composed_delta", "give mechanisms for one column")
     kinds = Counter(made)
     pairs = {
         tuple((_losses(one, x, other), times) for one, times in kinds.items())

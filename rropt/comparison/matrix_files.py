@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rropt.errors import InputError, counted
+from rropt.errors import InputError, Missing, OutOfRange, TooLarge, Unreadable, counted
 from rropt.exact import rational, rounded
 from rropt.io.count_records import plain_delimiter
 from rropt.io.counts import Table
@@ -86,27 +86,27 @@ def read_matrix(path: str | os.PathLike[str], delimiter: str | None = None) -> R
         try:
             with open_file(place) as stream:
                 if os.fstat(stream.fileno()).st_size > LINES.size:
-                    raise InputError(f"it has more than {LINES.size:,} bytes", where, "audit a part of it")
+                    raise TooLarge(f"it has more than {LINES.size:,} bytes", where, "audit a part of it")
                 found = np.lib.format.read_array(stream, allow_pickle=False)
             if found.size > MOST_CELLS:
                 raise _too_many(where)
             return array_matrix(found, where)
         except OSError as error:
-            raise InputError(f"cannot read this matrix ({error.strerror or error})", where, "check the path") from None
+            raise Unreadable(f"cannot read this matrix ({error.strerror or error})", where, "check the path") from None
         except InputError:
             raise
         except Exception:  # of any kind: numpy evaluates the header, which may declare more entries than fit in memory
-            raise InputError("this is not a .npy file of numbers", where, "write it with numpy.save") from None
+            raise Unreadable("this is not a .npy file of numbers", where, "write it with numpy.save") from None
     text = read_text(place, "matrix", as_it_is=True, limits=NESTED if place.suffix == ".json" else LINES)
     if "\0" in text:
-        raise InputError("this is not a text", where, "give CSV, .npy or a mechanism file")
+        raise Unreadable("this is not a text", where, "give CSV, .npy or a mechanism file")
     if place.suffix == ".json":
         try:
             return array_matrix(json.loads(text, parse_float=Decimal), where)
         except (ValueError, RecursionError) as error:
             if isinstance(error, InputError):
                 raise
-            raise InputError(f"this is not JSON ({error})", where, "give a list of rows") from None
+            raise Unreadable(f"this is not JSON ({error})", where, "give a list of rows") from None
     return _from_text(text, where, "\t" if delimiter is None and place.suffix == ".tsv" else delimiter)
 
 
@@ -128,7 +128,7 @@ def array_matrix(matrix: Matrix, where: str = "matrix") -> RawMatrix:
 
 
 def _too_many(where: str) -> InputError:
-    return InputError(f"it has more than {MOST_CELLS:,} cells", where, "audit a part of it")
+    return TooLarge(f"it has more than {MOST_CELLS:,} cells", where, "audit a part of it")
 
 
 @dataclass(frozen=True)
@@ -200,7 +200,7 @@ def _from_text(text: str, where: str, delimiter: str | None) -> RawMatrix:
         shape, delimiter = " ".join(armadillo[1].split()), " "
         text = "\n" * armadillo[0].count("\n") + text[armadillo.end() :]
     if not text.strip():
-        raise InputError("it is empty", where, "give a matrix of probabilities")
+        raise Missing("it is empty", where, "give a matrix of probabilities")
     marks = _marks(text) if delimiter is None else [plain_delimiter(delimiter, where)]
     read, error = list[_Cells](), None
     for mark in marks:
@@ -350,7 +350,7 @@ def _matrix(cells: _Cells, layout: _Layout, where: str, shape: str | None) -> Ra
     """A text of this layout. Raises InputError for what is wrong with it."""
     body, lines = cells.texts[layout.header :], cells.lines[layout.header :]
     if not body:
-        raise InputError("it has a header and no rows", where, "give a matrix of probabilities")
+        raise Missing("it has a header and no rows", where, "give a matrix of probabilities")
     places = [f"line {line}" for line in lines]
     _rectangle([len(row) for row in body], places, where)
     columns, rows, corner = layout.columns(cells), layout.rows(cells), layout.corner(cells)
@@ -367,7 +367,7 @@ def _matrix(cells: _Cells, layout: _Layout, where: str, shape: str | None) -> Ra
             f"its header names {counted(len(columns), 'columns')} of {len(values[0])}", where, "name every column once"
         )
     if shape is not None and shape != f"{len(values)} {len(values[0])}":
-        raise InputError(f"it says it is {shape!r}, and is {len(values)} x {len(values[0])}", where, "write it again")
+        raise OutOfRange(f"it says it is {shape!r}, and is {len(values)} x {len(values[0])}", where, "write it again")
     plain = [[_plain(cell.strip(), cells.mark) for cell in row] for row in values]
     entries = []
     for name, row in zip(places, plain, strict=True):
@@ -382,7 +382,7 @@ def _entry(cell: str, where: str, mark: str) -> Fraction:
     except InputError as error:
         others = [other for other in (",", ";", "\t", "|") if other != mark and other in cell]
         hint = f"is the delimiter {others[0]!r}? say so with --delimiter" if others else error.remedy
-        raise InputError(error.what, where, hint) from None
+        raise error.at(where, hint) from None
 
 
 # -- both ------------------------------------------------------------------------------------------------
@@ -390,7 +390,7 @@ def _entry(cell: str, where: str, mark: str) -> Fraction:
 
 def _rectangle(lengths: list[int], names: list[str], where: str) -> None:
     if len(lengths) == 0 or max(lengths) == 0:
-        raise InputError("it is empty", where, "give a matrix of probabilities")
+        raise Missing("it is empty", where, "give a matrix of probabilities")
     for length, name in zip(lengths, names, strict=True):
         if length != lengths[0]:
             raise InputError(
@@ -399,7 +399,7 @@ def _rectangle(lengths: list[int], names: list[str], where: str) -> None:
                 "give all the same",
             )
     if len(lengths) < 2 and lengths[0] < 2:
-        raise InputError("it has one entry", where, "give at least two inputs")
+        raise OutOfRange("it has one entry", where, "give at least two inputs")
 
 
 def _check(
@@ -414,7 +414,7 @@ def _check(
     for name, row in zip(names, entries, strict=True):
         for y, entry in enumerate(row):
             if entry < 0:
-                raise InputError(f"{name} column {y + 1} is negative ({rounded(entry)})", where, "give probabilities")
+                raise OutOfRange(f"{name} column {y + 1} is negative ({rounded(entry)})", where, "give probabilities")
             if entry > 1 + TOLERANCE:
                 what = f"{name} column {y + 1} is {rounded(entry)}, above one"
                 raise InputError(what, where, "give probabilities, not counts or percentages")

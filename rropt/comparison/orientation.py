@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from rropt.comparison.matrix_files import RawMatrix, Rows
-from rropt.errors import InputError, SettingNeeded, in_file
+from rropt.errors import InputError, OutOfRange, SettingNeeded, WrongType, in_file
 from rropt.exact import rounded
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.reading import TOLERANCE
@@ -26,7 +26,7 @@ def oriented(
     to one and it matters, and where neither does.
     """
     if orientation is not None and orientation not in WORDS:
-        raise InputError(
+        raise WrongType(
             f"{orientation!r} is not an orientation", "orientation", "use rows or columns: what the inputs are"
         )
     flipped = raw.transposed
@@ -41,7 +41,7 @@ def oriented(
         if word not in fits:
             other = COLUMNS if word == ROWS else ROWS
             if other in fits:
-                raise InputError(
+                raise OutOfRange(
                     f"{_told(given[word], word)}, but its {_axis(other)}s do: it is {other}",
                     raw.where,
                     f"its inputs are {_axis(other)}s: give that orientation, or leave it out",

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rropt.comparison.matrix_files import EXACT, RawMatrix, array_matrix, read_matrix
 from rropt.comparison.orientation import ROWS, oriented
-from rropt.errors import InputError, counted, other_form
+from rropt.errors import InputError, WrongType, counted, other_form
 from rropt.io.counts import is_collection
 from rropt.io.files import open_file
 from rropt.mechanisms.channel import RandomizedChannel
@@ -37,9 +37,7 @@ def read_oriented(
         if orientation not in (None, "rows", "row", ROWS):
             raise InputError("in a mechanism file the rows are the inputs", str(matrix), "leave it out")
         return read_mechanism(Path(matrix), False)[0], ROWS, ()
-    raise InputError(
-        f"{type(matrix).__name__} is not a matrix", "matrix", "give a path, rows of numbers or a mechanism"
-    )
+    raise WrongType(f"{type(matrix).__name__} is not a matrix", "matrix", "give a path, rows of numbers or a mechanism")
 
 
 def _raw(matrix: object, delimiter: str | None) -> RawMatrix | None:

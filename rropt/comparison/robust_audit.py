@@ -6,7 +6,7 @@ from fractions import Fraction
 from itertools import permutations, product
 
 from rropt.comparison.robust_level import robust_level
-from rropt.errors import InputError
+from rropt.errors import WrongType
 from rropt.exact import Interval, log_enclosure, rational
 from rropt.io.arguments import checked
 from rropt.io.counts import same_labels
@@ -50,7 +50,7 @@ def robust_audit(mechanism: Mechanism | RandomizedResponse, confidence: Confiden
         mechanism = mechanism.to_mechanism()
     over = confidence.of if isinstance(confidence, Joint) else confidence
     if not isinstance(mechanism, Mechanism) or not isinstance(over, Confidence):
-        raise InputError(
+        raise WrongType(
             f"a {type(mechanism).__name__} and a {type(over).__name__}",
             "robust_audit",
             "give a mechanism and a set of distributions, as ChiSquareSet(counts)",
@@ -118,7 +118,7 @@ def _corner_pairs(confidence: Confidence, s: int, z: int) -> list[tuple[Row, Row
 def _corners(confidence: Confidence, s: int) -> list[Row]:
     """The one conditional that is known, or all degenerate ones."""
     if not isinstance(confidence, KnownDistribution | EveryDistribution):
-        raise InputError(
+        raise WrongType(
             f"{confidence!r} is not a set of distributions that it takes", "robust_audit", "give ChiSquareSet(counts)"
         )
     inner = range(len(confidence.pairs.other))

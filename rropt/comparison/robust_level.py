@@ -14,7 +14,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from rropt.errors import InputError
+from rropt.errors import UnknownName
 from rropt.exact import Interval, exp_enclosure, log_enclosure
 from rropt.io.arguments import checked
 from rropt.io.counts import same_labels
@@ -72,7 +72,7 @@ def robust_level(mechanism: Mechanism | RandomizedResponse, confidence: ChiSquar
     at its upper end above, at its lower end for the witness.
     """
     if not isinstance(confidence, ChiSquareSet):
-        raise InputError(f"confidence is {confidence!r}", "robust_level", "give ChiSquareSet(counts, alpha)")
+        raise UnknownName(f"confidence is {confidence!r}", "robust_level", "give ChiSquareSet(counts, alpha)")
     if isinstance(mechanism, RandomizedResponse):
         mechanism = mechanism.to_mechanism()
     pairs = confidence.pairs

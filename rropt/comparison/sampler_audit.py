@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from flint import arb
 
-from rropt.errors import InputError, counted, shown
+from rropt.errors import Duplicate, InputError, OutOfRange, TooLarge, WrongType, counted, shown
 from rropt.exact import ball, enclosure, float_up, rational
 from rropt.io.arguments import checked
 from rropt.io.count_records import records
@@ -192,7 +192,7 @@ def audit_sampler(
     if callable(sampler):
         named = list(bounded(() if inputs is None else inputs, "inputs"))
         if len(named) < 2:
-            raise InputError("fewer than two inputs are named", "inputs", "give those of the sampler")
+            raise OutOfRange("fewer than two inputs are named", "inputs", "give those of the sampler")
         _numbers(trials, confidence, len(named))
         tables = _drawn(sampler, named, trials)
     else:
@@ -202,7 +202,7 @@ def audit_sampler(
     least = min(sum(table[name].values()) for table in tables for name in names)
     detectable = detectable_epsilon(epsilon, trials=2 * least, inputs=len(names), confidence=confidence, delta=delta)
     if len(names) ** 2 * min(len(set().union(*tables[0].values())), MOST_OUTPUTS) > MOST_WORK:
-        raise InputError("it has too many inputs and outputs", "sampler", "audit some of the inputs")
+        raise TooLarge("it has too many inputs and outputs", "sampler", "audit some of the inputs")
     chosen, tested = (_counted(table, names, tables[0]) for table in tables)
     events = _chosen(chosen[1], chosen[2], claimed, share)
     error = (1 - confidence) / (2 * len(events))
@@ -232,7 +232,7 @@ def _delta(delta: object) -> float:
     exact = rational(delta, "delta")
     found = float_up(exact) if 0 <= exact < 1 else 1.0
     if found == 1:
-        raise InputError(f"{shown(delta)} is not a delta", "delta", "give one from 0 to below 1")
+        raise WrongType(f"{shown(delta)} is not a delta", "delta", "give one from 0 to below 1")
     return found
 
 
@@ -243,7 +243,7 @@ def _numbers(trials: int, confidence: float, inputs: int) -> None:
         what = f"more than {MOST_TRIALS:,} trials or {MOST_INPUTS:,} inputs"
         raise InputError(what, "trials", "audit some of the inputs")
     if not 0 < confidence < 1:
-        raise InputError(f"{shown(confidence)} is not a confidence", "confidence", "give one such as 0.99")
+        raise WrongType(f"{shown(confidence)} is not a confidence", "confidence", "give one such as 0.99")
 
 
 Tables = list[dict[Any, Counter[Hashable]]]
@@ -253,7 +253,7 @@ def _drawn(sampler: Callable[[list[Any]], Iterable[Any]], inputs: list[Any], tri
     """How often each output occurred for each input, in both halves. The inputs take turns."""
     tables: Tables = [{_key(name): Counter() for name in inputs} for _ in range(2)]
     if len(tables[0]) != len(inputs):
-        raise InputError("an input is named twice", "inputs", "name each once")
+        raise Duplicate("an input is named twice", "inputs", "name each once")
     keys = list(tables[0])
     rounds = max(1, CHUNK // len(inputs))
     for table, half in zip(tables, (trials // 2, trials - trials // 2), strict=True):
@@ -297,24 +297,24 @@ def _split(pairs: Iterable[Any]) -> Tables:
     try:
         listed = iter(pairs)
     except TypeError:
-        raise InputError(f"{type(pairs).__name__} is not a sampler", "sampler", "give a function, or pairs") from None
+        raise WrongType(f"{type(pairs).__name__} is not a sampler", "sampler", "give a function, or pairs") from None
     for pair in listed:
         try:
             given, output = pair
         except (TypeError, ValueError):
-            raise InputError("one of them is not an (input, output) pair", "sampler", "give pairs") from None
+            raise WrongType("one of them is not an (input, output) pair", "sampler", "give pairs") from None
         name = _key(given)
         kept, key = tables[turn[name] % 2].setdefault(name, Counter()), _key(output)
         if key not in kept:
             pairs_kept, text = pairs_kept + 1, text + (len(key) if isinstance(key, str) else 0)
         if pairs_kept > MOST_KEPT or text > MOST_TEXT:
-            raise InputError("they have too many different outputs", "sampler", "group outputs, or audit some inputs")
+            raise TooLarge("they have too many different outputs", "sampler", "group outputs, or audit some inputs")
         kept[key] += 1
         turn[name] += 1
         if len(turn) > MOST_INPUTS:
-            raise InputError(f"they have more than {MOST_INPUTS:,} inputs", "sampler", "audit some of the inputs")
+            raise TooLarge(f"they have more than {MOST_INPUTS:,} inputs", "sampler", "audit some of the inputs")
     if len(turn) < 2 or min(turn.values()) < 4:
-        raise InputError(
+        raise OutOfRange(
             "there are fewer than two inputs, or an input with fewer than four draws", "sampler", "draw more"
         )
     return tables

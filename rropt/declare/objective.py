@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Self
 
-from rropt.errors import InputError, counted, shown
+from rropt.errors import Conflict, InputError, Missing, OutOfRange, WrongType, counted, shown
 from rropt.exact import Interval, declared_text, rational
 from rropt.io.arguments import checked
 from rropt.io.counts import same_labels
@@ -40,9 +40,9 @@ class Objective(ABC):
     def read_keys(cls, prior: Prior | None, keys: Mapping[str, Any], where: str) -> Self:
         """That of a problem file with these of its `words`. Raises InputError."""
         if prior is None:
-            raise InputError(f"{cls.__name__} needs a prior", where, "give counts or probabilities under [input]")
+            raise Missing(f"{cls.__name__} needs a prior", where, "give counts or probabilities under [input]")
         if not isinstance(keys, Mapping) or not set(keys) <= set(cls.words):
-            raise InputError(f"{shown(keys)} are not keys of {cls.__name__}", where, f"known: {', '.join(cls.words)}")
+            raise WrongType(f"{shown(keys)} are not keys of {cls.__name__}", where, f"known: {', '.join(cls.words)}")
         make: Callable[..., Self] = cls
         return make(prior, **keys)
 
@@ -126,15 +126,15 @@ class Sum(Objective):
         for number, one in terms:
             weight = rational(number, "weight of a sum")
             if not isinstance(one, Objective):
-                raise InputError(f"{type(one).__name__} is not an objective", "Sum", "add objectives only")
+                raise WrongType(f"{type(one).__name__} is not an objective", "Sum", "add objectives only")
             if not weight:
-                raise InputError("a weight is 0", "Sum", f"leave {one.kind} out")
+                raise OutOfRange("a weight is 0", "Sum", f"leave {one.kind} out")
             if one.units == "bits":
                 raise InputError(f"{one.kind} is in bits", "Sum", 'declare it with units="nats"')
             inner = one.terms if isinstance(one, Sum) else [(Fraction(1), one)]
             found += [(weight * own, part) for own, part in inner]
         if not found:
-            raise InputError("there are no terms", "Sum", "give pairs of a weight and an objective")
+            raise Missing("there are no terms", "Sum", "give pairs of a weight and an objective")
         priors = [part.prior for _, part in found if part.prior is not None]
         for prior in priors[1:]:
             same_labels(prior.labels, priors[0].labels, "priors of a sum")
@@ -154,7 +154,7 @@ class Sum(Objective):
     def outputs(self, inputs: tuple[str, ...]) -> tuple[str, ...] | None:
         fixed = {own for _, part in self.terms if (own := part.outputs(inputs)) is not None}
         if len(fixed) > 1:
-            raise InputError("its terms fix different outputs", "Sum", "give all the same outputs")
+            raise Conflict("its terms fix different outputs", "Sum", "give all the same outputs")
         return min(fixed, default=None)
 
     def value(self, mechanism: Mechanism) -> Interval:
@@ -205,7 +205,7 @@ def declared() -> list[type[Objective]]:
 def check_prior(prior: object, where: str) -> Prior:
     """A prior as it was given. Raises InputError for anything else."""
     if not isinstance(prior, Prior):
-        raise InputError(f"{type(prior).__name__} is not a Prior", where, "make one with rr.Prior.from_counts(...)")
+        raise WrongType(f"{type(prior).__name__} is not a Prior", where, "make one with rr.Prior.from_counts(...)")
     return prior
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from rropt.disclosure.population import Population
 from rropt.disclosure.release import Intruder, MisclassifiedRisk
-from rropt.errors import InputError, counted, shown
+from rropt.errors import InputError, Missing, UnknownName, Unreadable, counted, shown
 from rropt.io.arguments import checked
 from rropt.io.content import ByContent
 from rropt.mechanisms.families.randomized_response import RandomizedResponse
@@ -74,7 +74,7 @@ def calibrate(
     Source: the open question at the end of Ayed, Battiston and Camerlenghi.
     """
     if measure not in MEASURES:
-        raise InputError(f"{measure!r} is not a measure", "calibrate", f"use one of {', '.join(MEASURES)}")
+        raise UnknownName(f"{measure!r} is not a measure", "calibrate", f"use one of {', '.join(MEASURES)}")
     if not (math.isfinite(low) and math.isfinite(high) and low < high and 1 <= steps <= MOST and tolerance > 0):
         raise InputError(
             f"the range {low!r} to {high!r} in {shown(steps)} steps, to {tolerance!r}",
@@ -131,7 +131,7 @@ class _Search:
         made = self._family(parameter)
         if not isinstance(made, Mapping):
             if self._column is None:
-                raise InputError("the perturbed column is not named", "calibrate", 'as column="region"')
+                raise Missing("the perturbed column is not named", "calibrate", 'as column="region"')
             made = {self._column: made}
         found = self._population.after(made, self._intruder)
         self.curve[parameter] = float(getattr(found, self._measure))
@@ -142,6 +142,6 @@ class _Search:
 def _response(population: Population, column: str | None) -> Callable[[float], Any]:
     if column not in population.table.columns:
         listed = ", ".join(map(repr, population.table.columns))
-        raise InputError(f"{column!r} is not a key variable", "calibrate", f"give column, one of {listed}")
+        raise Unreadable(f"{column!r} is not a key variable", "calibrate", f"give column, one of {listed}")
     labels = population.table.categories[population.table.columns.index(column)]
     return lambda epsilon: RandomizedResponse(labels, epsilon=epsilon)

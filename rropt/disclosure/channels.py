@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rropt.disclosure.quasi_identifiers import QuasiIdentifierTable
-from rropt.errors import InputError, counted
+from rropt.errors import InputError, Missing, UnknownName, Unreadable, counted
 from rropt.mechanisms.garbling import explicit
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
@@ -28,11 +28,11 @@ class Channel:
 
     def __init__(self, table: QuasiIdentifierTable, mechanisms: Mapping[str, Any], labelled: bool) -> None:
         if not isinstance(mechanisms, Mapping) or not mechanisms:
-            raise InputError("no column is perturbed", "mechanisms", 'as {"region": mechanism}')
+            raise Missing("no column is perturbed", "mechanisms", 'as {"region": mechanism}')
         for name in mechanisms:
             if name not in table.columns:
                 listed = ", ".join(map(repr, table.columns))
-                raise InputError(f"{name!r} is not a key variable", "mechanisms", f"they are {listed}")
+                raise Unreadable(f"{name!r} is not a key variable", "mechanisms", f"they are {listed}")
         self._axes = [table.columns.index(name) for name in mechanisms]
         self._rest = [at for at in range(len(table.columns)) if at not in self._axes]
         parts = [
@@ -65,7 +65,7 @@ def _matrix(mechanism: Any, categories: tuple[str, ...], name: str, labelled: bo
     given = explicit(mechanism, where)
     missing = [label for label in categories if label not in given.inputs]
     if missing:
-        raise InputError(f"{missing[0]!r} is a key but no input of it", where, "solve for all categories")
+        raise Missing(f"{missing[0]!r} is a key but no input of it", where, "solve for all categories")
     place = {label: at for at, label in enumerate(given.inputs)}
     matrix = np.asarray(given.matrix, dtype=np.float64)[[place[label] for label in categories]]
     if not labelled:
@@ -76,7 +76,7 @@ def _matrix(mechanism: Any, categories: tuple[str, ...], name: str, labelled: bo
         if label in at:
             found[:, at[label]] = column
         elif column.any():
-            raise InputError(
+            raise UnknownName(
                 f"its output {label!r} is not a category",
                 where,
                 "an intruder who matches labels needs outputs that are categories; use intruder='best'",

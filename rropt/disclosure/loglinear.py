@@ -12,7 +12,7 @@ from scipy import special
 
 from rropt.disclosure.population import Population
 from rropt.disclosure.quasi_identifiers import QuasiIdentifierTable
-from rropt.errors import InputError, counted
+from rropt.errors import InputError, OutOfRange, TooLarge, UnknownName, WrongType, counted
 from rropt.io.arguments import checked
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
@@ -51,7 +51,7 @@ def fit_population(
     share = _fraction(fraction)
     kept = _margins(margins, table)
     if family not in ("poisson", "negative_binomial"):
-        raise InputError(f"{family!r} is not a family", "fit_population", "use 'poisson' or 'negative_binomial'")
+        raise UnknownName(f"{family!r} is not a family", "fit_population", "use 'poisson' or 'negative_binomial'")
     live = np.ones(table.counts.shape, dtype=bool) if table.possible is None else table.possible.copy()
     for margin in kept:
         live &= _margin(table, table.counts, margin) > 0
@@ -76,7 +76,7 @@ def _fraction(fraction: Any) -> float:
         share = math.nan
     # The population is the sample over this number, which must be finite.
     if not 1e-15 <= share <= 1:
-        raise InputError(f"the sampling fraction is {fraction!r}", "fit_population", "give a number from 1e-15 to 1")
+        raise UnknownName(f"the sampling fraction is {fraction!r}", "fit_population", "give a number from 1e-15 to 1")
     return share
 
 
@@ -86,11 +86,11 @@ def _margins(margins: Any, table: QuasiIdentifierTable) -> tuple[tuple[str, ...]
     if margins == "pairs":
         return tuple(combinations(table.columns, 2)) or (table.columns,)
     if isinstance(margins, str) or not isinstance(margins, Iterable):
-        raise InputError(f"{margins!r} are not margins", "margins", "use 'independence', 'pairs' or a list of lists")
+        raise WrongType(f"{margins!r} are not margins", "margins", "use 'independence', 'pairs' or a list of lists")
     found = []
     for margin in margins:
         if isinstance(margin, str) or not isinstance(margin, Iterable):
-            raise InputError(f"{margin!r} is not a margin", "margins", 'as [["sex", "age"], ["region"]]')
+            raise WrongType(f"{margin!r} is not a margin", "margins", 'as [["sex", "age"], ["region"]]')
         names = tuple(margin)
         strange = [name for name in names if name not in table.columns]
         if strange or len(set(names)) != len(names) or not names:
@@ -116,7 +116,7 @@ def _design(table: QuasiIdentifierTable, margins: tuple[tuple[str, ...], ...], c
     sizes = {name: len(labels) for name, labels in zip(table.columns, table.categories, strict=True)}
     width = sum(math.prod(sizes[name] - 1 for name in term) for term in terms)
     if width * len(cells) > LARGEST_DESIGN:
-        raise InputError(
+        raise TooLarge(
             f"{width:,} parameters for {counted(len(cells), 'cells')} are too many",
             "margins",
             "keep fewer, or merge categories",
@@ -169,7 +169,7 @@ def _mix_gamma(design: FloatArray, observed: FloatArray, start: FloatArray) -> t
     if best == len(grid) - 1 or -values[best] <= _log_likelihood(observed, start, math.inf):
         return start, math.inf
     if best == 0:
-        raise InputError(
+        raise OutOfRange(
             "the shape of the negative binomial has no maximum", "fit_population", "use more margins, or 'poisson'"
         )
     ends = (grid[best - 1], grid[best + 1])
@@ -199,7 +199,7 @@ def _glm(design: FloatArray, observed: FloatArray, shape: float) -> FloatArray:
     except (ValueError, np.linalg.LinAlgError):
         means = np.full(len(observed), math.nan)
     if not np.isfinite(means).all():
-        raise InputError("the negative binomial cannot be fitted", "fit_population", "keep fewer margins")
+        raise OutOfRange("the negative binomial cannot be fitted", "fit_population", "keep fewer margins")
     return means
 
 

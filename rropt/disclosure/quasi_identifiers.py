@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from rropt.errors import InputError, counted, shown
+from rropt.errors import Conflict, InputError, Missing, OutOfRange, UnknownName, WrongType, counted, shown
 from rropt.io.arguments import checked
 from rropt.io.content import ByContent
 from rropt.io.count_records import count_records, label_order
@@ -49,28 +49,28 @@ class QuasiIdentifierTable(ByContent):
         """The table of `counts`, an array with one axis for each variable of `categories`, in its order, or a mapping
         from tuples of labels to numbers (cells that it does not name are 0)."""
         if not isinstance(categories, Mapping) or not categories:
-            raise InputError("no key variable is named", "key table", 'as categories={"sex": ["f", "m"], ...}')
+            raise Missing("no key variable is named", "key table", 'as categories={"sex": ["f", "m"], ...}')
         columns = clean_labels(list(categories), "key variables")
         labels = tuple(clean_labels(one, f"categories of {name!r}", 2) for name, one in categories.items())
         shape = tuple(map(len, labels))
         if math.prod(shape) > LARGEST_TABLE:
-            raise InputError(
+            raise Conflict(
                 f"it has {counted(math.prod(shape), 'cells')}", "key table", "merge categories, or use fewer keys"
             )
         found = _count(counts, columns, labels)
         if found.shape != shape:
-            raise InputError(f"the counts have shape {found.shape}", "key table", f"give {shape}, one axis a variable")
+            raise Conflict(f"the counts have shape {found.shape}", "key table", f"give {shape}, one axis a variable")
         if not np.isfinite(found).all() or (found < 0).any() or (found != np.rint(found)).any():
-            raise InputError("the counts are not all whole numbers from 0 on", "key table", "count the records")
+            raise WrongType("the counts are not all whole numbers from 0 on", "key table", "count the records")
         if found.sum() < 1:
-            raise InputError("all counts are 0", "key table", "give the counts of a sample")
+            raise OutOfRange("all counts are 0", "key table", "give the counts of a sample")
         mask = None
         if possible is not None:
             if has_labels(possible):
-                raise InputError("possible has labels, which are not used here", "key table", "give a plain array")
+                raise WrongType("possible has labels, which are not used here", "key table", "give a plain array")
             mask = array_of(possible, "possible")
             if mask.shape != shape or mask.dtype != np.bool_:
-                raise InputError("possible is not an array of truth values", "key table", f"its shape must be {shape}")
+                raise WrongType("possible is not an array of truth values", "key table", f"its shape must be {shape}")
             if found[~mask].any():
                 raise InputError(
                     "cells that are declared impossible have records", "key table", "correct one of the two"
@@ -93,7 +93,7 @@ class QuasiIdentifierTable(ByContent):
         values = {name: sorted({cell[at] for cell in counts}, key=label_order) for at, name in enumerate(columns)}
         single = next((name for name, found in values.items() if len(found) < 2), None)
         if single is not None:
-            raise InputError(f"column {single!r} has one value only", str(path), "leave it out of the keys")
+            raise OutOfRange(f"column {single!r} has one value only", str(path), "leave it out of the keys")
         return cls.of(counts, values)
 
     @property
@@ -105,7 +105,7 @@ class QuasiIdentifierTable(ByContent):
         """The labels of cells, given by their numbers (row-major)."""
         at = number_array(cells, "cells")
         if at.ndim != 1 or (at != np.rint(at)).any() or (at < 0).any() or (at >= self.counts.size).any():
-            raise InputError("they are not numbers of cells", "cells", f"they are 0 to {self.counts.size - 1}")
+            raise WrongType("they are not numbers of cells", "cells", f"they are 0 to {self.counts.size - 1}")
         places = np.unravel_index(at.astype(np.intp), self.counts.shape)
         return list(
             zip(
@@ -134,12 +134,12 @@ def _fill(
     for cell, number in counts:
         parts = tuple(cell) if isinstance(cell, Iterable) and not isinstance(cell, str) else (cell,)
         if len(parts) != len(columns):
-            raise InputError(f"{cell!r} names no cell", "key table", f"give {counted(len(columns), 'labels')} a cell")
+            raise UnknownName(f"{cell!r} names no cell", "key table", f"give {counted(len(columns), 'labels')} a cell")
         try:
             at = tuple(names[str(part)] for names, part in zip(index, parts, strict=True))
             table[at] += float(number)
         except KeyError as error:
-            raise InputError(f"{error.args[0]!r} is not a category", "key table", f"of the cell {cell!r}") from None
+            raise UnknownName(f"{error.args[0]!r} is not a category", "key table", f"of the cell {cell!r}") from None
         except (TypeError, ValueError, OverflowError):
-            raise InputError(f"{shown(number)} is not a count", "key table", f"of the cell {cell!r}") from None
+            raise WrongType(f"{shown(number)} is not a count", "key table", f"of the cell {cell!r}") from None
     return table

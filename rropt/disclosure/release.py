@@ -33,7 +33,7 @@ from rropt.disclosure import formulas
 from rropt.disclosure.channels import Channel
 from rropt.disclosure.measures import DisclosureRisk
 from rropt.disclosure.quasi_identifiers import QuasiIdentifierTable
-from rropt.errors import InputError
+from rropt.errors import Conflict, UnknownName
 from rropt.io.content import ByContent
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
@@ -110,7 +110,7 @@ class MisclassifiedRisk(ByContent):
 def expected_risk(population: Sampled, mechanisms: Mapping[str, Any], intruder: Intruder) -> MisclassifiedRisk:
     """As `Population.after`."""
     if intruder not in INTRUDERS:
-        raise InputError(f"{intruder!r} is not an intruder", "after", f"use one of {', '.join(INTRUDERS)}")
+        raise UnknownName(f"{intruder!r} is not an intruder", "after", f"use one of {', '.join(INTRUDERS)}")
     channel = Channel(population.table, mechanisms, labelled=intruder == "label")
     counts, matrix = channel.flat(population.table.counts).astype(np.float64), channel.matrix
     sure = matrix == 1.0
@@ -185,7 +185,7 @@ class _Respondents:
 def released_risk(population: Sampled, table: QuasiIdentifierTable, mechanisms: Mapping[str, Any]) -> DisclosureRisk:
     """As `Population.released`."""
     if (table.columns, table.categories) != (population.table.columns, population.table.categories):
-        raise InputError("its keys are not those of the population", "released table", "name the same, in their order")
+        raise Conflict("its keys are not those of the population", "released table", "name the same, in their order")
     channel = Channel(population.table, mechanisms, labelled=True)
     rates, matrix, shape = channel.flat(population.rates), channel.matrix, population.shape
     kept = np.diagonal(matrix)[:, None]

@@ -15,7 +15,7 @@ from fractions import Fraction
 import numpy as np
 
 from rropt.declare.objectives import MinimaxRisk
-from rropt.errors import InputError, counted
+from rropt.errors import Conflict, InputError, OutOfRange, WrongType, counted
 from rropt.exact import Interval, exp_enclosure, rational, rounded
 from rropt.io.arguments import checked
 from rropt.io.content import ByContent
@@ -74,7 +74,7 @@ def identifying(
     Proportional outputs are merged under the first label. Raises InputError.
     """
     if (share is None) == (risk is None):
-        raise InputError("give either share or risk", "identifying", "for example share='0.05'")
+        raise Conflict("give either share or risk", "identifying", "for example share='0.05'")
     given, other = explicit_pair(mechanism, companion(mechanism) if with_ is None else with_)
     k = len(given.inputs)
     at = Prior.uniform(given.inputs) if prior is None else prior
@@ -83,10 +83,10 @@ def identifying(
     if share is not None:
         part = rational(share, "share")
         if not 0 < part < 1:
-            raise InputError(f"it is {share}, not between 0 and 1", "share", "try 0.05")
+            raise OutOfRange(f"it is {share}, not between 0 and 1", "share", "try 0.05")
         made = mixed(given, other, part)
         if made.rank < k:
-            raise InputError(
+            raise Conflict(
                 f"together they have {counted(made.rank, 'independent outputs')} for {k} inputs",
                 "with_",
                 "give one of full rank, or leave it out",
@@ -122,7 +122,7 @@ def companion(mechanism: AnyMechanism, most: Fraction | None = None) -> Randomiz
     """The design for estimation that is mixed in by default: at the mechanism's own privacy ratio, or at `most` where that is
     less. Raises InputError."""
     if not isinstance(mechanism, RandomizedChannel):
-        raise InputError(f"{type(mechanism).__name__} is not a mechanism", "identifying", "give solution.mechanism")
+        raise WrongType(f"{type(mechanism).__name__} is not a mechanism", "identifying", "give solution.mechanism")
     privacy_ratio = mechanism.privacy_ratio
     if most is not None and privacy_ratio > most:
         privacy_ratio = most
@@ -159,7 +159,7 @@ def _least(given: Mechanism, other: Mechanism, ceiling: Fraction, objective: Min
     alone = objective.value(other)
     if not alone.upper <= ceiling:
         shown = "infinite" if math.isinf(alone.upper) else f"{rounded(alone)}"
-        raise InputError(
+        raise OutOfRange(
             f"{rounded(ceiling)} is less than the risk of the mechanism to mix in, {shown}", "risk", "give more"
         )
     # Convex in the share and at most the ceiling at one: the shares that do are an interval up to one.

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rropt.errors import InputError
+from rropt.errors import OutOfRange, WrongType
 from rropt.io.arguments import checked
 from rropt.io.counts import Table, number_array
 from rropt.io.types import Matrix
@@ -61,12 +61,12 @@ def estimated_information(counts: Matrix, *, level: float = 0.95) -> EstimatedIn
     where = "estimated_information"
     table = number_array(Table.read(counts, where).rows, where)
     if not np.isfinite(table).all() or (table < 0).any() or (table != np.round(table)).any():
-        raise InputError("the counts are not a table of whole numbers from 0", where, "give rows x, columns z")
+        raise WrongType("the counts are not a table of whole numbers from 0", where, "give rows x, columns z")
     respondents = int(table.sum())
     if not respondents:
-        raise InputError("all counts are zero", where, "give at least one pair")
+        raise OutOfRange("all counts are zero", where, "give at least one pair")
     if not 0 < level < 1:
-        raise InputError(f"the level is {level}", where, "give a number between 0 and 1, as 0.95")
+        raise OutOfRange(f"the level is {level}", where, "give a number between 0 and 1, as 0.95")
     from statistics import NormalDist
 
     seen, (r, c) = table > 0, table.shape

@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from rropt.errors import InputError
+from rropt.errors import InputError, Missing, OutOfRange, UnknownName
 from rropt.io.arguments import checked
 from rropt.io.counts import same_labels
 from rropt.mechanisms.estimators.simplex import clipped, projected
@@ -56,7 +56,7 @@ def variance_split(mechanism: AnyMechanism, prior: Prior) -> VarianceSplit:
     same_labels(prior.labels, mechanism.inputs, "variance_split, prior")
     size, p = len(mechanism.inputs), prior.probabilities
     if len(mechanism.outputs) != size:
-        raise InputError("this needs as many outputs as inputs", "variance_split", "give a square one")
+        raise Missing("this needs as many outputs as inputs", "variance_split", "give a square one")
     numbers = [[mechanism.entry(x, y) for x in range(size)] for y in range(size)]
     table = fmpq_mat([[fmpq(one.numerator, one.denominator) for one in row] for row in numbers])
     if table.rank() < size:
@@ -103,10 +103,10 @@ def projected_risk(
     sum (Agrawal et al. 2009). An exact sum where there are few samples, else a mean over `draws`. Raises InputError.
     """
     if method not in PROJECTIONS:
-        raise InputError(f"{method!r} is not a projection", "projected_risk", f"use {' or '.join(PROJECTIONS)}")
+        raise UnknownName(f"{method!r} is not a projection", "projected_risk", f"use {' or '.join(PROJECTIONS)}")
     if not 1 <= respondents <= MOST_PEOPLE or not 2 <= draws <= MOST_DRAWS:
         remedy = f"give 1 to {MOST_PEOPLE:,} people, 2 to {MOST_DRAWS:,} draws"
-        raise InputError("the number of people or of draws is out of range", "projected_risk", remedy)
+        raise OutOfRange("the number of people or of draws is out of range", "projected_risk", remedy)
     mechanism = explicit(mechanism, "mechanism")
     same_labels(prior.labels, mechanism.inputs, "projected_risk, prior")
     p, matrix = prior.array, mechanism.matrix

@@ -19,7 +19,7 @@ from flint import fmpq, fmpq_mat, fmpz_mat
 
 from rropt.declare.constraint import Constraint
 from rropt.declare.objectives.risk import MinimaxRisk
-from rropt.errors import InputError
+from rropt.errors import InputError, OutOfRange
 from rropt.io.arguments import checked
 from rropt.io.clock import Clock
 from rropt.io.content import ByContent
@@ -102,7 +102,7 @@ def minimax_strategy(
     if len(labels) < 2:
         raise InputError(f"{len(labels)} given", "categories", "give two or more")
     if rounds < 1:
-        raise InputError(f"it is {rounds}", "rounds", "give one or more")
+        raise OutOfRange(f"it is {rounds}", "rounds", "give one or more")
     prior = np.full(len(labels), 1 / len(labels))
     tried: list[_Tried] = []
     best: Strategy | None = None

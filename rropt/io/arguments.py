@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from rropt.errors import InputError, RroptError, shown
+from rropt.errors import InputError, RroptError, WrongType, shown
 from rropt.io.counts import LONGEST_LIST, bounded
 
 T = TypeVar("T")
@@ -91,7 +91,7 @@ def _function(function: Callable[..., Any], bound: bool = False) -> Callable[...
         hint = hints().get(name, Any)
         if value is signature.parameters[name].default or fits(value, hint):
             return None
-        return InputError(f"{shown(value)} stands where {said(hint)} is needed", f"{where(given)}, {name}")
+        return WrongType(f"{shown(value)} stands where {said(hint)} is needed", f"{where(given)}, {name}")
 
     @wraps(function)
     def read(*given: Any, **named: Any) -> Any:
@@ -247,5 +247,5 @@ def position(value: object, size: int, what: str) -> int:
     if type(value) is int and 0 <= value < size:
         return value
     if not _number(value, int) or not 0 <= int(value) < size:  # type: ignore[call-overload]
-        raise InputError(f"{shown(value)} is not a position", what, f"they are 0 to {size - 1}")
+        raise WrongType(f"{shown(value)} is not a position", what, f"they are 0 to {size - 1}")
     return int(value)  # type: ignore[call-overload, no-any-return]

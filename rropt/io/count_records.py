@@ -10,7 +10,17 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TextIO
 
-from rropt.errors import InputError, SettingNeeded, counted, other_form
+from rropt.errors import (
+    Conflict,
+    InputError,
+    Missing,
+    OutOfRange,
+    SettingNeeded,
+    TooLarge,
+    Unreadable,
+    counted,
+    other_form,
+)
 from rropt.io.files import open_file
 
 MOST_VALUES = 100_000
@@ -66,7 +76,7 @@ def refuse_unread(path: str | os.PathLike[str]) -> None:
         program = "Excel"
     if program is not None:
         remedy = "save it as CSV (UTF-8), and give that file; Parquet and Arrow files are read too"
-        raise InputError(f"{program} files are not read", str(path), remedy)
+        raise Unreadable(f"{program} files are not read", str(path), remedy)
     for magic, (kind, tool) in PACKED.items():
         if head.startswith(magic):
             raise InputError(f"it is packed by {kind}", str(path), f"unpack it first, as by {tool}")
@@ -77,7 +87,7 @@ def not_utf8(path: str | os.PathLike[str]) -> InputError:
     with open_file(path) as stream:
         wide = stream.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
     remedy = f"save it with encoding UTF-8, as by: iconv -f {'UTF-16' if wide else 'LATIN1'} -t UTF-8 FILE"
-    return InputError("this data file is not UTF-8 text", str(path), remedy)
+    return Unreadable("this data file is not UTF-8 text", str(path), remedy)
 
 
 def count_records(
@@ -93,7 +103,7 @@ def count_records(
     refuse_unread(path)
     if Path(path).suffix.lower() in COLUMNAR:
         remedy = "count the column in Python, or write: rropt solve MODEL --data FILE --column NAME"
-        raise InputError("this reader takes text files only", where, remedy)
+        raise Conflict("this reader takes text files only", where, remedy)
     counts: dict[tuple[str, ...], int] = {}
     missing = text = 0
     rows = records(path, delimiter)
@@ -105,7 +115,7 @@ def count_records(
         if not row and len(header) > 1:
             continue
         if len(row) != len(header) and (row or len(header) > 1):
-            raise InputError(
+            raise Unreadable(
                 f"line {line} has {counted(len(row), 'values')}, the header {len(header)}",
                 where,
                 "is the file cut short there?",
@@ -120,12 +130,12 @@ def count_records(
             text += sum(map(len, values))
             if len(counts) == MOST_VALUES or text > MOST_TEXT:
                 most = f"{MOST_VALUES:,} different values, or {MOST_TEXT:,} characters in them"
-                raise InputError(f"{', '.join(columns)}: more than {most}", where, "is it an identifier?")
+                raise TooLarge(f"{', '.join(columns)}: more than {most}", where, "is it an identifier?")
         counts[values] = counts.get(values, 0) + 1
     if missing and null is None:
         raise blank(missing, ", ".join(map(repr, columns)), where)
     if not counts:
-        raise InputError("it has no records", where, "give one line a person below the header")
+        raise Missing("it has no records", where, "give one line a person below the header")
     return {values: counts[values] for values in sorted(counts, key=lambda one: tuple(map(label_order, one)))}
 
 
@@ -135,7 +145,7 @@ def plain_delimiter(given: str | None, path: str | os.PathLike[str]) -> str:
     if given is None or given == "tab":
         return "\t" if given == "tab" or Path(path).suffix.lower() == ".tsv" else ","
     if len(given) != 1 or given in '"\r\n\0' or not given.isascii():
-        raise InputError(f"delimiter {given!r} is not one plain character", str(path), "use , or ; or tab")
+        raise OutOfRange(f"delimiter {given!r} is not one plain character", str(path), "use , or ; or tab")
     return given
 
 
@@ -151,14 +161,14 @@ def records(path: str | os.PathLike[str], delimiter: str | None) -> Iterator[tup
                 lines.taken = 0
                 yield reader.line_num, row
     except OSError as error:
-        raise InputError(f"cannot read this data file ({error.strerror})", where, "check the path") from None
+        raise Unreadable(f"cannot read this data file ({error.strerror})", where, "check the path") from None
     except UnicodeDecodeError:
         raise not_utf8(path) from None
     except csv.Error as error:
         what = f"it is not CSV after line {reader.line_num} ({error})"
         raise InputError(what, where, "is the file cut short?") from None
     except ValueError:
-        raise InputError(
+        raise Unreadable(
             "cannot read this data file (a file name cannot contain a null character)", repr(where), "check it"
         ) from None
 
@@ -193,7 +203,7 @@ def check_column(header: Sequence[str], name: str, where: str) -> None:
     if header.count(name) == 1:
         return
     if not header:
-        raise InputError("it is empty", where, "give a header, and one line a person below it")
+        raise Missing("it is empty", where, "give a header, and one line a person below it")
     if name in header:
         raise InputError(
             f"{counted(header.count(name), 'columns')} are named {name!r}", where, "give each a name of its own"

@@ -14,7 +14,19 @@ from typing import Any
 
 import numpy as np
 
-from rropt.errors import InputError, counted, other_form, shown
+from rropt.errors import (
+    Conflict,
+    Duplicate,
+    InputError,
+    Missing,
+    OutOfRange,
+    TooLarge,
+    UnknownName,
+    WrongType,
+    counted,
+    other_form,
+    shown,
+)
 from rropt.io.frames import columns_of, entries_of, index_of, native, plain
 
 LARGEST_DOMAIN = 100_000
@@ -32,9 +44,9 @@ MISSING = ("None", "''", "nan", "np.float64(nan)", "<NA>", "NaT")
 def clean_labels(labels: object, what: str, at_least: int = 1) -> tuple[str, ...]:
     """Labels as distinct, non-empty strings in their order. `what` names them in the error (InputError)."""
     if isinstance(labels, (str, bytes)):
-        raise InputError(f"one string ({shown(labels)}) stands where a list of labels is needed", what, "give a list")
+        raise WrongType(f"one string ({shown(labels)}) stands where a list of labels is needed", what, "give a list")
     if not isinstance(labels, Iterable) or getattr(labels, "ndim", 1) == 0:
-        raise InputError(f"{shown(labels)} stands where a list of labels is needed", what, "give a list")
+        raise WrongType(f"{shown(labels)} stands where a list of labels is needed", what, "give a list")
     cleaned = []
     seen: set[str] = set()
     for position, label in enumerate(bounded(labels, what)):
@@ -44,15 +56,15 @@ def clean_labels(labels: object, what: str, at_least: int = 1) -> tuple[str, ...
             wrong = "missing" if told in MISSING else "not a label"
             raise InputError(f"label {position + 1} is {wrong} ({told})", what, "name it")
         if text in seen:
-            raise InputError(f"label {shown(text)} appears twice", what, "make the labels distinct")
+            raise Duplicate(f"label {shown(text)} appears twice", what, "make the labels distinct")
         if any(0xD800 <= ord(character) <= 0xDFFF for character in text):
             raise InputError(f"label {text!r} is not valid Unicode", what, "use plain text")
         seen.add(text)
         cleaned.append(text)
     if not cleaned:
-        raise InputError(f"it is empty, at least {at_least} needed", what, "name them")
+        raise Missing(f"it is empty, at least {at_least} needed", what, "name them")
     if len(cleaned) < at_least:
-        raise InputError(f"{len(cleaned)} given, at least {at_least} needed", what, "add categories")
+        raise OutOfRange(f"{len(cleaned)} given, at least {at_least} needed", what, "add categories")
     return tuple(cleaned)
 
 
@@ -74,7 +86,7 @@ def category_labels(categories: object, what: str) -> tuple[str, ...]:
         raise InputError("a truth value is given instead of labels or their number", what)
     if isinstance(categories, (int, np.integer)):
         if categories > LARGEST_DOMAIN:
-            raise InputError(f"{shown(categories)} are too many", what, f"give at most {LARGEST_DOMAIN:,}")
+            raise TooLarge(f"{shown(categories)} are too many", what, f"give at most {LARGEST_DOMAIN:,}")
         categories = range(int(categories))
     if isinstance(categories, Set):
         raise InputError("a set has no order", what, "give a list of labels")
@@ -91,9 +103,9 @@ def bounded(values: Iterable[Any], what: str) -> Collection[Any]:
         try:
             listed = list(islice(values, LONGEST_LIST + 1))
         except TypeError:
-            raise InputError(f"{shown(values)} is not a list", what, "give a list") from None
+            raise WrongType(f"{shown(values)} is not a list", what, "give a list") from None
     if len(listed) > LONGEST_LIST:
-        raise InputError(f"it has more than {LONGEST_LIST:,} entries", what, "merge categories")
+        raise TooLarge(f"it has more than {LONGEST_LIST:,} entries", what, "merge categories")
     return listed
 
 
@@ -105,11 +117,11 @@ def ordered(given: Sequence[str], wanted: Sequence[str], what: str) -> list[int]
     ones."""
     place, known = {label: at for at, label in enumerate(given)}, set(wanted)
     if extra := [label for label in given if label not in known]:
-        raise InputError(
+        raise UnknownName(
             f"{_several(extra)} not among the labels{other_form(extra, wanted)}", what, f"they are {_some(wanted)}"
         )
     if missing := [label for label in wanted if label not in place]:
-        raise InputError(f"{_several(missing)} missing", what, "give a number for every label, 0 where there is none")
+        raise Missing(f"{_several(missing)} missing", what, "give a number for every label, 0 where there is none")
     return [place[label] for label in wanted]
 
 
@@ -123,7 +135,7 @@ def same_labels(given: Sequence[str], wanted: Sequence[str], what: str) -> None:
     missing = [label for label in wanted if label not in own]
     content = [f"{_several(extra)} not among the labels{other_form(extra, wanted)}"] if extra else []
     content += [f"{_several(missing)} missing"] if missing else []
-    raise InputError(
+    raise Conflict(
         "; ".join(content) or "its labels are in another order",
         what,
         f"they must be {_some([shown(label) for label in wanted])}",
@@ -179,7 +191,7 @@ class Numbers:
         given = self.names(what) if self.keys else ()
         if self.keys is None or given is None:
             if len(self.values) != len(labels):
-                raise InputError(
+                raise Conflict(
                     f"{counted(len(self.values), 'numbers')} for {counted(len(labels), 'labels')}",
                     what,
                     "give one number each",
@@ -213,26 +225,26 @@ class Table:
             return cls._of_frame(columns, index_of(given), what)
         if isinstance(given, np.ndarray):
             if given.ndim != 2:
-                raise InputError(
+                raise WrongType(
                     f"it is not a matrix: it has {counted(given.ndim, 'axes')}",
                     what,
                     "a matrix has two: one list of numbers a row",
                 )
             if 0 in given.shape:
-                raise InputError(f"it is empty, of shape {given.shape}", what, "give one list of numbers a row")
+                raise Missing(f"it is empty, of shape {given.shape}", what, "give one list of numbers a row")
             return cls([plain(row, what) for row in given])
         paired = Numbers.read(given, what) if index_of(given) is not None or isinstance(given, Mapping) else None
         if paired is not None and paired.keys and all(isinstance(k, tuple) and len(k) == 2 for k in paired.keys):
             return cls._of_pairs(paired, what)
         if not isinstance(given, (Mapping, Sequence, Iterator, ValuesView)) or isinstance(given, (str, bytes)):
-            raise InputError("it is not a matrix: it is not a list of rows", what, "give one list of numbers a row")
+            raise WrongType("it is not a matrix: it is not a list of rows", what, "give one list of numbers a row")
         listed = list(given.values()) if isinstance(given, Mapping) else list(bounded(given, what))
         if not any(map(is_collection, listed)):
-            raise InputError("it is not a matrix: it is not a list of rows", what, "give one list of numbers a row")
+            raise WrongType("it is not a matrix: it is not a list of rows", what, "give one list of numbers a row")
         rows = []
         for at, row in enumerate(listed):
             if not is_collection(row):
-                raise InputError(f"row {at} is not a list of numbers", what, "give one list of numbers a row")
+                raise WrongType(f"row {at} is not a list of numbers", what, "give one list of numbers a row")
             rows.append(Numbers.read(row, f"{what}[{at}]"))
         return cls._of_rows(rows, tuple(given) if isinstance(given, Mapping) else None, what)
 
@@ -245,7 +257,7 @@ class Table:
                 )
             index, columns = tuple(columns[0][1]), columns[1:]
         if not columns or not index:
-            raise InputError("it is empty", what, "give one row of numbers a label")
+            raise Missing("it is empty", what, "give one row of numbers a label")
         rows = [list(row) for row in zip(*(entries for _, entries in columns), strict=True)]
         return cls(rows, index, tuple(name for name, _ in columns))
 
@@ -258,7 +270,7 @@ class Table:
         for row in rows:
             for column in columns:
                 if (row, column) not in cells:
-                    raise InputError(f"({shown(row)}, {shown(column)}) is missing", what, "write 0 where there is none")
+                    raise Missing(f"({shown(row)}, {shown(column)}) is missing", what, "write 0 where there is none")
         return cls([[cells[row, column] for column in columns] for row in rows], rows, columns)
 
     @classmethod
@@ -266,12 +278,12 @@ class Table:
         named = [row.names(what) for row in rows]
         first = named[0]
         if any((names is None) != (first is None) for names in named):
-            raise InputError("only some of its rows have labels", what, "label all of them, or none")
+            raise Conflict("only some of its rows have labels", what, "label all of them, or none")
         if first is not None:
             placed = [row.of(first, f"{what}[{at}]") for at, row in enumerate(rows)]
             return cls(placed, keys, rows[0].keys)
         if len({len(row.values) for row in rows}) != 1:
-            raise InputError("it is ragged: its rows have different lengths", what, "give every row as many numbers")
+            raise Conflict("it is ragged: its rows have different lengths", what, "give every row as many numbers")
         if not rows[0].values:
             raise InputError("its rows are empty", what, "give one list of numbers a row")
         return cls([row.values for row in rows], keys)
@@ -321,7 +333,7 @@ class Table:
         if (len(down), len(across)) != wanted:
             turned = (width, height) == wanted
             remedy = f"it must be {wanted[0]} {axes[0]} x {wanted[1]} {axes[1]}" + (": transpose it" if turned else "")
-            raise InputError(f"it is {height} x {width}", what, remedy)
+            raise OutOfRange(f"it is {height} x {width}", what, remedy)
         if isinstance(down, range) and isinstance(across, range):
             return self.rows
         return [[self.rows[x][y] for y in across] for x in down]
@@ -345,11 +357,11 @@ def number_array(given: object, what: str, labels: Sequence[str] | None = None) 
     if labels is not None and has_labels(given):
         given = Numbers.read(given, what).of(labels, what)
     if has_labels(given) or (isinstance(given, Sequence) and any(map(has_labels, given))):
-        raise InputError("it has labels, which are not used here", what, "give a plain array in the documented order")
+        raise WrongType("it has labels, which are not used here", what, "give a plain array in the documented order")
     try:
         return np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise InputError(f"{shown(given)} are not numbers", what, "give an array of numbers") from None
+        raise WrongType(f"{shown(given)} are not numbers", what, "give an array of numbers") from None
 
 
 def is_collection(value: object) -> bool:
@@ -377,7 +389,7 @@ def _sequence(given: Any, what: str) -> list[Any]:
     if isinstance(given, np.ndarray):
         return plain(given, what)
     if isinstance(given, (str, bytes, bytearray)):
-        raise InputError("one string stands where a list of numbers is needed", what, "give a list")
+        raise WrongType("one string stands where a list of numbers is needed", what, "give a list")
     if isinstance(given, Set):
         raise InputError("a set has no order", what, "give a list, or a table label -> number")
     if isinstance(given, (Sequence, ValuesView, Iterator)):
@@ -386,4 +398,4 @@ def _sequence(given: Any, what: str) -> list[Any]:
         return list(given.to_pylist())
     if hasattr(given, "to_numpy") and not hasattr(given, "coords"):  # polars; what has coordinates has labels
         return entries_of(given, what)
-    raise InputError(f"{shown(given)} is not a list or table of numbers", what, 'as {"a": 2, "b": 205}')
+    raise WrongType(f"{shown(given)} is not a list or table of numbers", what, 'as {"a": 2, "b": 205}')

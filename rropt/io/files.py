@@ -15,14 +15,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from rropt.errors import InputError, shown
+from rropt.errors import InputError, Missing, NotWritten, TooLarge, Unreadable, WrongType, shown
 from rropt.io.formulas import quoted
 
 
 def a_path(path: object, doing: str, remedy: str) -> Path:
     """A path of text. Raises InputError for anything else: to Python a number is a file that is open already."""
     if not isinstance(path, (str, os.PathLike)):
-        raise InputError(f"{doing} ({type(path).__name__} is not a path)", shown(path), "give the name of a file")
+        raise WrongType(f"{doing} ({type(path).__name__} is not a path)", shown(path), "give the name of a file")
     found = Path(path)
     if "\0" in str(found) or any(0xD800 <= ord(character) <= 0xDFFF for character in str(found)):
         raise InputError(f"{doing} (a file name cannot contain a null character)", repr(str(found)), remedy)
@@ -44,9 +44,9 @@ class Limits:
         for marks, most in self.marks:
             if sum(map(text.count, marks)) > most:
                 named = " ".join(repr(mark)[1:-1] for mark in marks)
-                raise InputError(f"this {what} has more than {most:,} of {named}", where, "give a smaller one")
+                raise TooLarge(f"this {what} has more than {most:,} of {named}", where, "give a smaller one")
         if not self.dotted and DOTTED.search(text):
-            raise InputError(f"this {what} has a name of more than {MOST_PARTS} parts", where, "give short names")
+            raise TooLarge(f"this {what} has a name of more than {MOST_PARTS} parts", where, "give short names")
 
 
 MOST_PARTS = 32
@@ -96,7 +96,7 @@ def write_whole(path: str | os.PathLike[str], text: str | bytes, new: bool = Fal
         data = text if isinstance(text, bytes) else text.encode()
     except UnicodeEncodeError as error:
         what = f"UTF-8 does not have the character {error.object[error.start]!r}"
-        raise InputError(f"cannot write: {what}", str(target), "leave it out") from None
+        raise NotWritten(f"cannot write: {what}", str(target), "leave it out") from None
     try:
         handle = _stream_at(target)
         if handle is not None:
@@ -122,9 +122,9 @@ def write_whole(path: str | os.PathLike[str], text: str | bytes, new: bool = Fal
         finally:
             temporary.unlink(missing_ok=True)
     except FileExistsError:
-        raise InputError("this file exists already", str(target), "move it away, or choose another name") from None
+        raise NotWritten("this file exists already", str(target), "move it away, or choose another name") from None
     except OSError as error:
-        raise InputError(f"cannot write ({error.strerror})", str(target), "choose another place") from None
+        raise NotWritten(f"cannot write ({error.strerror})", str(target), "choose another place") from None
     return target
 
 
@@ -238,7 +238,7 @@ def check_writable(folder: str | os.PathLike[str], names: Iterable[str]) -> None
     files = [place / name for name in names]
     for file in files:
         if file.is_dir():
-            raise InputError("cannot write (a folder has this name)", str(file), "move it away")
+            raise NotWritten("cannot write (a folder has this name)", str(file), "move it away")
     # A link is written where it leads; a device and a pipe are written into, and need no room beside them.
     wanted = [real_path(file).parent for file in files if not is_special(file)]
     for ancestor in dict.fromkeys(wanted if files else [place]):
@@ -250,7 +250,7 @@ def check_writable(folder: str | os.PathLike[str], names: Iterable[str]) -> None
             os.unlink(probe)
         except OSError as error:
             where = files[0] if len(files) == 1 else place
-            raise InputError(f"cannot write ({error.strerror})", str(where), "choose another place") from None
+            raise NotWritten(f"cannot write ({error.strerror})", str(where), "choose another place") from None
 
 
 def read_text(path: str | os.PathLike[str], what: str, as_it_is: bool = False, *, limits: Limits) -> str:
@@ -261,7 +261,7 @@ def read_text(path: str | os.PathLike[str], what: str, as_it_is: bool = False, *
         with open_file(path) as stream:
             data = stream.read(limits.size + 1) if os.fstat(stream.fileno()).st_size <= limits.size else None
         if data is None or len(data) > limits.size:
-            raise InputError(f"this {what} has more than {limits.size:,} bytes", str(path), "give a smaller one")
+            raise TooLarge(f"this {what} has more than {limits.size:,} bytes", str(path), "give a smaller one")
         widest = 1 if len(data) <= WIDEST // 4 else 4 if max(data) >= 0xF0 else 2 if max(data) >= 0xC4 else 1
         if len(data) * widest > WIDEST:
             raise InputError(
@@ -269,9 +269,9 @@ def read_text(path: str | os.PathLike[str], what: str, as_it_is: bool = False, *
             )
         text = data.decode("utf-8-sig")
     except OSError as error:
-        raise InputError(f"cannot read this {what} ({error.strerror})", str(path), "check the path") from None
+        raise Unreadable(f"cannot read this {what} ({error.strerror})", str(path), "check the path") from None
     except UnicodeDecodeError as error:
-        raise InputError(
+        raise Unreadable(
             f"this {what} is not UTF-8 (byte {error.start})", str(path), "save it with encoding UTF-8"
         ) from None
     del data
@@ -283,13 +283,13 @@ def named_path(given: str | os.PathLike[str]) -> Path:
     """A path whose name is valid Unicode, so that files can refer to it. Raises InputError."""
     path, text = Path(given), os.fspath(given)
     if not text:
-        raise InputError("no file is named", "path", "give one; . is this folder")
+        raise Missing("no file is named", "path", "give one; . is this folder")
     if "\0" in text:
         raise InputError("no file has such a name", repr(text), "check it")
     try:
         os.fsencode(path).decode("utf-8")
     except ValueError:
-        raise InputError("its name is not UTF-8, and could not be written down", ascii(text), "rename it") from None
+        raise Unreadable("its name is not UTF-8, and could not be written down", ascii(text), "rename it") from None
     return path
 
 
@@ -318,7 +318,7 @@ def csv_rows(text: str, where: str, delimiter: str = ",", padded: bool = False) 
                 rows.append((last + 1, [cell.strip() for cell in row] if padded else row))
             last = reader.line_num
     except csv.Error as error:
-        raise InputError(f"line {last + 1} cannot be read ({error})", where, "correct its quotes") from None
+        raise Unreadable(f"line {last + 1} cannot be read ({error})", where, "correct its quotes") from None
     return rows
 
 
@@ -355,7 +355,7 @@ def folders(places: Iterable[Path]) -> Iterator[None]:
             try:
                 made_folder(place)
             except OSError as error:
-                raise InputError(f"cannot write ({error.strerror})", str(place), "choose another place") from None
+                raise NotWritten(f"cannot write ({error.strerror})", str(place), "choose another place") from None
         yield
     finally:
         for folder in sorted(missing, key=lambda one: len(one.parts), reverse=True):
@@ -377,7 +377,7 @@ def held_folder(folder: Path) -> Iterator[None]:
         handle = os.open(folder, os.O_RDONLY)
         try:
             if not lock_alone(handle):
-                raise InputError(
+                raise NotWritten(
                     "another process writes its results here",
                     str(folder),
                     "wait until it is done, or use another --out",

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from rropt.errors import InputError, counted, shown
+from rropt.errors import InputError, WrongType, counted, shown
 
 
 def array_of(given: object, what: str) -> np.ndarray:
@@ -12,7 +12,7 @@ def array_of(given: object, what: str) -> np.ndarray:
     try:
         return np.asarray(given)
     except (TypeError, ValueError, OverflowError, RecursionError):
-        raise InputError(f"{shown(given)} makes no array", what, "give rows of one length") from None
+        raise WrongType(f"{shown(given)} makes no array", what, "give rows of one length") from None
 
 
 def native(given: object) -> Any:

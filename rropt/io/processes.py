@@ -21,7 +21,7 @@ from functools import cache
 from importlib import metadata
 from typing import Any, TypeVar
 
-from rropt.errors import InputError, RroptError, positive_integer
+from rropt.errors import Conflict, InputError, NotWritten, RroptError, WrongType, positive_integer
 from rropt.io.extras import need
 from rropt.io.threads import one_thread
 
@@ -72,11 +72,9 @@ def checked_workers(workers: object, scheduler: object) -> None:
             need("joblib.externals.loky", EXTRA, "workers")
         return
     if not isinstance(scheduler, str) or not scheduler.strip():
-        raise InputError(f"{scheduler!r} is not an address", "scheduler", "as tcp://127.0.0.1:8786")
+        raise WrongType(f"{scheduler!r} is not an address", "scheduler", "as tcp://127.0.0.1:8786")
     if asked > 1:
-        raise InputError(
-            "workers is given together with a scheduler", "workers", "leave it out: the cluster has its own"
-        )
+        raise Conflict("workers is given together with a scheduler", "workers", "leave it out: the cluster has its own")
     need("distributed", EXTRA, "scheduler")
 
 
@@ -162,7 +160,7 @@ def _local_result(future: Any, loky: Any) -> Any:
 
 
 def _not_handed_over(error: BaseException) -> InputError:
-    return InputError(
+    return NotWritten(
         f"it cannot be handed to another process ({type(error).__name__}: {error})",
         "workers",
         "define its functions and classes in a module, by name",

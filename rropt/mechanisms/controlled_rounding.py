@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from rropt.errors import InputError
+from rropt.errors import Conflict, InputError, OutOfRange
 
 
 def round_with_margins(
@@ -24,7 +24,7 @@ def round_with_margins(
     """
     where = "rounding"
     if sum(row_sums) != sum(column_sums) or min(*row_sums, *column_sums, 0) < 0:
-        raise InputError("row sums and column sums do not agree", where, "give non-negative sums of one total")
+        raise Conflict("row sums and column sums do not agree", where, "give non-negative sums of one total")
     floors: list[list[int]] = []
     values: list[list[int]] = []
     ceilings: list[list[int]] = []
@@ -32,10 +32,10 @@ def round_with_margins(
         scale = math.lcm(*(entry.denominator for entry in row))
         weights = [entry.numerator * (scale // entry.denominator) for entry in row]
         if min(weights) < 0:
-            raise InputError(f"row {number} has a negative entry", where)
+            raise OutOfRange(f"row {number} has a negative entry", where)
         mass = sum(weights)
         if mass == 0 and total:
-            raise InputError(f"row {number} is zero and cannot sum to {total}", where)
+            raise OutOfRange(f"row {number} is zero and cannot sum to {total}", where)
         pairs = [divmod(weight * total, mass) if mass else (0, 0) for weight in weights]
         low = [floor for floor, _ in pairs]
         row_values = list(low)

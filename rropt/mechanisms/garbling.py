@@ -9,7 +9,7 @@ from typing import Protocol, TypeAlias
 
 from flint import fmpq, fmpq_mat
 
-from rropt.errors import InputError
+from rropt.errors import WrongType
 from rropt.exact import cleared
 from rropt.io.arguments import checked
 from rropt.io.counts import same_labels
@@ -35,7 +35,7 @@ def explicit(channel: AnyMechanism, name: str) -> Mechanism:
     make = getattr(channel, "to_mechanism", None)
     made = make() if callable(make) else None
     if not isinstance(made, Mechanism):
-        raise InputError(f"{type(channel).__name__} is not a mechanism", name, "give Mechanism.from_matrix(...)")
+        raise WrongType(f"{type(channel).__name__} is not a mechanism", name, "give Mechanism.from_matrix(...)")
     return made
 
 

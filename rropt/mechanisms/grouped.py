@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rropt.errors import InputError, counted, in_file
+from rropt.errors import Conflict, InputError, WrongType, counted, in_file
 from rropt.exact import Interval
 from rropt.io.arguments import checked, position
 from rropt.io.counts import clean_labels
@@ -42,9 +42,9 @@ class GroupedMechanism(Mechanism):
     def __init__(self, inputs: Sequence[Label], rows: Mechanism, groups: Sequence[int]) -> None:
         names, own = clean_labels(inputs, "inputs", 2), tuple(groups)
         if len(own) != len(names):
-            raise InputError(f"{counted(len(own), 'groups')} for {counted(len(names), 'inputs')}", "groups")
+            raise Conflict(f"{counted(len(own), 'groups')} for {counted(len(names), 'inputs')}", "groups")
         if set(own) != set(range(len(rows.inputs))):
-            raise InputError(f"they are not 0 to {len(rows.inputs) - 1}, each at an input", "groups")
+            raise WrongType(f"they are not 0 to {len(rows.inputs) - 1}, each at an input", "groups")
         object.__setattr__(self, "rows", rows)
         object.__setattr__(self, "groups", own)
         object.__setattr__(self, "input_labels", names)
@@ -113,7 +113,7 @@ def grouped_from_file(table: Mapping[str, Any], inputs: tuple[str, ...], where: 
     format of certificates defines. Raises InputError."""
     groups = table["groups"]
     if not isinstance(groups, list) or not groups or not all(type(group) is int and group >= 0 for group in groups):
-        raise InputError("it is not a list of integers from 0 on", f"{where}: groups", "write the file again")
+        raise WrongType("it is not a list of integers from 0 on", f"{where}: groups", "write the file again")
     names = tuple(map(str, range(min(max(groups), len(inputs)) + 1)))
     if len(names) < 2:
         raise InputError("all inputs are in one group", f"{where}: groups", "write the file again")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from flint import arb
 
-from rropt.errors import InputError, counted, in_file
+from rropt.errors import InputError, UnknownName, counted, in_file
 from rropt.exact import Interval, enclosure, log_enclosure, shown, xlogx_ball
 from rropt.io.arguments import checked, position
 from rropt.io.frames import array_of
@@ -233,7 +233,7 @@ def family_of_document(document: dict[str, Any], where: str) -> FamilyMechanism:
     """The mechanism of a file of version 3: the name of a family and its parameters. Raises InputError."""
     inputs, name, given = names_of(document["inputs"], f"{where}: inputs"), document["family"], document["parameters"]
     if not isinstance(name, str) or name not in FAMILIES:
-        raise InputError(f"family {name!r:.40} is unknown", where, f"known are {', '.join(FAMILIES)}")
+        raise UnknownName(f"family {name!r:.40} is unknown", where, f"known are {', '.join(FAMILIES)}")
     family = getattr(import_module("rropt.mechanisms"), FAMILIES[name])
     check_keys(given if isinstance(given, dict) else {}, {"ratio", *family.further}, f"{where}: parameters")
     numbers = {key: naturals_of(value, f"{where}: {key}") for key, value in given.items()}

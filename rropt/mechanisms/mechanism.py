@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from flint import arb, fmpq, fmpz_mat, nmod_mat
 
-from rropt.errors import InputError, counted, in_file
+from rropt.errors import Conflict, OutOfRange, UnknownName, counted, in_file
 from rropt.exact import Interval, common_denominator, enclosure, log_enclosure, over_one, xlogx_ball
 from rropt.io.arguments import checked, position
 from rropt.io.counts import Table, clean_labels, same_labels
@@ -67,19 +67,19 @@ class Mechanism(RandomizedChannel):
         size = len(self.input_labels)
         if len(self.columns) != len(self.outputs):
             given, wanted = counted(len(self.columns), "columns"), counted(len(self.outputs), "outputs")
-            raise InputError(f"{given} for {wanted}", "mechanism")
+            raise Conflict(f"{given} for {wanted}", "mechanism")
         if len(self.denominators) not in (1, size) or any(number <= 0 for number in self.denominators):
-            raise InputError("denominators must be one or one a row, all positive", "mechanism")
+            raise OutOfRange("denominators must be one or one a row, all positive", "mechanism")
         sums = [0] * size
         for output, column in zip(self.outputs, self.columns, strict=True):
             entries = column.entries(size)
             if len(entries) != size or min(entries) < 0:
-                raise InputError(f"column {output!r} has a negative or missing entry", "mechanism")
+                raise OutOfRange(f"column {output!r} has a negative or missing entry", "mechanism")
             sums = list(map(add, sums, entries))
         for label, total, denominator in zip(self.inputs, sums, self.row_denominators, strict=True):
             if total != denominator:
                 share = Fraction(total, denominator)
-                raise InputError(f"row {label!r} sums to {float(share)!r}, not to one", "mechanism")
+                raise OutOfRange(f"row {label!r} sums to {float(share)!r}, not to one", "mechanism")
 
     @classmethod
     def from_matrix(
@@ -231,7 +231,7 @@ class Mechanism(RandomizedChannel):
     def mutual_information(self, prior: Prior, *, units: str = "nats") -> Interval:
         same_labels(prior.labels, self.inputs, "prior")
         if units not in ("nats", "bits"):
-            raise InputError(f"{units!r} is not a unit of information", "units", "use 'nats' or 'bits'")
+            raise UnknownName(f"{units!r} is not a unit of information", "units", "use 'nats' or 'bits'")
         total = sum(prior.weights)
 
         def compute() -> arb:

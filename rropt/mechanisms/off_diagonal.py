@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from flint import arb, fmpq
 
-from rropt.errors import InputError, counted, in_file
+from rropt.errors import Conflict, InputError, OutOfRange, counted, in_file
 from rropt.exact import Interval, enclosure, xlogx_ball
 from rropt.io.frames import array_of
 from rropt.io.types import Label
@@ -57,22 +57,20 @@ class OffDiagonalMechanism(Mechanism):
     ) -> None:
         names = clean_labels(labels, "inputs", 2)
         if denominator <= 0:
-            raise InputError("the denominator is not positive", "mechanism")
+            raise OutOfRange("the denominator is not positive", "mechanism")
         if len(off_diagonal) != len(names):
-            raise InputError(
+            raise Conflict(
                 f"{counted(len(off_diagonal), 'numbers')} for {counted(len(names), 'inputs')}",
                 "mechanism",
                 "give one an input",
             )
         for name, number in zip(names, off_diagonal, strict=True):
             if number < 0 or (len(names) - 1) * number > denominator:
-                raise InputError(f"the off-diagonal number of {name!r} makes the diagonal negative", "mechanism")
+                raise OutOfRange(f"the off-diagonal number of {name!r} makes the diagonal negative", "mechanism")
         object.__setattr__(self, "input_labels", names)
         object.__setattr__(self, "outputs", names if outputs is None else clean_labels(outputs, "outputs"))
         if len(self.outputs) != len(names):
-            raise InputError(
-                f"{counted(len(self.outputs), 'outputs')} for {counted(len(names), 'inputs')}", "mechanism"
-            )
+            raise Conflict(f"{counted(len(self.outputs), 'outputs')} for {counted(len(names), 'inputs')}", "mechanism")
         object.__setattr__(self, "denominators", (denominator,))
         object.__setattr__(self, "off_diagonal", tuple(int(number) for number in off_diagonal))
 
@@ -228,7 +226,7 @@ def off_diagonal_from_file(
     there are one or k (section 5 of the format). Raises InputError."""
     k = len(inputs)
     if len(denominators) not in (1, k) or len(off_diagonal) != k:
-        raise InputError(
+        raise Conflict(
             f"{counted(len(off_diagonal), 'numbers')} over {counted(len(denominators), 'denominators')} for {k} inputs",
             "mechanism",
         )

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import scipy
 
-from rropt.errors import InputError, shown
+from rropt.errors import OutOfRange, shown
 from rropt.exact import rational
 from rropt.io.arguments import checked
 from rropt.io.counts import same_labels
@@ -40,9 +40,9 @@ def sample_size(
     """
     width, share = rational(half_width, "half_width"), rational(level, "level")
     if not SMALLEST_WIDTH <= width < 1:
-        raise InputError(f"it is {shown(half_width)}, not in [1e-100, 1)", "half_width", "as 0.01")
+        raise OutOfRange(f"it is {shown(half_width)}, not in [1e-100, 1)", "half_width", "as 0.01")
     if not 0 < share < 1:
-        raise InputError(f"it is {shown(level)}, not in (0, 1)", "level", "0.95 is common")
+        raise OutOfRange(f"it is {shown(level)}, not in (0, 1)", "level", "0.95 is common")
     k = len(channel.inputs)
     if frequencies is not None:
         same_labels(frequencies.labels, channel.inputs, "frequencies")

@@ -8,7 +8,19 @@ from fractions import Fraction
 
 import numpy as np
 
-from rropt.errors import InputError, counted, positive_integer
+from rropt.errors import (
+    Conflict,
+    Duplicate,
+    InputError,
+    Missing,
+    OutOfRange,
+    TooLarge,
+    UnknownName,
+    Unreadable,
+    WrongType,
+    counted,
+    positive_integer,
+)
 from rropt.exact import over_one, rounded
 from rropt.io.types import Label
 
@@ -31,7 +43,7 @@ def whole_rows(
     """
     where = "mechanism matrix"
     if len(rows) < 2:
-        raise InputError("it has one row", where, "a mechanism has at least two inputs")
+        raise OutOfRange("it has one row", where, "a mechanism has at least two inputs")
     unit = 1
     if denominator is not None:
         unit = positive_integer(denominator, "denominator", "as 10**6")
@@ -40,7 +52,7 @@ def whole_rows(
     for x, (row, scale) in enumerate(numbers):
         if min(row) < 0:
             y, below = next((y, entry) for y, entry in enumerate(row) if entry < 0)
-            raise InputError(f"row {x} column {y} is negative ({below / scale:.6g})", where)
+            raise OutOfRange(f"row {x} column {y} is negative ({below / scale:.6g})", where)
     sums = [Fraction(sum(row), scale) for row, scale in numbers]
     _check_orientation(numbers, sums, where, flipped)
     exact = denominator is not None or not any(isinstance(entry, (float, np.floating)) for row in rows for entry in row)
@@ -57,7 +69,7 @@ def _check_orientation(numbers: list[Row], sums: list[Fraction], where: str, fli
     given, other, rows, columns_ = ("row", "columns", 0, 1) if not flipped else ("column", "rows", 1, 0)
     fault = f"{given} {worst} sums to {rounded(sums[worst], 12)}, not to one"
     if all(abs(total - 1) <= TOLERANCE for total in columns):
-        raise InputError(
+        raise OutOfRange(
             f"{fault}, but its {other} do (summed over axis {rows}): it is {other[:-1]}-stochastic",
             where,
             f"use Mechanism.from_{'matrix' if flipped else 'column_stochastic'}, or transpose it",
@@ -72,19 +84,19 @@ HEXADECIMAL = re.compile(r"[0-9a-f]+", re.ASCII)
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     table = dict(pairs)
     if len(table) != len(pairs):
-        raise InputError("a key appears twice", "JSON object")
+        raise Duplicate("a key appears twice", "JSON object")
     return table
 
 
 def _natural(value: object, where: str) -> int:
     if not isinstance(value, str) or not NATURAL.fullmatch(value):
-        raise InputError("it is not an integer in a string", where, 'write "123"')
+        raise WrongType("it is not an integer in a string", where, 'write "123"')
     return int(value)
 
 
 def _listing(value: object, where: str) -> list[object]:
     if not isinstance(value, list) or not value:
-        raise InputError("it is not a list, or an empty one", where)
+        raise WrongType("it is not a list, or an empty one", where)
     return value
 
 
@@ -92,7 +104,7 @@ def _column(value: object, size: int, where: str) -> tuple[int, ...] | tuple[tup
     if isinstance(value, dict) and set(value) == {"dense"}:
         entries = _listing(value["dense"], where)
         if len(entries) != size:
-            raise InputError(f"{counted(len(entries), 'entries')} for {size} inputs", where)
+            raise Conflict(f"{counted(len(entries), 'entries')} for {size} inputs", where)
         return tuple(_natural(entry, where) for entry in entries)
     if isinstance(value, dict) and set(value) == {"low", "high", "members"}:
         members = value["members"]
@@ -102,9 +114,9 @@ def _column(value: object, size: int, where: str) -> tuple[int, ...] | tuple[tup
             or not HEXADECIMAL.fullmatch(members)
             or int(members, 16) >> size
         ):
-            raise InputError(f"members is not a set of {size} inputs in base 16", where)
+            raise WrongType(f"members is not a set of {size} inputs in base 16", where)
         return ((_natural(value["low"], where), _natural(value["high"], where), int(members, 16)),)
-    raise InputError("it has neither the key dense nor the keys low, high, members", where)
+    raise OutOfRange("it has neither the key dense nor the keys low, high, members", where)
 
 
 Columns = list[tuple[int, ...] | tuple[tuple[int, int, int]]]
@@ -125,14 +137,14 @@ def mechanism_document(text: str, where: str) -> dict[str, object]:
     try:
         document = json.loads(text, object_pairs_hook=_unique, parse_int=_small_int)
     except InputError as error:
-        raise InputError(error.what, where, "write the file again with Mechanism.save") from None
+        raise error.at(where, "write the file again with Mechanism.save") from None
     except (ValueError, RecursionError) as error:
-        raise InputError(f"this is not JSON ({error})", where, "give a file that Mechanism.save wrote") from None
+        raise Unreadable(f"this is not JSON ({error})", where, "give a file that Mechanism.save wrote") from None
     if not isinstance(document, dict) or document.get("format") != "rropt-mechanism":
-        raise InputError("this is not a mechanism file", where, "give a file that Mechanism.save wrote")
+        raise Unreadable("this is not a mechanism file", where, "give a file that Mechanism.save wrote")
     version = document.get("version")
     if type(version) is not int or version not in KEYS:
-        raise InputError(f"version {version!r:.40} is unknown", where, "update rropt")
+        raise UnknownName(f"version {version!r:.40} is unknown", where, "update rropt")
     named = {"outputs"} & set(document) if version == 2 else set()
     check_keys(document, {"format", "version", "inputs", *KEYS[version], *named}, where)
     return document
@@ -154,7 +166,7 @@ def mechanism_payload(
 def check_keys(document: dict[str, object], keys: set[str], where: str) -> None:
     """Raise InputError unless `document` has exactly these keys."""
     if set(document) != keys:
-        raise InputError(f"keys missing or unknown: {', '.join(sorted(keys ^ set(document)))}", where)
+        raise Missing(f"keys missing or unknown: {', '.join(sorted(keys ^ set(document)))}", where)
 
 
 def names_of(value: object, where: str) -> tuple[str, ...]:
@@ -162,7 +174,7 @@ def names_of(value: object, where: str) -> tuple[str, ...]:
     found = _listing(value, where)
     for label in found:
         if not isinstance(label, str):
-            raise InputError(f"label {label!r:.40} is not a string", where)
+            raise WrongType(f"label {label!r:.40} is not a string", where)
     return tuple(map(str, found))
 
 
@@ -178,5 +190,5 @@ def columns_of(value: object, size: int, where: str) -> Columns:
 
 def _small_int(text: str) -> int:
     if len(text) > 16:
-        raise InputError("an integer is too long", "JSON number")
+        raise TooLarge("an integer is too long", "JSON number")
     return int(text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rropt.errors import InputError
+from rropt.errors import InputError, OutOfRange, WrongType
 from rropt.exact import cleared, rational
 from rropt.io.counts import Numbers
 from rropt.io.types import Counts
@@ -35,14 +35,14 @@ class Frequencies:
             name = repr(labels[position]) if labels is not None else f"number {position + 1}"
             number = rational(value, f"{where}, count of {name}")
             if number < 0:
-                raise InputError(f"{value} is negative", f"{where}, count of {name}", "give numbers >= 0")
+                raise OutOfRange(f"{value} is negative", f"{where}, count of {name}", "give numbers >= 0")
             if whole and number.denominator != 1:
-                raise InputError(
+                raise WrongType(
                     f"{value} is not a whole number", f"{where}, count of {name}", "give whole counts of records"
                 )
             numbers.append(number)
         if not any(numbers):
-            raise InputError("all counts are zero, or there are none", where, "give the frequencies of the inputs")
+            raise OutOfRange("all counts are zero, or there are none", where, "give the frequencies of the inputs")
         integers = tuple(int(number) for number in numbers) if whole else cleared(numbers)
         return cls(integers, labels)
 

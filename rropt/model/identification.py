@@ -19,7 +19,7 @@ from fractions import Fraction
 
 from flint import arb, fmpq, fmpq_poly
 
-from rropt.errors import InputError
+from rropt.errors import InputError, OutOfRange
 from rropt.exact import Interval, ball, enclosure, rational
 from rropt.io.arguments import checked
 from rropt.io.types import Number
@@ -44,7 +44,7 @@ def checked_risk(at_most: Number, where: str) -> Fraction:
     """A bound on a probability as a rational in (0, 1). Raises InputError."""
     value = rational(at_most, where)
     if not 0 < value < 1:
-        raise InputError(f"it is {at_most}, not between 0 and 1", where, "give a probability, as 0.1")
+        raise OutOfRange(f"it is {at_most}, not between 0 and 1", where, "give a probability, as 0.1")
     return value
 
 

@@ -11,7 +11,19 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rropt.errors import InputError, counted, in_file, shown
+from rropt.errors import (
+    Conflict,
+    Duplicate,
+    InputError,
+    Missing,
+    OutOfRange,
+    TooLarge,
+    UnknownName,
+    WrongType,
+    counted,
+    in_file,
+    shown,
+)
 from rropt.exact import cleared, rational, rounded
 from rropt.io.arguments import checked
 from rropt.io.count_records import count_records, look_of
@@ -45,11 +57,11 @@ def _pair(values: object, labels: Sequence[object] | None, what: str) -> tuple[t
     read = Numbers.read(values, what)
     if read.keys is not None:
         if labels is not None:
-            raise InputError("labels are given twice, in a table and beside it", what, "give them once")
+            raise Duplicate("labels are given twice, in a table and beside it", what, "give them once")
         return clean_labels(read.keys, what, 2), read.values
     names = clean_labels(range(len(read.values)) if labels is None else labels, what, 2)
     if len(names) != len(read.values):
-        raise InputError(
+        raise Conflict(
             f"{counted(len(read.values), 'numbers')} for {counted(len(names), 'labels')}",
             what,
             "give one number a label",
@@ -62,7 +74,7 @@ def _tabulate(
 ) -> tuple[tuple[str, ...], list[object]]:
     """(labels of the pairs, values) from a table with one row a sensitive value."""
     if not isinstance(pairs, Pairs):
-        raise InputError(f"{pairs!r} stands where Pairs are needed", "pairs", "give rropt.Pairs(sensitive, other)")
+        raise WrongType(f"{pairs!r} stands where Pairs are needed", "pairs", "give rropt.Pairs(sensitive, other)")
     if labels is not None:
         raise InputError("labels are given beside pairs, which name the inputs", what, "leave labels out")
     return pairs.labels, pairs.flattened(values, what)
@@ -73,7 +85,7 @@ def _non_negative(names: Sequence[str], values: Sequence[object], what: str) -> 
     for name, value in zip(names, values, strict=True):
         number = rational(value, f"{what} of {name!r}")
         if number < 0:
-            raise InputError(f"{value} is negative", f"{what} of {name!r}", "give numbers >= 0")
+            raise OutOfRange(f"{value} is negative", f"{what} of {name!r}", "give numbers >= 0")
         numbers.append(number)
     if not any(numbers):
         raise InputError("all numbers are zero", what, "give at least one positive number")
@@ -107,7 +119,7 @@ class Pairs:
         object.__setattr__(self, "sensitive", category_labels(sensitive, "sensitive values"))
         object.__setattr__(self, "other", category_labels(other, "other values"))
         if len(self) > LARGEST_DOMAIN:
-            raise InputError(f"{counted(len(self), 'pairs')} are too many", "Pairs", f"give at most {LARGEST_DOMAIN:,}")
+            raise TooLarge(f"{counted(len(self), 'pairs')} are too many", "Pairs", f"give at most {LARGEST_DOMAIN:,}")
 
     def __len__(self) -> int:
         return len(self.sensitive) * len(self.other)
@@ -133,7 +145,7 @@ class Pairs:
         numbers labelled by (s, u) or by "s, u", or a flat list in the order of `labels`.
         """
         if not is_collection(table) and not hasattr(table, "__array__"):
-            raise InputError("it is not a table of numbers", what, "give one row a sensitive value")
+            raise WrongType("it is not a table of numbers", what, "give one row a sensitive value")
         if has_axes(table, what) != 1:
             read = Table.read(table, what)
             return [
@@ -184,16 +196,16 @@ class Prior:
     def __post_init__(self) -> None:
         object.__setattr__(self, "labels", clean_labels(self.labels, "labels of the prior", 2))
         if len(self.weights) != len(self.labels):
-            raise InputError(
+            raise Conflict(
                 f"{counted(len(self.weights), 'weights')} for {counted(len(self.labels), 'labels')}", "prior"
             )
         _non_negative(self.labels, self.weights, "weight")
         if any(rational(weight).denominator != 1 for weight in self.weights):
-            raise InputError("weights are not integers", "prior", "use Prior.from_counts or from_probabilities")
+            raise WrongType("weights are not integers", "prior", "use Prior.from_counts or from_probabilities")
         if max(self.weights) >= LONGEST_WEIGHT:
-            raise InputError("proportions of over 4,000 digits are out of range", "prior", "round the numbers")
+            raise OutOfRange("proportions of over 4,000 digits are out of range", "prior", "round the numbers")
         if self.pairs is not None and self.labels != self.pairs.labels:
-            raise InputError("its labels are not those of its pairs", "prior", "leave the labels to the pairs")
+            raise Conflict("its labels are not those of its pairs", "prior", "leave the labels to the pairs")
         object.__setattr__(self, "weights", tuple(int(weight) for weight in self.weights))
 
     @classmethod
@@ -236,7 +248,7 @@ class Prior:
         numbers = _non_negative(names, values, "probability")
         total = sum(numbers, Fraction(0))
         if abs(total - 1) > TOLERANCE:
-            raise InputError(
+            raise OutOfRange(
                 f"they sum to {rounded(total, 12)}, not to one",
                 "probabilities",
                 "correct them, or give them as counts, which are divided by their sum",
@@ -269,11 +281,11 @@ class Prior:
         """
         if column is not None:
             if pairs is not None:
-                raise InputError("pairs and column are both given", "Prior.from_csv", "give one of them")
+                raise Conflict("pairs and column are both given", "Prior.from_csv", "give one of them")
             records = count_records(path, [column], delimiter, null)
             return counted_prior({label: count for (label,), count in records.items()}, column, path)
         if pairs is not None and (isinstance(pairs, str) or len(pairs) != 2):
-            raise InputError(f"{pairs!r} are not two names of columns", "pairs", 'as pairs=("sex", "race")')
+            raise WrongType(f"{pairs!r} are not two names of columns", "pairs", 'as pairs=("sex", "race")')
         header = ["category", "count"] if pairs is None else [*clean_labels(pairs, "pairs", 2), "count"]
         wanted = ",".join(header)
         text = read_text(path, "file of counts", as_it_is=True, limits=TABLE)
@@ -287,16 +299,16 @@ class Prior:
             got = ",".join(head) or "nothing"
             hint = "use commas, and " if ";" in got or "\t" in got else ""
             data = "; of a file with one line a person give the column" if pairs is None and len(rows) > 2 else ""
-            raise InputError(f"the first line is {got!r}", where, f"{hint}it must be: {wanted}{data}")
+            raise UnknownName(f"the first line is {got!r}", where, f"{hint}it must be: {wanted}{data}")
         counts: dict[tuple[str, ...], Fraction] = {}
         for number, row in rows[1:]:
             labels = tuple(row[:-1])
             if len(row) != len(header) or not all(map(str.strip, labels)):
                 shown = ",".join(row)
-                raise InputError(f"line {number} is {shown!r}", where, f"write {wanted}")
+                raise UnknownName(f"line {number} is {shown!r}", where, f"write {wanted}")
             if labels in counts:
                 named = f"category {labels[0]!r}" if pairs is None else f"the pair {', '.join(labels)!r}"
-                raise InputError(f"{named} appears twice (line {number})", where, "add the two up")
+                raise Duplicate(f"{named} appears twice (line {number})", where, "add the two up")
             counts[labels] = rational(row[-1].strip(), f"{where} line {number}")
         with in_file(Path(path)):
             if pairs is None:
@@ -310,7 +322,7 @@ class Prior:
         for s in pairs.sensitive:
             for u in pairs.other:
                 if (s, u) not in counts:
-                    raise InputError(f"the pair '{s}, {u}' is missing", "counts", f"add the line {s},{u},0 if it is 0")
+                    raise Missing(f"the pair '{s}, {u}' is missing", "counts", f"add the line {s},{u},0 if it is 0")
         return cls.from_counts([[counts[s, u] for u in pairs.other] for s in pairs.sensitive], pairs=pairs)
 
     def __len__(self) -> int:
@@ -372,7 +384,7 @@ def placed_prior(prior: Prior, labels: tuple[str, ...], pairs: Pairs | None, fil
 def rounded_prior(prior: Prior, step: int) -> Prior:
     """The prior of a column's counts, rounded to multiples of `step`. Raises InputError."""
     if isinstance(step, bool) or not isinstance(step, int) or step < 2:
-        raise InputError(f"it is {step!r}, not a whole number above 1", "public counts", "as 10 or 100")
+        raise OutOfRange(f"it is {step!r}, not a whole number above 1", "public counts", "as 10 or 100")
     counts = {
         label: (2 * count + step) // (2 * step) * step for label, count in zip(prior.labels, prior.weights, strict=True)
     }

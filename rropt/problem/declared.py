@@ -17,7 +17,7 @@ from rropt.declare.constraint import AtLevel, joint_cone, with_distinct_names
 from rropt.declare.constraints import Constraint
 from rropt.declare.objective import Sum
 from rropt.declare.objectives import Objective
-from rropt.errors import InputError, named
+from rropt.errors import Conflict, InputError, NotWritten, WrongType, named
 from rropt.exact import cleared
 from rropt.io.arguments import checked
 from rropt.io.clock import BRIEF, Clock
@@ -74,20 +74,20 @@ class Problem:
         options: SolveOptions | None = None,
     ) -> None:
         if not isinstance(goal, Goal):
-            raise InputError(f"{type(goal).__name__} is not a goal", "Problem", "wrap it in Maximize or Minimize")
+            raise WrongType(f"{type(goal).__name__} is not a goal", "Problem", "wrap it in Maximize or Minimize")
         if not isinstance(constraints, Iterable):
-            raise InputError(f"{constraints!r} is not a list of constraints", "Problem", "as [LDP(1.0)]")
+            raise WrongType(f"{constraints!r} is not a list of constraints", "Problem", "as [LDP(1.0)]")
         given = tuple(constraints)
         for constraint in given:
             if not isinstance(constraint, Constraint):
-                raise InputError(
+                raise WrongType(
                     f"{getattr(constraint, '__name__', type(constraint).__name__)} is not a constraint",
                     "Problem",
                     "pass LDP(1.0), say",
                 )
         prior = goal.objective.prior
         if not isinstance(options, SolveOptions | None):
-            raise InputError(f"options are {type(options).__name__}", "Problem", "give rropt.SolveOptions(...)")
+            raise WrongType(f"options are {type(options).__name__}", "Problem", "give rropt.SolveOptions(...)")
         if inputs is None:
             if prior is None:
                 wrong = f"{goal.objective.kind} has no prior to take inputs from"
@@ -102,7 +102,7 @@ class Problem:
         object.__setattr__(self, "inputs", labels)
         object.__setattr__(self, "outputs", None if outputs is None else clean_labels(outputs, "outputs"))
         if str(name) in ("", ".", "..") or any(part in str(name) for part in ("/", "\\", "\0")):
-            raise InputError(f"{str(name)!r} cannot name a folder", "name of the problem", "give a plain word")
+            raise NotWritten(f"{str(name)!r} cannot name a folder", "name of the problem", "give a plain word")
         object.__setattr__(self, "name", str(name))
         object.__setattr__(self, "options", options or SolveOptions())
         # Longer work is done by `solve`, which has a clock of its own.
@@ -165,7 +165,7 @@ class Problem:
             found, source = fixed, constraint.kind
         if self.outputs is not None and given_outputs:
             if found is not None and found != self.outputs:
-                raise InputError(f"{source} fixes other outputs than those given", "outputs", "leave them out")
+                raise Conflict(f"{source} fixes other outputs than those given", "outputs", "leave them out")
             found = self.outputs
         return found
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from rropt.declare.constraint import described, joint_cone
 from rropt.declare.constraints import Constraint, Floor, LinearConstraint
-from rropt.errors import InputError, suggestion
+from rropt.errors import InputError, UnknownName, suggestion
 from rropt.exact import unit_of
 from rropt.io.content import ByContent
 from rropt.mechanisms.mechanism import Mechanism
@@ -61,7 +61,7 @@ class Duals(ByContent):
 
     def __getitem__(self, name: str) -> Multiplier:
         if name not in self.rows:
-            raise InputError(f"there is no row {name!r}", "duals", suggestion(name, self.rows, "its rows are"))
+            raise UnknownName(f"there is no row {name!r}", "duals", suggestion(name, self.rows, "its rows are"))
         return self.rows[name]
 
     def of(self, constraint: Constraint) -> dict[str, Multiplier]:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from rropt.declare.objectives import Objective
-from rropt.errors import InputError
+from rropt.errors import WrongType
 from rropt.io.arguments import checked
 from rropt.program.programs import Sense
 
@@ -17,7 +17,7 @@ class Goal:
 
     def __post_init__(self) -> None:
         if not isinstance(self.objective, Objective):
-            raise InputError(
+            raise WrongType(
                 f"{type(self.objective).__name__} is not an objective",
                 self.sense,
                 "for example Maximize(MutualInformation(prior))",

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, TypedDict, TypeVar, Unpack, overload
 
-from rropt.errors import InputError, NoMethod
+from rropt.errors import InputError, NoMethod, WrongType
 from rropt.io.arguments import checked
 from rropt.io.processes import checked_workers, spread
 from rropt.io.types import Number
@@ -69,7 +69,7 @@ def solve_many(
     for key, problem in named.items():
         where = f"problems[{key!r}]"
         if not isinstance(problem, Problem):
-            raise InputError(f"{type(problem).__name__} is not a Problem", where, "make one with rr.Problem(...)")
+            raise WrongType(f"{type(problem).__name__} is not a Problem", where, "make one with rr.Problem(...)")
         declared[key] = problem.with_options(method, **options)
         _insist_on_method(declared[key], where)
     first: dict[Problem, Any] = {}

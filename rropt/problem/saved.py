@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from rropt.checker import check_bytes
-from rropt.errors import InputError
+from rropt.errors import InputError, Missing, Unreadable, WrongType
 from rropt.exact import Interval, rational, rational_text
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.problem.definitions import held_to_definitions
@@ -60,12 +60,12 @@ def from_dict(made: type[Solution], document: Any, problem: Problem, where: str)
     a relaxation, the file cannot show that it is one: the status is then "bounded". Raises InputError.
     """
     if not callable(getattr(problem, "compile", None)):
-        raise InputError(f"{type(problem).__name__} is not a problem", "Solution.load", REMEDY)
+        raise WrongType(f"{type(problem).__name__} is not a problem", "Solution.load", REMEDY)
     if not isinstance(document, dict) or document.get("format") != FORMAT or document.get("version") != VERSION:
-        raise InputError("this is not a solution", where, "give a file that Solution.save wrote")
+        raise Unreadable("this is not a solution", where, "give a file that Solution.save wrote")
     if isinstance(document.get("problem"), str):
         # The folder that `rropt solve` writes has a file of this name, for reports.
-        raise InputError(
+        raise Missing(
             "this is the summary that rropt solve writes, without mechanism and certificate",
             where,
             "the files beside it are read by Mechanism.load and Certificate.load",
@@ -77,7 +77,7 @@ def from_dict(made: type[Solution], document: Any, problem: Problem, where: str)
     except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(f"it cannot be read ({type(error).__name__}: {error})", where, REMEDY) from None
+        raise Unreadable(f"it cannot be read ({type(error).__name__}: {error})", where, REMEDY) from None
     if solution.mechanism is not None:
         try:
             held_to_definitions(problem, solution.mechanism, solution.decomposition)
@@ -85,7 +85,7 @@ def from_dict(made: type[Solution], document: Any, problem: Problem, where: str)
             raise InputError(f"its mechanism breaks a constraint ({error.where})", where, REMEDY) from None
         real, said = problem.objective.value(solution.mechanism), solution.attained
         if said is None or said.lower > real.upper or said.upper < real.lower:
-            raise InputError("its value is not that of its mechanism", where, REMEDY)
+            raise Unreadable("its value is not that of its mechanism", where, REMEDY)
     if solution.status == "bounded":
         return solution
     certificate, verdict = solution.certificate, solution.verdict

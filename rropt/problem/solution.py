@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rropt.checker import Verdict
-from rropt.errors import InputError
+from rropt.errors import InputError, Unreadable
 from rropt.exact import Interval, float_down, float_up
 from rropt.io.arguments import checked
 from rropt.io.content import ByContent
@@ -139,7 +139,7 @@ class Solution(ByContent):
         except (ValueError, RecursionError) as error:
             if isinstance(error, InputError):
                 raise
-            raise InputError(f"this is not JSON ({error})", str(path), "give a file that Solution.save wrote") from None
+            raise Unreadable(f"this is not JSON ({error})", str(path), "give a file that Solution.save wrote") from None
         return from_dict(cls, document, problem, str(path))
 
     def _repr_html_(self) -> str:

@@ -17,7 +17,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rropt.declare import constraints, objectives
-from rropt.errors import InputError, SettingNeeded, suggestion
+from rropt.errors import (
+    Conflict,
+    InputError,
+    Missing,
+    NotWritten,
+    SettingNeeded,
+    UnknownName,
+    Unreadable,
+    WrongType,
+    suggestion,
+)
 from rropt.exact import declared_text, rational
 from rropt.io.count_records import COLUMNAR
 from rropt.io.files import TABLE, csv_rows, read_text
@@ -56,16 +66,16 @@ def problem_from(made: type[Problem], text: str, source: str, given: Prior | Non
         is_data = "=" not in first and not first.startswith(("[", "#"))
         data = "; for data write: rropt solve MODEL --data FILE --column NAME" if is_data else ""
         remedy = f"fix that line{data}"
-        raise InputError(f"this is not TOML ({error})", source, remedy) from None
+        raise Unreadable(f"this is not TOML ({error})", source, remedy) from None
     except ValueError as error:
-        raise InputError(f"a number cannot be read ({error})", source, "shorten it") from None
+        raise Unreadable(f"a number cannot be read ({error})", source, "shorten it") from None
     _only(document, TOP_KEYS, source)
     if document.get("schema") != 1 or isinstance(document.get("schema"), bool):
         got = repr(document["schema"]) if "schema" in document else "missing"
         raise InputError(f"schema is {got}", source, "write: schema = 1")
     name = document.get("name", Path(source).stem)
     if not isinstance(name, str):
-        raise InputError(f"name is {name!r}", source, "give a word that can name a folder")
+        raise UnknownName(f"name is {name!r}", source, "give a word that can name a folder")
     own = document.get("input")
     named = own not in (None, {}) and not (isinstance(own, dict) and "data_file" in own)
     if given is None or named:
@@ -83,7 +93,7 @@ def problem_from(made: type[Problem], text: str, source: str, given: Prior | Non
             declared.append(_read_constraint(entry, f"{source} [[constraint]] {number}", Path(source).parent, prior))
     outputs = document.get("outputs")
     if outputs is not None and not isinstance(outputs, list):
-        raise InputError("outputs is not a list of labels", source, 'as outputs = ["yes", "no"]')
+        raise WrongType("outputs is not a list of labels", source, 'as outputs = ["yes", "no"]')
     with _section(f"{source} [solve]", source):
         options = _read_options(_table(document, "solve", source, {}), f"{source} [solve]")
     with _section(source, source):
@@ -95,7 +105,7 @@ def _only(table: Mapping[str, object], known: Iterable[str], where: str) -> None
     names = list(known)
     for key in table:
         if key not in names:
-            raise InputError(f"unknown key {key!r}", where, suggestion(key, names, "known keys"))
+            raise UnknownName(f"unknown key {key!r}", where, suggestion(key, names, "known keys"))
 
 
 @contextmanager
@@ -106,7 +116,7 @@ def _section(where: str, source: str) -> Iterator[None]:
     except InputError as error:
         if source in error.where:
             raise
-        raise InputError(error.what, f"{where}: {error.where}" if error.where else where, error.remedy) from None
+        raise error.at(f"{where}: {error.where}" if error.where else where) from None
 
 
 @contextmanager
@@ -126,15 +136,15 @@ def _unquote(folder: Path, name: str) -> Iterator[Path]:
 def _table(document: Mapping[str, Any], key: str, source: str, default: dict[str, Any] | None = None) -> dict[str, Any]:
     value = document.get(key, default)
     if value is None:
-        raise InputError(f"the table [{key}] is missing", source, "see rropt models show adult-education")
+        raise Missing(f"the table [{key}] is missing", source, "see rropt models show adult-education")
     if not isinstance(value, dict):
-        raise InputError(f"{key} is not a table", source, f"write [{key}]")
+        raise WrongType(f"{key} is not a table", source, f"write [{key}]")
     return value
 
 
 def _list(value: object, source: str) -> list[Any]:
     if not isinstance(value, list):
-        raise InputError("constraint is not a list of tables", source, "write [[constraint]] with two brackets")
+        raise WrongType("constraint is not a list of tables", source, "write [[constraint]] with two brackets")
     return value
 
 
@@ -144,12 +154,12 @@ def _read_input(table: dict[str, Any], source: str) -> tuple[Prior | None, tuple
     given = [key for key in INPUT_KEYS if key in table and key != "categories"]
     categories = table.get("categories")
     if categories is not None and not isinstance(categories, list):
-        raise InputError("categories is not a list of labels", where, 'as categories = ["yes", "no"]')
+        raise WrongType("categories is not a list of labels", where, 'as categories = ["yes", "no"]')
     if len(given) > 1:
-        raise InputError(f"{given[0]} and {given[1]} are both given", where, "give one of them")
+        raise Conflict(f"{given[0]} and {given[1]} are both given", where, "give one of them")
     if not given:
         if categories is None:
-            raise InputError("it is empty", where, f"give one of: {', '.join(INPUT_KEYS)}")
+            raise Missing("it is empty", where, f"give one of: {', '.join(INPUT_KEYS)}")
         return None, clean_labels(categories, f"{where} categories", 2)
     key = given[0]
     if key == "data_file":
@@ -157,15 +167,15 @@ def _read_input(table: dict[str, Any], source: str) -> tuple[Prior | None, tuple
         return prior, prior.labels
     strange = next((word for word in DATA_KEYS if word in table), None)
     if strange is not None:
-        raise InputError(f"{strange} is given together with {key}", where, "it needs data_file")
+        raise Conflict(f"{strange} is given together with {key}", where, "it needs data_file")
     if any(word in table for word in PAIR_KEYS):
         prior = _read_pairs(table, key, where, Path(source).parent)
         return prior, prior.labels
     if key in ("counts_file", "uniform") and categories is not None:
-        raise InputError(f"categories is given together with {key}, which already names them", where, "leave it out")
+        raise Conflict(f"categories is given together with {key}, which already names them", where, "leave it out")
     if key == "counts_file":
         if not isinstance(table[key], str):
-            raise InputError("counts_file is not a path", where, 'write counts_file = "counts.csv"')
+            raise WrongType("counts_file is not a path", where, 'write counts_file = "counts.csv"')
         with _unquote(Path(source).parent, table[key]) as path:
             prior = Prior.from_csv(path)
     elif key == "uniform":
@@ -181,9 +191,9 @@ def _read_data(table: Mapping[str, Any], where: str, folder: Path) -> Prior:
     """The prior of a column of a file with one line a person."""
     extra = next((key for key in table if key not in ("data_file", *DATA_KEYS)), None)
     if extra is not None:
-        raise InputError(f"{extra} is given together with data_file, which names the inputs", where, "leave it out")
+        raise Conflict(f"{extra} is given together with data_file, which names the inputs", where, "leave it out")
     if "column" not in table or not all(isinstance(value, str) for value in table.values()):
-        raise InputError("data_file needs a column", where, 'as data_file = "people.csv", column = "education"')
+        raise Missing("data_file needs a column", where, 'as data_file = "people.csv", column = "education"')
     file, name = table["data_file"], table["column"]
     if Path(file).suffix.lower() in COLUMNAR:
         quoted = map(shlex.quote, (Path(where.partition(" [")[0]).name, file, name))
@@ -199,17 +209,17 @@ def _read_data(table: Mapping[str, Any], where: str, folder: Path) -> Prior:
 def _read_pairs(table: Mapping[str, Any], key: str, where: str, folder: Path) -> Prior:
     """The prior of pairs: a table of numbers with the labels of both sides, or a file with two columns' names."""
     if "categories" in table:
-        raise InputError("categories is given together with pairs, which name the inputs", where, "leave it out")
+        raise Conflict("categories is given together with pairs, which name the inputs", where, "leave it out")
     if key == "counts_file":
         if "pairs" not in table or "sensitive" in table or "other" in table:
             raise InputError("a counts_file of pairs takes the key pairs", where, 'as pairs = ["sex", "race"]')
         if not isinstance(table[key], str) or not isinstance(table["pairs"], list):
-            raise InputError("counts_file and pairs are not a path and two names", where, 'as pairs = ["sex", "race"]')
+            raise WrongType("counts_file and pairs are not a path and two names", where, 'as pairs = ["sex", "race"]')
         with _unquote(folder, table[key]) as path:
             return Prior.from_csv(path, pairs=table["pairs"])
     if key == "uniform" or "pairs" in table or "sensitive" not in table or "other" not in table:
         remedy = 'as sensitive = ["f", "m"], other = ["a", "b"], counts = [[35, 65], [10, 90]]'
-        raise InputError("pairs need sensitive, other and a table of counts or probabilities", where, remedy)
+        raise Missing("pairs need sensitive, other and a table of counts or probabilities", where, remedy)
     made = Prior.from_counts if key == "counts" else Prior.from_probabilities
     return made(table[key], pairs=Pairs(table["sensitive"], table["other"]))
 
@@ -219,7 +229,7 @@ def _read_goal(table: dict[str, Any], prior: Prior | None, where: str) -> Any:
     if len(senses) != 1:
         likely = [key for key in table if difflib.get_close_matches(key, ("maximize", "minimize"), n=1)]
         meant = f"{likely[0]!r} is not a key: " if likely and not senses else ""
-        raise InputError("it needs either maximize or minimize", where, f'{meant}write maximize = "mutual_information"')
+        raise Missing("it needs either maximize or minimize", where, f'{meant}write maximize = "mutual_information"')
     word = table[senses[0]]
     if not isinstance(word, str):
         raise InputError(f"{senses[0]} is {word!r}, not a name in quotes", where, 'as maximize = "trace"')
@@ -230,7 +240,7 @@ def _read_goal(table: dict[str, Any], prior: Prior | None, where: str) -> Any:
 
 def _read_constraint(entry: object, where: str, folder: Path, prior: Prior | None) -> constraints.Constraint:
     if not isinstance(entry, dict) or not isinstance(entry.get("kind"), str):
-        raise InputError("the key kind is missing", where, 'as kind = "ldp"')
+        raise Missing("the key kind is missing", where, 'as kind = "ldp"')
     rest = {key: value for key, value in entry.items() if key != "kind"}
     if isinstance(rest.get("distances"), str):
         with _unquote(folder, rest["distances"]) as path:
@@ -335,7 +345,7 @@ def _value(value: object) -> str:
         return "{ " + ", ".join(f"{_text(str(key))} = {_value(entry)}" for key, entry in value.items()) + " }"
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(map(_value, value)) + "]"
-    raise InputError(f"{value!r} cannot be written to a problem file", "problem")
+    raise NotWritten(f"{value!r} cannot be written to a problem file", "problem")
 
 
 def _text(text: str) -> str:

@@ -6,7 +6,7 @@ from fractions import Fraction
 from itertools import permutations, product
 from typing import ClassVar
 
-from rropt.errors import InputError
+from rropt.errors import WrongType
 from rropt.exact import rational_text
 from rropt.model.privacy import Level, declared_number
 from rropt.program.cones import BlockMeans, Cone, FreeCone, GraphCone, PolyhedralCone
@@ -34,11 +34,11 @@ class RobustCone(Cone):
     def __post_init__(self) -> None:
         where = "RobustCone"
         if len(self.blocks) < 2 or sorted(x for block in self.blocks for x in block) != list(range(len(self.lower))):
-            raise InputError(
+            raise WrongType(
                 "its blocks are not a partition of the inputs into two or more", where, "name each input once"
             )
         if min(self.lower) < 0 or min(self.free) < 0:
-            raise InputError("its lower bounds are not a part of a distribution", where, "make them >= 0, sum <= 1")
+            raise WrongType("its lower bounds are not a part of a distribution", where, "make them >= 0, sum <= 1")
 
     @property
     def free(self) -> tuple[Fraction, ...]:

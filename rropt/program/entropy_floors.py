@@ -7,7 +7,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from rropt.errors import InputError
+from rropt.errors import Conflict
 from rropt.exact import rational_text
 from rropt.mechanisms.entropy import add_log, entropy_terms, log_sum
 from rropt.mechanisms.mechanism import Mechanism
@@ -56,7 +56,7 @@ class ConcaveFloor(Extra):
     def joined(cls, found: Sequence[Self]) -> Self:
         """The highest of floors that weigh rows alike."""
         if len({(floor.shares, floor.sizes) for floor in found}) > 1:
-            raise InputError("two entropy floors weigh the rows differently", "Problem", "declare one of them")
+            raise Conflict("two entropy floors weigh the rows differently", "Problem", "declare one of them")
         return max(found, key=lambda floor: floor.at_least)
 
 

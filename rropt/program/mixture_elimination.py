@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeVar
 
-from rropt.errors import InputError
+from rropt.errors import TooLarge
 
 LARGEST = 2_000
 """Inequalities that an elimination may grow to."""
@@ -139,7 +139,7 @@ def eliminate(system: Sequence[Inequality], keep: int | None = None) -> list[Ine
             for other, negative in below:
                 _keep(found, _combine(one, -negative, other, share))
             if len(found) > LARGEST:
-                raise InputError(
+                raise TooLarge(
                     "too many of the listed permutations are linearly dependent",
                     "PermutationMixture",
                     "list fewer, at most (n - 1)^2 + 1 independent ones",

@@ -7,7 +7,7 @@ from itertools import product
 
 from flint import fmpq, fmpq_mat
 
-from rropt.errors import InputError
+from rropt.errors import TooLarge
 from rropt.program.assignments import Places, best_outside
 from rropt.program.permutation_mixtures import Mixture
 
@@ -31,7 +31,7 @@ def bounded_weights(mixture: Mixture, table: Table) -> tuple[Fraction, Weights]:
     """
     size = mixture.size
     if size > LARGEST:
-        raise InputError(f"{size} categories are too many to decide this exactly", WHERE, f"at most {LARGEST}")
+        raise TooLarge(f"{size} categories are too many to decide this exactly", WHERE, f"at most {LARGEST}")
     low = {name: least for name, least, _ in mixture.bounds}
     right = [entry for row in table for entry in row]
     for name, least in low.items():
@@ -140,7 +140,7 @@ def few_weights(mixture: Mixture, table: Table) -> Weights | None:
         chosen = stack.pop()
         tried += 1
         if tried > TRIED:
-            raise InputError(
+            raise TooLarge(
                 "there are too many choices of permutations to try", WHERE, "decompose it with rr.ordering.birkhoff"
             )
         open_cell = next(((x, y) for x, y in support if all(one[x] != y for one in chosen)), None)

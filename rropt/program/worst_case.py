@@ -26,7 +26,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from rropt.errors import InputError
+from rropt.errors import InputError, WrongType
 from rropt.exact import Interval, enclosure, float_down, float_up, xlogx_ball
 from rropt.io.arguments import checked
 from rropt.io.counts import same_labels
@@ -92,11 +92,11 @@ def worst_information(
     if isinstance(mechanism, RandomizedResponse):
         mechanism = mechanism.to_mechanism()
     if not isinstance(mechanism, Mechanism):
-        raise InputError(
+        raise WrongType(
             f"{mechanism!r} is not a mechanism", "worst_information", "give a Mechanism, or .to_mechanism()"
         )
     if not isinstance(confidence, ChiSquareSet | KnownDistribution):
-        raise InputError(
+        raise WrongType(
             f"{confidence!r} is not a set of distributions that it takes",
             "worst_information",
             "give ChiSquareSet(counts)",

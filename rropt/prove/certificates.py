@@ -12,7 +12,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from rropt.errors import InputError
+from rropt.errors import Unreadable, WrongType
 from rropt.exact import Interval, rational_text
 from rropt.io.arguments import checked
 from rropt.io.content import ByContent
@@ -105,9 +105,9 @@ class Certificate(ByContent):
         try:
             document = json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise InputError(f"this is not JSON ({error})", where, "give a certificate file") from None
+            raise Unreadable(f"this is not JSON ({error})", where, "give a certificate file") from None
         if not isinstance(document, dict) or document.get("format") != "rropt-certificate":
-            raise InputError("this is not a certificate", where, "give a file that rropt solve wrote")
+            raise Unreadable("this is not a certificate", where, "give a file that rropt solve wrote")
         return cls(document)
 
     def mechanism(self, where: str = "certificate") -> Mechanism | None:
@@ -131,7 +131,7 @@ class Certificate(ByContent):
             further = {"groups"} & set(table)
             check_keys(table, {"denominators", "outputs", form, *further}, f"{where}: mechanism")
         except (KeyError, TypeError, AttributeError):
-            raise InputError("its mechanism cannot be read", where, "check it with: rropt check") from None
+            raise Unreadable("its mechanism cannot be read", where, "check it with: rropt check") from None
         at = f"{where}: mechanism"
         if further:
             return grouped_from_file(table, inputs, at)
@@ -141,7 +141,7 @@ class Certificate(ByContent):
             columns = columns_of(table["columns"], len(inputs), f"{at}: columns")
             return mechanism_of_columns(inputs, outputs, columns, denominators, at)
         if outputs != inputs:
-            raise InputError("its outputs are not the inputs", at, "check it with: rropt check")
+            raise WrongType("its outputs are not the inputs", at, "check it with: rropt check")
         return off_diagonal_from_file(inputs, naturals_of(table["off_diagonal"], f"{at}: off_diagonal"), denominators)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from rropt.checker import check_bytes
-from rropt.errors import InputError
+from rropt.errors import InputError, OutOfRange, TooLarge, Unreadable
 from rropt.exact import exp_enclosure
 from rropt.io.files import JSON, open_file, read_text
 from rropt.io.formulas import unquoted
@@ -51,7 +51,7 @@ def read_mechanism(path: str | os.PathLike[str], check: bool) -> tuple[Mechanism
     except (KeyError, TypeError, ValueError) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError("its problem cannot be read", str(beside), "check it with: rropt check") from None
+        raise Unreadable("its problem cannot be read", str(beside), "check it with: rropt check") from None
     return mechanism, problem
 
 
@@ -117,9 +117,9 @@ def _certify(path: Path, check: bool) -> tuple[Mechanism, dict[str, Any]]:
             data = stream.read(JSON.size + 1)
         text = data.decode("utf-8")
     except OSError as error:
-        raise InputError(f"cannot read this certificate ({error.strerror})", str(path), "check the path") from None
+        raise Unreadable(f"cannot read this certificate ({error.strerror})", str(path), "check the path") from None
     except UnicodeDecodeError as error:
-        raise InputError(f"this certificate is not UTF-8 (byte {error.start})", str(path), "solve again") from None
+        raise Unreadable(f"this certificate is not UTF-8 (byte {error.start})", str(path), "solve again") from None
     if check:
         verdict = check_bytes(data)
         if not verdict.proved:
@@ -129,7 +129,7 @@ def _certify(path: Path, check: bool) -> tuple[Mechanism, dict[str, Any]]:
                 "it was changed, or never proved: solve again, or move it away to release without a proof",
             )
     if len(data) > JSON.size:
-        raise InputError(f"this certificate has more than {JSON.size:,} bytes", str(path), "give a smaller one")
+        raise TooLarge(f"this certificate has more than {JSON.size:,} bytes", str(path), "give a smaller one")
     JSON.check(text, "certificate", str(path))
     certificate = Certificate.parse(text, str(path))
     mechanism = certificate.mechanism(str(path))
@@ -154,7 +154,7 @@ def _hold_to_ratios(mechanism: Mechanism, cone: Mapping[str, Any], where: str) -
     else:
         return
     if not kept:
-        raise InputError(
+        raise OutOfRange(
             "the mechanism to be drawn has larger ratios than its certificate guarantees",
             where,
             "one of the two was changed: solve again",

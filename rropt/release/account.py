@@ -15,7 +15,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from rropt.errors import InputError
+from rropt.errors import InputError, NotWritten, OutOfRange, UnknownName, Unreadable, WrongType
 from rropt.exact import declared_text, exp_enclosure, rational, shown
 from rropt.io.content import ByContent
 from rropt.io.types import Number
@@ -74,20 +74,20 @@ class Account(ByContent):
         InputError."""
         limit = None if ceiling is None else rational(ceiling, "ceiling")
         if limit is not None and limit <= 0:
-            raise InputError(f"{ceiling} is not above zero", "ceiling", "give an epsilon, such as 4")
+            raise OutOfRange(f"{ceiling} is not above zero", "ceiling", "give an epsilon, such as 4")
         share = None if delta is None else rational(delta, "delta")
         if share is not None and not 0 < share < 1:
-            raise InputError(f"{delta} is not between 0 and 1", "delta", "leave it out for 0")
+            raise OutOfRange(f"{delta} is not between 0 and 1", "delta", "leave it out for 0")
         if not unit.strip() or not unit.isprintable():
-            raise InputError(
+            raise WrongType(
                 f"{unit!r} is not a name", "unit", "name one whose draws the ceiling limits, such as person"
             )
         try:
             create(whole_place(path), limit, unit, share)
         except FileExistsError:
-            raise InputError("this file exists already", str(path), "choose another name") from None
+            raise NotWritten("this file exists already", str(path), "choose another name") from None
         except OSError as error:
-            raise InputError(f"cannot write ({error.strerror})", str(path), "choose another folder") from None
+            raise NotWritten(f"cannot write ({error.strerror})", str(path), "choose another folder") from None
         return cls.load(path)
 
     @classmethod
@@ -95,13 +95,13 @@ class Account(ByContent):
         """Read an accountant, also one beside its data; `after` is the number and the hash of a line that was there before.
         Raises InputError where its chain is broken or where it lacks that line."""
         if isinstance(path, Path) and not path.exists():
-            raise InputError(
+            raise UnknownName(
                 "there is no such accountant", str(path), "make one: rropt accountant init --ceiling 4 PATH"
             )
         try:
             file = open_accountant(whole_place(path), not isinstance(path, Path) or os.access(path.parent, os.W_OK))
         except OSError as error:
-            raise InputError(f"it cannot be read ({error.strerror})", str(path), "check the path") from None
+            raise Unreadable(f"it cannot be read ({error.strerror})", str(path), "check the path") from None
         try:
             found: dict[str, Entry] = {}
             file.mark = 0 if after is None else after[0]

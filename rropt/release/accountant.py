@@ -20,7 +20,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from rropt.errors import InputError
+from rropt.errors import Conflict, InputError, NotWritten, Unreadable, WrongType
 from rropt.io.files import real_path
 from rropt.release.plans.manifest import file_sha256
 from rropt.release.plans.odds import privacy_ratio_of, together
@@ -119,7 +119,7 @@ def _entry(content: dict[str, Any], number: int, path: Place) -> Entry:
         if own is None:
             raise ValueError
     except (ValueError, KeyError, TypeError):
-        raise InputError(f"line {number} is not an entry", str(path), "restore that line: it records a draw") from None
+        raise WrongType(f"line {number} is not an entry", str(path), "restore that line: it records a draw") from None
     return entry
 
 
@@ -181,12 +181,12 @@ class PrivacyAccountant:
         except OSError as error:
             if not may_be_closed:
                 remedy = "a draw is recorded before it begins: give --accountant PATH in a folder that is not public"
-                raise InputError(f"cannot write ({error.strerror})", str(place), remedy) from None
+                raise NotWritten(f"cannot write ({error.strerror})", str(place), remedy) from None
         try:
             self._known[open_accountant(place, writable=False)] = {}
         except OSError as error:
             remedy = "it records what was drawn: ask its owner to release"
-            raise InputError(f"it cannot be read ({error.strerror})", str(place), remedy) from None
+            raise Unreadable(f"it cannot be read ({error.strerror})", str(place), remedy) from None
 
     def _collect(self) -> None:
         """Read the new lines of all files. A draw that two files record counts once."""
@@ -196,7 +196,7 @@ class PrivacyAccountant:
             for release, entry in known.items():
                 other = found.get(release, Entry(entry.content, False))
                 if other.content != entry.content:
-                    raise InputError(
+                    raise Conflict(
                         f"its record of release {release} differs from that in another accountant of this data",
                         str(file.path),
                         "restore the accountant from a copy",
@@ -250,7 +250,7 @@ class PrivacyAccountant:
                 self.abandon()
             if isinstance(error, OSError):
                 place = error.filename or str(self.path)
-                raise InputError(f"cannot write ({error.strerror})", place, "make room, then try again") from None
+                raise NotWritten(f"cannot write ({error.strerror})", place, "make room, then try again") from None
             raise
 
     def begin(self, content: dict[str, Any]) -> None:
@@ -322,5 +322,5 @@ def _other_accountants(data: Path, sha256: str) -> tuple[list[Path], list[Path]]
         except OSError as error:
             if not of.exists():
                 remedy = "it may record draws from this data: restore it from a copy, or move it away if it does not"
-                raise InputError(f"it cannot be read ({error.strerror})", str(accountant), remedy) from None
+                raise Unreadable(f"it cannot be read ({error.strerror})", str(accountant), remedy) from None
     return found, left

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from rropt.errors import InputError, counted
+from rropt.errors import InputError, Missing, TooLarge, counted
 from rropt.io.count_records import check_column
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.release.accountant import drawn_from
@@ -76,7 +76,7 @@ def count_cells(
     made = [[_Axis(columns, one, cell) for columns, one in cell.axes.items()] for cell in cells]
     shapes = [tuple(len(axis.mechanism.outputs) for axis in axes) for axes in made]
     if sum(math.prod(shape) for shape in shapes) > LARGEST_COUNTS:
-        raise InputError(f"a table of {shapes[0]} counts is too large", "counts", "count fewer columns at once")
+        raise TooLarge(f"a table of {shapes[0]} counts is too large", "counts", "count fewer columns at once")
     literal = [Part(name, (str(value),), other=-1, null=-1) for name, value in where.items()]
     parts = list(dict.fromkeys(part for cell in cells for part, _ in cell.strata))
     names = list(dict.fromkeys([*(n for columns in cells[0].axes for n in columns), *where, *(p.name for p in parts)]))
@@ -105,7 +105,7 @@ def count_cells(
                 table += np.bincount(flat, minlength=table.size).reshape(shape)
     if faults:
         error = faults.error(str(path))
-        raise InputError(error.what, error.where, remedy)
+        raise error.at(error.where, remedy)
     return counts
 
 
@@ -144,7 +144,7 @@ def count_released(path: Path, axes: Mapping[Columns, Any], where: Mapping[str, 
                 f"give the released file, {output}",
             )
     if bare and len(bare) < len(files):
-        raise InputError(
+        raise Missing(
             f"files without a manifest: {len(bare)} of {len(files)}, as {bare[0].name}",
             str(path),
             "give the folder as it was released",
@@ -201,7 +201,7 @@ def count_true(
     counts = np.sum(found, axis=(0, 1))
     if not counts.any():
         asked = ", ".join(f"{name}={value}" for name, value in where.items())
-        raise InputError(
+        raise Missing(
             f"none of its records has {asked}" if asked else "it has no records",
             str(path),
             "ask for values that occur in it" if asked else "give the data before they were released",

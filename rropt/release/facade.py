@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rropt.errors import InputError
+from rropt.errors import Conflict, InputError, Missing, Unreadable, WrongType
 from rropt.io.arguments import checked
 from rropt.io.files import named_path
 from rropt.mechanisms.sampling import Source
@@ -151,14 +151,14 @@ def release_folder(
 def _secret(identity: str | None, key: str | os.PathLike[str] | None) -> Path | None:
     """The path of the key. Raises InputError where it stands without a column of identities, or such a column alone."""
     if (identity is None) != (key is None):
-        raise InputError("only one of identity and key is given", "release", "give both or neither (--id and --key)")
+        raise Conflict("only one of identity and key is given", "release", "give both or neither (--id and --key)")
     return None if key is None else named_path(key)
 
 
 def _population(name: str | None) -> str:
     """The name of a population as the accountant writes it, "" where none is given. Raises InputError."""
     if name is not None and (not isinstance(name, str) or not name.strip() or not name.isprintable()):
-        raise InputError(f"{name!r} is not a name", "population", "give a name of printable letters")
+        raise WrongType(f"{name!r} is not a name", "population", "give a name of printable letters")
     return name or ""
 
 
@@ -216,7 +216,7 @@ def _one_table(
     """`table_of` without a reading of its arguments: an error in them names the function that was called."""
     found = counted_of(file, columns, where, delimiter)
     if len(found.cells) > 1:
-        raise InputError(
+        raise Conflict(
             f"its records were drawn by the mechanisms of {len(found.cells)} strata, whose counts cannot be added",
             str(file),
             "count one of them with where={column: value}, or give all to estimate_file",
@@ -235,9 +235,9 @@ def counted_of(
     from rropt.release.counting import count_released
 
     if not columns:
-        raise InputError("no column is named", "counts", "give at least one")
+        raise Missing("no column is named", "counts", "give at least one")
     if not isinstance(where or {}, Mapping):
-        raise InputError(
+        raise WrongType(
             f"{type(where).__name__} is not a mapping", "where", "give a value for each column: {column: value}"
         )
     axes = {(name,) if isinstance(name, str) else tuple(name): one for name, one in columns.items()}
@@ -248,5 +248,5 @@ def _as_release(given: Release | ProtectedColumn) -> Release:
     if isinstance(given, ProtectedColumn):
         return Release(given)
     if not isinstance(given, Release):
-        raise InputError(f"{type(given).__name__} is not a release", "release", "give a Release or a ProtectedColumn")
+        raise Unreadable(f"{type(given).__name__} is not a release", "release", "give a Release or a ProtectedColumn")
     return given

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from rropt.errors import InputError
+from rropt.errors import InputError, Unreadable
 from rropt.io.files import folders, named_path
 from rropt.io.processes import checked_workers, spread
 from rropt.release import accountant as accountants
@@ -155,7 +155,7 @@ def _names(data: Path, output: Path) -> list[str]:
     if output.resolve() == data.resolve() or data.resolve() in output.resolve().parents:
         raise InputError("it is in the folder of the data", str(output), "choose a folder beside it")
     if output.exists() and not output.is_dir():
-        raise InputError("it exists and is not a folder", str(output), "choose another place")
+        raise Unreadable("it exists and is not a folder", str(output), "choose another place")
     return names
 
 
@@ -163,7 +163,7 @@ def parquet_names(folder: Path) -> list[str]:
     """The .parquet files of a folder, and of the folders in it, by their paths below it; hidden ones are left out.
     Raises InputError where there is none."""
     if not folder.is_dir():
-        raise InputError("it is not a folder", str(folder), "give a folder of .parquet files")
+        raise Unreadable("it is not a folder", str(folder), "give a folder of .parquet files")
     files = (path for path in folder.rglob("*") if path.suffix.lower() == SUFFIX and path.is_file())
     names = sorted(path.relative_to(folder).as_posix() for path in files)
     names = [name for name in names if not any(part.startswith(".") for part in name.split("/"))]

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from rropt.errors import InputError
+from rropt.errors import OutOfRange, Refused
 from rropt.exact import declared_text, rational
 from rropt.io.types import Number
 from rropt.mechanisms.sampling.geometric import GeometricNoise
@@ -39,14 +39,14 @@ def noisy_prior(
         with found.reserving():
             if any(column in entry.raw for entry in found.counted(population)):
                 what = f"{names_of([column])} of this data was released unchanged: together epsilon is infinite"
-                raise InputError(what, str(data), "use the counts of that release")
+                raise Refused(what, str(data), "use the counts of that release")
             entry = _entry(column, noise, data, output, population)
             found.refuse_above(Draw.of_event(entry))
             found.begin(entry)
         drawn = {label: max(count + noise.draw(), 0) for label, count in zip(prior.labels, prior.weights, strict=True)}
         found.finish()
     if not any(drawn.values()):
-        raise InputError("with noise no count is above 0", str(data), "give a larger epsilon; this one is spent")
+        raise OutOfRange("with noise no count is above 0", str(data), "give a larger epsilon; this one is spent")
     public = f"with noise of epsilon {declared_text(rational(epsilon))}"
     return replace(Prior.from_counts(drawn), source=prior.source and replace(prior.source, public=public))
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rropt.errors import InputError, counted, shown
+from rropt.errors import Conflict, InputError, UnknownName, WrongType, counted, shown
 from rropt.io.arguments import checked
 from rropt.io.types import Label
 from rropt.mechanisms.garbling import explicit
@@ -58,10 +58,10 @@ class RandomizedColumn(*_BASES):  # type: ignore[misc]
         from rropt.release.plans.odds import epsilon_above
 
         if (self.mechanism is None) == (self.problem is None):
-            raise InputError("give either mechanism or problem", "RandomizedColumn", "exactly one of the two is needed")
+            raise Conflict("give either mechanism or problem", "RandomizedColumn", "exactly one of the two is needed")
         if self.problem is not None:
             if not isinstance(self.problem, Problem):
-                raise InputError(
+                raise WrongType(
                     f"{type(self.problem).__name__} is not a Problem", "RandomizedColumn", "give rr.Problem(...)"
                 )
             solution = self.problem.solve()
@@ -142,7 +142,7 @@ class RandomizedColumn(*_BASES):  # type: ignore[misc]
         place = {label: y for y, label in enumerate(mechanism.outputs)}
         unknown = sorted({str(value) for value in columns[0].tolist() if value not in place})
         if unknown:
-            raise InputError(f"{unknown[0]!r} is not an output of the mechanism", "X", "give what transform returned")
+            raise UnknownName(f"{unknown[0]!r} is not an output of the mechanism", "X", "give what transform returned")
         found = np.array([place[value] for value in columns[0].tolist()], dtype=np.intp)
         return mechanism.estimate(np.bincount(found, minlength=len(place)), method=method, **options)
 
@@ -174,7 +174,7 @@ def _columns(X: Any) -> list[np.ndarray]:
         return [np.asarray(X[name], dtype=object) for name in X.columns]
     array = np.asarray(X, dtype=None if hasattr(X, "dtype") else object)
     if array.ndim != 2 or array.shape[1] == 0:
-        raise InputError(f"it has shape {array.shape}", "X", "give n x 1: X[[name]] of a frame, reshape(-1, 1)")
+        raise Conflict(f"it has shape {array.shape}", "X", "give n x 1: X[[name]] of a frame, reshape(-1, 1)")
     return list(array.T)
 
 
@@ -183,7 +183,7 @@ def _names(X: Any) -> list[str] | None:
     names = list(X.columns) if hasattr(X, "columns") and hasattr(X, "to_numpy") else []
     texts = [name for name in names if isinstance(name, str)]
     if texts and len(texts) < len(names):
-        raise InputError(f"its columns are {_listed(names)}, which are not all text", "X", "name them as those of fit")
+        raise WrongType(f"its columns are {_listed(names)}, which are not all text", "X", "name them as those of fit")
     return texts or None
 
 

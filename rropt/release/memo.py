@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from rropt.errors import InputError
+from rropt.errors import Conflict, InputError, Missing, NotWritten, Refused, Unreadable
 from rropt.io.count_records import check_column
 from rropt.io.files import open_file
 from rropt.mechanisms.sampling import Source
@@ -46,9 +46,9 @@ def new_key(path: Path) -> None:
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
-        raise InputError("this file exists already", str(path), "choose another name") from None
+        raise NotWritten("this file exists already", str(path), "choose another name") from None
     except OSError as error:
-        raise InputError(f"cannot write ({error.strerror})", str(path), "choose another folder") from None
+        raise NotWritten(f"cannot write ({error.strerror})", str(path), "choose another folder") from None
     with os.fdopen(handle, "wb") as stream:
         stream.write(f"{_HEAD}{secure_bytes(KEY_BYTES).hex()}\n".encode())
         stream.flush()
@@ -61,15 +61,15 @@ def read_key(path: Path) -> bytes:
         with open_file(path) as stream:
             text, mode = stream.read(1000).decode("ascii", "replace"), os.fstat(stream.fileno()).st_mode
     except OSError as error:
-        raise InputError(
+        raise Unreadable(
             f"this key cannot be read ({error.strerror})",
             str(path),
             "check the path; for a first release: rropt key new FILE",
         ) from None
     if re.fullmatch(rf"{_HEAD}[0-9a-f]{{{2 * KEY_BYTES}}}\n", text) is None:
-        raise InputError("this is not a key", str(path), "make one: rropt key new FILE")
+        raise Unreadable("this is not a key", str(path), "make one: rropt key new FILE")
     if os.name == "posix" and stat.S_IMODE(mode) & 0o077:
-        raise InputError("others can read this key", str(path), f"write: chmod 600 {path}")
+        raise Refused("others can read this key", str(path), f"write: chmod 600 {path}")
     return bytes.fromhex(text[len(_HEAD) :])
 
 
@@ -180,7 +180,7 @@ class Memo:
         check_column(schema.names, identity, where)
         check_type(schema.field(identity).type, f"{where}: column {identity!r}")
         if any(identity in (*stack.column.columns, *stack.column.by) for stack in stacks):
-            raise InputError(f"column {identity!r} is protected, or a stratum", where, "name the column of identities")
+            raise Conflict(f"column {identity!r} is protected, or a stratum", where, "name the column of identities")
         self.where, self.identity = where, identity
         self.scopes = [Scope(key, stack, identity) for stack in stacks]
         self._at = schema.get_field_index(identity)
@@ -199,7 +199,7 @@ class Memo:
         if (empty := (ends[1:] == ends[:-1]) | column.is_null().to_numpy(zero_copy_only=False)).any():
             place = f"record {self._tagged + int(np.argmax(empty)) + 1:,} (a header is not counted)"
             what = f"column {self.identity!r} is empty in {place}"
-            raise InputError(what, self.where, "every record needs an identity")
+            raise Missing(what, self.where, "every record needs an identity")
         data = np.zeros(int(ends[-1] - ends[0]) + BLOCK, dtype=np.uint8)
         if letters is not None:
             data[:-BLOCK] = np.frombuffer(letters, dtype=np.uint8)[ends[0] : ends[-1]]
@@ -238,7 +238,7 @@ class Memo:
         return error
 
     def _changed(self, count: int) -> InputError:
-        return InputError(
+        return Refused(
             f"{count:,} of the identities in column {self.identity!r} {'has' if count == 1 else 'have'} another value "
             "than before, or several: "
             "their answers would reveal that it changed, which no epsilon bounds",
@@ -251,7 +251,7 @@ class Memo:
         number = self.scopes[at].number
         rows = connection.execute("SELECT pairs FROM seen WHERE scope = ?", (number,)).fetchall()
         if needed and not rows and sum(map(len, self._tags[at])):
-            raise InputError(
+            raise Missing(
                 "it lacks an earlier release of these columns: whether values changed since is not known",
                 str(self.place),
                 "restore it from a copy",
@@ -274,7 +274,7 @@ class Memo:
                 yield connection
         except (OSError, sqlite3.Error) as error:
             what = f"the memory of this key cannot be used ({error})"
-            raise InputError(what, str(self.place), "restore it from a copy") from None
+            raise Unreadable(what, str(self.place), "restore it from a copy") from None
 
 
 def _merged(before: np.ndarray, tags: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:

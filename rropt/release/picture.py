@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rropt.errors import InputError, escaped, short_labels
+from rropt.errors import TooLarge, escaped, short_labels
 
 if TYPE_CHECKING:
     from rropt.mechanisms.estimators.estimate import Estimate
@@ -22,7 +22,7 @@ def estimate_svg(found: Estimate, level: float, truth: Sequence[float] | None = 
     None) as a cross. Raises InputError for more than 200 categories."""
     k = len(found.categories)
     if k > MOST:
-        raise InputError(f"{k:,} categories are too many for a picture", "estimate", f"at most {MOST}")
+        raise TooLarge(f"{k:,} categories are too many for a picture", "estimate", f"at most {MOST}")
     limits = found.intervals(level)
     numbers = [*limits.ravel().tolist(), *found.values.tolist(), *(truth or ())]
     ticks = _ticks(min(0.0, *numbers), max(numbers))

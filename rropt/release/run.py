@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from rropt.errors import InputError, counted
+from rropt.errors import Conflict, InputError, NotWritten, Refused, counted
 from rropt.exact import float_up
 from rropt.io.content import ByContent
 from rropt.io.files import (
@@ -125,11 +125,11 @@ class FileRelease:
             for path in self.stood:
                 if is_special(path):
                     what = f"cannot write ({'a folder' if path.is_dir() else 'a device or a pipe'} has this name)"
-                    raise InputError(what, str(path), "choose another name for the output")
+                    raise NotWritten(what, str(path), "choose another name for the output")
             rows = self._look(crossed, earlier, total)
             if _state(self.data) != self.before:
                 remedy = "release it when no program writes to it"
-                raise InputError("it changed while it was read", str(self.data), remedy)
+                raise Conflict("it changed while it was read", str(self.data), remedy)
             with accountant.reserving():
                 # Another process may have written to it while the table was read.
                 _, earlier, total = self._count(accountant)
@@ -199,7 +199,7 @@ class FileRelease:
         """Raise InputError where this would be a second draw, or would overwrite a file."""
         for what in self.twice:
             remedy = "release the data that it was made from, or use --force to randomise it once more"
-            raise InputError(what, str(self.data), remedy)
+            raise Refused(what, str(self.data), remedy)
         for entry in counted:
             again = self.wanted & entry.drawn_otherwise(self.scopes)
             if not again:
@@ -207,28 +207,26 @@ class FileRelease:
             names, when, where = names_of(again), entry.content["time"], entry.content["output"]
             if entry.finished:
                 total = epsilon_above(together([self.privacy.privacy_ratio, entry.privacy_ratio]))
-                raise InputError(
+                raise Refused(
                     f"{names} of this data {was(again)} released on {when} ({where}); a second draw leaks more "
                     f"(together epsilon {total:.6g})",
                     str(self.data),
                     f"use that release, or --force to draw again; {of_others(entry.population)}",
                 )
             if is_written(entry.partial):
-                raise InputError("another process is releasing this data now", str(self.data), "wait until it is done")
+                raise NotWritten("another process is releasing this data now", str(self.data), "wait until it is done")
             elsewhere = "" if entry.partial.exists() else ", or still runs on another machine"
-            raise InputError(
+            raise Refused(
                 f"a release of {names} to {where} was interrupted on {when} while it was drawn{elsewhere}; "
                 "anyone who saw its partial file learns more from a second draw",
                 str(self.data),
                 "use --force to remove that file and draw again",
             )
         if crossed:
-            raise InputError(
-                crossed[0], str(self.data), "drop the column there, or use --force to release all the same"
-            )
+            raise Refused(crossed[0], str(self.data), "drop the column there, or use --force to release all the same")
         for path in (self.output, manifest_path(self.output)):
             if path.exists():
-                raise InputError("this file exists already", str(path), "move it away, or use --force to overwrite it")
+                raise NotWritten("this file exists already", str(path), "move it away, or use --force to overwrite it")
 
     def _note_others(self, accountant: PrivacyAccountant) -> None:
         others = len(accountant.earlier) - len(accountant.counted(self.population))
@@ -253,7 +251,7 @@ class FileRelease:
             same_place = Path(entry.content["output"]) == real_path(self.output)
             if not entry.finished and (same_place or self.wanted & set(entry.columns)):
                 if is_written(entry.partial):
-                    raise InputError(
+                    raise NotWritten(
                         "another process is releasing this data now", str(self.data), "wait until it is done"
                     )
                 if entry.partial.is_file():
@@ -386,7 +384,7 @@ class FileRelease:
             raise self._taken(self.output) from None
         except OSError as error:
             counts = stream is not None and stream.exposed
-            raise InputError(
+            raise NotWritten(
                 f"cannot write ({error.strerror or error})",
                 str(self.output),
                 "free disk space and use --force: the begun draw counts" if counts else "free disk space first",
@@ -422,7 +420,7 @@ class FileRelease:
             yield [before is None for before in self.stood.values()]
 
     def _taken(self, path: Path) -> InputError:
-        return InputError(
+        return NotWritten(
             "another program wrote this file while the release was drawn",
             str(path),
             "choose another name, and use --force: the begun draw counts",
@@ -441,7 +439,7 @@ class FileRelease:
             rows += batch.num_rows
             self.monitor(rows, self.source.rows)
         if self.protector.faults or rows != expected or _state(self.data) != before:
-            raise InputError("it changed while it was read", str(self.data), "release it when no program writes to it")
+            raise Conflict("it changed while it was read", str(self.data), "release it when no program writes to it")
         sink.close()
         if sink.formulas:
             self.notes.append(

@@ -5,7 +5,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from rropt.errors import InputError, positive_integer, shown
+from rropt.errors import InputError, Missing, OutOfRange, UnknownName, WrongType, positive_integer, shown
 from rropt.exact import coefficient
 from rropt.io.arguments import checked
 
@@ -36,12 +36,12 @@ class SolveOptions:
         for name in ("gap", "absolute_gap"):
             number = coefficient(getattr(self, name), name)
             if number < 0:
-                raise InputError(f"it is {float(number)}, negative", name, "try 1e-6")
+                raise OutOfRange(f"it is {float(number)}, negative", name, "try 1e-6")
             object.__setattr__(self, name, number)
         if self.time_limit is not None:
             object.__setattr__(self, "time_limit", coefficient(self.time_limit, "time_limit"))
             if self.time_limit <= 0:
-                raise InputError(f"it is {float(self.time_limit)}, not above 0", "time_limit", "give seconds")
+                raise OutOfRange(f"it is {float(self.time_limit)}, not above 0", "time_limit", "give seconds")
         if self.solver is not None and not (isinstance(self.solver, str) and self.solver.isprintable()):
             raise InputError(
                 f"{shown(self.solver)} is not the name of a solver", "solver", 'give text, such as "clarabel"'
@@ -58,9 +58,9 @@ class SolveOptions:
             positive_integer(count, name)
         given = self.solver_options
         if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
-            raise InputError(f"{shown(given)} is not a table of options", "solver_options", 'as {"eps_abs": 1e-10}')
+            raise WrongType(f"{shown(given)} is not a table of options", "solver_options", 'as {"eps_abs": 1e-10}')
         if given and self.solver is None:
-            raise InputError("they are given without a solver", "solver_options", 'name it, as solver="scs"')
+            raise Missing("they are given without a solver", "solver_options", 'name it, as solver="scs"')
         object.__setattr__(self, "solver_options", dict(given))
 
     def _check_method(self) -> None:
@@ -69,6 +69,6 @@ class SolveOptions:
 
         names = [known.name for known in METHODS]
         if self.method not in names:
-            raise InputError(
+            raise UnknownName(
                 f"{shown(self.method)} is not a method", "method", f"use auto or one of: {', '.join(names)}"
             )

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from rropt.errors import InputError, NoMethod, shown
+from rropt.errors import NoMethod, UnknownName, shown
 from rropt.program.programs import Program
 from rropt.solve.convex_minimum.method import ConvexMinimumMethod
 from rropt.solve.designs.designs import mixed_design
@@ -66,7 +66,7 @@ def choose(program: Program, method: str | Method, solver: str | None) -> tuple[
         return _first(program, solver, METHODS)
     chosen = by_name.get(method) if isinstance(method, str) else method
     if not isinstance(chosen, Method):
-        raise InputError(f"{shown(method)} is not a method", "method", f"use auto or one of: {', '.join(by_name)}")
+        raise UnknownName(f"{shown(method)} is not a method", "method", f"use auto or one of: {', '.join(by_name)}")
     if (refused := chosen.refusal(program, solver)) is not None:
         raise NoMethod(refused[1].why, f"method {chosen.name}", refused[1].instead)
     return chosen, "asked for"

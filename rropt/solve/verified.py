@@ -18,7 +18,7 @@ from typing import Any
 
 from rropt import kernel
 from rropt.checker import MAX_BYTES, Verdict, certificate_file, check_bytes
-from rropt.errors import InputError
+from rropt.errors import InputError, WrongType
 from rropt.io.files import open_file
 from rropt.prove.elaborate import elaborate
 from rropt.prove.problems import OutsideCoreError
@@ -56,7 +56,7 @@ def find_core() -> str | None:
         return shutil.which(NAME)
     found = shutil.which(named)
     if found is None:
-        raise InputError("it is not a program that can be run", f"{VARIABLE}={named}", f"{BUILD}; or unset {VARIABLE}")
+        raise WrongType("it is not a program that can be run", f"{VARIABLE}={named}", f"{BUILD}; or unset {VARIABLE}")
     return found
 
 

@@ -15,7 +15,7 @@ from itertools import permutations
 from statistics import median
 from typing import Any, TypedDict, Unpack, overload
 
-from rropt.errors import InputError, NoMethod, counted, positive_integer
+from rropt.errors import InputError, NoMethod, UnknownName, WrongType, counted, positive_integer
 from rropt.exact import rounded, shown
 from rropt.io.arguments import checked
 from rropt.io.content import ByContent
@@ -208,7 +208,7 @@ def compare(
             raise InputError("two problems have one name", "compare", "give a dict of problems")
     for one in named.values():
         if not isinstance(one, Problem):
-            raise InputError(f"{type(one).__name__} is not a Problem", "compare", "make one with rr.Problem(...)")
+            raise WrongType(f"{type(one).__name__} is not a Problem", "compare", "make one with rr.Problem(...)")
     found = {}
     for at, (name, one) in enumerate(named.items()):
         tell = partial(_part, report, at, len(named))
@@ -285,7 +285,7 @@ def _ask(
         if callable(method) and not isinstance(method, Method):
             yield OwnSolver(getattr(method, "__name__", "own"), method), None
         elif not isinstance(method, str | Method):
-            raise InputError(f"{method!r} is not one of the methods", "compare", f"known: {', '.join(names)}")
+            raise UnknownName(f"{method!r} is not one of the methods", "compare", f"known: {', '.join(names)}")
         elif method == "conic":
             yield from ((method, solver) for solver in (SOLVERS if solvers is None else solvers))
         else:
@@ -297,12 +297,12 @@ def _ask(
 
 def _known(what: str, given: Iterable[object], names: list[str]) -> None:
     if isinstance(given, str):
-        raise InputError(f"{given!r} is not a list", what, f"as [{given!r}]")
+        raise WrongType(f"{given!r} is not a list", what, f"as [{given!r}]")
     for name in given:
         if name not in names:
             close = difflib.get_close_matches(str(name), names, n=1)
             hint = f"did you mean {close[0]}?" if close else f"known: {', '.join(names)}"
-            raise InputError(f"{name!r} is not one of the {what}", "compare", hint)
+            raise UnknownName(f"{name!r} is not one of the {what}", "compare", hint)
 
 
 # -- contradictions between rows ---------------------------------------------------------------------

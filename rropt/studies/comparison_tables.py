@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rropt.errors import InputError, counted, plain
+from rropt.errors import InputError, NotInstalled, UnknownName, counted, plain
 from rropt.exact import shown
 from rropt.io.arguments import checked
 from rropt.io.files import a_path, write_whole
@@ -131,7 +131,7 @@ def checked_format(path: str | os.PathLike[str]) -> str:
     suffix = a_path(path, "cannot write", "choose another place").suffix.lower()
     if suffix not in (*WRITERS, *PICTURES):
         known = ", ".join((*WRITERS, *PICTURES))
-        raise InputError(f"{suffix or 'no suffix'!r} is not a format of comparisons", str(path), f"use {known}")
+        raise UnknownName(f"{suffix or 'no suffix'!r} is not a format of comparisons", str(path), f"use {known}")
     return suffix
 
 
@@ -161,7 +161,7 @@ class Tables(ABC):
         try:
             pandas = import_module("pandas")
         except ImportError:
-            raise InputError("the package pandas is not installed", "to_frame", "pip install pandas") from None
+            raise NotInstalled("the package pandas is not installed", "to_frame", "pip install pandas") from None
         return pandas.DataFrame(self._full())
 
     def save(self, path: str | os.PathLike[str]) -> Path:

@@ -12,7 +12,17 @@ from typing import Any, Literal, get_args
 
 from rropt.comparison.claims import SHIPPED, Claim, Judged
 from rropt.comparison.printed import PrintedMatrix
-from rropt.errors import InputError, in_file, suggestion
+from rropt.errors import (
+    Conflict,
+    InputError,
+    Missing,
+    NotWritten,
+    OutOfRange,
+    UnknownName,
+    Unreadable,
+    in_file,
+    suggestion,
+)
 from rropt.exact import rational
 from rropt.io.arguments import checked
 from rropt.io.files import TOML, read_text
@@ -66,32 +76,32 @@ def read_claim(path: str | os.PathLike[str]) -> Claim:
     `matrix` or `matrix_file`; `id`, `where` and `statement` name it in the report. Raises InputError."""
     place, where = Path(path), str(path)
     if place.is_dir():
-        raise InputError("this is a folder", where, f"rropt claims {shlex.quote(where)} reads all of its claims")
+        raise NotWritten("this is a folder", where, f"rropt claims {shlex.quote(where)} reads all of its claims")
     try:
         table = tomllib.loads(read_text(place, "claim", limits=TOML), parse_float=Decimal)
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(f"this is not TOML ({error})", where, "see docs/own-claims.md for an example") from None
+        raise Unreadable(f"this is not TOML ({error})", where, "see docs/own-claims.md for an example") from None
     if _states_problem(table):
         wrong = f'write a claim beside it, with problem = "{place.name}" (docs/own-claims.md)'
-        raise InputError("this is a problem and not a claim", where, wrong)
+        raise UnknownName("this is a problem and not a claim", where, wrong)
     for key in table:
         if key not in CLAIM_KEYS:
-            raise InputError(f"unknown key {key!r}", where, suggestion(key, CLAIM_KEYS, "known keys"))
+            raise UnknownName(f"unknown key {key!r}", where, suggestion(key, CLAIM_KEYS, "known keys"))
     for key, example in NEEDED.items():
         if key not in table:
-            raise InputError(f"{key} is missing", where, f"write: {example}")
+            raise Missing(f"{key} is missing", where, f"write: {example}")
     if table["schema"] != 1 or isinstance(table["schema"], bool):
         raise InputError("schema is not 1", where, f"write: {NEEDED['schema']}")
     for key in ("id", "where", "statement", "problem", "claimed", "matrix_file", "orientation"):
         if not isinstance(text := table.get(key, "a"), str) or not text.isprintable() or not text:
-            raise InputError(f"{key} is not one line of text", where, f'as {key} = "..."')
+            raise OutOfRange(f"{key} is not one line of text", where, f'as {key} = "..."')
     if "matrix" in table and "matrix_file" in table:
-        raise InputError("matrix and matrix_file are both given", where, "give one of them")
+        raise Conflict("matrix and matrix_file are both given", where, "give one of them")
     name = table.get("id", f"{place.resolve().parent.name}.{place.stem}")
     if "id" in table and not NAME.fullmatch(name):
-        raise InputError(f"{name!r} cannot name certificates", where, "use letters, digits, - and _, with dots between")
+        raise NotWritten(f"{name!r} cannot name certificates", where, "use letters, digits, - and _, with dots between")
     if name.partition(".")[0] in SHIPPED:
         raise InputError(f"{name!r} is a name of the shipped report", where, 'give another one, as id = "own.1"')
     limit = table.get("time_limit")
@@ -151,7 +161,7 @@ def _stated(
         raise InputError(f"{claimed!r} is not what can be claimed", "claimed", f"use one of: {', '.join(words)}")
     if matrix is None and (claimed == "feasible" or value is None):
         needs = "a matrix" if claimed == "feasible" else "a value" if claimed == "bound" else "a matrix or a value"
-        raise InputError(f"a claim {claimed!r} needs {needs}", "verify_claim", "give it")
+        raise Missing(f"a claim {claimed!r} needs {needs}", "verify_claim", "give it")
     if claimed == "bound" and matrix is not None:
         raise InputError("a claim 'bound' is about a value, not a matrix", "verify_claim", "leave the matrix out")
     seconds = TIME_LIMIT if time_limit is None and problem.options.time_limit is None else time_limit

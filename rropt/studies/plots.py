@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rropt.comparison.orders.regions import AttainedRegion, attained_region
-from rropt.errors import InputError, counted, short_labels
+from rropt.errors import Conflict, InputError, NotInstalled, Unreadable, WrongType, counted, short_labels
 from rropt.mechanisms.channel import RandomizedChannel
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.problem import Problem, Solution
@@ -57,7 +57,7 @@ def _figure(width: float, height: float, columns: int = 1) -> tuple[Figure, Any]
     try:
         from matplotlib.figure import Figure
     except ModuleNotFoundError:
-        raise InputError("matplotlib is not installed", "plots", "pip install 'rropt[plot]'") from None
+        raise NotInstalled("matplotlib is not installed", "plots", "pip install 'rropt[plot]'") from None
     figure = Figure(figsize=(width, height), layout="constrained")
     return figure, figure.subplots(1, columns)
 
@@ -198,7 +198,7 @@ def utility_curve(
     problems = [problem_at(epsilon) for epsilon in levels]
     found = [problem.solve() for problem in problems] if solutions is None else list(solutions)
     if len(found) != len(levels):
-        raise InputError(
+        raise Conflict(
             f"{counted(len(found), 'solutions')} for {counted(len(levels), 'epsilons')}",
             "utility_curve",
             "one for each",
@@ -293,11 +293,9 @@ def two_categories(solution: Solution, resolution: int = 61) -> Figure:
     problem, mechanism = solution.problem, solution.mechanism
     cone = problem.compile().cone
     if len(problem.inputs) != 2 or len(problem.constraints) != 1 or not isinstance(cone, CompleteCone):
-        raise InputError("this is not a problem of two inputs with LDP alone", "two_categories", "declare one")
+        raise Unreadable("this is not a problem of two inputs with LDP alone", "two_categories", "declare one")
     if mechanism is None or len(mechanism.outputs) != 2:
-        raise InputError(
-            "the solution is not a mechanism with two outputs", "two_categories", "solve with outputs=[..]"
-        )
+        raise WrongType("the solution is not a mechanism with two outputs", "two_categories", "solve with outputs=[..]")
     gamma = float(cone.level.ratio.lower)
     labels = problem.inputs
     high, low = gamma / (1 + gamma), 1 / (1 + gamma)
@@ -333,7 +331,7 @@ def frequencies(found: Estimate, truth: Sequence[float], level: float = 0.95, ti
     frequencies.
     """
     if len(truth) != len(found.categories):
-        raise InputError(
+        raise Conflict(
             f"{counted(len(truth), 'true frequencies')} for {counted(len(found.categories), 'categories')}",
             "frequencies",
             "one for each",

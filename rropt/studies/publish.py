@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rropt.errors import InputError
+from rropt.errors import InputError, NotWritten, Unreadable
 from rropt.io.arguments import checked
 from rropt.io.content import ByContent
 from rropt.io.files import named_path, open_file, write_whole
@@ -39,9 +39,9 @@ def publish_design(
     """
     source, target = named_path(design), named_path(out)
     if not source.is_dir():
-        raise InputError("this is not a folder", str(source), "give the folder that rropt solve wrote")
+        raise Unreadable("this is not a folder", str(source), "give the folder that rropt solve wrote")
     if target.exists():
-        raise InputError(
+        raise NotWritten(
             "this folder exists already", str(target), "choose a new folder: what is in it may not be public"
         )
     load_design(source)
@@ -58,7 +58,7 @@ def publish_design(
                 with open_file(source / name) as stream:
                     found[name] = stream.read()
             except OSError as error:
-                raise InputError(f"it cannot be read ({error.strerror})", str(source / name), "check it") from None
+                raise Unreadable(f"it cannot be read ({error.strerror})", str(source / name), "check it") from None
     return Published(tuple(write_whole(target / name, data, new=True) for name, data in found.items()), kept)
 
 
@@ -72,7 +72,7 @@ def _counts(path: Path) -> str:
         data = document["data"]
         public = data is not None and bool(data.get("public"))
     except (KeyError, TypeError, AttributeError, ValueError):
-        raise InputError("its problem cannot be read", str(path), "solve again") from None
+        raise Unreadable("its problem cannot be read", str(path), "solve again") from None
     if public:
         problem.get("input", {}).pop("counts", None)
     if not _holds_counts(problem):

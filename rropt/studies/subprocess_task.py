@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import IO
 
-from rropt.errors import InputError
+from rropt.errors import NotWritten
 from rropt.studies.measured import READY, Measured, Task
 
 LOADING = 120.0
@@ -23,7 +23,7 @@ def apart(task: Task) -> Measured:
     try:
         payload = pickle.dumps(task)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
-        raise InputError(
+        raise NotWritten(
             f"it cannot be sent to another process ({error})",
             "compare",
             "define its functions and classes in a module, by name",

@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from rropt.declare.constraints import LDP, ApproximateLDP, AtLeast, AtMost, Constraint
-from rropt.errors import InputError, shown
+from rropt.errors import InputError, OutOfRange, shown
 from rropt.exact import declared_text, rational
 from rropt.io.arguments import checked
 from rropt.io.types import Number
@@ -74,14 +74,14 @@ def least_epsilon(
         goal = Maximize(wanted.objective) if isinstance(wanted, AtLeast) else Minimize(wanted.objective)
         number, asked = wanted.number, wanted.describe()
     elif isinstance(wanted, Constraint):
-        raise InputError(
+        raise OutOfRange(
             f"{type(wanted).__name__} is neither AtLeast nor AtMost", "least_epsilon", "as AtLeast(Trace(), 2)"
         )
     else:
         goal, number = problem.goal, rational(wanted, "wanted of least_epsilon")
         asked = f"{goal.objective.describe()} {declared_text(number)}"
     if step <= 0:
-        raise InputError("the tolerance is not positive", "least_epsilon", "as 0.001")
+        raise OutOfRange("the tolerance is not positive", "least_epsilon", "as 0.001")
     if any(isinstance(one, ApproximateLDP) for one in problem.constraints):
         raise InputError("approximate LDP has a level of its own", "least_epsilon", "leave it out")
 

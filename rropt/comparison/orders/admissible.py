@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
-from rropt.errors import InputError
+from rropt.errors import OutOfRange
 from rropt.exact import rounded
 from rropt.io.arguments import checked
 from rropt.io.types import Number
@@ -108,7 +108,7 @@ def improve(mechanism: AnyMechanism, *, epsilon: Number | None = None, gamma: Nu
     judged = _judge(given, ratio)
     if not judged.private:
         shown = f"{rounded(judged.privacy_ratio, 12)}"
-        raise InputError(
+        raise OutOfRange(
             f"its privacy ratio {shown} is above gamma = {rounded(ratio, 12)}",
             "mechanism",
             "improve it at a higher level",
@@ -145,7 +145,7 @@ def _ratio(mechanism: Mechanism, epsilon: object, gamma: object) -> Fraction:
     if epsilon is None and gamma is None:
         privacy_ratio = mechanism.privacy_ratio
         if isinstance(privacy_ratio, float) or privacy_ratio == 1:
-            raise InputError(
+            raise OutOfRange(
                 f"the mechanism's own privacy ratio is {'infinite' if isinstance(privacy_ratio, float) else 'one'}",
                 "privacy level",
                 "give epsilon or gamma",

@@ -6,7 +6,7 @@ from itertools import permutations
 
 from flint import arb
 
-from rropt.errors import InputError
+from rropt.errors import OutOfRange
 from rropt.exact import Interval, ball, enclosure, rational
 from rropt.io.arguments import checked
 from rropt.io.types import Number
@@ -48,7 +48,7 @@ def renyi_divergence(mechanism: AnyMechanism, order: Number) -> Interval:
     """
     a = rational(order, "order")
     if a < 1 or a > 10**6:
-        raise InputError(f"it is {order}, not in [1, 1e6]", "order", "an infinite order is mechanism.epsilon")
+        raise OutOfRange(f"it is {order}, not in [1, 1e6]", "order", "an infinite order is mechanism.epsilon")
     rows = _rows(mechanism)
     lower = upper = Fraction(0)
     for one, other in permutations(dict.fromkeys(rows), 2):

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from rropt.errors import InputError
+from rropt.errors import OutOfRange
 from rropt.exact import rational
 from rropt.io.arguments import checked
 from rropt.io.types import Number
@@ -34,7 +34,7 @@ class AttainedRegion:
     def boundary(self) -> PreciseBoundary:
         """The precise boundary around it. Raises InputError for an infinite privacy ratio."""
         if isinstance(self.privacy_ratio, float):
-            raise InputError("the privacy ratio is infinite: every posterior may be reached", "attained region")
+            raise OutOfRange("the privacy ratio is infinite: every posterior may be reached", "attained region")
         return PreciseBoundary(self.privacy_ratio)
 
     def contains(self, prior: Number, posterior: Number) -> bool:
@@ -92,5 +92,5 @@ def _posterior(p: Fraction, factor: Factor) -> Fraction:
 def _probability(value: object, where: str) -> Fraction:
     number = rational(value, where)
     if not 0 <= number <= 1:
-        raise InputError(f"it is {value}, outside [0, 1]", where, "it is a probability")
+        raise OutOfRange(f"it is {value}, outside [0, 1]", where, "it is a probability")
     return number

@@ -14,7 +14,7 @@ from rropt.comparison.permutations.bistochastic import Bistochastic
 from rropt.comparison.permutations.fewest import common_weights, fewer_terms, lower_bound, too_many
 from rropt.comparison.permutations.peeling import INT64, exact_array
 from rropt.comparison.permutations.structured import blocks, decompose
-from rropt.errors import InputError, counted, positive_integer
+from rropt.errors import UnknownName, WrongType, counted, positive_integer
 from rropt.io.arguments import checked
 from rropt.io.content import ByContent
 from rropt.io.types import Matrix
@@ -164,9 +164,9 @@ def birkhoff(
     number of seconds, and for "fewest" with more permutations.
     """
     if method not in METHODS:
-        raise InputError(f"{method!r} is not a method", "birkhoff", f"use one of {', '.join(map(repr, METHODS))}")
+        raise UnknownName(f"{method!r} is not a method", "birkhoff", f"use one of {', '.join(map(repr, METHODS))}")
     if time_limit is not None and not (isinstance(time_limit, (int, float)) and time_limit >= 0):
-        raise InputError(f"{time_limit!r} is not a number of seconds", "time_limit", "give one that is not negative")
+        raise WrongType(f"{time_limit!r} is not a number of seconds", "time_limit", "give one that is not negative")
     source = Bistochastic.of(mechanism, denominator)
     entries = exact_array(source.numerators, source.denominator)
     terms = decompose(entries, source.denominator)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from rropt.errors import InputError, counted, positive_integer
+from rropt.errors import InputError, OutOfRange, counted, positive_integer
 from rropt.exact import rational, rounded
 from rropt.io.counts import Table
 from rropt.io.types import Matrix
@@ -89,7 +89,7 @@ class Bistochastic:
 def _rationals(rows: list[list[Any]], denominator: int | None) -> tuple[list[list[Fraction]], bool]:
     """(the entries as rationals, whether all of them are exact); integers are over `denominator`."""
     if len(rows) < 2:
-        raise InputError("it has one row", WHERE, "a mechanism has at least two inputs")
+        raise OutOfRange("it has one row", WHERE, "a mechanism has at least two inputs")
     flat = [entry for row in rows for entry in row]
     # Integers over a denominator are counts; without one they are the probabilities zero and one.
     counts = denominator is not None and all(
@@ -103,9 +103,9 @@ def _rationals(rows: list[list[Any]], denominator: int | None) -> tuple[list[lis
             try:
                 value = rational(entry)
             except InputError as error:
-                raise InputError(error.what, f"{WHERE} row {x} column {y}", error.remedy) from None
+                raise error.at(f"{WHERE} row {x} column {y}") from None
             if value < 0:
-                raise InputError(f"row {x} column {y} is negative ({rounded(value)})", WHERE)
+                raise OutOfRange(f"row {x} column {y} is negative ({rounded(value)})", WHERE)
             table[-1].append(value * scale if counts else value)
     return table, not any(isinstance(entry, (float, np.floating)) for entry in flat)
 
@@ -122,7 +122,7 @@ def _check_sums(table: list[list[Fraction]]) -> bool:
             f"{name} {at} sums to {rounded(errors[at] + 1, 12)} ({float(errors[at]):+.3g})"
             for name, at, errors in zip(("row", "column"), worst, off, strict=True)
         ]
-        raise InputError(
+        raise OutOfRange(
             f"it is not bistochastic: the worst row and column are {worst_sums[0]} and {worst_sums[1]}",
             WHERE,
             "all rows and all columns must sum to one (to within 1e-9)",

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from rropt.comparison.permutations.matching import Matching, column_sets
 from rropt.comparison.permutations.structured import least_terms
-from rropt.errors import InputError
+from rropt.errors import InputError, TooLarge
 from rropt.solve.engine.milp import solve_milp
 
 MOST_PERMUTATIONS = 1000
@@ -184,7 +184,7 @@ def exact_weights(
 
 def too_many(size: int) -> InputError:
     """The refusal of `method="fewest"` for a matrix that has too many permutations."""
-    return InputError(
+    return TooLarge(
         f"more than {MOST_PERMUTATIONS} permutations lie within the positive entries of this {size} x {size} matrix",
         "birkhoff",
         'method="fewest" is for up to 6 inputs, or few positive entries; use method="bottleneck"',

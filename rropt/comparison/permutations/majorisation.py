@@ -12,7 +12,7 @@ from itertools import accumulate
 
 from flint import arb
 
-from rropt.errors import InputError, counted
+from rropt.errors import InputError, OutOfRange, counted
 from rropt.exact import Interval, common_denominator, enclosure, rational, xlogx_ball
 from rropt.io.arguments import checked
 from rropt.io.counts import Numbers, same_labels
@@ -144,7 +144,7 @@ def entropy(counts: Counts) -> Interval:
     given = Numbers.read(counts, "entropy").values
     values = [rational(count, f"entropy: entry {at}") for at, count in enumerate(given)]
     if not values or min(values) < 0 or not any(values):
-        raise InputError("entries must be non-negative and not all zero", "entropy")
+        raise OutOfRange("entries must be non-negative and not all zero", "entropy")
     scale = common_denominator(values)
     weights = [value.numerator * (scale // value.denominator) for value in values]
     total = sum(weights)

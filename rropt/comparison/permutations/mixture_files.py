@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 
-from rropt.errors import InputError
+from rropt.errors import Conflict, InputError, OutOfRange, Unreadable, WrongType
 from rropt.exact import rational, rational_text, rounded
 from rropt.io.arguments import checked
 from rropt.io.files import TABLE, csv_rows, csv_text, read_text, write_whole
@@ -44,27 +44,27 @@ def load_mixture(
     lines = [(number, list(map(unquoted, row))) for number, row in rows]
     head = lines[0][1] if lines else []
     if head[:1] != [WEIGHT] or len(head) < 2:
-        raise InputError(f"this {WHAT} has no head {WEIGHT},INPUT,...", where, "write it again with rropt solve")
+        raise Unreadable(f"this {WHAT} has no head {WEIGHT},INPUT,...", where, "write it again with rropt solve")
     inputs = clean_labels(head[1:], f"{where} line {lines[0][0]}")
     weights: dict[tuple[str, ...], Fraction] = {}
     for number, line in lines[1:]:
         at = f"{where} line {number}"
         outputs = tuple(line[1:])
         if sorted(outputs) != sorted(inputs):
-            raise InputError("it is not a permutation of the inputs", at, "name every input once")
+            raise WrongType("it is not a permutation of the inputs", at, "name every input once")
         if outputs in weights:
             raise InputError("its permutation comes a second time", at, "add the weights up")
         weights[outputs] = rational(line[0], at)
         if weights[outputs] <= 0:
-            raise InputError(f"its weight {line[0]} is not positive", at, "leave the row out")
+            raise OutOfRange(f"its weight {line[0]} is not positive", at, "leave the row out")
     total = sum(weights.values(), Fraction(0))
     if total != 1:
-        raise InputError(f"the weights sum to {rounded(total, 12)}, not to one", where, "is the file cut short?")
+        raise OutOfRange(f"the weights sum to {rounded(total, 12)}, not to one", where, "is the file cut short?")
     if mechanism is not None:
         if mechanism.inputs != inputs or declared_names(mechanism, inputs) != inputs:
-            raise InputError("its inputs are not the inputs and outputs of the mechanism", where, "give the other file")
+            raise WrongType("its inputs are not the inputs and outputs of the mechanism", where, "give the other file")
         places = {tuple(inputs.index(name) for name in outputs): weight for outputs, weight in weights.items()}
         made = mixed(places, inputs)
         if any(made.column(y) != mechanism.column(y) for y in range(len(inputs))):
-            raise InputError("its mixture is another matrix than the mechanism", where, "give the other file")
+            raise Conflict("its mixture is another matrix than the mechanism", where, "give the other file")
     return weights

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from rropt.errors import InputError, counted
+from rropt.errors import Duplicate, InputError, UnknownName, counted
 from rropt.io.arguments import checked
 from rropt.io.content import ByContent
 from rropt.io.counts import Numbers
@@ -111,12 +111,12 @@ def _places(values: Sequence[object], order: Sequence[object], name: str) -> lis
     try:
         place = {category: number for number, category in enumerate(order)}
     except TypeError:
-        raise InputError("it lists something that is not a category", "order", "give text or numbers") from None
+        raise UnknownName("it lists something that is not a category", "order", "give text or numbers") from None
     if len(place) != len(order):
-        raise InputError("a category appears twice", "order")
+        raise Duplicate("a category appears twice", "order")
     for record, value in enumerate(values):
         if value not in place:
-            raise InputError(f"{value!r} is not among the categories", f"{name} record {record}", "add it to order")
+            raise UnknownName(f"{value!r} is not among the categories", f"{name} record {record}", "add it to order")
     return [place[value] for value in values]
 
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from rropt.comparison.permutations.bistochastic import Bistochastic
 from rropt.comparison.permutations.packing import pack_cycles, shortest_cycle
-from rropt.errors import InputError, shown
+from rropt.errors import TooLarge, WrongType, shown
 from rropt.io.arguments import checked
 from rropt.io.content import ByContent
 from rropt.io.counts import bounded, clean_labels, ordered
@@ -60,7 +60,7 @@ def weight_range(mechanism: Matrix, permutation: Sequence[Label], *, denominator
     size = source.size
     targets = _targets(permutation, source.outputs)
     if size > LARGEST:
-        raise InputError(f"{size} inputs are too many", "weight_range", f"it is for up to {LARGEST}")
+        raise TooLarge(f"{size} inputs are too many", "weight_range", f"it is for up to {LARGEST}")
     share = [[Fraction(source.numerators[x][targets[y]], source.denominator) for y in range(size)] for x in range(size)]
     largest = min(share[x][x] for x in range(size))
     arcs = {(x, y): share[x][y] for x in range(size) for y in range(size) if x != y and share[x][y]}
@@ -82,7 +82,7 @@ def _targets(permutation: Sequence[object], outputs: Sequence[str]) -> list[int]
         ordered(names, outputs, "permutation")
         return [outputs.index(name) for name in names]
     if not all(isinstance(y, numbers.Integral) for y in given) or sorted(given) != list(range(len(outputs))):  # type: ignore[type-var]
-        raise InputError(f"{shown(given)} is not a permutation of 0 to {len(outputs) - 1}", "permutation")
+        raise WrongType(f"{shown(given)} is not a permutation of 0 to {len(outputs) - 1}", "permutation")
     return [int(y) for y in given]  # type: ignore[call-overload]
 
 

@@ -24,7 +24,7 @@ from rropt.declare.constraints.privacy import LDP
 from rropt.declare.constraints.raw import ConeConstraint, LinearConstraint
 from rropt.declare.constraints.robust import RLDP
 from rropt.declare.constraints.structure import Floor, Forbidden
-from rropt.errors import InputError, suggestion
+from rropt.errors import Missing, UnknownName, suggestion
 from rropt.model.prior import Prior
 
 __all__ = [
@@ -118,13 +118,13 @@ def from_keys(kind: str, keys: Mapping[str, Any], where: str, prior: Prior | Non
         AtLeast.kind: (AtLeast.from_keys, *of_objective),
     }
     if kind not in makers:
-        raise InputError(f"{kind!r} is not a kind of constraint", where, suggestion(kind, makers))
+        raise UnknownName(f"{kind!r} is not a kind of constraint", where, suggestion(kind, makers))
     make, needed, optional = makers[kind]
     if unknown := set(keys) - needed - optional:
         remedy = suggestion(min(unknown), needed | optional, f"{kind} takes")
-        raise InputError(f"unknown key {min(unknown)!r}", where, remedy)
+        raise UnknownName(f"unknown key {min(unknown)!r}", where, remedy)
     if missing := needed - set(keys):
-        raise InputError(f"the key {min(missing)!r} is missing", where, f"{kind} needs it")
+        raise Missing(f"the key {min(missing)!r} is missing", where, f"{kind} needs it")
     with_prior = (RLDP, Invariant, IdentificationRisk, AtMost, AtLeast, PointwiseMaximalLeakage)
     known: dict[str, Any] = {"prior": prior} if kind in {one.kind for one in with_prior} else {}
     constraint = make(**keys, **known)

@@ -6,7 +6,7 @@ from itertools import permutations
 from typing import ClassVar
 
 from rropt.declare.constraint import NAME_OUTPUTS, AtLevel
-from rropt.errors import InputError
+from rropt.errors import Missing, OutOfRange, TooLarge
 from rropt.exact import declared_text, rational
 from rropt.io.arguments import checked
 from rropt.io.types import Number
@@ -45,17 +45,17 @@ class ApproximateLDP(AtLevel):
     ) -> None:
         level = Level(**level_numbers(epsilon, gamma, "ApproximateLDP"))
         if delta is None:
-            raise InputError("delta is missing", "ApproximateLDP", "give one between 0 and 1, or use LDP")
+            raise Missing("delta is missing", "ApproximateLDP", "give one between 0 and 1, or use LDP")
         share = rational(delta, "ApproximateLDP delta")
         if not 0 < share < 1:
-            raise InputError(f"it is {delta}, not between 0 and 1", "ApproximateLDP delta", "for 0 use LDP")
+            raise OutOfRange(f"it is {delta}, not between 0 and 1", "ApproximateLDP delta", "for 0 use LDP")
         # A set's row is a - gamma b <= delta with a, b <= 1 on the grid. Both ends of gamma agree on it unless
         # (a - delta) / b, whose denominator is at most GRID times delta's, lies between them.
         ends = level.ratio
         middle = (ends.lower + ends.upper) / 2
         nearest = middle.limit_denominator(GRID * share.denominator)
         if ends.lower < ends.upper and abs(nearest - middle) <= (ends.upper - ends.lower) / 2:
-            raise InputError(
+            raise TooLarge(
                 "it has too many digits to be decided on the grid of mechanisms",
                 "ApproximateLDP delta",
                 "give fewer, or give gamma",
@@ -68,7 +68,7 @@ class ApproximateLDP(AtLevel):
 
     def rows(self, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> tuple[Row, ...]:
         if not outputs:
-            raise InputError(
+            raise Missing(
                 "it needs outputs, and they are free here",
                 self.describe(),
                 NAME_OUTPUTS,

@@ -10,7 +10,7 @@ from flint import arb
 
 from rropt.declare.constraint import Constraint
 from rropt.declare.constraints.patterns import Blocks
-from rropt.errors import InputError, counted
+from rropt.errors import WrongType, counted
 from rropt.exact import ball, declared_text, enclosure, rational, xlogx_ball
 from rropt.io.arguments import checked
 from rropt.io.types import Label, Number
@@ -40,7 +40,7 @@ class EntropyRate(Constraint):
     def __init__(self, at_least: Number) -> None:
         beta = rational(at_least, "entropy rate")
         if not 0 <= beta <= 1:
-            raise InputError(
+            raise WrongType(
                 f"{at_least} is not a share of the maximal entropy", "entropy rate", "give a beta in [0, 1], as 0.5"
             )
         object.__setattr__(self, "at_least", beta)

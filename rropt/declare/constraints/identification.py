@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import ClassVar, Literal
 
 from rropt.declare.constraint import Constraint
-from rropt.errors import InputError
+from rropt.errors import InputError, Missing, OutOfRange, TooLarge, UnknownName
 from rropt.exact import declared_text
 from rropt.io.arguments import checked
 from rropt.io.types import Counts, Label, Number
@@ -70,15 +70,13 @@ class IdentificationRisk(Constraint):
     ) -> None:
         object.__setattr__(self, "counts", Frequencies.read(counts, "IdentificationRisk", whole=True))
         if max(self.counts.numbers) > MOST_RECORDS:
-            raise InputError(
-                "a category has more than 2^53 records", "IdentificationRisk", "give the counts of a table"
-            )
+            raise TooLarge("a category has more than 2^53 records", "IdentificationRisk", "give the counts of a table")
         object.__setattr__(self, "at_most", checked_risk(at_most, "IdentificationRisk at_most"))
         names = None if categories is None else clean_labels(categories, "IdentificationRisk categories")
         object.__setattr__(self, "categories", names)
         if blocks is not None and not (isinstance(blocks, str) and blocks == AUTO):
             if isinstance(blocks, str) or not isinstance(blocks, Sequence) or not blocks:
-                raise InputError(f"blocks is {blocks!r}", "IdentificationRisk", 'give "auto" or a list of lists')
+                raise UnknownName(f"blocks is {blocks!r}", "IdentificationRisk", 'give "auto" or a list of lists')
             blocks = tuple(clean_labels(block, "IdentificationRisk block") for block in blocks)
             clean_labels([label for block in blocks for label in block], "IdentificationRisk blocks")
         object.__setattr__(self, "blocks", blocks)
@@ -96,13 +94,13 @@ class IdentificationRisk(Constraint):
         """What a problem file declares; without `counts` they are those of its input."""
         given = prior if counts is None else counts
         if given is None:
-            raise InputError("it needs counts", WHERE, "give them here or in [input]")
+            raise Missing("it needs counts", WHERE, "give them here or in [input]")
         return cls(given, at_most, categories=categories, blocks=blocks)
 
     def _places(self, labels: Sequence[str], inputs: tuple[str, ...]) -> list[int]:
         for label in labels:
             if label not in inputs:
-                raise InputError(f"{label!r} is not one of the inputs", WHERE, "name categories of the data")
+                raise UnknownName(f"{label!r} is not one of the inputs", WHERE, "name categories of the data")
         return [inputs.index(label) for label in labels]
 
     def _protect(self, inputs: tuple[str, ...]) -> tuple[tuple[int, ...], list[int]]:
@@ -112,7 +110,7 @@ class IdentificationRisk(Constraint):
         if self.categories is not None:
             for x in named:
                 if not counts[x]:
-                    raise InputError(f"the count of category {inputs[x]!r} is 0", WHERE, "leave it out")
+                    raise OutOfRange(f"the count of category {inputs[x]!r} is 0", WHERE, "leave it out")
         low = set(at_risk(counts, self.at_most))
         return counts, [x for x in sorted(named) if x in low]
 
@@ -142,7 +140,7 @@ class IdentificationRisk(Constraint):
         """Raises InputError where no theta of the block keeps the bound."""
         name = ", ".join(inputs[x] for x in block)
         if len(block) > 1 and not all(counts[x] for x in block):
-            raise InputError(f"the block {name} has a category whose count is 0", WHERE, "leave it out")
+            raise OutOfRange(f"the block {name} has a category whose count is 0", WHERE, "leave it out")
         if not own:
             return
         if least_theta([counts[x] for x in block], [block.index(c) for c in own], self.at_most) is None:

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 from rropt.declare.constraint import Constraint
-from rropt.errors import InputError
+from rropt.errors import Missing
 from rropt.io.arguments import checked
 from rropt.io.types import Counts
 from rropt.mechanisms.mechanism import Mechanism
@@ -39,7 +39,7 @@ class Invariant(Constraint):
         """What a problem file declares; without `counts` the frequencies are those of its input."""
         given = prior if counts is None else counts
         if given is None:
-            raise InputError("it needs counts", "invariant", "give them here or in [input]")
+            raise Missing("it needs counts", "invariant", "give them here or in [input]")
         return cls(given)
 
     def violation(self, mechanism: Mechanism) -> Fraction:

@@ -12,7 +12,7 @@ from rropt.declare.constraint import Constraint
 from rropt.declare.constraints.notions.divergences import CapacityNotion
 from rropt.declare.objective import check_prior
 from rropt.declare.objectives import Objective
-from rropt.errors import InputError
+from rropt.errors import Conflict, WrongType
 from rropt.exact import declared_text, dyadic_down, log_enclosure, rational
 from rropt.io.arguments import checked
 from rropt.io.counts import same_labels
@@ -66,9 +66,7 @@ class _Bounded(Constraint):
     def __init__(self, objective: Objective, number: Number) -> None:
         where = type(self).__name__
         if not isinstance(objective, Objective):
-            raise InputError(
-                f"{type(objective).__name__} is not an objective", where, "as AtMost(ExpectedLoss(...), 1)"
-            )
+            raise WrongType(f"{type(objective).__name__} is not an objective", where, "as AtMost(ExpectedLoss(...), 1)")
         object.__setattr__(self, "objective", objective)
         object.__setattr__(self, "number", rational(number, where))
         if objective.prior is not None:
@@ -109,7 +107,7 @@ class _Bounded(Constraint):
         if not known:
             side = "above" if self.upper else "below"
             remedy = "maximise it as the objective" if not self.upper else "minimise it as the objective"
-            raise InputError(f"{self.objective.kind} cannot be a limit {side}", type(self).__name__, remedy)
+            raise Conflict(f"{self.objective.kind} cannot be a limit {side}", type(self).__name__, remedy)
         return utility
 
     def violation(self, mechanism: Mechanism) -> Fraction:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from rropt.declare.constraint import AtLevel, Constraint
-from rropt.errors import InputError, counted, shown
+from rropt.errors import Conflict, InputError, Missing, OutOfRange, WrongType, counted, shown
 from rropt.exact import common_denominator, declared_text, exp_enclosure, rational, rational_table
 from rropt.io.arguments import checked
 from rropt.io.counts import Numbers, Table, bounded, is_collection
@@ -42,7 +42,7 @@ def weight_of(number: object, where: str) -> Fraction | None:
         return None
     value = rational(number, where)
     if value <= 0:
-        raise InputError(f"it is {number}, not above 0", where, "distances are positive; merge inputs that need none")
+        raise OutOfRange(f"it is {number}, not above 0", where, "distances are positive; merge inputs that need none")
     return value
 
 
@@ -57,7 +57,7 @@ class _Weights(dict[tuple[type, object], Fraction]):
         where = f"weight of the edge {a!r}, {b!r}"
         weight = weight_of(number, where)
         if weight is None:
-            raise InputError("it is infinite", where, "leave the edge out")
+            raise OutOfRange("it is infinite", where, "leave the edge out")
         if kind in (int, float, str):
             self[kind, number] = weight
         return weight
@@ -96,9 +96,9 @@ class MetricDP(Constraint):
 
         value = rational(epsilon, "MetricDP epsilon")
         if value < 0:
-            raise InputError(f"it is {epsilon}, below 0", "MetricDP epsilon", "try 1.0")
+            raise OutOfRange(f"it is {epsilon}, below 0", "MetricDP epsilon", "try 1.0")
         if not isinstance(connected, bool):
-            raise InputError("it is neither true nor false", "MetricDP connected")
+            raise OutOfRange("it is neither true nor false", "MetricDP connected")
         edges: Iterable[Weighted] = ()
         matrix: tuple[tuple[Fraction | None, ...], ...] = ()
         if isinstance(graph, nx.Graph):
@@ -139,11 +139,11 @@ class MetricDP(Constraint):
             number = {label: x for x, label in enumerate(inputs)}
             named = dict.fromkeys(label for a, b, _ in self.edges for label in (a, b))
             if strange := [label for label in named if label not in number]:
-                raise InputError(
+                raise WrongType(
                     f"its graph has labels that are not inputs: {_some(strange)}", "MetricDP", "rename them"
                 )
             if missing := [label for label in inputs if label not in named]:
-                raise InputError(f"its graph misses the inputs: {_some(missing)}", "MetricDP", "add edges to them")
+                raise Missing(f"its graph misses the inputs: {_some(missing)}", "MetricDP", "add edges to them")
             found = {(number[a], number[b]): d for a, b, d in self.edges}
         return found
 
@@ -188,7 +188,7 @@ class MetricDP(Constraint):
         for (x, z), d in sorted(self._reduce(inputs).items()):
             exponent = self.epsilon * d
             if exponent > LARGEST_EPSILON:
-                raise InputError(
+                raise OutOfRange(
                     f"epsilon times the distance of {inputs[x]!r} and {inputs[z]!r} is above {LARGEST_EPSILON}",
                     "MetricDP",
                     "lower epsilon or the distance, or leave the pair out: such a bound does not protect it",
@@ -220,12 +220,12 @@ class MetricDP(Constraint):
         nx = need("networkx")
 
         if (distances is None) == (graph is None):
-            raise InputError("give either distances or graph", "metric_dp", 'as graph = [["low", "high"]]')
+            raise Conflict("give either distances or graph", "metric_dp", 'as graph = [["low", "high"]]')
         if not isinstance(directed, bool) or not isinstance(connected, bool):
             raise InputError("directed and connected are true or false", "metric_dp")
         if distances is not None:
             if not _is_matrix(distances):
-                raise InputError("distances is not a matrix", "metric_dp", "give k rows of k numbers")
+                raise WrongType("distances is not a matrix", "metric_dp", "give k rows of k numbers")
             return cls(distances, epsilon=epsilon, connected=connected)
         made = nx.DiGraph() if directed else nx.Graph()
         for a, b, d in _listed_edges(graph, both=False):
@@ -256,7 +256,7 @@ def _labelled_edges(table: Table) -> list[Weighted]:
     """The finite distances of a table whose rows and columns have the same labels, as edges."""
     names = table.row_names("MetricDP distances")
     if names is None or table.column_keys is None:
-        raise InputError("only one axis has labels", "MetricDP distances", "give both the same labels")
+        raise Conflict("only one axis has labels", "MetricDP distances", "give both the same labels")
     # In the order in which the edges are kept: to sort a million of them takes longer than to read them.
     order = sorted(names)
     rows = _distances(table.of(order, order, "MetricDP distances"))
@@ -270,7 +270,7 @@ def _labelled_edges(table: Table) -> list[Weighted]:
 
 def _distances(rows: Sequence[Sequence[object]]) -> tuple[tuple[Fraction | None, ...], ...]:
     if len(rows) < 2 or len(rows[0]) != len(rows):
-        raise InputError(
+        raise WrongType(
             "its distances are not a square matrix of 2 inputs or more", "MetricDP", "give k rows of k numbers"
         )
     for x, row in enumerate(rows):
@@ -292,7 +292,7 @@ def _graph_edges(graph: nx.Graph) -> Iterator[Weighted]:
         if both:
             yield names[b], names[a], weight
     if not graph.number_of_edges():
-        raise InputError("it has no edges", "MetricDP graph", "connect the inputs")
+        raise Missing("it has no edges", "MetricDP graph", "connect the inputs")
 
 
 def _plain(node: object) -> object:
@@ -301,14 +301,14 @@ def _plain(node: object) -> object:
 
 def _listed_edges(graph: object, both: bool = True) -> Iterator[Weighted]:
     if not isinstance(graph, Iterable) or isinstance(graph, (str, Mapping)):
-        raise InputError(f"{shown(graph)} is not a graph", "MetricDP", "give a graph, a distance matrix or edges")
+        raise WrongType(f"{shown(graph)} is not a graph", "MetricDP", "give a graph, a distance matrix or edges")
     seen, weights = False, _Weights()
     names: dict[str | int, str] = {}
     for edge in bounded(graph, "MetricDP graph"):
         # Abstract classes are slow to test, and most edges are tuples or lists.
         listed = type(edge) in (tuple, list) or (isinstance(edge, Sequence) and not isinstance(edge, str))
         if not listed or len(edge) not in (2, 3):
-            raise InputError(f"{shown(edge)} is not an edge", "MetricDP", "write (a, b) or (a, b, weight)")
+            raise WrongType(f"{shown(edge)} is not an edge", "MetricDP", "write (a, b) or (a, b, weight)")
         a, b = edge[:2]
         short = type(a) in (str, int) and type(b) in (str, int)
         if short and a != b and a in names and b in names and names[a] != names[b]:
@@ -323,7 +323,7 @@ def _listed_edges(graph: object, both: bool = True) -> Iterator[Weighted]:
         if both:
             yield b, a, weight
     if not seen:
-        raise InputError("it has no edges", "MetricDP graph", "connect the inputs")
+        raise Missing("it has no edges", "MetricDP graph", "connect the inputs")
 
 
 @checked
@@ -355,7 +355,7 @@ class MaximalRLDP(AtLevel):
             groups = groups.groups
         where = "MaximalRLDP groups"
         if groups is None or not is_collection(groups):
-            raise InputError("groups is not a list", where, "name the sensitive value of each input, in their order")
+            raise WrongType("groups is not a list", where, "name the sensitive value of each input, in their order")
         read = Numbers.read(groups, where)
         names = tuple(clean_labels([group], where)[0] for group in read.values)
         if len(set(names)) < 2:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from rropt.declare.constraint import Constraint
 from rropt.declare.constraints.bistochastic import Bistochastic
-from rropt.errors import InputError, counted, positive_integer, shown
+from rropt.errors import Duplicate, InputError, Missing, OutOfRange, WrongType, counted, positive_integer, shown
 from rropt.exact import rational
 from rropt.io.arguments import checked
 from rropt.io.types import Label, Number
@@ -61,15 +61,15 @@ class PermutationMixture(Constraint):
     ) -> None:
         listed = None if permutations is None else tuple(_permutation(entry) for entry in _list(permutations))
         if listed is not None and len(set(listed)) < len(listed):
-            raise InputError("a permutation is listed twice", WHERE, "list each once")
+            raise Duplicate("a permutation is listed twice", WHERE, "list each once")
         if listed == ():
-            raise InputError("no permutations are given", WHERE, "list some, or leave the list out for all")
+            raise Missing("no permutations are given", WHERE, "list some, or leave the list out for all")
         bounds = tuple(_bounds(weights, listed))
         names = [permutation for permutation, *_ in bounds]
         if len(set(names)) < len(names):
-            raise InputError("the weight of a permutation is bounded twice", WHERE, "bound each once")
+            raise Duplicate("the weight of a permutation is bounded twice", WHERE, "bound each once")
         if sum(low for _, low, _ in bounds) > 1:
-            raise InputError("the lower bounds of the weights sum to more than one", WHERE, "lower them")
+            raise OutOfRange("the lower bounds of the weights sum to more than one", WHERE, "lower them")
         if max_terms is not None:
             positive_integer(max_terms, f"{WHERE} max_terms", "as max_terms=4")
         if max_terms is not None and sum(1 for _, low, _ in bounds if low) > max_terms:
@@ -150,10 +150,10 @@ class PermutationMixture(Constraint):
         if self.max_terms is None and said:
             return None
         if len({places for places, *_ in bounds}) < len(bounds):
-            raise InputError("the weight of a permutation is bounded twice", WHERE, "bound each once")
+            raise Duplicate("the weight of a permutation is bounded twice", WHERE, "bound each once")
         listed = None if self.permutations is None else tuple(_positions(one, inputs) for one in self.permutations)
         if listed is None and len(bounds) == math.factorial(len(inputs)) and sum(high for *_, high in bounds) < 1:
-            raise InputError("the upper bounds of the weights sum to less than one", WHERE, "raise them")
+            raise OutOfRange("the upper bounds of the weights sum to less than one", WHERE, "raise them")
         return Mixture(len(inputs), listed, bounds, self.max_terms)
 
     def extras(self, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> tuple[Extra, ...]:
@@ -221,22 +221,22 @@ class PermutationMixture(Constraint):
         else:
             listed = [_positions(entry, inputs) for entry in self.permutations]
             if len(set(listed)) < len(listed):
-                raise InputError("a permutation is listed twice", WHERE, "list each once")
+                raise Duplicate("a permutation is listed twice", WHERE, "list each once")
         bounds = {places: (low, high) for places, low, high in self._place(inputs)}
         if len(bounds) < len(self.weights):
-            raise InputError("the weight of a permutation is bounded twice", WHERE, "bound each once")
+            raise Duplicate("the weight of a permutation is bounded twice", WHERE, "bound each once")
         for places in bounds:
             if places not in listed:
                 some = [inputs[y] for y in places]
-                raise InputError(f"a weight is bounded for {some}, which is not listed", WHERE, "list it")
+                raise OutOfRange(f"a weight is bounded for {some}, which is not listed", WHERE, "list it")
         if sum(bounds.get(places, (0, 1))[1] for places in listed) < 1:
-            raise InputError("the upper bounds of the weights sum to less than one", WHERE, "raise them")
+            raise OutOfRange("the upper bounds of the weights sum to less than one", WHERE, "raise them")
         return Mixing.of(listed, [bounds.get(places, (Fraction(0), Fraction(1))) for places in listed])
 
 
 def _list(permutations: object) -> list[object]:
     if isinstance(permutations, str) or not isinstance(permutations, Iterable):
-        raise InputError(f"{permutations!r} is not a list of permutations", WHERE, 'as ["identity", ["b", "a"]]')
+        raise WrongType(f"{permutations!r} is not a list of permutations", WHERE, 'as ["identity", ["b", "a"]]')
     return list(permutations)
 
 
@@ -244,7 +244,7 @@ def _permutation(entry: object) -> Permutation:
     if isinstance(entry, str) and entry == IDENTITY:
         return IDENTITY
     if isinstance(entry, str) or not isinstance(entry, Sequence):
-        raise InputError(f"{entry!r} is not a permutation", WHERE, "give the outputs of the inputs in their order")
+        raise WrongType(f"{entry!r} is not a permutation", WHERE, "give the outputs of the inputs in their order")
     return clean_labels(list(entry), "a permutation", 2)
 
 
@@ -252,7 +252,7 @@ def _positions(entry: Permutation, inputs: tuple[str, ...]) -> tuple[int, ...]:
     if isinstance(entry, str):
         return tuple(range(len(inputs)))
     if sorted(entry) != sorted(inputs):
-        raise InputError(f"{list(entry)} is not a permutation of the inputs", WHERE, "give each input once")
+        raise WrongType(f"{list(entry)} is not a permutation of the inputs", WHERE, "give each input once")
     return tuple(inputs.index(label) for label in entry)
 
 
@@ -271,7 +271,7 @@ def _bounds(weights: object, listed: tuple[Permutation, ...] | None) -> list[Bou
             else:
                 raise InputError(f"{shown(entry)} bounds no weight", WHERE, "give (permutation, low, high)")
     else:
-        raise InputError(f"{shown(weights)} is not a list of bounds", WHERE, 'as [["identity", 0, 0.5]]')
+        raise WrongType(f"{shown(weights)} is not a list of bounds", WHERE, 'as [["identity", 0, 0.5]]')
     found = []
     for name, low, high in entries:
         least, most = rational(low, f"{WHERE} weight"), rational(high, f"{WHERE} weight")
@@ -284,7 +284,7 @@ def _bounds(weights: object, listed: tuple[Permutation, ...] | None) -> list[Bou
 
 def _pair(pair: object) -> tuple[object, object]:
     if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) != 2:
-        raise InputError(f"{pair!r} is not a pair (low, high)", WHERE, "as (0, 0.5)")
+        raise WrongType(f"{pair!r} is not a pair (low, high)", WHERE, "as (0, 0.5)")
     return pair[0], pair[1]
 
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 from rropt.declare.constraint import Constraint
-from rropt.errors import InputError, counted
+from rropt.errors import Duplicate, Missing, UnknownName, WrongType, counted
 from rropt.io.arguments import checked
 from rropt.io.types import Label
 from rropt.mechanisms.mechanism import Mechanism
@@ -45,24 +45,24 @@ class Blocks(_Square):
 
     def __init__(self, blocks: Iterable[Sequence[Label]]) -> None:
         if isinstance(blocks, str) or not isinstance(blocks, Iterable):
-            raise InputError(f"{blocks!r} is not a list of blocks", "Blocks", 'as [["a", "b"], ["c", "d"]]')
+            raise WrongType(f"{blocks!r} is not a list of blocks", "Blocks", 'as [["a", "b"], ["c", "d"]]')
         cleaned = tuple(clean_labels(block, "a block") for block in blocks)
         seen: set[str] = set()
         for label in (label for block in cleaned for label in block):
             if label in seen:
-                raise InputError(f"{label!r} is in two blocks", "Blocks", "give each label one block")
+                raise Duplicate(f"{label!r} is in two blocks", "Blocks", "give each label one block")
             seen.add(label)
         if not cleaned:
-            raise InputError("no blocks are given", "Blocks", "give lists of labels, or leave it out")
+            raise Missing("no blocks are given", "Blocks", "give lists of labels, or leave it out")
         object.__setattr__(self, "blocks", cleaned)
 
     def members(self, inputs: tuple[str, ...]) -> tuple[int, ...]:
         """The number of the block of each input. Raises InputError where blocks and inputs do not have one alphabet."""
         home = {label: number for number, block in enumerate(self.blocks) for label in block}
         if missing := [label for label in inputs if label not in home]:
-            raise InputError(f"no block holds {', '.join(missing[:6])}", "Blocks", "put every input into one")
+            raise Missing(f"no block holds {', '.join(missing[:6])}", "Blocks", "put every input into one")
         if strange := [label for label in home if label not in inputs]:
-            raise InputError(
+            raise UnknownName(
                 f"{', '.join(strange[:6])} {'is not an input' if len(strange) == 1 else 'are not inputs'}",
                 "Blocks",
                 "leave it out",

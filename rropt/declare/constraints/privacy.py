@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Any, ClassVar
 
 from rropt.declare.constraint import AtLevel
-from rropt.errors import InputError, counted
+from rropt.errors import Conflict, InputError, Missing, OutOfRange, UnknownName, WrongType, counted
 from rropt.exact import rational
 from rropt.io.arguments import checked
 from rropt.io.counts import Numbers
@@ -56,11 +56,11 @@ class LDP(AtLevel):
     ) -> None:
         wanted = _criterion(criterion) if criterion is not None else None
         if wanted is not None and (epsilon is not None or gamma is not None):
-            raise InputError("a criterion is given together with epsilon or gamma", "LDP", "give one of them")
+            raise Conflict("a criterion is given together with epsilon or gamma", "LDP", "give one of them")
         level = wanted.level if wanted is not None else Level.or_secrecy(**level_numbers(epsilon, gamma, "LDP"))
         sets = _properties(properties)
         if population is not None and not sets:
-            raise InputError("population is used with properties only", "LDP population", "give properties too")
+            raise Conflict("population is used with properties only", "LDP population", "give properties too")
         object.__setattr__(self, "level", level)
         object.__setattr__(self, "criterion", wanted)
         object.__setattr__(self, "properties", sets)
@@ -70,7 +70,7 @@ class LDP(AtLevel):
         """For every property, which inputs have it."""
         for number, labels in enumerate(self.properties, start=1):
             if strange := [label for label in labels if label not in inputs]:
-                raise InputError(f"{strange[0]!r} is not an input", f"LDP property {number}", "use the inputs' labels")
+                raise UnknownName(f"{strange[0]!r} is not an input", f"LDP property {number}", "use the inputs' labels")
             if len(labels) == len(inputs):
                 raise InputError(
                     "every input has it", f"LDP property {number}", "leave it out: it does not distinguish inputs"
@@ -89,7 +89,7 @@ class LDP(AtLevel):
                 part = [weights[label] * (has == side) for label, has in zip(inputs, members, strict=True)]
                 total = sum(part, Fraction(0))
                 if not total:
-                    raise InputError(
+                    raise Missing(
                         f"the inputs {'with' if side else 'without'} it have frequency 0 in the population",
                         f"LDP property {number}",
                         "leave it out",
@@ -168,14 +168,14 @@ def _properties(declared: object) -> tuple[tuple[str, ...], ...]:
     if declared is None:
         return ()
     if isinstance(declared, (str, Mapping)) or not isinstance(declared, (Sequence, set, frozenset)) or not declared:
-        raise InputError("it is not a list of sets of labels", "LDP properties", 'as [["yes"], ["no", "refused"]]')
+        raise WrongType("it is not a list of sets of labels", "LDP properties", 'as [["yes"], ["no", "refused"]]')
     found = []
     for number, labels in enumerate(declared, start=1):
         where = f"LDP property {number}"
         if isinstance(labels, (set, frozenset)):
             labels = sorted(labels, key=str)
         if isinstance(labels, str) or not isinstance(labels, Sequence):
-            raise InputError(f"{labels!r} is not a set of labels", where, 'as ["yes"]')
+            raise WrongType(f"{labels!r} is not a set of labels", where, 'as ["yes"]')
         found.append(clean_labels(labels, where))
     return tuple(found)
 
@@ -186,11 +186,11 @@ def _population(declared: object) -> tuple[tuple[str, Fraction], ...]:
     read = Numbers.read(declared, "LDP population")
     names = read.names("LDP population")
     if names is None:
-        raise InputError("it is not a table of weights", "LDP population", "give a Prior, or { label = weight }")
+        raise WrongType("it is not a table of weights", "LDP population", "give a Prior, or { label = weight }")
     found = []
     for label, number in zip(names, read.values, strict=True):
         weight = rational(number, f"LDP population of {label!r}")
         if weight < 0:
-            raise InputError(f"it is {number}, negative", f"LDP population of {label!r}", "give a weight >= 0")
+            raise OutOfRange(f"it is {number}, negative", f"LDP population of {label!r}", "give a weight >= 0")
         found.append((label, weight))
     return tuple(found)

@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import ClassVar, Literal
 
 from rropt.declare.constraint import NAME_OUTPUTS, Constraint
-from rropt.errors import InputError, counted
+from rropt.errors import Missing, UnknownName, counted
 from rropt.exact import coefficient, rational_table
 from rropt.io.arguments import checked
 from rropt.io.counts import Table
@@ -45,7 +45,7 @@ class LinearConstraint(Constraint):
 
     def __init__(self, coefficients: Matrix, sense: str, rhs: Number, *, name: str = "") -> None:
         if sense not in ("<=", ">=", "=", "=="):
-            raise InputError(f"{sense!r} is not a sense of a constraint", "LinearConstraint", "use <=, >= or =")
+            raise UnknownName(f"{sense!r} is not a sense of a constraint", "LinearConstraint", "use <=, >= or =")
         table, rows, columns = _table(coefficients, "LinearConstraint coefficients")
         object.__setattr__(self, "coefficients", table)
         object.__setattr__(self, "row_labels", rows)
@@ -61,7 +61,7 @@ class LinearConstraint(Constraint):
     def _place(self, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> list[list[Fraction]]:
         """The coefficients in the order of the labels."""
         if not outputs:
-            raise InputError(
+            raise Missing(
                 "it needs outputs, and they are free here",
                 self.describe(),
                 NAME_OUTPUTS,

@@ -9,7 +9,7 @@ from itertools import permutations, product
 from typing import ClassVar
 
 from rropt.declare.constraint import AtLevel
-from rropt.errors import InputError
+from rropt.errors import Conflict, InputError, Missing, UnknownName, WrongType
 from rropt.io.arguments import checked
 from rropt.io.types import Categories, Counts, Matrix, Number
 from rropt.mechanisms.mechanism import Mechanism
@@ -63,16 +63,16 @@ class RLDP(AtLevel):
     ) -> None:
         level = (Level.or_secrecy if form == "polytope" else Level)(**level_numbers(epsilon, gamma, "RLDP"))
         if not isinstance(confidence, Confidence | Joint):
-            raise InputError(
+            raise UnknownName(
                 f"confidence is {confidence!r}",
                 "RLDP",
                 "give ChiSquareSet(counts, alpha=0.05), KnownDistribution, EveryDistribution or Polytope",
             )
         if form not in FORMS:
-            raise InputError(f"form is {form!r}", "RLDP", f"known forms: {', '.join(FORMS)}")
+            raise UnknownName(f"form is {form!r}", "RLDP", f"known forms: {', '.join(FORMS)}")
         over = confidence.of if isinstance(confidence, Joint) else confidence
         if form != "polytope" and not isinstance(over, ChiSquareSet):
-            raise InputError(
+            raise Conflict(
                 f"form {form!r} is for a ChiSquareSet", "RLDP", "leave it out: here the polytope is exact already"
             )
         object.__setattr__(self, "level", level)
@@ -215,22 +215,22 @@ class RLDP(AtLevel):
         The pairs and their counts are those of the input's `prior`, unless `counts`, `sensitive` and `other` give them.
         """
         if sees not in ("pairs", "other"):
-            raise InputError(f"sees is {sees!r}", "rldp", 'the inputs are pairs, or the other values: sees = "other"')
+            raise UnknownName(f"sees is {sees!r}", "rldp", 'the inputs are pairs, or the other values: sees = "other"')
         if (confidence == "polytope" and (D is None or d is None)) or (confidence != "polytope" and D is not None):
             raise InputError("D and d are the rows of a polytope", "rldp", 'give both with confidence = "polytope"')
         if not isinstance(confidence, str) or confidence not in WORDS:
-            raise InputError(f"confidence is {confidence!r}", "rldp", f"use one of: {', '.join(WORDS)}")
+            raise UnknownName(f"confidence is {confidence!r}", "rldp", f"use one of: {', '.join(WORDS)}")
         if alpha is not None and confidence != "counts":
-            raise InputError(f"alpha does not apply to confidence = {confidence!r}", "rldp", "leave it out")
+            raise Conflict(f"alpha does not apply to confidence = {confidence!r}", "rldp", "leave it out")
         if not isinstance(form, str):
-            raise InputError(f"form is {form!r}", "RLDP", f"known forms: {', '.join(FORMS)}")
+            raise UnknownName(f"form is {form!r}", "RLDP", f"known forms: {', '.join(FORMS)}")
         given = prior.pairs if prior is not None else None
         if sensitive is not None or other is not None:
             if sensitive is None or other is None:
-                raise InputError("give both sensitive and other, or neither", "rldp", "they name the values of a pair")
+                raise WrongType("give both sensitive and other, or neither", "rldp", "they name the values of a pair")
             given = Pairs(sensitive, other)
         if given is None:
-            raise InputError(
+            raise Missing(
                 "it is not given which inputs are pairs",
                 "rldp",
                 "give sensitive = [...], other = [...] and counts, here or in [input]",
@@ -248,7 +248,7 @@ class RLDP(AtLevel):
             if counts is not None:
                 prior = Prior.from_counts(counts, pairs=given)
             if prior is None:
-                raise InputError("it needs counts", "rldp", "as counts = [[35, 65], [10, 90]]")
+                raise Missing("it needs counts", "rldp", "as counts = [[35, 65], [10, 90]]")
             if confidence == "known":
                 of = KnownDistribution(prior)
             else:

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 from rropt.declare.constraint import Constraint
-from rropt.errors import InputError, counted
+from rropt.errors import Conflict, Missing, OutOfRange, UnknownName, WrongType, counted
 from rropt.exact import declared_text, rational
 from rropt.io.arguments import checked
 from rropt.io.counts import Numbers, is_collection
@@ -22,7 +22,7 @@ def _position(label: str, labels: tuple[str, ...], what: str) -> int:
         return labels.index(label)
     except ValueError:
         some = ", ".join(labels[:6]) + (", ..." if len(labels) > 6 else "")
-        raise InputError(f"{label!r} is none of the labels", what, f"they are: {some}") from None
+        raise UnknownName(f"{label!r} is none of the labels", what, f"they are: {some}") from None
 
 
 @checked
@@ -40,13 +40,13 @@ class Forbidden(Constraint):
     def __init__(self, cells: Iterable[Sequence[Label]]) -> None:
         cleaned = []
         if not isinstance(cells, Iterable) or isinstance(cells, str):
-            raise InputError(f"{cells!r} is not a list of cells", "Forbidden", "give pairs (input, output)")
+            raise WrongType(f"{cells!r} is not a list of cells", "Forbidden", "give pairs (input, output)")
         for cell in cells:
             if isinstance(cell, str) or not isinstance(cell, Sequence) or len(cell) != 2:
-                raise InputError(f"{cell!r} is not a pair (input, output)", "Forbidden", "give pairs of labels")
+                raise WrongType(f"{cell!r} is not a pair (input, output)", "Forbidden", "give pairs of labels")
             cleaned.append((clean_labels(cell[:1], "Forbidden")[0], clean_labels(cell[1:], "Forbidden")[0]))
         if not cleaned:
-            raise InputError("no cells are given", "Forbidden", "give pairs (input, output), or leave it out")
+            raise Missing("no cells are given", "Forbidden", "give pairs (input, output), or leave it out")
         object.__setattr__(self, "cells", tuple(dict.fromkeys(cleaned)))
 
     def violation(self, mechanism: Mechanism) -> Fraction:
@@ -95,7 +95,7 @@ class Floor(Constraint):
         def probability(number: object, where: str) -> Fraction:
             value = rational(number, where)
             if not 0 <= value <= 1:
-                raise InputError(f"{number} is not a probability", where, "give numbers in [0, 1]")
+                raise OutOfRange(f"{number} is not a probability", where, "give numbers in [0, 1]")
             return value
 
         cleaned: Fraction | tuple[Fraction, ...] | tuple[tuple[str, Fraction], ...]
@@ -119,7 +119,7 @@ class Floor(Constraint):
         if self.diagonal and isinstance(self.diagonal[0], tuple):
             return [(entry[0], entry[1]) for entry in self.diagonal if isinstance(entry, tuple)]
         if len(self.diagonal) != len(inputs):
-            raise InputError(
+            raise Conflict(
                 f"{counted(len(self.diagonal), 'numbers')} for {counted(len(inputs), 'inputs')}",
                 "Floor",
                 "give one an input",

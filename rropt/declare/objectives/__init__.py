@@ -17,7 +17,7 @@ from rropt.declare.objectives.information import ChiSquareInformation, MutualInf
 from rropt.declare.objectives.leakage import BayesCapacity, ChannelCapacity
 from rropt.declare.objectives.linear import BayesSuccess, ExpectedGain, ExpectedLoss, Trace
 from rropt.declare.objectives.risk import MinimaxRisk
-from rropt.errors import InputError, suggestion
+from rropt.errors import UnknownName, WrongType, suggestion
 from rropt.io.types import Number
 from rropt.model.prior import Prior
 
@@ -54,13 +54,13 @@ def from_keys(kind: str, keys: Mapping[str, object], prior: Prior | None, where:
     Raises InputError for an unknown word or key, or where the objective needs a prior and there is none.
     """
     if not isinstance(kind, str):
-        raise InputError("the objective is not a word", where, suggestion("", WORDS))
+        raise UnknownName("the objective is not a word", where, suggestion("", WORDS))
     if kind not in WORDS:
-        raise InputError(f"{kind!r} is not an objective", where, suggestion(kind, WORDS))
+        raise UnknownName(f"{kind!r} is not an objective", where, suggestion(kind, WORDS))
     own = WORDS[kind]
     if unknown := set(keys) - set(own.words):
         remedy = suggestion(min(unknown), own.words, f"{kind} takes")
-        raise InputError(f"unknown key {min(unknown)!r} with {kind}", where, remedy)
+        raise UnknownName(f"unknown key {min(unknown)!r} with {kind}", where, remedy)
     return own.read_keys(prior, {"terms": _terms(keys, prior, where)} if own is Sum else keys, where)
 
 
@@ -68,11 +68,11 @@ def _terms(keys: Mapping[str, object], prior: Prior | None, where: str) -> list[
     """The terms of a sum, each read as an objective of its own."""
     terms = keys.get("terms")
     if not isinstance(terms, list) or not all(isinstance(term, Mapping) for term in terms):
-        raise InputError("terms is not a list of tables", where, 'as [{weight = 1, objective = "trace"}]')
+        raise WrongType("terms is not a list of tables", where, 'as [{weight = 1, objective = "trace"}]')
     found = []
     for term in terms:
         rest = dict(term)
         if not {"weight", "objective"} <= set(rest):
-            raise InputError(f"{rest!r} is not a term", where, "give weight, objective and its keys")
+            raise WrongType(f"{rest!r} is not a term", where, "give weight, objective and its keys")
         found.append((rest.pop("weight"), from_keys(rest.pop("objective"), rest, prior, where)))
     return found

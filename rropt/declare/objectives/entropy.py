@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 from flint import arb
 
 from rropt.declare.objective import Objective
-from rropt.errors import InputError
+from rropt.errors import UnknownName
 from rropt.exact import Interval, ball, enclosure, xlogx_ball
 from rropt.io.arguments import checked
 from rropt.mechanisms.mechanism import Mechanism
@@ -35,7 +35,7 @@ class InjectedEntropy(Objective):
 
     def __post_init__(self) -> None:
         if self.units not in ("nats", "bits"):
-            raise InputError(f"{self.units!r} is not a unit of information", "InjectedEntropy", "use nats or bits")
+            raise UnknownName(f"{self.units!r} is not a unit of information", "InjectedEntropy", "use nats or bits")
 
     @classmethod
     def read_keys(cls, prior: Prior | None, keys: Mapping[str, Any], where: str) -> Self:

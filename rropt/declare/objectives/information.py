@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 from flint import arb
 
 from rropt.declare.objective import Objective, check_domain, check_prior
-from rropt.errors import InputError
+from rropt.errors import Conflict, Missing, OutOfRange, UnknownName, WrongType
 from rropt.exact import Interval, ball, cleared, enclosure, rational
 from rropt.io.arguments import checked
 from rropt.io.counts import Table, same_labels
@@ -63,7 +63,7 @@ class MutualInformation(Objective):
     ) -> None:
         check_prior(prior, "MutualInformation")
         if units not in ("nats", "bits"):
-            raise InputError(f"{units!r} is not a unit of information", "MutualInformation", "use nats or bits")
+            raise UnknownName(f"{units!r} is not a unit of information", "MutualInformation", "use nats or bits")
         object.__setattr__(self, "prior", prior)
         object.__setattr__(self, "units", units)
         object.__setattr__(self, "given", None if given is None else _joint(given, prior))
@@ -153,13 +153,13 @@ def _set(
     """The set that `worst_case` means: one as it is, or in the words of a problem file."""
     where = "MutualInformation worst_case"
     if given is not None:
-        raise InputError("given is declared together with it", where, "give one of them")
+        raise Conflict("given is declared together with it", where, "give one of them")
     table = {"confidence": declared} if isinstance(declared, str) else declared
     if isinstance(table, Mapping):
         declared = _declare_set(dict(table), prior, where)
     if not isinstance(declared, ChiSquareSet | KnownDistribution):
         named = declared.describe() if isinstance(declared, Confidence) else repr(declared)
-        raise InputError(f"{named} is not a set that it takes", where, "give a ChiSquareSet, or a KnownDistribution")
+        raise WrongType(f"{named} is not a set that it takes", where, "give a ChiSquareSet, or a KnownDistribution")
     same_labels(prior.labels, declared.pairs.labels, f"{where}, prior")
     return declared
 
@@ -167,20 +167,18 @@ def _set(
 def _declare_set(table: dict[Any, Any], prior: Prior, where: str) -> ChiSquareSet | KnownDistribution:
     known = ("confidence", "alpha", "counts", "sensitive", "other")
     if unknown := set(table) - set(known):
-        raise InputError(f"unknown key {sorted(map(str, unknown))[0]!r}", where, f"known keys: {', '.join(known)}")
+        raise UnknownName(f"unknown key {sorted(map(str, unknown))[0]!r}", where, f"known keys: {', '.join(known)}")
     word, alpha = table.get("confidence", "counts"), table.get("alpha")
     if word not in ("counts", "known"):
-        raise InputError(f"confidence is {word!r}", where, "use one of: counts, known")
+        raise UnknownName(f"confidence is {word!r}", where, "use one of: counts, known")
     if alpha is not None and word != "counts":
-        raise InputError(f"alpha does not apply to confidence = {word!r}", where, "leave it out")
+        raise Conflict(f"alpha does not apply to confidence = {word!r}", where, "leave it out")
     sensitive, other = table.get("sensitive"), table.get("other")
     if (sensitive is None) != (other is None):
-        raise InputError("give both sensitive and other, or neither", where, "they name the values of a pair")
+        raise WrongType("give both sensitive and other, or neither", where, "they name the values of a pair")
     pairs = prior.pairs if sensitive is None else Pairs(sensitive, other)  # type: ignore[arg-type]
     if pairs is None:
-        raise InputError(
-            "it is not given which inputs are pairs", where, "give sensitive and other, here or in [input]"
-        )
+        raise Missing("it is not given which inputs are pairs", where, "give sensitive and other, here or in [input]")
     counts = table.get("counts")
     own = prior if counts is None else Prior.from_counts(counts, pairs=pairs)
     return (
@@ -205,11 +203,11 @@ def _joint(given: object, prior: Prior) -> tuple[tuple[int, ...], ...]:
     rows = Table.read(given, where).of(prior.labels, None, where, ("inputs", "values"))
     numbers = [[rational(entry, f"{where}[{x}][{z}]") for z, entry in enumerate(row)] for x, row in enumerate(rows)]
     if any(number < 0 for row in numbers for number in row):
-        raise InputError("it has negative entries", where, "give counts or probabilities")
+        raise OutOfRange("it has negative entries", where, "give counts or probabilities")
     whole = sum(map(sum, numbers), Fraction(0))
     for label, row, p in zip(prior.labels, numbers, prior.probabilities, strict=True):
         if whole == 0 or sum(row, Fraction(0)) / whole != p:
-            raise InputError(
+            raise OutOfRange(
                 f"the row of {label!r} does not sum to the prior's proportion",
                 where,
                 "take the prior from its row sums",

@@ -7,7 +7,7 @@ from fractions import Fraction
 from flint import arb, arb_mat, fmpq
 
 from rropt.declare.objective import check_prior
-from rropt.errors import InputError
+from rropt.errors import InputError, OutOfRange
 from rropt.exact import BITS, Interval, ball, enclosure
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Prior
@@ -39,7 +39,7 @@ def positive_prior(prior: Prior, where: str) -> Prior:
     check_prior(prior, where)
     if not all(prior.weights):
         label = prior.labels[prior.weights.index(0)]
-        raise InputError(f"{label!r} has prior zero", where, "leave it out, or give it a small share")
+        raise OutOfRange(f"{label!r} has prior zero", where, "leave it out, or give it a small share")
     least = prior.weights.index(min(prior.weights))
     if prior.weights[least] << BITS < sum(prior.weights):
         why = f"{prior.labels[least]!r} has a share of less than 2^-{BITS}, too little to estimate"

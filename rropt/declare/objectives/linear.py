@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Any, ClassVar, Self
 
 from rropt.declare.objective import Objective, check_domain, check_prior
-from rropt.errors import InputError, counted, named
+from rropt.errors import Missing, OutOfRange, WrongType, counted, named
 from rropt.exact import Interval, coefficient, common_denominator, rational_table, summed
 from rropt.io.arguments import checked
 from rropt.io.counts import Table
@@ -42,7 +42,7 @@ class Trace(Objective):
     def read_keys(cls, prior: Prior | None, keys: Mapping[str, Any], where: str) -> Self:
         weighted = keys.get("weighted", False)
         if not isinstance(weighted, bool):
-            raise InputError("weighted is neither true nor false", where)
+            raise OutOfRange("weighted is neither true nor false", where)
         return super().read_keys(prior, {}, where) if weighted else cls()
 
     @classmethod
@@ -54,7 +54,7 @@ class Trace(Objective):
 
     def value(self, mechanism: Mechanism) -> Interval:
         if declared_names(mechanism, mechanism.inputs) != mechanism.inputs:
-            raise InputError("its outputs are not its inputs", "Trace", "a trace needs a square mechanism")
+            raise WrongType("its outputs are not its inputs", "Trace", "a trace needs a square mechanism")
         if self.prior is None:
             return Interval.point(sum((mechanism.entry(x, x) for x in range(len(mechanism.inputs))), Fraction(0)))
         check_domain(mechanism, self.prior.labels, "Trace")
@@ -93,7 +93,7 @@ def action_matrix(
 
 def _read_actions(keys: Mapping[str, Any], where: str) -> None:
     if keys.get("actions") is not None and not isinstance(keys["actions"], list):
-        raise InputError("actions is not a list of labels", where)
+        raise WrongType("actions is not a list of labels", where)
 
 
 ACTIONS = {"actions": "labels of the actions; those of the inputs if left out, where there are as many"}
@@ -122,7 +122,7 @@ class _Expected(Objective):
     def read_keys(cls, prior: Prior | None, keys: Mapping[str, Any], where: str) -> Self:
         _read_actions(keys, where)
         if prior is not None and "matrix" not in keys:
-            raise InputError(f"{cls.kind} needs the key matrix", where, "give inputs x actions, a list of lists")
+            raise Missing(f"{cls.kind} needs the key matrix", where, "give inputs x actions, a list of lists")
         return super().read_keys(prior, keys, where)
 
     @classmethod
@@ -137,7 +137,7 @@ class _Expected(Objective):
     def value(self, mechanism: Mechanism) -> Interval:
         check_domain(mechanism, self.prior.labels, type(self).__name__)
         if declared_names(mechanism, self.actions) != self.actions:
-            raise InputError(
+            raise WrongType(
                 "the mechanism's outputs are not the actions", type(self).__name__, "give both the same labels"
             )
         total = Fraction(0)

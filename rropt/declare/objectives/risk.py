@@ -10,7 +10,7 @@ from flint import arb, arb_mat
 
 from rropt.declare.objective import MOST_NAMED, Objective, check_domain, weighted_words
 from rropt.declare.objectives.information_matrix import enclosed, information_matrix, positive_prior, with_margin
-from rropt.errors import InputError, counted
+from rropt.errors import OutOfRange, counted
 from rropt.exact import Interval, ball, rational, rational_table
 from rropt.io.arguments import checked
 from rropt.io.counts import Table
@@ -133,5 +133,5 @@ def _rows(queries: object, inputs: tuple[str, ...]) -> tuple[tuple[Fraction, ...
     rows = Table.read(queries, "MinimaxRisk queries").of(None, inputs, "MinimaxRisk queries", ("queries", "inputs"))
     found = rational_table(rows, "query", rational)
     if any(not any(row) for row in found):
-        raise InputError("a query is all zero", "MinimaxRisk queries", "leave it out")
+        raise OutOfRange("a query is all zero", "MinimaxRisk queries", "leave it out")
     return found

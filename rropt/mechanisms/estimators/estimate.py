@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import scipy
 
-from rropt.errors import InputError, counted, escaped
+from rropt.errors import InputError, OutOfRange, UnknownName, counted, escaped
 from rropt.io.arguments import checked
 from rropt.io.content import ByContent
 
@@ -64,9 +64,9 @@ class Estimate(ByContent):
         InputError for a level outside (0, 1).
         """
         if not 0 < level < 1:
-            raise InputError(f"level {level!r} is not in (0, 1)", "intervals", "0.95 is common")
+            raise OutOfRange(f"level {level!r} is not in (0, 1)", "intervals", "0.95 is common")
         if kind not in ("wilson", "wald"):
-            raise InputError(f"{kind!r} is not a kind of interval", "intervals", "use 'wilson' or 'wald'")
+            raise UnknownName(f"{kind!r} is not a kind of interval", "intervals", "use 'wilson' or 'wald'")
         outside = (1 - level) / (len(self.values) if simultaneous else 1)
         z = -float(scipy.special.ndtri(outside / 2))
         centre = np.clip(self.centre, 0.0, 1.0)
@@ -100,7 +100,9 @@ class Estimate(ByContent):
         for row, (name, members) in enumerate(groups.items()):
             for label in members:
                 if label not in place:
-                    raise InputError(f"{label!r} is not a category", f"group {name!r}", "use the estimate's categories")
+                    raise UnknownName(
+                        f"{label!r} is not a category", f"group {name!r}", "use the estimate's categories"
+                    )
                 table[row, place[label]] = 1.0
         return tuple(groups), table @ self.values, table @ self.covariance @ table.T
 

@@ -1,6 +1,6 @@
 """What the estimates of all families without a matrix have in common: the methods, and how they end."""
 
-from rropt.errors import InputError
+from rropt.errors import Conflict, UnknownName
 from rropt.mechanisms.estimators.estimate import Estimate
 from rropt.mechanisms.estimators.simplex import clipped, projected
 from rropt.model.prior import Prior
@@ -12,9 +12,9 @@ def checked_method(method: str, prior: Prior | None, known: tuple[str, ...] = FA
     """Raises InputError for a method that is none of `known`, and for a prior, which none of these uses."""
     remedy = f"use one of: {', '.join(known)}"
     if method not in known:
-        raise InputError(f"{method!r} is not a method of this family", "estimate", remedy)
+        raise UnknownName(f"{method!r} is not a method of this family", "estimate", remedy)
     if prior is not None:
-        raise InputError("these methods use no prior", "estimate", f"leave it out; {remedy}")
+        raise Conflict("these methods use no prior", "estimate", f"leave it out; {remedy}")
 
 
 def ended(unbiased: Estimate) -> Estimate:

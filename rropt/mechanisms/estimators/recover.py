@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rropt.errors import InputError, counted
+from rropt.errors import Conflict, InputError, Missing, UnknownName, WrongType, counted
 from rropt.io.counts import Numbers, same_labels
 from rropt.mechanisms.estimators.estimate import Estimate
 from rropt.mechanisms.estimators.families import ended
@@ -124,7 +124,7 @@ class Sample(Answers):
 def prior_of(prior: Prior | None, categories: tuple[str, ...]) -> FloatArray:
     """The frequencies of "locally_best". Raises InputError where there are none, or others than these categories."""
     if prior is None:
-        raise InputError("it needs the frequencies where it is best", "estimate", "give prior, or use 'unbiased'")
+        raise Missing("it needs the frequencies where it is best", "estimate", "give prior, or use 'unbiased'")
     same_labels(prior.labels, categories, "prior")
     return prior.array
 
@@ -138,9 +138,9 @@ def recover_strata(samples: Sequence[Answers], method: str = "unbiased", prior: 
     there. As `recover` otherwise; whether the counts fit is not tested. Raises InputError.
     """
     if method not in METHODS:
-        raise InputError(f"{method!r} is not a method", "estimate", f"use one of: {', '.join(METHODS)}")
+        raise UnknownName(f"{method!r} is not a method", "estimate", f"use one of: {', '.join(METHODS)}")
     if prior is not None and method != "locally_best":
-        raise InputError(f"method {method!r} uses no prior", "estimate", "leave it out, or use 'locally_best'")
+        raise Conflict(f"method {method!r} uses no prior", "estimate", "leave it out, or use 'locally_best'")
     used = [one for one in samples if one.counts.any()] or list(samples[:1])
     categories = tuple(dict.fromkeys(label for one in used for label in one.categories))
     observed = np.concatenate([one.counts for one in used])
@@ -181,7 +181,7 @@ def checked_counts(counts: Any, outputs: tuple[str, ...]) -> FloatArray:
     given = Numbers.read(counts, "counts").of(outputs, "counts", 0 if isinstance(counts, Counter) else None)
     found = np.array([_float(value) for value in given], dtype=np.float64)
     if not np.isfinite(found).all() or (found < 0).any() or (found != np.rint(found)).any():
-        raise InputError("they are not all whole numbers from 0 on", "counts", "count the answers of each output")
+        raise WrongType("they are not all whole numbers from 0 on", "counts", "count the answers of each output")
     if found.sum() < 2:
         raise InputError(
             f"they count {counted(int(found.sum()), 'answers')}", "counts", "errors need two answers or more"

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product
 
-from rropt.errors import InputError, counted
+from rropt.errors import TooLarge, counted
 from rropt.exact import coefficient, common_denominator, rational_table
 from rropt.io.arguments import checked
 from rropt.io.counts import Table
@@ -45,7 +45,7 @@ def response_on_bins(
     table = rational_table(rows, f"{where} loss", coefficient)
     k, m = len(prior), len(names)
     if k * k * m > LARGEST:
-        raise InputError(f"{counted(k, 'inputs')} and {counted(m, 'outputs')} are too many", where, "group them")
+        raise TooLarge(f"{counted(k, 'inputs')} and {counted(m, 'outputs')} are too many", where, "group them")
     ratio = Fraction(int(level.ratio.lower * GRID), GRID)
     costs = [[p * entry for entry in row] for p, row in zip(prior.probabilities, table, strict=True)]
     ends, chosen = _best_bins(costs, ratio)

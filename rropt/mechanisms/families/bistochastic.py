@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from rropt.errors import InputError, counted
+from rropt.errors import Conflict, Duplicate, InputError, Missing, OutOfRange, UnknownName, WrongType, counted
 from rropt.exact import Interval, dyadic_down, rational
 from rropt.io.arguments import checked
 from rropt.io.counts import category_labels
@@ -85,7 +85,7 @@ def tridiagonal(alphas: Sequence[Label], categories: Sequence[Label] | None = No
     before, after = [Fraction(0), *given], [*given, Fraction(0)]
     for i, (left, right) in enumerate(zip(before, after, strict=True)):
         if left + right > 1:
-            raise InputError(f"the numbers around row {i} sum to more than one", where, "lower one of them")
+            raise OutOfRange(f"the numbers around row {i} sum to more than one", where, "lower one of them")
     rows = [[Fraction(0)] * size for _ in range(size)]
     for i, (left, right) in enumerate(zip(before, after, strict=True)):
         rows[i][i] = 1 - left - right
@@ -106,7 +106,7 @@ def anatomy(
     """
     where = "block matrix"
     if isinstance(blocks, str) or not isinstance(blocks, Iterable):
-        raise InputError(f"{blocks!r} is not a list of blocks", where, 'as [["a", "b"], ["c", "d"]]')
+        raise WrongType(f"{blocks!r} is not a list of blocks", where, 'as [["a", "b"], ["c", "d"]]')
     classes = [clean_labels(block, "a block") for block in blocks]
     if repeated:
         held = Counter(label for block in classes for label in block)
@@ -118,13 +118,13 @@ def anatomy(
     for number, block in enumerate(classes):
         for label in block:
             if label in home:
-                raise InputError(f"{label!r} is in two blocks", where, "give each label one block, or repeated=True")
+                raise Duplicate(f"{label!r} is in two blocks", where, "give each label one block, or repeated=True")
             home[label] = number
     labels = clean_labels(list(home) if categories is None else categories, "categories", 2)
     if missing := [label for label in labels if label not in home]:
-        raise InputError(f"no block holds {', '.join(missing[:6])}", where, "put every category into one")
+        raise Missing(f"no block holds {', '.join(missing[:6])}", where, "put every category into one")
     if strange := [label for label in home if label not in labels]:
-        raise InputError(
+        raise UnknownName(
             f"{', '.join(strange[:6])} {'is not a category' if len(strange) == 1 else 'are not categories'}",
             where,
             "leave it out",
@@ -168,7 +168,7 @@ class Family:
         value = rational(parameter, self.name)
         if not self.low <= value <= self.high or (self.whole and value.denominator != 1):
             kind = "whole number" if self.whole else "number"
-            raise InputError(
+            raise OutOfRange(
                 f"{parameter} is out of range", self.name, f"give a {kind} in [{float(self.low)}, {float(self.high)}]"
             )
         return self.make(value)
@@ -184,7 +184,7 @@ class Family:
             return near
         if not has_rate(self.make(far), wanted):
             most = math.floor(float(beta(self.make(far)).lower) * 10**6) / 10**6
-            raise InputError(f"a {self.name} has a rate of {most} at most", "entropy rate", "lower it")
+            raise OutOfRange(f"a {self.name} has a rate of {most} at most", "entropy rate", "lower it")
         step = Fraction(1) if self.whole else Fraction(1, 1 << RESOLUTION)
         # Whole steps from the near end: the far one always has the rate.
         short, long = 0, math.ceil(abs(far - near) / step)
@@ -253,24 +253,22 @@ def anatomy_family(size: int) -> Family:
 def _probability(number: object, where: str) -> Fraction:
     value = rational(number, where)
     if not 0 <= value <= 1:
-        raise InputError(f"{number} is not a probability", where, "give a number in [0, 1]")
+        raise OutOfRange(f"{number} is not a probability", where, "give a number in [0, 1]")
     return value
 
 
 def _probabilities(numbers: Sequence[object], where: str) -> list[Fraction]:
     if isinstance(numbers, str) or not isinstance(numbers, Iterable):
-        raise InputError(f"{numbers!r} is not a list of numbers", where, "give n of them")
+        raise WrongType(f"{numbers!r} is not a list of numbers", where, "give n of them")
     row = [_probability(number, f"{where}, number {i}") for i, number in enumerate(numbers)]
     if len(row) < 2 or sum(row) != 1:
         total = f"they sum to {float(sum(row))!r}" if row else "there are none"
-        raise InputError(f"{total}, not to one", where, "give two or more numbers with the exact sum of one")
+        raise OutOfRange(f"{total}, not to one", where, "give two or more numbers with the exact sum of one")
     return row
 
 
 def _square(rows: list[list[Fraction]], categories: Sequence[object] | None, where: str) -> Mechanism:
     labels = category_labels(len(rows) if categories is None else categories, "categories")
     if len(labels) != len(rows):
-        raise InputError(
-            f"{counted(len(labels), 'categories')} for {counted(len(rows), 'rows')}", where, "give as many"
-        )
+        raise Conflict(f"{counted(len(labels), 'categories')} for {counted(len(rows), 'rows')}", where, "give as many")
     return Mechanism.from_rationals(rows, inputs=labels, outputs=labels)

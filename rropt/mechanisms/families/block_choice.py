@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from rropt.errors import InputError, counted
+from rropt.errors import InputError, OutOfRange, counted
 from rropt.exact import rounded
 from rropt.io.arguments import checked
 from rropt.io.counts import clean_labels
@@ -58,7 +58,7 @@ def ladder(counts: Counts, at_most: Number, *, category: Label = 0) -> tuple[Run
     (name,) = clean_labels([category], "category")
     own = dict(zip(labels, table.numbers, strict=True)).get(name, 0)
     if not own:
-        raise InputError(f"the count of category {name} is 0", "ladder", "give a category that has records")
+        raise OutOfRange(f"the count of category {name} is 0", "ladder", "give a category that has records")
     if tried * MOST_RUNGS < 1:
         raise InputError(f"there may be more than {counted(MOST_RUNGS, 'steps')}", "ladder", "raise at_most")
     available = sum(count >= own for count in table.numbers)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from rropt.errors import InputError
+from rropt.errors import InputError, OutOfRange, WrongType
 from rropt.exact import Interval, rational
 from rropt.io.arguments import checked
 from rropt.io.extras import need
@@ -48,7 +48,7 @@ def ergodic_repair(mechanism: Mechanism, weight: Number = Fraction(1, 1 << 40)) 
     _graph(mechanism)
     share = rational(weight, "weight of the repair")
     if not 0 < share <= 1:
-        raise InputError(f"{weight} is out of range", "weight of the repair", "give a number in (0, 1], as 1e-9")
+        raise OutOfRange(f"{weight} is out of range", "weight of the repair", "give a number in (0, 1], as 1e-9")
     size = len(mechanism.inputs)
     rows = [[(1 - share) * mechanism.entry(x, y) + share / size for y in range(size)] for x in range(size)]
     return Mechanism.from_rationals(rows, inputs=mechanism.inputs, outputs=mechanism.outputs)
@@ -156,7 +156,7 @@ def _graph(mechanism: Mechanism) -> nx.DiGraph:
     nx = need("networkx")
 
     if mechanism.outputs != mechanism.inputs:
-        raise InputError("its outputs are not its inputs", "Markov chain", "give a square mechanism")
+        raise WrongType("its outputs are not its inputs", "Markov chain", "give a square mechanism")
     graph = nx.DiGraph()
     size = range(len(mechanism.inputs))
     graph.add_nodes_from(size)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from rropt.errors import InputError, counted
+from rropt.errors import InputError, Missing, OutOfRange, counted
 from rropt.exact import rational
 from rropt.io.arguments import checked
 from rropt.io.counts import category_labels
@@ -14,7 +14,7 @@ from rropt.mechanisms.mechanism import Mechanism
 def _share(value: object, what: str) -> Fraction:
     found = rational(value, what)
     if not 0 <= found <= 1:
-        raise InputError(f"it is {value}, not in [0, 1]", what, "give a probability")
+        raise OutOfRange(f"it is {value}, not in [0, 1]", what, "give a probability")
     return found
 
 
@@ -57,6 +57,6 @@ def generalization(groups: Mapping[Label, Sequence[Label]]) -> Mechanism:
     labels = category_labels([label for label, _ in members], "categories")
     empty = [str(name) for name, own in groups.items() if not len(own)]
     if empty:
-        raise InputError("the group is empty", f"group {empty[0]!r}", "leave it out")
+        raise Missing("the group is empty", f"group {empty[0]!r}", "leave it out")
     rows = [[Fraction(at == row) for at in range(len(groups))] for _, row in members]
     return Mechanism.from_rationals(rows, inputs=labels, outputs=[str(name) for name in groups])

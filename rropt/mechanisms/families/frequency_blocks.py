@@ -16,7 +16,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from rropt.errors import InputError, counted
+from rropt.errors import Conflict, OutOfRange, WrongType, counted
 from rropt.exact import Interval
 from rropt.io.types import Label
 from rropt.mechanisms.mechanism import Mechanism
@@ -39,9 +39,9 @@ class FrequencyBlocks:
     def __post_init__(self) -> None:
         where = "inverse-frequency blocks"
         if sorted(x for block in self.blocks for x in block) != list(range(len(self.counts))):
-            raise InputError("the blocks are not a partition of the categories", where, "name every category once")
+            raise WrongType("the blocks are not a partition of the categories", where, "name every category once")
         if len(self.thetas) != len(self.blocks):
-            raise InputError(
+            raise Conflict(
                 f"{counted(len(self.thetas), 'thetas')} for {counted(len(self.blocks), 'blocks')}",
                 where,
                 "give one a block",
@@ -49,7 +49,7 @@ class FrequencyBlocks:
         for block, theta in zip(self.blocks, self.thetas, strict=True):
             most = min(self.counts[x] for x in block) if len(block) > 1 else 0
             if not 0 <= theta <= most:
-                raise InputError(f"theta is {float(theta)}, not in [0, {most}]", where, "at most the least frequency")
+                raise OutOfRange(f"theta is {float(theta)}, not in [0, {most}]", where, "at most the least frequency")
 
     @property
     def ends(self) -> tuple[tuple[tuple[int, ...], Fraction], ...]:

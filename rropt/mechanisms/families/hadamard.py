@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rropt.errors import InputError
+from rropt.errors import Conflict
 from rropt.io.arguments import checked
 from rropt.io.counts import category_labels, number_array
 from rropt.io.types import Categories, Number
@@ -113,7 +113,7 @@ class HadamardResponse(TwoLevelFamily):
         """
         frequencies = number_array(frequencies, "frequencies", self.labels)
         if frequencies.shape != (self.size,):
-            raise InputError(f"their shape is {frequencies.shape}", "frequencies", f"give {self.size} numbers")
+            raise Conflict(f"their shape is {frequencies.shape}", "frequencies", f"give {self.size} numbers")
         padded = np.zeros(self.width)
         padded[1 : self.size + 1] = frequencies
         rows = np.arange(1, self.size + 1)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rropt.errors import InputError, counted
+from rropt.errors import Conflict, InputError, UnknownName, WrongType, counted
 from rropt.io.arguments import checked
 from rropt.io.counts import category_labels, number_array
 from rropt.io.frames import array_of
@@ -63,7 +63,7 @@ class LocalHashing(TwoLevelFamily):
         level, ratio = declared_ratio(epsilon, gamma)
         g = _best_prime(ratio) if buckets is None else buckets
         if not isinstance(g, int) or isinstance(g, bool) or not 2 <= g <= 1 << 15 or not _prime(g):
-            raise InputError(f"buckets is {buckets!r}", "LocalHashing", "give a prime number below 32,768")
+            raise UnknownName(f"buckets is {buckets!r}", "LocalHashing", "give a prime number below 32,768")
         digits = 1
         while g**digits < len(labels):
             digits += 1
@@ -149,7 +149,7 @@ class LocalHashing(TwoLevelFamily):
         """
         pi = number_array(frequencies, "frequencies", self.labels)
         if pi.shape != (self.size,):
-            raise InputError(f"their shape is {pi.shape}", "frequencies", f"give {self.size} numbers")
+            raise Conflict(f"their shape is {pi.shape}", "frequencies", f"give {self.size} numbers")
         g, k, p = self.buckets, self.size, float(self.own)
         known = np.zeros(g**self.digits)
         known[:k] = pi
@@ -188,7 +188,7 @@ class LocalHashing(TwoLevelFamily):
     def _check(self, reports: Any) -> np.ndarray:
         rows = array_of(reports, "reports")
         if rows.ndim != 2 or rows.shape[1] != self.digits + 1 or rows.dtype.kind not in "iu":
-            raise InputError(
+            raise Conflict(
                 f"shape {rows.shape} and type {rows.dtype}",
                 "reports",
                 f"give n x {counted(self.digits + 1, 'integers')}",
@@ -196,7 +196,7 @@ class LocalHashing(TwoLevelFamily):
         if len(rows) < 2:
             raise InputError(f"they are {len(rows)}", "reports", "errors need two answers or more")
         if rows.min() < 0 or rows.max() >= self.buckets:
-            raise InputError("a number is not a residue", "reports", f"they are 0 to {self.buckets - 1}")
+            raise WrongType("a number is not a residue", "reports", f"they are 0 to {self.buckets - 1}")
         return rows
 
 

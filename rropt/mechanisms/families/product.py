@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rropt.errors import InputError, counted, shown
+from rropt.errors import Conflict, InputError, UnknownName, WrongType, counted, shown
 from rropt.exact import Interval, log_enclosure
 from rropt.io.arguments import checked
 from rropt.io.counts import same_labels
@@ -37,12 +37,12 @@ class ProductMechanism:
     def __init__(self, items: Sequence[Mechanism], *, names: Sequence[Label] | None = None) -> None:
         given = tuple(items)
         if not given or not all(isinstance(item, Mechanism) for item in given):
-            raise InputError("they are not mechanisms", "items", "give explicit ones; a family has to_mechanism()")
+            raise WrongType("they are not mechanisms", "items", "give explicit ones; a family has to_mechanism()")
         object.__setattr__(self, "items", given)
         labels = range(1, len(given) + 1) if names is None else names
         object.__setattr__(self, "names", clean_labels([str(name) for name in labels], "names"))
         if len(self.names) != len(given):
-            raise InputError(f"{len(self.names)} names for {counted(len(given), 'items')}", "names", "give one each")
+            raise Conflict(f"{len(self.names)} names for {counted(len(given), 'items')}", "names", "give one each")
 
     def _item(self, name: object) -> int:
         """An item by its name; by its number from 0 unless a name is a number, which would be ambiguous."""
@@ -52,7 +52,7 @@ class ProductMechanism:
                     return name
             elif shown(name) in (shown(own) for own in self.names) or shown(name) in self.names:
                 return self.names.index(str(name))
-        raise InputError(f"{shown(name)} is not an item", "item", f"they are {', '.join(self.names)}")
+        raise UnknownName(f"{shown(name)} is not an item", "item", f"they are {', '.join(self.names)}")
 
     # -- privacy and information --------------------------------------------------------------------------
 
@@ -84,7 +84,9 @@ class ProductMechanism:
         for name, item, prior, report in zip(self.names, self.items, priors, reports, strict=True):
             same_labels(prior.labels, item.inputs, f"prior of item {name!r}")
             if report not in item.outputs:
-                raise InputError(f"{report!r} is not an output", f"item {name!r}", f"they are {list(item.outputs[:6])}")
+                raise UnknownName(
+                    f"{report!r} is not an output", f"item {name!r}", f"they are {list(item.outputs[:6])}"
+                )
             joint = [p * q for p, q in zip(prior.probabilities, item.column(item.outputs.index(report)), strict=True)]
             if not sum(joint):
                 raise InputError(f"report {report!r} cannot occur", f"item {name!r}", "check the prior's zeros")
@@ -97,7 +99,7 @@ class ProductMechanism:
         """Draw a report for each person, exactly and securely: n x d codes of answers to n x d codes of outputs."""
         given = array_of(codes, "codes")
         if given.ndim != 2 or given.shape[1] != len(self.items):
-            raise InputError(
+            raise Conflict(
                 f"shape {given.shape}", "codes", f"give n x {counted(len(self.items), 'codes')}, one column an item"
             )
         drawn = [item.sample(given[:, at]) for at, item in enumerate(self.items)]
@@ -126,10 +128,10 @@ class ProductMechanism:
     def _codes(self, reports: Any, at: int) -> np.ndarray:
         given = array_of(reports, "reports")
         if given.ndim != 2 or given.shape[1] != len(self.items) or given.dtype.kind not in "iu":
-            raise InputError(f"shape {given.shape}", "reports", f"give n x {counted(len(self.items), 'integers')}")
+            raise Conflict(f"shape {given.shape}", "reports", f"give n x {counted(len(self.items), 'integers')}")
         own = given[:, at].astype(np.int64)
         if own.size and (own.min() < 0 or own.max() >= len(self.items[at].outputs)):
-            raise InputError("a code is not an output", f"item {self.names[at]!r}", "they come from another mechanism")
+            raise UnknownName("a code is not an output", f"item {self.names[at]!r}", "they come from another mechanism")
         return own
 
     def _column(self, reports: Any, at: int) -> np.ndarray:

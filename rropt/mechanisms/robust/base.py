@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from rropt.errors import InputError, counted
+from rropt.errors import InputError, WrongType, counted
 from rropt.exact import exp_enclosure
 from rropt.io.arguments import checked
 from rropt.io.types import Number
@@ -119,7 +119,7 @@ class CalibratedProtocol(RobustProtocol):
 def centred(confidence: object, where: str) -> Confidence:
     """`confidence` if it has a centre. Raises InputError."""
     if not isinstance(confidence, Confidence):
-        raise InputError(
+        raise WrongType(
             f"{confidence!r} is not a set of distributions",
             where,
             "give ChiSquareSet(counts, alpha) or KnownDistribution",

@@ -19,7 +19,7 @@ from typing import Literal
 
 import numpy as np
 
-from rropt.errors import InputError
+from rropt.errors import UnknownName
 from rropt.mechanisms.robust.search import FloatArray
 from rropt.model.distributions import Confidence
 from rropt.model.distributions.base import conditionals
@@ -86,7 +86,7 @@ class Stacked:
 def checked_way(calibration: object, where: str) -> Way:
     """`calibration` if it is a known one. Raises InputError."""
     if calibration not in WAYS:
-        raise InputError(f"calibration is {calibration!r}", where, f"use one of: {', '.join(WAYS)}")
+        raise UnknownName(f"calibration is {calibration!r}", where, f"use one of: {', '.join(WAYS)}")
     return calibration  # type: ignore[return-value]
 
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from rropt.errors import InputError
+from rropt.errors import WrongType
 from rropt.io.arguments import checked
 from rropt.io.types import Number
 from rropt.mechanisms.robust.base import RobustProtocol
@@ -30,7 +30,7 @@ class SecretRandomizedResponse(RobustProtocol):
 
     def __init__(self, pairs: Pairs, *, epsilon: Number | None = None, gamma: Number | None = None) -> None:
         if not isinstance(pairs, Pairs):
-            raise InputError(f"{pairs!r} stands where Pairs are needed", type(self).__name__, "give rropt.Pairs")
+            raise WrongType(f"{pairs!r} stands where Pairs are needed", type(self).__name__, "give rropt.Pairs")
         object.__setattr__(self, "of", pairs)
         object.__setattr__(self, "level", Level(**level_numbers(epsilon, gamma, type(self).__name__)))
 

@@ -19,7 +19,7 @@ from itertools import combinations
 
 import numpy as np
 
-from rropt.errors import InputError, counted
+from rropt.errors import Conflict, InputError, Missing, UnknownName, WrongType, counted
 from rropt.exact import Interval, rounded
 from rropt.mechanisms.families.randomized_response import RandomizedResponse
 from rropt.mechanisms.mechanism import Mechanism
@@ -49,13 +49,13 @@ def checked_sub(sub: object, labels: tuple[str, ...], where: str) -> Mechanism |
         if sub == "krr":
             return None
         remedy = "use optimal_reporting(...), which solves for it" if sub == "optimal" else 'use "krr" or a mechanism'
-        raise InputError(f"sub is {sub!r}", where, remedy)
+        raise UnknownName(f"sub is {sub!r}", where, remedy)
     if isinstance(sub, RandomizedResponse):
         sub = sub.to_mechanism()
     if not isinstance(sub, Mechanism):
-        raise InputError(f"{sub!r} is not a sub-protocol", where, 'give "krr" or a Mechanism')
+        raise WrongType(f"{sub!r} is not a sub-protocol", where, 'give "krr" or a Mechanism')
     if sub.inputs != labels:
-        raise InputError("the sub-protocol has other inputs", where, f"they are {', '.join(labels)}")
+        raise Conflict("the sub-protocol has other inputs", where, f"they are {', '.join(labels)}")
     return sub
 
 
@@ -65,7 +65,7 @@ def checked_subs(sub: object, confidence: Confidence, where: str) -> Subs:
     size = len(pairs.sensitive)
     if isinstance(sub, Sequence) and not isinstance(sub, str):
         if len(sub) != size:
-            raise InputError(
+            raise Conflict(
                 f"{counted(len(sub), 'sub-protocols')} for {size} sensitive values", where, "give one for each"
             )
         found = [checked_sub(one, pairs.other, where) for one in sub]
@@ -79,7 +79,7 @@ def checked_subs(sub: object, confidence: Confidence, where: str) -> Subs:
 def within(need: Fraction | float, allowed: Fraction, where: str) -> Fraction:
     """`need`, a ratio that sub-protocols need, if it is allowed. Raises InputError."""
     if isinstance(need, float) or need > allowed:
-        raise InputError(
+        raise Missing(
             f"its sub-protocols need a ratio of {rounded(need, 9)}, {rounded(allowed, 9)} are left",
             where,
             "give such of a smaller epsilon",

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rropt.errors import InputError, counted
+from rropt.errors import InputError, OutOfRange, counted
 
 MOST_OUTCOMES = 1 << 24
 """More outcomes are refused: of the 32 bits of a word at least eight shall be left to decide within a column."""
@@ -36,12 +36,12 @@ class AliasTable:
         try:
             numbers = tuple(operator.index(weight) for weight in weights)
         except TypeError:
-            raise InputError("a weight is not an integer", "weights", "scale the weights to integers") from None
+            raise OutOfRange("a weight is not an integer", "weights", "scale the weights to integers") from None
         if not 0 < len(numbers) <= MOST_OUTCOMES:
             raise InputError(f"{counted(len(numbers), 'outcomes')}", "weights", f"give 1 to {MOST_OUTCOMES:,}")
         total = sum(numbers)
         if min(numbers) < 0 or total == 0:
-            raise InputError("they are negative, or all zero", "weights", "give non-negative integers")
+            raise OutOfRange("they are negative, or all zero", "weights", "give non-negative integers")
         table = cls(numbers, total, *_columns(numbers, total))
         if table.mass() != tuple(len(table.thresholds) * weight for weight in numbers):
             raise ArithmeticError("an alias table is not the distribution of its weights: a fault of rropt")

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
-from rropt.errors import InputError
+from rropt.errors import OutOfRange
 from rropt.exact import declared_text, exp_enclosure
 from rropt.mechanisms.sampling.sources import secure_bytes
 
@@ -33,7 +33,7 @@ class GeometricNoise:
 
     def __init__(self, epsilon: Fraction) -> None:
         if not LEAST <= epsilon <= MOST:
-            raise InputError(
+            raise OutOfRange(
                 f"{declared_text(epsilon)} is out of range", "epsilon", f"give {float(LEAST)} to {float(MOST):.0f}"
             )
         self.numerator: int = math.ceil(exp_enclosure(-epsilon / 2).upper * (1 << BITS))

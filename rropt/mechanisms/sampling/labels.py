@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rropt.errors import InputError, counted, other_form
+from rropt.errors import InputError, WrongType, counted, other_form
 from rropt.io.frames import array_of
 
 EXAMPLES = 5
@@ -52,7 +52,7 @@ def relabel(
     if isinstance(labels, (str, bytes, Mapping, Set)) or not (
         isinstance(labels, Sequence) or hasattr(labels, "__array__")
     ):
-        raise InputError(f"{type(labels).__name__} is not a sequence of labels", "labels", "give a list or an array")
+        raise WrongType(f"{type(labels).__name__} is not a sequence of labels", "labels", "give a list or an array")
     if hasattr(labels, "__array__"):
         # A masked array stays one: its masked entries become None below, and so unknown.
         array = labels if isinstance(labels, np.ndarray) else array_of(labels, "labels")
@@ -83,10 +83,10 @@ def flat_codes(codes: Any, size: int) -> np.ndarray:
     """`codes` on one axis as int64, each a position 0, ..., size - 1. Raises InputError that counts the others."""
     given = array_of(codes, "codes")
     if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
-        raise InputError("they are not a list of integers", "codes", f"give positions 0 to {size - 1}")
+        raise WrongType("they are not a list of integers", "codes", f"give positions 0 to {size - 1}")
     wrong = int(((given < 0) | (given >= size)).sum()) if given.size else 0
     if wrong:
-        raise InputError(f"{wrong:,} of {given.size:,} are not inputs", "codes", f"they must be 0 to {size - 1}")
+        raise WrongType(f"{wrong:,} of {given.size:,} are not inputs", "codes", f"they must be 0 to {size - 1}")
     return np.asarray(given, dtype=np.int64)
 
 

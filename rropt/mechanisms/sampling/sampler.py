@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from rropt.errors import InputError, counted
+from rropt.errors import Conflict, InputError, Missing, OutOfRange, TooLarge, WrongType, counted
 from rropt.io.frames import array_of
 from rropt.mechanisms.sampling.alias import AliasTable
 from rropt.mechanisms.sampling.labels import tally
@@ -82,15 +82,15 @@ class MechanismSampler:
     def __init__(self, rows: Sequence[Sequence[int]], denominators: Sequence[int]) -> None:
         self.inputs = len(rows)
         if not rows or len({len(row) for row in rows}) != 1:
-            raise InputError("there are no rows, or rows of different lengths", "rows", "give k rows of m integers")
+            raise Missing("there are no rows, or rows of different lengths", "rows", "give k rows of m integers")
         if len(denominators) not in (1, self.inputs):
-            raise InputError(
+            raise Conflict(
                 f"{len(denominators)} for {counted(self.inputs, 'rows')}", "denominators", "give one, or one a row"
             )
         self.outputs = len(rows[0])
         self.dtype = np.min_scalar_type(self.outputs - 1)
         if self.inputs << max(1, (self.outputs - 1).bit_length()) > MOST_CELLS:
-            raise InputError(f"it would be {self.inputs:,} x {self.outputs:,}, too many", "rows", "merge categories")
+            raise TooLarge(f"it would be {self.inputs:,} x {self.outputs:,}, too many", "rows", "merge categories")
         # Equal rows are common (merged inputs), and a row's table is most of the work.
         known: dict[tuple[int, ...], _Cells] = {}
         parts = []
@@ -100,7 +100,7 @@ class MechanismSampler:
                 known[key] = _Cells.of(AliasTable.of(key), self.dtype)
             parts.append(known[key])
             if parts[-1].total != denominators[x % len(denominators)]:
-                raise InputError(f"row {x} does not sum to its denominator", "rows")
+                raise OutOfRange(f"row {x} does not sum to its denominator", "rows")
         self._bits = parts[0].bits
         self._totals = [part.total for part in parts]
         self._limits = np.concatenate([part.limits for part in parts])
@@ -199,7 +199,7 @@ class MechanismSampler:
             )
         if array.min() < 0 or array.max() >= self.inputs:
             wrong = array[(array < 0) | (array >= self.inputs)]
-            raise InputError(
+            raise WrongType(
                 f"{wrong.size:,} of {array.size:,} are not inputs: {tally(wrong.tolist())}",
                 where,
                 f"they must be 0 to {self.inputs - 1}",

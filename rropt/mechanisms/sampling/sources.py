@@ -11,7 +11,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from rropt.errors import InputError
+from rropt.errors import InputError, WrongType
 from rropt.io.extras import need
 
 CHUNK = 1 << 16
@@ -100,5 +100,5 @@ def insecure_seeded_source(seed: int) -> Source:
     stream goes on from call to call, so one source must not serve several threads. Raises InputError.
     """
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
-        raise InputError(f"{seed!r} is not an integer", "seed", "give one, such as 1")
+        raise WrongType(f"{seed!r} is not an integer", "seed", "give one, such as 1")
     return _KeyStream(hashlib.sha256(f"rropt insecure seed {int(seed)}".encode()).digest())

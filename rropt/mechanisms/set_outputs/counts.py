@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rropt.errors import InputError
+from rropt.errors import Conflict, InputError, UnknownName
 from rropt.io.content import ByContent
 from rropt.io.frames import array_of
 
@@ -57,7 +57,7 @@ def checked_reports(reports: Any, k: int) -> np.ndarray:
     """`reports` as a 2-D array of bytes. Raises InputError for another shape, type, or bits beyond category k."""
     rows, width = array_of(reports, "reports"), -(-k // 8)
     if rows.ndim != 2 or rows.shape[1] != width or rows.dtype != np.uint8:
-        raise InputError(
+        raise Conflict(
             f"shape {rows.shape} and type {rows.dtype}", "reports", f"give n x {width} bytes (uint8), as sample() does"
         )
     if k % 8 and len(rows) and (rows[:, -1] & (0xFF >> k % 8)).any():
@@ -72,7 +72,7 @@ def packed(sets: Iterable[Iterable[int]], k: int) -> np.ndarray:
     for row, members in enumerate(given):
         for x in members:
             if not isinstance(x, (int, np.integer)) or not 0 <= x < k:
-                raise InputError(f"{x!r} is not a category", f"report {row}", f"they are 0 to {k - 1}")
+                raise UnknownName(f"{x!r} is not a category", f"report {row}", f"they are 0 to {k - 1}")
             bits[row, x] = 1
     return np.packbits(bits, axis=1)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from rropt.errors import InputError, counted
+from rropt.errors import Conflict, InputError, Missing, UnknownName, counted
 from rropt.exact import dyadic_down, rational
 from rropt.io.arguments import checked
 from rropt.io.counts import category_labels
@@ -64,7 +64,7 @@ class SubsetSelection(SubsetMixture):
         if t is None:
             t = best_sizes(k, ratio)[0]
         elif not isinstance(t, int) or isinstance(t, bool) or not 1 <= t <= k - 1:
-            raise InputError(f"t is {t!r}", "SubsetSelection", f"give a whole number from 1 to {k - 1}")
+            raise UnknownName(f"t is {t!r}", "SubsetSelection", f"give a whole number from 1 to {k - 1}")
         object.__setattr__(self, "level", level)
         object.__setattr__(self, "t", t)
         weights = tuple(Fraction(size == t) for size in range(k + 1))
@@ -102,14 +102,14 @@ class UnaryEncoding(SubsetMixture):
         if present is not None or absent is not None or kind == "free":
             if epsilon is not None or gamma is not None or kind not in ("symmetric", "free"):
                 remedy = "give epsilon or gamma and a kind, or present and absent"
-                raise InputError("a level and probabilities are given together", "UnaryEncoding", remedy)
+                raise Conflict("a level and probabilities are given together", "UnaryEncoding", remedy)
             p, q = _free(present, absent)
             kind, ratio = "free", p * (1 - q) / (q * (1 - p))
             level = Level(gamma=ratio)
         else:
             level, ratio = declared_ratio(epsilon, gamma)
         if kind not in ("symmetric", "optimised", "mirrored", "free"):
-            raise InputError(f"kind is {kind!r}", "UnaryEncoding", "use 'symmetric', 'optimised' or 'mirrored'")
+            raise UnknownName(f"kind is {kind!r}", "UnaryEncoding", "use 'symmetric', 'optimised' or 'mirrored'")
         if kind == "symmetric":
             scale = 1 << RATIO_BITS
             root = Fraction(math.isqrt(ratio.numerator * scale * scale // ratio.denominator), scale)
@@ -137,7 +137,7 @@ def _free(present: object, absent: object) -> tuple[Fraction, Fraction]:
     """Both probabilities as they are given, with 0 < absent < present < 1."""
     remedy = "give both with 0 < absent < present < 1, as present='0.6', absent='0.2'"
     if present is None or absent is None:
-        raise InputError("one of present and absent is missing", "UnaryEncoding", remedy)
+        raise Missing("one of present and absent is missing", "UnaryEncoding", remedy)
     p, q = rational(present, "present"), rational(absent, "absent")
     if not 0 < q < p < 1:
         raise InputError(f"present is {present} and absent is {absent}", "UnaryEncoding", remedy)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from flint import arb
 
-from rropt.errors import InputError, counted
+from rropt.errors import Conflict, InputError, OutOfRange, TooLarge, UnknownName, WrongType, counted
 from rropt.exact import Interval, ball, enclosure, log_enclosure, xlogx_ball
 from rropt.io.arguments import checked, position
 from rropt.io.counts import number_array, same_labels
@@ -55,11 +55,9 @@ class SubsetMixture(LabelledChannel):
     def __post_init__(self) -> None:
         object.__setattr__(self, "labels", clean_labels(self.labels, "categories", 2))
         if self.ratio <= 1:
-            raise InputError(f"it is {self.ratio}, not above 1", "ratio", "gamma = exp(epsilon); try 3")
+            raise OutOfRange(f"it is {self.ratio}, not above 1", "ratio", "gamma = exp(epsilon); try 3")
         if len(self.weights) != self.size + 1 or min(self.weights) < 0 or sum(self.weights) != 1:
-            raise InputError(
-                "they are not a distribution on the sizes 0, ..., k", "weights", "give k + 1 that sum to 1"
-            )
+            raise WrongType("they are not a distribution on the sizes 0, ..., k", "weights", "give k + 1 that sum to 1")
 
     def _set(self, labels: tuple[str, ...], ratio: Fraction, weights: tuple[Fraction, ...]) -> None:
         """The fields of a subclass that vouches for them."""
@@ -98,7 +96,7 @@ class SubsetMixture(LabelledChannel):
         raises InputError where they are too many (few different or small whole weights are easy)."""
         same_labels(prior.labels, self.labels, "prior")
         if units not in ("nats", "bits"):
-            raise InputError(f"{units!r} is not a unit of information", "units", "use 'nats' or 'bits'")
+            raise UnknownName(f"{units!r} is not a unit of information", "units", "use 'nats' or 'bits'")
         masses = _subset_masses(prior.weights, [t for t, w in enumerate(self.weights) if w])
         total = sum(prior.weights)
 
@@ -268,7 +266,7 @@ class SubsetMixture(LabelledChannel):
         """n times the k x k covariance of the estimate at the true `frequencies`. Source: Chai and Nayak (7.5)."""
         frequencies = number_array(frequencies, "frequencies", self.labels)
         if frequencies.shape != (self.size,):
-            raise InputError(f"their shape is {frequencies.shape}", "frequencies", f"give {self.size} numbers")
+            raise Conflict(f"their shape is {frequencies.shape}", "frequencies", f"give {self.size} numbers")
         k = self.size
         first, second = self._coefficients
         inside, other, w = self._shares
@@ -310,7 +308,7 @@ def _subset_masses(weights: Sequence[int], sizes: Sequence[int]) -> dict[int, di
             for mass, count in found[t - 1].items():
                 here[mass + weight] = here.get(mass + weight, 0) + count
         if sum(map(len, found)) > MOST_MASSES:
-            raise InputError(
+            raise TooLarge(
                 "too many different subset weights", "mutual information", "round the prior to small whole numbers"
             )
     return {t: found[t] for t in sizes}

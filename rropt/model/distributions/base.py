@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
 
-from rropt.errors import InputError
+from rropt.errors import WrongType
 from rropt.exact import Interval
 from rropt.io.arguments import checked, position
 from rropt.io.counts import same_labels
@@ -104,9 +104,9 @@ def conditionals(prior: Prior, pairs: Pairs) -> tuple[tuple[Fraction, ...] | Non
 def of_pairs(prior: object, what: str) -> Prior:
     """`prior` if its inputs are pairs. Raises InputError."""
     if not isinstance(prior, Prior):
-        raise InputError(f"{prior!r} is not a Prior", what, "make one with Prior.from_counts(table, pairs=Pairs(...))")
+        raise WrongType(f"{prior!r} is not a Prior", what, "make one with Prior.from_counts(table, pairs=Pairs(...))")
     if prior.pairs is None:
-        raise InputError(
+        raise WrongType(
             "its inputs are not pairs of a sensitive and another value",
             what,
             "make it with Prior.from_counts(table, pairs=Pairs(sensitive, other))",

@@ -8,7 +8,7 @@ from itertools import permutations
 
 import numpy as np
 
-from rropt.errors import InputError, counted
+from rropt.errors import InputError, OutOfRange, UnknownName, counted
 from rropt.exact import Interval, declared_text, rational
 from rropt.io.arguments import checked, position
 from rropt.io.counts import Table, in_order, number_array
@@ -58,7 +58,7 @@ class ChiSquareSet(Confidence):
             )
         level = rational(alpha, "alpha")
         if not SMALLEST_ALPHA <= level <= 1 - SMALLEST_ALPHA:
-            raise InputError(f"it is {alpha}, not between 0 and 1", "alpha", "try 0.05")
+            raise OutOfRange(f"it is {alpha}, not between 0 and 1", "alpha", "try 0.05")
         object.__setattr__(self, "counts", known)
         object.__setattr__(self, "alpha", level)
 
@@ -216,7 +216,7 @@ class ChiSquareSet(Confidence):
         Source: lopuhaa Remark 14. Raises InputError.
         """
         if isinstance(number, bool) or not isinstance(number, int) or number < 0:
-            raise InputError(f"it is {number!r}", "number of cuts", "give 0, 1, 2, ...")
+            raise UnknownName(f"it is {number!r}", "number of cuts", "give 0, 1, 2, ...")
         pairs, width = self.pairs, len(self.pairs.other)
         rows, sides = [], []
         for s, ball in enumerate(self.conditional):
@@ -233,7 +233,7 @@ class ChiSquareSet(Confidence):
         """(max over P in F of direction . P, a P that attains it), in floats; k numbers in the order of the inputs."""
         found = number_array(direction, "direction", self.pairs.labels).ravel()
         if len(found) != len(self.pairs) or not np.isfinite(found).all():
-            raise InputError(
+            raise OutOfRange(
                 f"they are not {counted(len(self.pairs), 'finite numbers')}", "direction", "give one an input"
             )
         return self.joint.support(found)
@@ -254,7 +254,7 @@ class ChiSquareSet(Confidence):
 def _from_table(counts: object) -> Prior:
     table = Table.read(counts, "counts")
     if min(table.shape) < 2:
-        raise InputError(
+        raise OutOfRange(
             "it is not a table of at least 2 x 2 counts",
             "counts",
             "give one row a sensitive value, or a Prior of pairs",

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from rropt.errors import InputError
+from rropt.errors import WrongType
 from rropt.exact import Interval
 from rropt.io.arguments import checked
 from rropt.io.counts import in_order
@@ -81,7 +81,7 @@ class EveryDistribution(Confidence):
 
     def __post_init__(self) -> None:
         if not isinstance(self.of, Pairs):
-            raise InputError(f"{self.of!r} stands where Pairs are needed", "EveryDistribution", "give rropt.Pairs")
+            raise WrongType(f"{self.of!r} stands where Pairs are needed", "EveryDistribution", "give rropt.Pairs")
 
     @property
     def pairs(self) -> Pairs:

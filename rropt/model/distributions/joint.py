@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from rropt.errors import InputError
+from rropt.errors import InputError, WrongType
 from rropt.io.arguments import checked
 from rropt.model.distributions.base import Confidence
 from rropt.model.prior import Prior
@@ -22,7 +22,7 @@ class Joint:
 
     def __post_init__(self) -> None:
         if not isinstance(self.of, Confidence):
-            raise InputError(f"{self.of!r} is not a set of distributions", "Joint", "give ChiSquareSet(counts, alpha)")
+            raise WrongType(f"{self.of!r} is not a set of distributions", "Joint", "give ChiSquareSet(counts, alpha)")
 
     @property
     def inputs(self) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import permutations
 
-from rropt.errors import InputError, counted, shown
+from rropt.errors import Conflict, InputError, Missing, WrongType, counted, shown
 from rropt.exact import Interval, rational, rational_table
 from rropt.io.arguments import checked
 from rropt.io.counts import Numbers, Table, in_order
@@ -53,22 +53,22 @@ class Polytope(Confidence):
         center: Prior | None = None,
     ) -> None:
         if pairs is not None and not isinstance(pairs, Pairs):
-            raise InputError(f"{shown(pairs)} are not pairs", "Polytope pairs", "give rropt.Pairs(sensitive, other)")
+            raise WrongType(f"{shown(pairs)} are not pairs", "Polytope pairs", "give rropt.Pairs(sensitive, other)")
         (table, rows), (equations, ties) = _table(D, "D", pairs), _table(E, "E", pairs)
         tables = {"D": table, "E": equations}
         sides = {"d": _vector(d, "Polytope d", rows), "e": _vector(e, "Polytope e", ties)}
         if not tables["D"]:
-            raise InputError("it has no rows", "Polytope D", "give at least one inequality")
+            raise Missing("it has no rows", "Polytope D", "give at least one inequality")
         for name, side in (("D", "d"), ("E", "e")):
             if len(tables[name]) != len(sides[side]):
-                raise InputError(
+                raise Conflict(
                     f"{counted(len(sides[side]), 'numbers')} for {counted(len(tables[name]), 'rows')} of {name}",
                     f"Polytope {side}",
                     "give one number a row",
                 )
         widths = {len(row) for table in tables.values() for row in table}
         if len(widths) != 1 or 0 in widths:
-            raise InputError("its rows have different lengths, or none", "Polytope", "give one number an input")
+            raise Conflict("its rows have different lengths, or none", "Polytope", "give one number an input")
         for name, value in (*tables.items(), *sides.items()):
             object.__setattr__(self, name, value)
         if pairs is not None and (not isinstance(pairs, Pairs) or len(pairs) != self.size):
@@ -76,7 +76,7 @@ class Polytope(Confidence):
                 f"its rows have {self.size} numbers", "Polytope pairs", f"give Pairs of as many inputs, not {pairs!r}"
             )
         if center is not None and (not isinstance(center, Prior) or pairs is None or center.labels != pairs.labels):
-            raise InputError(
+            raise WrongType(
                 f"{center!r} is not a distribution of its pairs", "Polytope center", "give a Prior of pairs"
             )
         object.__setattr__(self, "of", pairs)
@@ -90,7 +90,7 @@ class Polytope(Confidence):
     @property
     def pairs(self) -> Pairs:
         if self.of is None:
-            raise InputError("it is not given which inputs are pairs", "Polytope", "give pairs=Pairs(sensitive, other)")
+            raise Missing("it is not given which inputs are pairs", "Polytope", "give pairs=Pairs(sensitive, other)")
         return self.of
 
     @property
@@ -143,7 +143,7 @@ class Polytope(Confidence):
         if any(not any(row) and constant < 0 for row, constant in zip(self.D, self.d, strict=True)) or any(
             not any(row) and constant for row, constant in zip(self.E, self.e, strict=True)
         ):
-            raise InputError("it is empty", "Polytope", "no conditionals satisfy its rows")
+            raise Missing("it is empty", "Polytope", "no conditionals satisfy its rows")
         found = {}
         for component in self.components:
             places = [x for s in component for x in range(len(pairs))[pairs.block(s)]]
@@ -161,7 +161,7 @@ class Polytope(Confidence):
             sums = [(tuple(Fraction(int(x // width == at)) for x in range(size)), -ONE) for at in range(len(component))]
             listed = vertices(cut(self.D, self.d) + [(row, ZERO) for row in unit], cut(self.E, self.e) + sums, size)
             if not listed:
-                raise InputError("it is empty", "Polytope", "no conditionals satisfy its rows")
+                raise Missing("it is empty", "Polytope", "no conditionals satisfy its rows")
             found[component] = [
                 [vertex[at * width : (at + 1) * width] for at in range(len(component))] for vertex in listed
             ]

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from flint import arb, ctx, fmpq
 
-from rropt.errors import InputError
+from rropt.errors import InputError, OutOfRange
 from rropt.exact import BITS, Interval, ball, dyadic_down
 
 DIGITS = 128
@@ -59,7 +59,7 @@ def chi_square_quantile(freedom: int, alpha: Fraction) -> Interval:
     if freedom < 1:
         raise InputError(f"{freedom} degrees of freedom", "chi-square quantile", "give at least one")
     if not SMALLEST_ALPHA <= alpha <= 1 - SMALLEST_ALPHA:
-        raise InputError(f"it is {alpha}, not between 0 and 1", "alpha", "try 0.05")
+        raise OutOfRange(f"it is {alpha}, not between 0 and 1", "alpha", "try 0.05")
     from scipy import special
 
     half = freedom / 2

@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from rropt.errors import InputError
+from rropt.errors import TooLarge
 
 MOST_RAYS = 20_000
 """Vertices (of the polytope at any stage) up to which it is enumerated."""
@@ -68,7 +68,7 @@ def _extreme_rays(rows: list[tuple[int, ...]], size: int) -> list[tuple[int, ...
                 kept.append((new, common | (1 << place)))
         known = kept
         if len(known) > MOST_RAYS:
-            raise InputError(f"it has more than {MOST_RAYS:,} vertices", "Polytope", "give fewer inequalities")
+            raise TooLarge(f"it has more than {MOST_RAYS:,} vertices", "Polytope", "give fewer inequalities")
     return [ray for ray, _ in known]
 
 

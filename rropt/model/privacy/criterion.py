@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
 
-from rropt.errors import InputError
+from rropt.errors import Conflict, InputError, Missing, OutOfRange, UnknownName, WrongType
 from rropt.exact import Interval, declared_text, rational
 from rropt.io.arguments import checked
 from rropt.io.types import Number
@@ -82,14 +82,14 @@ class Criterion(ABC):
 def _share(value: object, where: str) -> Fraction:
     number = rational(value, where)
     if not 0 < number < 1:
-        raise InputError(f"it is {value}, not between 0 and 1", where, "it is a probability")
+        raise OutOfRange(f"it is {value}, not between 0 and 1", where, "it is a probability")
     return number
 
 
 def _above_one(value: object, where: str) -> Fraction:
     number = rational(value, where)
     if number <= 1:
-        raise InputError(f"it is {value}, not above 1", where, "try 3")
+        raise OutOfRange(f"it is {value}, not above 1", where, "try 3")
     return number
 
 
@@ -110,7 +110,7 @@ class RhoToRho(Criterion):
     def __init__(self, rho1: Number, rho2: Number) -> None:
         low, high = _share(rho1, "rho1"), _share(rho2, "rho2")
         if low >= high:
-            raise InputError(f"rho1 = {rho1} is not below rho2 = {rho2}", "rho_to_rho", "swap them")
+            raise OutOfRange(f"rho1 = {rho1} is not below rho2 = {rho2}", "rho_to_rho", "swap them")
         object.__setattr__(self, "rho1", low)
         object.__setattr__(self, "rho2", high)
 
@@ -119,7 +119,7 @@ class RhoToRho(Criterion):
         """The strongest one with this rho1 (or this rho2) that privacy ratio `gamma` > 1 guarantees. Raises InputError."""
         boundary = PreciseBoundary(_above_one(gamma, "gamma"))
         if (rho1 is None) == (rho2 is None):
-            raise InputError("give either rho1 or rho2", "rho_to_rho")
+            raise Conflict("give either rho1 or rho2", "rho_to_rho")
         if rho1 is not None:
             return cls(rho1, boundary.upper(_share(rho1, "rho1")))
         assert rho2 is not None
@@ -293,14 +293,14 @@ def criterion(declared: object, where: str = "criterion") -> Criterion:
     if isinstance(declared, Criterion):
         return declared
     if not isinstance(declared, Mapping) or not isinstance(declared.get("kind"), str):
-        raise InputError("it is not a table with a kind", where, 'as { kind = "rho_to_rho", rho1 = 0.1, rho2 = 0.5 }')
+        raise WrongType("it is not a table with a kind", where, 'as { kind = "rho_to_rho", rho1 = 0.1, rho2 = 0.5 }')
     keys: dict[str, Any] = {key: value for key, value in declared.items() if key != "kind"}
     kind = declared["kind"]
     if kind not in KINDS:
-        raise InputError(f"{kind!r} is not a kind of criterion", where, f"use one of: {', '.join(KINDS)}")
+        raise UnknownName(f"{kind!r} is not a kind of criterion", where, f"use one of: {', '.join(KINDS)}")
     make, needed, optional = KINDS[kind]
     if unknown := set(keys) - {*needed, *optional}:
-        raise InputError(f"unknown key {min(unknown)!r}", where, f"{kind} takes: {', '.join((*needed, *optional))}")
+        raise UnknownName(f"unknown key {min(unknown)!r}", where, f"{kind} takes: {', '.join((*needed, *optional))}")
     if missing := set(needed) - set(keys):
-        raise InputError(f"the key {min(missing)!r} is missing", where, f"{kind} needs it")
+        raise Missing(f"the key {min(missing)!r} is missing", where, f"{kind} needs it")
     return make(**keys)

@@ -10,7 +10,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from rropt.errors import InputError
+from rropt.errors import Conflict, InputError, NotWritten, OutOfRange, WrongType
 from rropt.exact import Interval, declared_text, rational
 from rropt.io.types import Number
 from rropt.model.privacy.expressions import Node, parse
@@ -45,7 +45,7 @@ class Curve(ABC):
 def _probability(p: object, where: str) -> Fraction:
     value = rational(p, where)
     if not 0 <= value <= 1:
-        raise InputError(f"it is {p}, outside [0, 1]", where, "it is a probability")
+        raise OutOfRange(f"it is {p}, outside [0, 1]", where, "it is a probability")
     return value
 
 
@@ -180,7 +180,7 @@ class Monotone(Curve):
     ) -> Monotone:
         """From what is stated. Raises InputError for what is not, and for numbers out of range."""
         if not callable(function):
-            raise InputError(f"{function!r} is not a function", "boundary", "give a function of p")
+            raise WrongType(f"{function!r} is not a function", "boundary", "give a function of p")
         return cls(function, _statement(at_zero, "at_zero"), _statement(at_one, "at_one"))
 
     def _value(self, p: Fraction) -> Fraction:
@@ -193,10 +193,10 @@ class Monotone(Curve):
         return of_values(self._value, self.at_zero, self.at_one, "boundary")
 
     def reflected(self) -> Monotone:
-        raise InputError("a lower boundary cannot be a function", "boundary", "give 1 - h(1 - p) as an upper one")
+        raise Conflict("a lower boundary cannot be a function", "boundary", "give 1 - h(1 - p) as an upper one")
 
     def declaration(self) -> object:
-        raise InputError("a function cannot be written to a problem file", "boundary", "declare a table or a formula")
+        raise NotWritten("a function cannot be written to a problem file", "boundary", "declare a table or a formula")
 
 
 def _statement(stated: object, where: str) -> tuple[Fraction, Fraction]:
@@ -208,7 +208,7 @@ def _statement(stated: object, where: str) -> tuple[Fraction, Fraction]:
         )
     reach, ratio = rational(stated[0], where), rational(stated[1], where)
     if not 0 < reach < Fraction(1, 2) or ratio <= 1:
-        raise InputError(
+        raise OutOfRange(
             f"({declared_text(reach)}, {declared_text(ratio)}) is out of range", where, "0 < z < 1/2, r > 1"
         )
     return reach, ratio
@@ -216,11 +216,11 @@ def _statement(stated: object, where: str) -> tuple[Fraction, Fraction]:
 
 def _pairs(values: object, where: str) -> list[tuple[Fraction, Fraction]]:
     if isinstance(values, (str, bytes)) or not isinstance(values, Sequence) or not values:
-        raise InputError("it is not a list of pairs (p, h)", where, "as [[0, 0.2], [0.1, 1]]")
+        raise WrongType("it is not a list of pairs (p, h)", where, "as [[0, 0.2], [0.1, 1]]")
     listed = []
     for number, pair in enumerate(values):
         if isinstance(pair, (str, bytes)) or not isinstance(pair, Sequence) or len(pair) != 2:
-            raise InputError(f"entry {number} is not a pair (p, h)", where, "as [0.1, 0.3]")
+            raise WrongType(f"entry {number} is not a pair (p, h)", where, "as [0.1, 0.3]")
         listed.append((_probability(pair[0], f"{where} {number}"), _probability(pair[1], f"{where} {number}")))
     return listed
 
@@ -242,6 +242,4 @@ def curve(declared: object, where: str = "boundary") -> Curve:
             where,
             "give Monotone.declared(function, at_zero=(z, r), at_one=(z, r))",
         )
-    raise InputError(
-        f"{declared!r} is not a boundary", where, "give an expression, { steps = ... } or { points = ... }"
-    )
+    raise WrongType(f"{declared!r} is not a boundary", where, "give an expression, { steps = ... } or { points = ... }")

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from flint import fmpq, fmpq_poly
 
-from rropt.errors import InputError, counted
+from rropt.errors import InputError, OutOfRange, TooLarge, Unreadable, WrongType, counted
 from rropt.exact import rational
 from rropt.model.privacy.spans import ONE, ZERO, Span, greatest, least
 
@@ -175,9 +175,9 @@ def parse(text: str, where: str = "expression") -> Node:
     """The expression that `text` writes: numbers, p, + - * /, powers to a number (** or ^), brackets, min, max, sqrt,
     exp, log. Decimals are exact. Raises InputError, naming what is not understood."""
     if not isinstance(text, str) or not text.strip():
-        raise InputError(f"{text!r} is not an expression", where, 'write for example "min(1, 3*p)"')
+        raise WrongType(f"{text!r} is not an expression", where, 'write for example "min(1, 3*p)"')
     if len(text) > LONGEST:
-        raise InputError(
+        raise TooLarge(
             f"an expression of {counted(len(text), 'characters')} is too long", where, f"at most {LONGEST} are read"
         )
     try:
@@ -186,7 +186,7 @@ def parse(text: str, where: str = "expression") -> Node:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(f"{text!r} is not an expression", where, 'write for example "min(1, 3*p)"') from None
+        raise WrongType(f"{text!r} is not an expression", where, 'write for example "min(1, 3*p)"') from None
 
 
 def _node(tree: ast.expr, text: str, where: str) -> Node:
@@ -203,10 +203,10 @@ def _node(tree: ast.expr, text: str, where: str) -> Node:
     if isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.Pow):
         power = _node(tree.right, text, where).ratio()
         if power is None or power[0].degree() > 0 or power[1].degree() > 0:
-            raise InputError(f"the exponent of {_source(text, tree)!r} is not a number", where, "use exp and log")
+            raise WrongType(f"the exponent of {_source(text, tree)!r} is not a number", where, "use exp and log")
         exponent = Fraction(int(power[0](0).p), int(power[0](0).q)) / Fraction(int(power[1](0).p), int(power[1](0).q))
         if abs(exponent) > LARGEST_POWER:
-            raise InputError(f"the exponent of {_source(text, tree)!r} is above {LARGEST_POWER}", where, "lower it")
+            raise OutOfRange(f"the exponent of {_source(text, tree)!r} is above {LARGEST_POWER}", where, "lower it")
         return Node("^", (_node(tree.left, text, where),), exponent)
     if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and tree.func.id in FUNCTIONS:
         parts = tuple(_node(part, text, where) for part in tree.args)
@@ -216,7 +216,7 @@ def _node(tree: ast.expr, text: str, where: str) -> Node:
                 f"{tree.func.id} has {counted(len(parts), 'arguments')}", where, "min and max take two or more"
             )
         return Node(tree.func.id, parts)
-    raise InputError(
+    raise Unreadable(
         f"{_source(text, tree)!r} is not understood",
         where,
         f"write numbers, p, + - * / **, {', '.join(FUNCTIONS)}",

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-from rropt.errors import InputError
+from rropt.errors import Conflict, InputError
 from rropt.exact import Interval, float_down, float_up
 from rropt.model.privacy.expressions import Node
 from rropt.model.privacy.lattice import NO_DEMAND, falls_below
@@ -175,9 +175,9 @@ def of_values(
     # The function is asked at floats only.
     left, right = Fraction(float_down(at_zero[0])), Fraction(float_up(1 - at_one[0]))
     if seen(left) < at_zero[1] * left:
-        raise InputError(f"h({float(left):.6g}) contradicts what is stated at 0", where, "lower the slope")
+        raise Conflict(f"h({float(left):.6g}) contradicts what is stated at 0", where, "lower the slope")
     if 1 - right < at_one[1] * (1 - seen(right)):
-        raise InputError(f"h({float(right):.6g}) contradicts what is stated at 1", where, "lower the ratio")
+        raise Conflict(f"h({float(right):.6g}) contradicts what is stated at 1", where, "lower the ratio")
     queue: list[tuple[Fraction | float, Fraction, Fraction]] = []
 
     def push(a: Fraction, b: Fraction) -> None:

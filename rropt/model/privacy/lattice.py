@@ -14,7 +14,7 @@ from typing import cast
 
 from flint import acb, arb, ctx, fmpq, fmpq_poly
 
-from rropt.errors import InputError
+from rropt.errors import InputError, OutOfRange
 from rropt.exact import Interval, ball, enclosure, rounded
 from rropt.model.privacy.expressions import Node
 
@@ -29,7 +29,7 @@ Root = Fraction | arb
 
 def falls_below(p: Fraction, where: str) -> InputError:
     """The error of a boundary that is below p at some p."""
-    return InputError(f"h(p) is below p near p = {rounded(p)}", where, "posterior probabilities average to the prior")
+    return OutOfRange(f"h(p) is below p near p = {rounded(p)}", where, "posterior probabilities average to the prior")
 
 
 @dataclass(frozen=True)

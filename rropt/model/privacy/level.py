@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Literal
 
-from rropt.errors import InputError
+from rropt.errors import Conflict, InputError, OutOfRange
 from rropt.exact import Interval, declared_text, exp_enclosure, log_enclosure, rational
 from rropt.io.arguments import checked
 from rropt.io.types import Number
@@ -32,16 +32,16 @@ class Level:
 
     def __init__(self, epsilon: Number | None = None, *, gamma: Number | None = None) -> None:
         if (epsilon is None) == (gamma is None):
-            raise InputError("give either epsilon or gamma", "privacy level", "for example epsilon=1.0")
+            raise Conflict("give either epsilon or gamma", "privacy level", "for example epsilon=1.0")
         if epsilon is not None:
             value = rational(epsilon, "epsilon")
             if value <= 0:
                 what = f"it is {epsilon}, {'below' if value else 'not above'} 0"
                 raise InputError(what, "epsilon", f"try 1.0{_secret(value, 0)}")
             if value < SMALLEST_EPSILON:
-                raise InputError("it is below 1e-30", "epsilon", "give more")
+                raise OutOfRange("it is below 1e-30", "epsilon", "give more")
             if value > LARGEST_EPSILON:
-                raise InputError(f"it is {epsilon}, above {LARGEST_EPSILON}", "epsilon", "give less")
+                raise OutOfRange(f"it is {epsilon}, above {LARGEST_EPSILON}", "epsilon", "give less")
             object.__setattr__(self, "epsilon", value)
             object.__setattr__(self, "gamma", None)
         else:
@@ -50,9 +50,9 @@ class Level:
                 what = f"it is {gamma}, {'below' if value < 1 else 'not above'} 1"
                 raise InputError(what, "gamma", f"gamma = exp(epsilon); try 3{_secret(value, 1)}")
             if value - 1 < SMALLEST_EPSILON:
-                raise InputError("it is less than 1e-30 above 1", "gamma", "give more")
+                raise OutOfRange("it is less than 1e-30 above 1", "gamma", "give more")
             if value > exp_enclosure(Fraction(LARGEST_EPSILON)).lower:
-                raise InputError(f"it is {gamma}, above exp({LARGEST_EPSILON})", "gamma", "give less")
+                raise OutOfRange(f"it is {gamma}, above exp({LARGEST_EPSILON})", "gamma", "give less")
             object.__setattr__(self, "epsilon", None)
             object.__setattr__(self, "gamma", value)
 
@@ -124,5 +124,5 @@ def ratio_at(epsilon: Number) -> Interval:
     """exp(epsilon), enclosed, for an epsilon of 0 or of a level (nats). Raises InputError."""
     value = rational(epsilon, "epsilon")
     if value < 0:
-        raise InputError(f"it is {epsilon}, below 0", "epsilon", "give 0 or more")
+        raise OutOfRange(f"it is {epsilon}, below 0", "epsilon", "give 0 or more")
     return Level.or_secrecy(value).ratio

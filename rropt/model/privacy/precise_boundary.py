@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
-from rropt.errors import InputError
+from rropt.errors import OutOfRange
 from rropt.exact import rational
 from rropt.io.arguments import checked
 from rropt.io.types import Number
@@ -22,7 +22,7 @@ class PreciseBoundary:
     def __init__(self, gamma: Number) -> None:
         value = rational(gamma, "gamma")
         if value < 1:
-            raise InputError(f"it is {gamma}, below 1", "gamma", "a privacy ratio is at least 1")
+            raise OutOfRange(f"it is {gamma}, below 1", "gamma", "a privacy ratio is at least 1")
         object.__setattr__(self, "gamma", value)
 
     @property
@@ -48,5 +48,5 @@ class PreciseBoundary:
 def _prior(prior: object) -> Fraction:
     p = rational(prior, "prior probability")
     if not 0 <= p <= 1:
-        raise InputError(f"it is {prior}, outside [0, 1]", "prior probability", "it is a probability")
+        raise OutOfRange(f"it is {prior}, outside [0, 1]", "prior probability", "it is a probability")
     return p

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from math import log, prod
 
-from rropt.errors import InputError
+from rropt.errors import Conflict, InputError
 from rropt.io.arguments import checked
 from rropt.io.types import Label
 from rropt.mechanisms.sampling.labels import label_of, tally
@@ -41,7 +41,7 @@ def as_text(columns: Mapping[str, Sequence[Label]]) -> dict[str, list[str]]:
     table = {name: _labels(name, list(values)) for name, (_, values) in zip(names, given, strict=True)}
     sizes = {len(values) for values in table.values()}
     if len(sizes) != 1 or sizes == {0}:
-        raise InputError("the columns are empty or of different lengths", WHERE, "give one value a record in each")
+        raise Conflict("the columns are empty or of different lengths", WHERE, "give one value a record in each")
     return table
 
 

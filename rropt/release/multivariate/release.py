@@ -11,7 +11,7 @@ from itertools import product
 
 from rropt.declare.constraints import Bistochastic, Blocks, SharedEntropyRate
 from rropt.declare.objectives import ExpectedLoss
-from rropt.errors import InputError, counted
+from rropt.errors import Conflict, InputError, Missing, OutOfRange, Refused, TooLarge, UnknownName, WrongType, counted
 from rropt.exact import rational
 from rropt.io.arguments import checked
 from rropt.io.content import ByContent
@@ -55,7 +55,7 @@ class Attribute:
         weights: Counts | None = None,
     ) -> None:
         if not isinstance(prior, Prior):
-            raise InputError(
+            raise WrongType(
                 f"{type(prior).__name__} is not a Prior", f"attribute {name}", "as rr.Prior.from_counts(...)"
             )
         names = (str(name),) if members is None else clean_labels(list(members), f"attribute {name}")
@@ -64,7 +64,7 @@ class Attribute:
             given = in_order(parts, prior.labels, f"parts of {name}")
             split = [tuple(map(str, Numbers.read(part, f"a part of {name}").values)) for part in given]
         if len(split) != len(prior) or len(set(split)) < len(split) or any(len(part) != len(names) for part in split):
-            raise InputError(
+            raise Conflict(
                 "its parts are not one different tuple a category, one value a member",
                 f"attribute {name}",
                 "correct them",
@@ -72,7 +72,7 @@ class Attribute:
         worth = [1] * len(names) if weights is None else in_order(weights, names, f"weights of {name}")
         chosen = [rational(weight, f"weight of {name}") for weight in worth]
         if min(chosen) < 0:
-            raise InputError("its weights are not one number >= 0 a member", f"attribute {name}", "correct them")
+            raise OutOfRange("its weights are not one number >= 0 a member", f"attribute {name}", "correct them")
         object.__setattr__(self, "name", str(name))
         object.__setattr__(self, "prior", prior)
         object.__setattr__(self, "members", names)
@@ -128,9 +128,7 @@ class MultiSolution(ByContent):
         """
         for name, mechanism in self.mechanisms.items():
             if not force and (why := misleading(mechanism)):
-                raise InputError(
-                    f"{name} would look like the data and is not: {why}", WHERE, "use force=True, or merge"
-                )
+                raise Refused(f"{name} would look like the data and is not: {why}", WHERE, "use force=True, or merge")
         wanted = [name for attribute in self.release.attributes for name in attribute.members]
         ordered([str(name) for name in columns], wanted, f"{WHERE}, columns")
         table = as_text(columns)
@@ -140,7 +138,7 @@ class MultiSolution(ByContent):
             part = dict(zip(attribute.prior.labels, attribute.parts, strict=True))
             records = list(zip(*(table[name] for name in attribute.members), strict=True))
             if strange := next((record for record in records if record not in label), None):
-                raise InputError(f"{strange} is not a category of {attribute.name}", WHERE, "declare it in the prior")
+                raise UnknownName(f"{strange} is not a category of {attribute.name}", WHERE, "declare it in the prior")
             drawn = self.mechanisms[attribute.name].randomize([label[record] for record in records])
             for number, name in enumerate(attribute.members):
                 found[name] = [part[value][number] for value in drawn]
@@ -164,14 +162,14 @@ class MultiRelease:
     def __init__(self, attributes: Sequence[Attribute], at_least: Number) -> None:
         given = tuple(attributes)
         if not given or not all(isinstance(one, Attribute) for one in given):
-            raise InputError("no attributes are given", WHERE, "as [Attribute(name, prior), ...]")
+            raise Missing("no attributes are given", WHERE, "as [Attribute(name, prior), ...]")
         clean_labels([name for one in given for name in one.members], "names of attributes")
         clean_labels([one.name for one in given], "names of attributes")
         if not sum(weight for one in given for weight in one.weights):
             raise InputError("all weights are zero", WHERE, "give one attribute a weight")
         total = sum(len(one.prior) for one in given)
         if total > LARGEST:
-            raise InputError(
+            raise TooLarge(
                 f"{counted(total, 'categories')} in all are too many",
                 WHERE,
                 f"at most {LARGEST}: merge some, or use fewer clusters",
@@ -201,7 +199,7 @@ class MultiRelease:
         values = {name: sorted(set(column)) for name, column in table.items()}
         for name, distinct in values.items():
             if len(distinct) < 2:
-                raise InputError(f"{name!r} has one value only", WHERE, "leave it out: it carries no information")
+                raise OutOfRange(f"{name!r} has one value only", WHERE, "leave it out: it carries no information")
         if clusters is None:
             grouped = clusters_of(
                 information,

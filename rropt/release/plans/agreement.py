@@ -8,7 +8,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from rropt.errors import InputError
+from rropt.errors import Conflict, InputError, Missing, Refused, UnknownName, Unreadable, WrongType
 from rropt.io.count_records import check_column
 from rropt.mechanisms.garbling import explicit
 from rropt.mechanisms.mechanism import Mechanism
@@ -63,7 +63,7 @@ def agreed(path: Path, axes: Mapping[Columns, Any], where: Mapping[str, str]) ->
     content = read_manifest(path)
     notes = []
     if content is not None and file_sha256(path) != content["output"]["sha256"]:
-        raise InputError(
+        raise Unreadable(
             f"its SHA-256 differs from that in {manifest_path(path).name}: it was changed after its release, or the "
             "manifest is of another file",
             str(path),
@@ -132,7 +132,7 @@ def _choices(
     if "mechanism" in entry:
         one = given.strata[0][1] if isinstance(given, ProtectedColumn) and not given.by else given
         if isinstance(one, ProtectedColumn | Mapping):
-            raise InputError(f"{_named(columns)} was released without strata", str(path), "give its mechanism")
+            raise Missing(f"{_named(columns)} was released without strata", str(path), "give its mechanism")
         mechanism = explicit(one, "counts")
         if digest(mechanism) != entry["mechanism"]:
             raise _another(path, columns, given, mechanism, [entry["mechanism"]])
@@ -147,7 +147,7 @@ def _declare(path: Path, given: Any, where: Mapping[str, str]) -> list[_Choice]:
         parts = _parts(given.by, list(strata), dict(given.null), dict(given.other))
         return _pick(path, given.by, strata, parts, where)
     if isinstance(given, Mapping):
-        raise InputError(
+        raise Missing(
             "there is no manifest beside it, so the column of its strata is not known",
             str(path),
             "give ProtectedColumn(column, {stratum: mechanism}, by=...), or a RELEASE.toml",
@@ -171,9 +171,7 @@ def _of_strata(
                 raise _no_stratum(path, by, list(digests), _show(by, stratum))
         for stratum in picked:
             if stratum not in strata:
-                raise InputError(
-                    f"no mechanism is given for {_show(by, stratum)}", str(path), "give one for each stratum"
-                )
+                raise Missing(f"no mechanism is given for {_show(by, stratum)}", str(path), "give one for each stratum")
             if digest(strata[stratum]) != digests[stratum]:
                 raise _another(path, columns, given, strata[stratum], [digests[stratum]], _show(by, stratum))
     else:
@@ -182,7 +180,7 @@ def _of_strata(
             raise _other_stratum(path, columns, given, mechanism, by, digests, picked)
         strata = dict.fromkeys(picked, mechanism)
     if len(set(digests.values())) > 1 and tuple(entry.get("holds_within", ())) != by:
-        raise InputError(
+        raise WrongType(
             f"{_named(columns)} has a mechanism for each {_named(by)}, whose true values are not in the release",
             str(path),
             "no frequencies can be estimated from it: release the strata unchanged, or use one mechanism",
@@ -204,7 +202,7 @@ def _pick_strata(path: Path, by: Columns, strata: Sequence[Columns], where: Mapp
 
 def _no_stratum(path: Path, by: Columns, strata: Sequence[Columns], asked: str) -> InputError:
     shown = ", ".join(_show(by, one) for one in strata[:6]) + (", ..." if len(strata) > 6 else "")
-    return InputError(f"{asked} is not a stratum of it", str(path), f"its strata are {shown}")
+    return UnknownName(f"{asked} is not a stratum of it", str(path), f"its strata are {shown}")
 
 
 def _pick(
@@ -242,7 +240,7 @@ def _entry(path: Path, content: Mapping[str, Any], columns: Columns) -> Mapping[
             return dict(one)
         if set(one["released_as"]) & set(columns):
             wanted = " ".join(f"--column {shlex.quote(name)}" for name in one["released_as"])
-            raise InputError(
+            raise Conflict(
                 f"{_named(columns)} was not released by itself, but {_named(tuple(one['released_as']))}",
                 str(path),
                 f"write: {wanted}",
@@ -261,7 +259,7 @@ def _refuse_unprotected(path: Path, columns: Columns, given: Any) -> None:
         column[y] == scales[y] for y, column in enumerate(mechanism.numerators)
     )
     if not same:
-        raise InputError(
+        raise Refused(
             f"{_named(columns)} was released unchanged, not by a mechanism",
             str(path),
             "count it: its frequencies need no estimation",
@@ -277,7 +275,7 @@ def _another(
     kept = (kept_folder(file if file.is_dir() else file.parent, one) for file in files for one in known)
     found = next((str(folder) for folder in kept if folder.is_dir()), None)
     within = f" in {stratum}" if stratum else ""
-    return InputError(
+    return Conflict(
         f"column {_named(columns)} was released by another mechanism{within} (its SHA-256 is "
         f"{digest(mechanism)[:12]}..., that of {manifest_path(path).name} {min(known)[:12]}...)",
         str(path),
@@ -309,7 +307,7 @@ def _other_stratum(
 
     mine = " or ".join(_show(by, stratum) for stratum in own[:3])
     asked = "all its strata" if len(picked) > 1 else _show(by, picked[0])
-    return InputError(
+    return Conflict(
         f"column {_named(columns)} has a mechanism for each {_named(by)}: this is that of {mine}, not of {asked}",
         str(path),
         f"write: {command(source, own[0])}; for all strata together: {command('RELEASE.toml')}",

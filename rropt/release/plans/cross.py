@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rropt.errors import InputError, counted, shown
+from rropt.errors import Conflict, InputError, OutOfRange, TooLarge, UnknownName, WrongType, counted, shown
 from rropt.exact import rational
 from rropt.io.arguments import checked
 from rropt.io.counts import Numbers, Table, clean_labels, has_axes, has_labels
@@ -58,11 +58,11 @@ class CrossClassification:
     def __init__(self, columns: Mapping[str, Sequence[Label]], *, impossible: Sequence[Mapping[str, Any]] = ()) -> None:
         where = "cross-classification"
         if not isinstance(columns, Mapping) or len(columns) < 2:
-            raise InputError("it has fewer than two columns", where, 'give {"column": labels, "column": labels}')
+            raise OutOfRange("it has fewer than two columns", where, 'give {"column": labels, "column": labels}')
         names = tuple(map(str, columns))
         parts = tuple(clean_labels(labels, f"labels of column {name!r}") for name, labels in columns.items())
         if math.prod(map(len, parts)) > LARGEST_PRODUCT:
-            raise InputError(f"it has more than {LARGEST_PRODUCT:,} cells", where, "merge categories")
+            raise TooLarge(f"it has more than {LARGEST_PRODUCT:,} cells", where, "merge categories")
         possible = np.ones(tuple(map(len, parts)), dtype=bool)
         for given in impossible:
             pattern = _pattern(given, names, parts)
@@ -96,9 +96,9 @@ class CrossClassification:
         except ValueError as error:
             if isinstance(error, InputError):
                 raise
-            raise InputError("it is not a table of counts", where, f"give integers, {shape}") from None
+            raise WrongType("it is not a table of counts", where, f"give integers, {shape}") from None
         if given.shape != shape or given.dtype.kind not in "iu":
-            raise InputError(f"counts of shape {given.shape}, dtype {given.dtype}", where, f"give integers, {shape}")
+            raise Conflict(f"counts of shape {given.shape}, dtype {given.dtype}", where, f"give integers, {shape}")
         found = {
             joined(names): int(given[at])
             for at, names in zip(np.ndindex(shape), product(*self.parts), strict=True)
@@ -125,9 +125,9 @@ class CrossClassification:
         for key, number in zip(read.keys or (), read.values, strict=True):
             cell = tuple(map(str, key)) if isinstance(key, tuple) else (str(key),)
             if cell not in cells:
-                raise InputError(f"{shown(key)} is not a combination of labels", where, f"name {', '.join(self.names)}")
+                raise WrongType(f"{shown(key)} is not a combination of labels", where, f"name {', '.join(self.names)}")
             if rational(number, where).denominator != 1:
-                raise InputError(f"{shown(number)} is not a whole number", where, "give counts")
+                raise WrongType(f"{shown(number)} is not a whole number", where, "give counts")
             found[cells[cell]] += int(number)
         return found
 
@@ -135,15 +135,15 @@ class CrossClassification:
 def _pattern(given: Any, names: tuple[str, ...], parts: tuple[tuple[str, ...], ...]) -> dict[int, frozenset[str]]:
     """The labels that a pattern names, by position of their column."""
     if not isinstance(given, Mapping) or not given:
-        raise InputError(f"{given!r} is not a pattern", "impossible", 'give {"column": "label", ...}')
+        raise WrongType(f"{given!r} is not a pattern", "impossible", 'give {"column": "label", ...}')
     found = {}
     for name, value in given.items():
         if name not in names:
-            raise InputError(f"{name!r} is not a column", "impossible", f"they are {', '.join(names)}")
+            raise UnknownName(f"{name!r} is not a column", "impossible", f"they are {', '.join(names)}")
         at = names.index(name)
         labels = frozenset(map(str, value if isinstance(value, (list, tuple, set, frozenset)) else [value]))
         unknown = sorted(labels - set(parts[at]))
         if unknown:
-            raise InputError(f"{unknown[0]!r} is not a label of column {name!r}", "impossible", "check the spelling")
+            raise UnknownName(f"{unknown[0]!r} is not a label of column {name!r}", "impossible", "check the spelling")
         found[at] = labels
     return found

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rropt.errors import InputError
+from rropt.errors import InputError, Unreadable
 from rropt.io.files import JSON, open_file, read_text
 from rropt.release.plans.cross import joined
 from rropt.release.plans.odds import privacy_ratio_text
@@ -36,7 +36,7 @@ def file_sha256(path: Path) -> str:
         with open_file(path) as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
-        raise InputError(f"it cannot be read ({error.strerror})", str(path), "check the path") from None
+        raise Unreadable(f"it cannot be read ({error.strerror})", str(path), "check the path") from None
 
 
 def _number(epsilon: float) -> float | None:
@@ -116,5 +116,5 @@ def read_manifest(output: Path) -> dict[str, Any] | None:
     except InputError:
         raise
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise InputError("this is not a manifest of a release", str(path), "move it away") from None
+        raise Unreadable("this is not a manifest of a release", str(path), "move it away") from None
     return dict(document)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal
 
-from rropt.errors import InputError
+from rropt.errors import Duplicate, InputError, Missing, UnknownName, WrongType
 from rropt.io.arguments import checked
 from rropt.mechanisms.garbling import explicit
 from rropt.mechanisms.mechanism import Mechanism
@@ -82,7 +82,7 @@ class ProtectedColumn:
         if set(protected) & set(strata_columns):
             raise InputError("it is its own stratum", where, "the strata are other columns")
         if isinstance(mechanism, Mapping) != bool(strata_columns):
-            raise InputError(
+            raise Missing(
                 "there are strata without a column that defines them" if not strata_columns else "it has one mechanism",
                 where,
                 "give by=COLUMN and a mechanism for each of its values, or one mechanism and no by",
@@ -100,7 +100,7 @@ class ProtectedColumn:
         object.__setattr__(self, "null", _marks(null, protected, strata_columns, f"{where}: null"))
         object.__setattr__(self, "other", _marks(other, protected, strata_columns, f"{where}: other"))
         if name is not None and (not isinstance(name, str) or not name):
-            raise InputError(f"{name!r} is not a name of a column", where, "give a text")
+            raise WrongType(f"{name!r} is not a name of a column", where, "give a text")
         object.__setattr__(self, "name", name)
 
     @property
@@ -140,7 +140,7 @@ class Release:
         ):
             twice = [name for at, name in enumerate(names) if name in names[:at]]
             if twice:
-                raise InputError(
+                raise Duplicate(
                     f"column {twice[0]!r} is {what} twice", "release", "a second draw leaks more: list it once"
                 )
         lost = set(self.drop) & {name for column in given for name in column.columns}
@@ -171,9 +171,9 @@ def _some(names: list[str]) -> str:
 def _names(given: Any, what: str) -> tuple[str, ...]:
     names = (given,) if isinstance(given, str) else tuple(given)
     if not names or not all(isinstance(name, str) and name for name in names):
-        raise InputError(f"{given!r} names no column", what, "give a name, or a list of names")
+        raise UnknownName(f"{given!r} names no column", what, "give a name, or a list of names")
     if len(set(names)) != len(names):
-        raise InputError(f"{names} names a column twice", what, "name it once")
+        raise Duplicate(f"{names} names a column twice", what, "name it once")
     return names
 
 
@@ -191,9 +191,9 @@ def _strata(mechanism: Any, by: tuple[str, ...], where: str) -> tuple[tuple[tupl
     for label, one in mechanism.items():
         parts = stratum_parts(label, len(by))
         if len(parts) != len(by) or not all(parts):
-            raise InputError(f"stratum {label!r} is not a value of {', '.join(by)}", where, "give one value a column")
+            raise WrongType(f"stratum {label!r} is not a value of {', '.join(by)}", where, "give one value a column")
         if parts in found:
-            raise InputError(f"stratum {label!r} appears twice", where, "name it once")
+            raise Duplicate(f"stratum {label!r} appears twice", where, "name it once")
         found[parts] = one
     return tuple(found.items())
 
@@ -210,7 +210,7 @@ def _marks(given: Any, columns: tuple[str, ...], by: tuple[str, ...], where: str
     table = given if isinstance(given, Mapping) else dict.fromkeys(columns, given)
     for name, label in table.items():
         if name not in columns + by:
-            raise InputError(f"{name!r} is not one of its columns", where, f"they are {', '.join(columns + by)}")
+            raise UnknownName(f"{name!r} is not one of its columns", where, f"they are {', '.join(columns + by)}")
         if not isinstance(label, str) or not label:
-            raise InputError(f"{label!r} is not a label", where, "give one of the mechanism's inputs")
+            raise UnknownName(f"{label!r} is not a label", where, "give one of the mechanism's inputs")
     return tuple(table.items())

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from rropt.errors import InputError
+from rropt.errors import InputError, Unreadable
 from rropt.io.files import JSON, read_text
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.prove.mechanism_files import read_mechanism
@@ -53,7 +53,7 @@ def load_design(path: str | os.PathLike[str], sha256: str | None = None, check: 
     else:
         design = Design(mechanism, str(path), problem, "checked" if check else "unchecked")
     if sha256 is not None and digest(design.mechanism) != sha256.lower():
-        raise InputError(
+        raise Unreadable(
             f"its SHA-256 is {digest(design.mechanism)}, not {sha256.lower()}: the mechanism was changed",
             str(path),
             "give the mechanism with that SHA-256, or correct sha256 in the release file",
@@ -71,9 +71,9 @@ def solution_of(path: Path) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError("this is not JSON", str(path), remedy) from None
+        raise Unreadable("this is not JSON", str(path), remedy) from None
     if not isinstance(content, dict) or content.get("format") != SOLUTION_FORMAT:
-        raise InputError("this is not a solution", str(path), remedy)
+        raise Unreadable("this is not a solution", str(path), remedy)
     if content.get("version") != 1:
         raise InputError(f"its version is {content.get('version')!r}, not 1", str(path), "use the rropt that wrote it")
     return content

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rropt.errors import InputError
+from rropt.errors import Conflict, InputError, Missing, UnknownName, Unreadable, WrongType
 from rropt.io.arguments import checked
 from rropt.io.files import TOML, read_text
 from rropt.release.plans.plan import ProtectedColumn, Release
@@ -44,7 +44,7 @@ def load_release(path: str | os.PathLike[str], *, check: bool = True) -> Release
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(f"this is not TOML ({error})", str(source), "fix that line") from None
+        raise Unreadable(f"this is not TOML ({error})", str(source), "fix that line") from None
     _only(document, TOP_KEYS, str(source))
     if document.get("schema") != 1 or isinstance(document.get("schema"), bool):
         raise InputError(f"schema is {document.get('schema')!r}", str(source), "write: schema = 1")
@@ -57,7 +57,7 @@ def load_release(path: str | os.PathLike[str], *, check: bool = True) -> Release
     except InputError as error:
         if str(source) in error.where:
             raise
-        raise InputError(error.what, f"{source}: {error.where}", error.remedy) from None
+        raise error.at(f"{source}: {error.where}") from None
     return ReleaseFile(
         release,
         _place(document.get("data"), source, "data"),
@@ -69,21 +69,21 @@ def load_release(path: str | os.PathLike[str], *, check: bool = True) -> Release
 def _column(block: Any, source: Path, number: int, check: bool) -> ProtectedColumn:
     where = f"{source}: column {number}"
     if not isinstance(block, Mapping):
-        raise InputError("it is not a table", where, "write [[column]]")
+        raise WrongType("it is not a table", where, "write [[column]]")
     _only(block, COLUMN_KEYS, where)
     if ("name" in block) == ("names" in block):
-        raise InputError("give either name or names", where, "names = [...] are perturbed jointly")
+        raise Conflict("give either name or names", where, "names = [...] are perturbed jointly")
     columns = (
         [_require(block["name"], f"{where}: name")] if "name" in block else _listing(block["names"], f"{where}: names")
     )
     if ("mechanism" in block) == ("mechanisms" in block):
-        raise InputError("give either mechanism or mechanisms", where, "mechanisms = { stratum = path } goes with by")
+        raise Conflict("give either mechanism or mechanisms", where, "mechanisms = { stratum = path } goes with by")
     mechanism: Any
     if "mechanism" in block:
         mechanism = _mechanism(block["mechanism"], source, where, check)
     else:
         if not isinstance(block["mechanisms"], Mapping):
-            raise InputError("mechanisms is not a table", where, 'write mechanisms = { stratum = "path" }')
+            raise WrongType("mechanisms is not a table", where, 'write mechanisms = { stratum = "path" }')
         mechanism = {
             stratum: _mechanism(one, source, f"{where}: stratum {stratum!r}", check)
             for stratum, one in block["mechanisms"].items()
@@ -102,7 +102,7 @@ def _column(block: Any, source: Path, number: int, check: bool) -> ProtectedColu
 def _mechanism(given: Any, source: Path, where: str, check: bool) -> Any:
     table = {"file": given} if isinstance(given, str) else given
     if not isinstance(table, Mapping) or "file" not in table:
-        raise InputError(f"{given!r} names no mechanism", where, 'write mechanism = "folder/mechanism.json"')
+        raise UnknownName(f"{given!r} names no mechanism", where, 'write mechanism = "folder/mechanism.json"')
     _only(table, ("file", "sha256"), where)
     file = _require(table["file"], f"{where}: file")
     return load_design(source.parent / file, _text(table.get("sha256"), f"{where}: sha256"), check)
@@ -111,25 +111,25 @@ def _mechanism(given: Any, source: Path, where: str, check: bool) -> Any:
 def _only(table: Mapping[str, Any], keys: Iterable[str], where: str) -> None:
     unknown = sorted(set(table) - set(keys))
     if unknown:
-        raise InputError(f"unknown key {unknown[0]!r}", where, f"known are {', '.join(keys)}")
+        raise UnknownName(f"unknown key {unknown[0]!r}", where, f"known are {', '.join(keys)}")
 
 
 def _listing(given: Any, where: str) -> list[str]:
     if not isinstance(given, list) or not all(isinstance(one, str) and one for one in given):
-        raise InputError(f"{given!r} is not a list of names", where, 'write ["a", "b"]')
+        raise WrongType(f"{given!r} is not a list of names", where, 'write ["a", "b"]')
     return given
 
 
 def _require(given: Any, where: str) -> str:
     text = _text(given, where)
     if not text:
-        raise InputError("it is empty", where, "give a text")
+        raise Missing("it is empty", where, "give a text")
     return text
 
 
 def _text(given: Any, where: str) -> str | None:
     if given is not None and not isinstance(given, str):
-        raise InputError(f"{given!r} is not a text", where, "write it in quotes")
+        raise WrongType(f"{given!r} is not a text", where, "write it in quotes")
     return given
 
 
@@ -137,7 +137,7 @@ def _marks(given: Any, where: str) -> Any:
     if given is None or isinstance(given, str):
         return given
     if not isinstance(given, Mapping) or not all(isinstance(one, str) for one in given.values()):
-        raise InputError(f"{given!r} is not a label", where, "write one, or a table with one for each column")
+        raise UnknownName(f"{given!r} is not a label", where, "write one, or a table with one for each column")
     return given
 
 

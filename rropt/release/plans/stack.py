@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from rropt.errors import InputError, counted
+from rropt.errors import InputError, TooLarge, WrongType, counted
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.sampling import MechanismSampler, Source, sums
 from rropt.mechanisms.sampling.constant import ConstantTimeSampler, takes
@@ -69,7 +69,7 @@ class Stack:
             self._part(name, labels) for name, labels in zip((*column.columns, *column.by), alphabets, strict=True)
         )
         if math.prod(map(len, alphabets)) > LARGEST_PRODUCT:
-            raise InputError(f"its values have more than {LARGEST_PRODUCT:,} combinations", self.where, "merge some")
+            raise TooLarge(f"its values have more than {LARGEST_PRODUCT:,} combinations", self.where, "merge some")
         index = [{label: code for code, label in enumerate(labels)} for labels in alphabets]
         self._table = np.full(tuple(map(len, alphabets)), -1, dtype=np.int32)
         for stratum, values, row in inputs:
@@ -154,7 +154,7 @@ class Stack:
         for label in self.outputs:
             parts = split(label)
             if label in drawn and (joined(parts) != label or parts not in inputs):
-                raise InputError(
+                raise WrongType(
                     f"output {label!r} of its mechanism is not a combination of its inputs",
                     self.where,
                     "release them as one column (--as NAME, name=NAME), or give a mechanism whose outputs are possible",

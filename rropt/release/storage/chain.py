@@ -17,7 +17,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from rropt.errors import InputError
+from rropt.errors import InputError, Refused
 from rropt.exact import declared_text, rational_text, shown
 from rropt.release.storage.tally import DIGITS, Draw, Spent, Tally, read_number
 
@@ -187,7 +187,7 @@ class Chain(ABC):
         if self.delta is not None:
             would += f", delta {shown(spent.delta, DIGITS, up=True)}"
             most += f", delta {declared_text(self.delta)}"
-        return InputError(
+        return Refused(
             f"with this draw a {self.unit} would have spent epsilon {would}, above the ceiling of {most}",
             str(self.path),
             "use what was released already, or draw at a lower level",

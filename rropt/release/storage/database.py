@@ -14,7 +14,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from rropt.errors import InputError
+from rropt.errors import InputError, NotWritten
 from rropt.io.files import sync_folder
 from rropt.release.storage.chain import ABANDONED, PATIENCE, Chain, head
 
@@ -197,7 +197,7 @@ class AccountantFile(Chain):
         raise self._busy()
 
     def _busy(self) -> InputError:
-        return InputError("another process just made or removed this accountant", str(self.path), "try again")
+        return NotWritten("another process just made or removed this accountant", str(self.path), "try again")
 
     def abandon(self, release: str) -> None:
         """As `Chain.abandon`; the accountant is removed where it was made for this draw only."""

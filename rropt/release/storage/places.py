@@ -4,7 +4,7 @@ import os
 from fractions import Fraction
 from pathlib import Path
 
-from rropt.errors import InputError
+from rropt.errors import UnknownName
 from rropt.io.files import named_path, real_path
 from rropt.release.storage.chain import Chain
 from rropt.release.storage.database import AccountantFile, create_accountant
@@ -24,7 +24,7 @@ def known_place(given: str | os.PathLike[str] | None) -> Place | None:
     accountant has no ceiling, and a mistyped name must not make one."""
     place = None if given is None else accountant_place(given)
     if isinstance(place, Path) and not place.exists():
-        raise InputError(
+        raise UnknownName(
             "there is no such accountant", str(place), f"check the name, or: rropt accountant init {place} --ceiling E"
         )
     return place

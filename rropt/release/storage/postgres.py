@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from rropt.errors import InputError
+from rropt.errors import InputError, Unreadable
 from rropt.io.extras import need
 from rropt.release.storage.chain import PATIENCE, Chain, head
 
@@ -36,7 +36,7 @@ class Server(str):
             parts = urlsplit(url)
             secret = parts.password is not None or "password" in parse_qs(parts.query)
         except ValueError:
-            raise InputError("this is not a URL", "accountant", "write postgresql://HOST/DATABASE") from None
+            raise Unreadable("this is not a URL", "accountant", "write postgresql://HOST/DATABASE") from None
         if secret:
             raise InputError("a URL with a password is shown to others", "accountant", "write it into ~/.pgpass")
         return super().__new__(cls, url)

@@ -13,7 +13,7 @@ from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import load_pem_private_key, load_pem_public_key
 
-from rropt.errors import InputError
+from rropt.errors import InputError, Unreadable
 from rropt.io.files import JSON, read_text, write_whole
 from rropt.release.storage.chain import line_text
 
@@ -43,11 +43,11 @@ def read_receipt(path: Path, key: Path) -> tuple[int, str]:
     except InputError:
         raise
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise InputError("this is not a receipt", str(path), "write one: rropt accountant sign") from None
+        raise Unreadable("this is not a receipt", str(path), "write one: rropt accountant sign") from None
     try:
         public.verify(signature, line_text(content).encode())
     except InvalidSignature:
-        raise InputError(
+        raise Unreadable(
             "this key did not sign it, or it was changed", str(path), "use the receipt as it was"
         ) from None
     return lines, chain
@@ -63,5 +63,5 @@ def _key(path: Path, load: Any, kind: type) -> Any:
         found = None
     if not isinstance(found, kind):
         which = "private" if "Private" in kind.__name__ else "public"
-        raise InputError(f"this is not a {which} Ed25519 key without a password", str(path), MAKE)
+        raise Unreadable(f"this is not a {which} Ed25519 key without a password", str(path), MAKE)
     return found

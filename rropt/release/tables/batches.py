@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from rropt.errors import InputError
+from rropt.errors import Duplicate
 from rropt.io.count_records import check_column
 from rropt.mechanisms.sampling import Source
 from rropt.release.plans.plan import Release
@@ -63,7 +63,7 @@ class Protector:
         names = [field.name for field in fields]
         twice = [name for at, name in enumerate(names) if name in names[:at]]
         if twice:
-            raise InputError(f"the release would have two columns {twice[0]!r}", where, "choose another name")
+            raise Duplicate(f"the release would have two columns {twice[0]!r}", where, "choose another name")
         self.slots = tuple(slots)
         metadata, self.left_out = pandas_types(given, set(self.unprotected))
         self.left_out += tuple(field.name for field in given if field.name in names and has_notes(field))

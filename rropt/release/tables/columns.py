@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from rropt.errors import InputError
+from rropt.errors import TooLarge
 from rropt.io.count_records import MOST_VALUES, blank, check_column, label_order
 from rropt.release.tables.coding import check_type, settled
 from rropt.release.tables.formats import open_table
@@ -32,7 +32,7 @@ def count_column(path: str | os.PathLike[str], column: str, null: str | None = N
             else:
                 counts[str(value)] = counts.get(str(value), 0) + count
         if len(counts) > MOST_VALUES:
-            raise InputError(f"{column}: more than {MOST_VALUES:,} different values", where, "is it an identifier?")
+            raise TooLarge(f"{column}: more than {MOST_VALUES:,} different values", where, "is it an identifier?")
     if missing and null is None:
         raise blank(missing, repr(column), where)
     if missing and null is not None:

@@ -7,7 +7,7 @@ from typing import Any, BinaryIO
 
 import pyarrow as pa
 
-from rropt.errors import InputError
+from rropt.errors import InputError, NotWritten, Unreadable
 from rropt.io.count_records import plain_delimiter, refuse_unread
 from rropt.release.tables.parquet import ParquetSource
 from rropt.release.tables.streams import BATCH_ROWS, Sink, Source, plain, reading, validated_batches
@@ -26,7 +26,7 @@ def check_places(data: Path, output: Path) -> None:
             f"use the suffix {data.suffix}: a release does not convert",
         )
     if output.is_dir():
-        raise InputError("cannot write (a folder has this name)", str(output), "choose another name")
+        raise NotWritten("cannot write (a folder has this name)", str(output), "choose another name")
     if output.exists() and output.samefile(data):
         raise InputError("it is the data itself", str(output), "choose another name")
 
@@ -40,7 +40,7 @@ def open_table(
     suffix = path.suffix.lower()
     refuse_unread(path)
     if suffix not in SUFFIXES:
-        raise InputError(
+        raise Unreadable(
             "its suffix is not that of a known format", str(path), f"use one of {', '.join(sorted(SUFFIXES))}"
         )
     if not path.is_file():

@@ -7,7 +7,7 @@ import narwhals as nw
 import numpy as np
 import pyarrow as pa
 
-from rropt.errors import InputError
+from rropt.errors import Duplicate, InputError, WrongType
 from rropt.io.frames import native as native_of
 from rropt.mechanisms.sampling import Source
 from rropt.release.plans.plan import Release
@@ -86,11 +86,11 @@ def _frame(table: Any) -> tuple[nw.DataFrame[Any], Any]:
         names = []
     if len(set(names)) != len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise InputError(f"two columns are named {twice!r}", WHERE, "name each column once")
+        raise Duplicate(f"two columns are named {twice!r}", WHERE, "name each column once")
     try:
         return nw.from_native(given, eager_only=True), labels
     except TypeError:
-        raise InputError(
+        raise WrongType(
             f"{type(table).__name__} is not a table that rropt takes",
             WHERE,
             "give a pandas, polars or pyarrow one, eager",

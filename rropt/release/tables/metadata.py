@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from rropt.errors import InputError
+from rropt.errors import WrongType
 
 _TYPES = (b"ARROW:extension:name", b"ARROW:extension:metadata")
 """Metadata of a field that are its type, for a reader without support for it."""
@@ -86,7 +86,7 @@ def _bare(type_: pa.DataType) -> pa.DataType:
         if is_one(type_):
             return made(fields[0])
     if fields:
-        raise InputError(f"columns of type {type_} are not released", "table", "drop them, or convert them")
+        raise WrongType(f"columns of type {type_} are not released", "table", "drop them, or convert them")
     return type_
 
 

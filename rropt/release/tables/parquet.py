@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from rropt.errors import InputError, counted
+from rropt.errors import InputError, Unreadable, counted
 from rropt.io.files import open_file
 from rropt.io.parquet_pages import Chunk, Sizes, chunk_sizes, read_footer
 from rropt.release.tables.coding import is_text
@@ -110,7 +110,7 @@ class ParquetSource(Source):
             raise self._unread(error) from None
 
     def _unread(self, error: ValueError) -> InputError:
-        return InputError(f"it cannot be read ({error})", str(self.path), "is it cut short?")
+        return Unreadable(f"it cannot be read ({error})", str(self.path), "is it cut short?")
 
     def _refuse_above(self, total: int) -> None:
         if total > FREE_BYTES + MOST_UNPACKED * self._size:

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pyarrow as pa
 
-from rropt.errors import InputError, counted
+from rropt.errors import InputError, OutOfRange, Refused, counted
 from rropt.exact import declared_text, shown
 from rropt.mechanisms.names import misleading
 from rropt.model.guarantees import identification
@@ -95,7 +95,7 @@ def _misnamed(protector: Protector, data: str, force: str) -> Iterator[InputErro
         inputs = {label for _, mechanism in column.strata for label in mechanism.inputs}
         for stratum, mechanism in column.strata:
             if why := misleading(mechanism, inputs):
-                yield InputError(
+                yield Refused(
                     f"{column_and_stratum(column.columns, stratum)} would look like the data and is not: {why}",
                     data,
                     f"give the mechanism neutral outputs, as 'output 1', or use {force} to release under these names",
@@ -133,7 +133,7 @@ def _risks(column: ProtectedColumn, counts: list[int], data: str, force: str) ->
         worst, c = max((risk_excess(mechanism.column(c), own, c, at_most), c) for c in few) if few else (Fraction(0), 0)
         if worst > 0:
             within = f"{of_stratum(stratum)}," if stratum else ""
-            yield InputError(
+            yield OutOfRange(
                 f"{mechanism.inputs[c]!r} of column {names}{within} is identified with probability "
                 f"{shown(worst + at_most, 3, up=True)}, above the {declared_text(at_most)} that its design guarantees "
                 f"for counts of {counted(sum(declared), 'records')}: these data have other counts",

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 
 import pyarrow as pa
 
-from rropt.errors import InputError, counted
+from rropt.errors import InputError, Unreadable, counted
 from rropt.io.count_records import not_utf8
 
 BATCH_ROWS = 1 << 18
@@ -85,7 +85,7 @@ class reading:
             ) from None
         what = _RECORD.sub(r"\1\2", (str(error).splitlines() or [type(error).__name__])[0])
         what = what if len(what) <= 200 else f"{what[:197]}..."
-        raise InputError(
+        raise Unreadable(
             f"it cannot be read ({what})", str(self.path), "is it cut short, or of another format than its suffix?"
         ) from None
 

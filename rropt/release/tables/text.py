@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
-from rropt.errors import InputError
+from rropt.errors import Duplicate, InputError, Missing, TooLarge
 from rropt.io.count_records import not_utf8, records
 from rropt.io.formulas import FIRST, FORMULA, NUMBER, quoted, unquoted
 from rropt.release.tables.streams import Sink, Source, checked_batches, plain, reading
@@ -56,7 +56,7 @@ class CsvSource(Source):
         names = list(map(unquoted, self._names)) if unquote else self._names
         if len(set(names)) != len(names):
             twice = next(name for name in names if names.count(name) > 1)
-            raise InputError(f"two columns are named {twice!r}", str(path), "name each column once")
+            raise Duplicate(f"two columns are named {twice!r}", str(path), "name each column once")
         self.schema = pa.schema([(name, pa.string()) for name in names])
 
     def _open(self, names: list[str] | None) -> pacsv.CSVStreamingReader:
@@ -151,7 +151,7 @@ class CsvSink(Sink):
 def _check_text(data: bytes, path: Path) -> None:
     """Raise InputError where the first bytes of a file are not UTF-8, or there are none."""
     if not data:
-        raise InputError("it is empty", str(path), "give a header and one line for each person")
+        raise Missing("it is empty", str(path), "give a header and one line for each person")
     try:
         codecs.getincrementaldecoder("utf-8")().decode(data)
     except UnicodeDecodeError:
@@ -173,7 +173,7 @@ def _check_header(data: bytes, delimiter: str, where: str) -> None:
     except csv.Error:
         return  # the reader says what is wrong
     if len(header) > MOST_COLUMNS:
-        raise InputError(f"it has more than {MOST_COLUMNS:,} columns", where, "release some of them at a time")
+        raise TooLarge(f"it has more than {MOST_COLUMNS:,} columns", where, "release some of them at a time")
 
 
 def _formulas(values: pa.Array) -> pa.Array | None:

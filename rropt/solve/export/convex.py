@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from rropt.declare.constraints import Constraint
-from rropt.errors import InputError
+from rropt.errors import InputError, WrongType
 from rropt.io.extras import need
 from rropt.program.cones import BaseCone, CompleteCone, PolyhedralCone, base_cone
 from rropt.program.design_utilities import DesignUtility
@@ -57,7 +57,7 @@ def _insist_on_convexity(program: Program) -> None:
     utility, minimised = program.utility, program.sense == "minimize"
     for extra in program.extras:
         if not isinstance(extra, ApproximateBound | ConcaveFloor | Limits):
-            raise InputError(f"{extra.name} is not a convex constraint on the matrix", WHERE, "use solve()")
+            raise WrongType(f"{extra.name} is not a convex constraint on the matrix", WHERE, "use solve()")
     if isinstance(utility, RowEntropy) and minimised:
         raise InputError("entropy is concave, and minimising it is not convex", WHERE, "maximise it")
     if not isinstance(program.cone.general(), BaseCone | PolyhedralCone):
@@ -67,7 +67,7 @@ def _insist_on_convexity(program: Program) -> None:
     if isinstance(terms[-1][1], ColumnSum) and bends:
         alone = not program.rows and not program.extras
         remedy = "to_highs() has it as a linear programme over extreme rays" if alone else "use solve()"
-        raise InputError("the objective is convex, and maximising it is not a convex problem", WHERE, remedy)
+        raise WrongType("the objective is convex, and maximising it is not a convex problem", WHERE, remedy)
     if not all(isinstance(one, Linear | RowEntropy | Information | ChiSquare | BayesGain) for _, one in terms):
         what = "the risk of estimates" if isinstance(utility, DesignUtility) else "the objective"
         raise InputError(f"{what} is not written as a function of the matrix", WHERE, "use solve()")

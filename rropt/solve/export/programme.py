@@ -17,7 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from rropt.declare.constraints import Constraint
-from rropt.errors import InputError
+from rropt.errors import InputError, UnknownName, Unreadable
 from rropt.io.extras import need
 from rropt.io.files import write_whole
 from rropt.program.block_cones import RobustCone
@@ -96,7 +96,7 @@ def programme(program: Program, constraints: Sequence[Constraint], unit: float) 
     if not isinstance(reduced.utility, ColumnSum) or program.sense == "minimize":
         raise InputError("the objective is not linear", "linear programme", "use to_cvxpy() where it is convex")
     if reduced.rows or reduced.extras:
-        raise InputError(
+        raise Unreadable(
             "a convex objective is maximised under rows over the whole matrix: this is not one linear programme",
             "linear programme",
             "leave out the constraints on the whole matrix, or use solve()",
@@ -173,7 +173,7 @@ def write(model: Any, path: str | os.PathLike[str]) -> Path:
 
     suffix = Path(path).suffix.lower()
     if suffix not in FORMATS:
-        raise InputError(
+        raise UnknownName(
             f"{suffix or 'no suffix'!r} is not a format of linear programmes", str(path), "end it in .mps or .lp"
         )
     highs = silent_highs()

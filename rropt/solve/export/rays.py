@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product
 
-from rropt.errors import InputError
+from rropt.errors import InputError, TooLarge
 from rropt.program.cones import CompleteCone, GraphCone, PolyhedralCone, base_cone, cone_rows
 from rropt.program.programs import Program
 from rropt.solve.engine.budget import LISTED
@@ -69,7 +69,7 @@ def double_description(rows: Sequence[Sequence[int]], size: int) -> list[tuple[i
                 divisor = math.gcd(*made)
                 kept[tuple(entry // divisor for entry in made)] = shared | 1 << number
         if len(kept) > MOST:
-            raise InputError(f"the cone has more than {MOST:,} rays", "extreme rays", "use fewer inputs, or solve()")
+            raise TooLarge(f"the cone has more than {MOST:,} rays", "extreme rays", "use fewer inputs, or solve()")
         found = kept
     return list(found)
 

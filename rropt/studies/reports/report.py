@@ -11,7 +11,7 @@ from typing import Any, get_args
 
 from rropt import check
 from rropt.comparison.permutations.mixture_files import load_mixture
-from rropt.errors import InputError
+from rropt.errors import InputError, Missing, UnknownName, Unreadable, WrongType
 from rropt.exact import Interval, float_down, float_up, rational, shown
 from rropt.io.arguments import checked
 from rropt.io.files import write_whole
@@ -145,7 +145,7 @@ def write_report(source: Solution | str | os.PathLike[str], out: str | os.PathLi
 def _of(content: dict[str, Any], key: str, kind: type, where: str) -> Any:
     value = content.get(key)
     if not isinstance(value, kind):
-        raise InputError(f"the key {key!r} is missing or not a {kind.__name__}", where, "solve again")
+        raise Missing(f"the key {key!r} is missing or not a {kind.__name__}", where, "solve again")
     return value
 
 
@@ -154,14 +154,14 @@ def _number(content: dict[str, Any], key: str, where: str) -> float | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise InputError(f"the key {key!r} is not a number", where, "solve again")
+        raise WrongType(f"the key {key!r} is not a number", where, "solve again")
     return float(value)
 
 
 def _words(content: dict[str, Any], key: str, where: str) -> tuple[str, ...]:
     value = content.get(key, [])
     if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
-        raise InputError(f"the key {key!r} is not a list of words", where, "solve again")
+        raise WrongType(f"the key {key!r} is not a list of words", where, "solve again")
     return tuple(value)
 
 
@@ -173,7 +173,7 @@ def _data(content: dict[str, Any], where: str) -> DataColumn | None:
     # Solutions of older versions do not record whether the counts are public: then they are exact.
     given = {"public": "", **value} if isinstance(value, dict) else {}
     if not all(isinstance(given.get(key), str) for key in ("column", "file", "public")):
-        raise InputError("the key 'data' names no column of a file", where, "solve again")
+        raise UnknownName("the key 'data' names no column of a file", where, "solve again")
     return DataColumn(given["column"], given["file"], given["public"])
 
 
@@ -191,7 +191,7 @@ def _show_mechanism(table: Any, where: str) -> Mechanism | None:
         return Mechanism.from_rationals(rows, inputs=inputs, outputs=outputs)
     except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
         reason = error.what if isinstance(error, InputError) else "a key is missing or not a number"
-        raise InputError(f"its mechanism cannot be read ({reason})", where, "solve again") from None
+        raise Unreadable(f"its mechanism cannot be read ({reason})", where, "solve again") from None
 
 
 def _certify(path: Path, contradictions: list[str]) -> Mechanism | None:

@@ -16,7 +16,7 @@ from scipy import sparse
 
 from rropt.declare.constraints import RLDP, ConeConstraint
 from rropt.declare.objectives import MutualInformation
-from rropt.errors import InputError
+from rropt.errors import InputError, WrongType
 from rropt.exact import Interval, float_up
 from rropt.io.arguments import checked
 from rropt.io.content import ByContent
@@ -79,7 +79,7 @@ def correlated_optimum(
     Stops when value and bound are within `gap` nats, after `rounds`, or when time is up. Raises InputError.
     """
     if not isinstance(joint, Joint) or not isinstance(joint.of, ChiSquareSet):
-        raise InputError(
+        raise WrongType(
             f"{joint!r} is not a Joint of a ChiSquareSet", "correlated_optimum", "give Joint(ChiSquareSet(t))"
         )
     if prior is not None:

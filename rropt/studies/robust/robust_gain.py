@@ -23,7 +23,7 @@ import numpy as np
 from rropt.comparison.robust_audit import robust_audit
 from rropt.declare.constraints import RLDP
 from rropt.declare.objectives import MutualInformation
-from rropt.errors import InputError, RroptError, counted
+from rropt.errors import InputError, Missing, RroptError, counted
 from rropt.io.content import ByContent
 from rropt.io.files import write_whole
 from rropt.model.distributions import ChiSquareSet
@@ -238,7 +238,7 @@ def placed(text: str, section: str) -> str:
     """A page with what is between its two marks replaced. Raises InputError where it has no marks."""
     start, end = (text.find(mark) for mark in MARKS)
     if start < 0 or end < start:
-        raise InputError("the marks of the table are missing", str(FILES[2]), f"put in {MARKS[0]} and {MARKS[1]}")
+        raise Missing("the marks of the table are missing", str(FILES[2]), f"put in {MARKS[0]} and {MARKS[1]}")
     return f"{text[:start]}{MARKS[0]}\n{section}\n{text[end:]}"
 
 

@@ -15,7 +15,7 @@ from scipy import sparse
 from rropt.declare.constraint import Constraint
 from rropt.declare.constraints import RLDP
 from rropt.declare.objectives import MutualInformation
-from rropt.errors import InputError, NoMethod, Refusal
+from rropt.errors import Conflict, InputError, NoMethod, Refusal, WrongType
 from rropt.exact import float_up
 from rropt.io.arguments import checked
 from rropt.io.content import ByContent
@@ -89,7 +89,7 @@ def maximin_information(
     Raises InputError and NoMethod.
     """
     if not isinstance(confidence, ChiSquareSet):
-        raise InputError(f"{confidence!r} is not a ChiSquareSet", "maximin_information", "give ChiSquareSet(counts)")
+        raise WrongType(f"{confidence!r} is not a ChiSquareSet", "maximin_information", "give ChiSquareSet(counts)")
     if not (gap > 0 and rounds >= 1 and time_limit > 0):
         raise InputError(
             f"gap is {gap}, rounds {rounds}, time_limit {time_limit}", "maximin_information", "give numbers above 0"
@@ -123,7 +123,7 @@ class _Mixtures:
         left = max(1.0, self.until - time.monotonic())
         problem = Problem(Maximize(goal), self.constraints)
         if problem.compile().outputs is not None:
-            raise InputError("they tie columns together", "constraints", "give constraints on single columns, as RLDP")
+            raise Conflict("they tie columns together", "constraints", "give constraints on single columns, as RLDP")
         try:
             solution = problem.solve(gap=self.gap / 8, absolute_gap=self.gap / 8, time_limit=left)
         except NoMethod:
@@ -162,7 +162,7 @@ def columnwise_maximin(
     Raises InputError.
     """
     if not isinstance(confidence, ChiSquareSet):
-        raise InputError(f"{confidence!r} is not a ChiSquareSet", "columnwise_maximin", "give ChiSquareSet(counts)")
+        raise WrongType(f"{confidence!r} is not a ChiSquareSet", "columnwise_maximin", "give ChiSquareSet(counts)")
     size = len(confidence.pairs)
     if size > LARGEST_LISTED:
         raise InputError(

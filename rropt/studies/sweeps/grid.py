@@ -11,7 +11,7 @@ from numbers import Real
 from typing import Any, TypeVar
 
 from rropt.declare import constraints, objectives
-from rropt.errors import InputError, counted
+from rropt.errors import Conflict, InputError, Missing, OutOfRange, TooLarge, WrongType, counted
 from rropt.exact import declared_text, rational
 from rropt.model.prior import Prior, category_labels, placed_prior
 from rropt.problem import Goal, Problem, SolveOptions
@@ -42,26 +42,26 @@ def axes(over: object) -> tuple[Axis, ...]:
     if over is None:
         return ()
     if not isinstance(over, Mapping):
-        raise InputError(f"{over!r} is not a table", "over", 'as over={"epsilon": [0.5, 1, 2]}')
+        raise WrongType(f"{over!r} is not a table", "over", 'as over={"epsilon": [0.5, 1, 2]}')
     made = tuple(_axis(name, values) for name, values in over.items())
     number = math.prod(len(axis.values) for axis in made)
     if number > MOST_POINTS:
-        raise InputError(f"{counted(number, 'points')} are too many", "over", f"at most {MOST_POINTS:,}")
+        raise TooLarge(f"{counted(number, 'points')} are too many", "over", f"at most {MOST_POINTS:,}")
     return made
 
 
 def _axis(name: object, values: object) -> Axis:
     if not isinstance(name, str) or not name:
-        raise InputError(f"{name!r} is not a name of a parameter", "over", 'as over={"epsilon": [0.5, 1, 2]}')
+        raise WrongType(f"{name!r} is not a name of a parameter", "over", 'as over={"epsilon": [0.5, 1, 2]}')
     where = f"over {name}"
     if isinstance(values, str | bytes | Prior) or not isinstance(values, Iterable):
-        raise InputError(f"{_brief(values)} is not a list of values", where, "give a list")
+        raise WrongType(f"{_brief(values)} is not a list of values", where, "give a list")
     named = isinstance(values, Mapping)
     listed = tuple(values.values() if isinstance(values, Mapping) else values)
     if not listed:
         raise InputError("it has no values", where, "give at least one")
     if len(listed) > MOST_POINTS:
-        raise InputError(f"{counted(len(listed), 'values')} are too many", where, f"at most {MOST_POINTS:,} points")
+        raise TooLarge(f"{counted(len(listed), 'values')} are too many", where, f"at most {MOST_POINTS:,} points")
     if isinstance(values, Mapping) and named:
         cells: tuple[Any, ...] = tuple(str(shown) for shown in values)
     else:
@@ -103,12 +103,12 @@ def grid(text: str, where: str) -> list[Fraction | str]:
         return [_value(part) for part in listed]
     parts = text.split(":")
     if len(parts) not in (3, 4) or (len(parts) == 4 and parts[3] != "log"):
-        raise InputError(
+        raise WrongType(
             f"{text!r} is not a grid", where, "write LOW:HIGH:COUNT, LOW:HIGH:COUNT:log, or values with commas"
         )
     low, high = (rational(part.strip(), where) for part in parts[:2])
     if not parts[2].strip().isdecimal() or not 2 <= int(parts[2]) <= MOST_POINTS:
-        raise InputError(f"{parts[2]!r} is not a number of values", where, f"give 2 to {MOST_POINTS:,}")
+        raise WrongType(f"{parts[2]!r} is not a number of values", where, f"give 2 to {MOST_POINTS:,}")
     if low >= high:
         raise InputError(f"it goes from {parts[0]} to {parts[1]}", where, "put the smaller number first")
     steps = int(parts[2]) - 1
@@ -121,7 +121,7 @@ def grid(text: str, where: str) -> list[Fraction | str]:
         between = [_digits(float(low) * math.exp(rise * at / steps)) for at in range(1, steps)]
     found = [low, *between, high]
     if any(one >= two for one, two in pairwise(found)):
-        raise InputError(f"{parts[2]} values do not differ in 12 digits", where, "take fewer, or a wider range")
+        raise Conflict(f"{parts[2]} values do not differ in 12 digits", where, "take fewer, or a wider range")
     return list(found)
 
 
@@ -171,7 +171,7 @@ class Variation:
         prior = self._problem.objective.prior
         if name in (PRIOR, UNIFORM):
             if prior is None:
-                raise InputError(f"{self._problem.objective.kind} has no prior", where, f"vary {CATEGORIES} instead")
+                raise Missing(f"{self._problem.objective.kind} has no prior", where, f"vary {CATEGORIES} instead")
             return _Spot(name, -1, name)
         if name == CATEGORIES:
             if prior is not None:
@@ -298,19 +298,19 @@ def _count(value: object) -> Any:
         return value
     number = rational(value, "number of categories")
     if number.denominator != 1:
-        raise InputError(f"it is {value}", "number of categories", "give a whole number, or labels")
+        raise OutOfRange(f"it is {value}", "number of categories", "give a whole number, or labels")
     return int(number)
 
 
 def _listed_prior(value: object) -> Prior:
     if not isinstance(value, Mapping | list | tuple):
-        raise InputError(f"{_brief(value)} is not a prior", "over prior", "give priors, or tables of counts")
+        raise WrongType(f"{_brief(value)} is not a prior", "over prior", "give priors, or tables of counts")
     return Prior.from_counts(value)
 
 
 def _same_class(made: Declared, old: Declared, where: str) -> Declared:
     if type(made) is not type(old):
-        raise InputError(
+        raise WrongType(
             f"{type(old).__name__} is made in Python and has no parameters to vary",
             where,
             "sweep a function that makes the problem",

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from rropt.errors import InputError
+from rropt.errors import Conflict, InputError, NotWritten, TooLarge, Unreadable, WrongType
 from rropt.io.files import lock_alone, open_file
 from rropt.io.processes import other_version
 
@@ -50,21 +50,21 @@ class Journal:
             self._handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or "no file has such a name"
-            raise InputError(f"cannot write ({why})", str(path), "choose another place") from None
+            raise NotWritten(f"cannot write ({why})", str(path), "choose another place") from None
         try:
             if not lock_alone(self._handle):
-                raise InputError("another process runs this sweep now", str(path), "wait until it is done")
+                raise NotWritten("another process runs this sweep now", str(path), "wait until it is done")
             self._read(study, name, dict(environment))
         except OSError as error:
             os.close(self._handle)
-            raise InputError(f"cannot read ({error.strerror})", str(self.path), "choose another place") from None
+            raise Unreadable(f"cannot read ({error.strerror})", str(self.path), "choose another place") from None
         except BaseException:
             os.close(self._handle)
             raise
 
     def _read(self, study: str, name: str, environment: dict[str, str]) -> None:
         if os.fstat(self._handle).st_size > LARGEST:
-            raise InputError(f"it has more than {LARGEST:,} bytes", str(self.path), "move it away, and start again")
+            raise TooLarge(f"it has more than {LARGEST:,} bytes", str(self.path), "move it away, and start again")
         with open_file(self.path) as stream:
             data = stream.read()
         whole = data[: data.rfind(b"\n") + 1]
@@ -91,12 +91,12 @@ class Journal:
             except InputError:
                 raise
             except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-                raise InputError(f"line {number} is not a finished point", str(self.path), "take it out") from None
+                raise WrongType(f"line {number} is not a finished point", str(self.path), "take it out") from None
         self._end = len(whole)
         os.ftruncate(self._handle, self._end)
 
     def _none(self) -> InputError:
-        return InputError("this is not a journal of a sweep", str(self.path), "move it away")
+        return Unreadable("this is not a journal of a sweep", str(self.path), "move it away")
 
     def _check(self, line: bytes, head: Mapping[str, Any]) -> None:
         try:
@@ -120,7 +120,7 @@ class Journal:
             )
         strange = other_version(environment, head["environment"])
         if strange:
-            raise InputError(
+            raise Conflict(
                 f"it was written with {strange}: the last digits may differ",
                 str(self.path),
                 "continue with those versions, or move it away and start again",
@@ -140,7 +140,7 @@ class Journal:
             os.fsync(self._handle)
         except OSError as error:
             os.ftruncate(self._handle, self._end)
-            raise InputError(
+            raise NotWritten(
                 f"cannot write ({error.strerror})", str(self.path), "make room, then run it again"
             ) from None
         self._end += len(line)

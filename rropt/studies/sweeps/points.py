@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from rropt.errors import InputError, NoMethod, reason
+from rropt.errors import InputError, NoMethod, WrongType, reason
 from rropt.io.clock import Clock
 from rropt.model.prior import Prior
 from rropt.problem import Problem, Solution
@@ -134,7 +134,7 @@ def _told(thing: object) -> list[dict[str, Any]]:
         return [_cells(thing)]
     if isinstance(thing, list | tuple) and all(isinstance(row, Mapping) for row in thing):
         return [_cells(row) for row in thing]
-    raise InputError(
+    raise WrongType(
         f"it returned {type(thing).__name__}",
         "sweep",
         "return a Problem, a table {column: number}, or a list of such tables",
@@ -145,7 +145,7 @@ def _cells(row: Mapping[Any, Any]) -> dict[str, Any]:
     found = {}
     for name, value in row.items():
         if not isinstance(name, str) or not name:
-            raise InputError(f"{name!r} is not a name of a column", "sweep", "use text")
+            raise WrongType(f"{name!r} is not a name of a column", "sweep", "use text")
         found[name] = _plain(value, name)
     return found
 
@@ -162,7 +162,7 @@ def _plain(value: Any, name: str) -> Any:
         if len(value) > LARGEST_CELL:
             raise InputError(f"column {name!r} has a list of {len(value):,}", "sweep", f"at most {LARGEST_CELL:,}")
         return [_plain(entry, name) for entry in value]
-    raise InputError(f"column {name!r} is a {type(value).__name__}", "sweep", "return numbers, words, or lists of them")
+    raise WrongType(f"column {name!r} is a {type(value).__name__}", "sweep", "return numbers, words, or lists of them")
 
 
 # -- the digest of a point --------------------------------------------------------------------------
@@ -266,7 +266,7 @@ def known(value: Any) -> Any:
         return ["table", [[known(key), known(entry)] for key, entry in value.items()]]
     if isinstance(value, Sequence):
         return [known(entry) for entry in value]
-    raise InputError(
+    raise WrongType(
         f"a {type(value).__name__} does not have a text that identifies it in a journal",
         "sweep",
         "give the function numbers and words and make it there, or sweep without an output file",

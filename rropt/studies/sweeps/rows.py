@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rropt.errors import InputError
+from rropt.errors import Unreadable
 from rropt.io.extras import need
 from rropt.io.files import check_writable, csv_text, write_whole
 
@@ -23,7 +23,7 @@ Rows = Sequence[Mapping[str, Any]]
 def check_table(path: Path) -> None:
     """Raise InputError, before any work, for a table that could not be written."""
     if path.suffix.lower() not in SUFFIXES:
-        raise InputError("its suffix is not that of a table", str(path), f"use one of: {', '.join(SUFFIXES)}")
+        raise Unreadable("its suffix is not that of a table", str(path), f"use one of: {', '.join(SUFFIXES)}")
     if path.suffix.lower() == ".parquet":
         need("pyarrow", "tables", "sweep")
     check_writable(path.parent, [path.name])

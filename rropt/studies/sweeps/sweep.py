@@ -16,7 +16,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from rropt.errors import InputError, counted
+from rropt.errors import InputError, NotInstalled, NotWritten, WrongType, counted
 from rropt.io.arguments import checked
 from rropt.io.content import ByContent
 from rropt.io.files import check_writable, remove_result, write_whole
@@ -77,7 +77,7 @@ class Swept(ByContent):
         try:
             pandas = import_module("pandas")
         except ImportError:
-            raise InputError("the package pandas is not installed", "to_frame", "pip install pandas") from None
+            raise NotInstalled("the package pandas is not installed", "to_frame", "pip install pandas") from None
         return pandas.DataFrame(list(self.rows), columns=rows.columns(self.rows))
 
 
@@ -138,7 +138,7 @@ def sweep(
     study = _study(given, over, options, output is not None, folder is not None)
     journal = None if output is None else journal_path(output)
     if output is not None and journal is not None and output.exists() and not journal.exists():
-        raise InputError(
+        raise NotWritten(
             "this file exists already, and is not of this sweep", str(output), "move it away, or choose another output"
         )
     with Journal(journal, study.digest, study.name, environment()) if journal is not None else nullcontext() as kept:
@@ -218,7 +218,7 @@ def _keep(folder: Path | None, places: Sequence[int], outcome: Outcome) -> None:
                 if name not in outcome.files:
                     remove_result(place / name)
         except OSError as error:
-            raise InputError(f"cannot write ({error.strerror})", str(place), "choose another folder") from None
+            raise NotWritten(f"cannot write ({error.strerror})", str(place), "choose another folder") from None
         for name, text in outcome.files.items():
             write_whole(place / name, text)
 
@@ -244,7 +244,7 @@ def _study(given: object, over: object, options: dict[str, Any], lasting: bool, 
     if isinstance(given, Problem):
         return _of_problem(given, over, options, keep)
     if isinstance(given, str):
-        raise InputError(f"{given!r} is text", "sweep", "load it with rr.load_problem(...)")
+        raise WrongType(f"{given!r} is text", "sweep", "load it with rr.load_problem(...)")
     if callable(given):
         return _of_function(given, over, options, lasting, keep)
     return _of_list(given, over, options, lasting, keep)
@@ -265,7 +265,7 @@ def _of_problem(problem: Problem, over: object, options: dict[str, Any], keep: b
             changes = {spot: axis.values[one] for spot, axis, one in zip(spots, grid, at, strict=True)}
             made.append(Point(variation.made(changes), None, {}, {}, keep))
         except InputError as error:
-            raise InputError(error.what, f"at {_show(cells[-1])}: {error.where}", error.remedy) from None
+            raise error.at(f"at {_show(cells[-1])}: {error.where}") from None
     keys = [points.problem_key(one.problem) for one in made if one.problem is not None]
     return _Study(names, cells, made, points.problem_key(problem), problem.name, keys)
 
@@ -291,12 +291,12 @@ def _of_list(given: object, over: object, options: dict[str, Any], lasting: bool
     if over is not None:
         raise InputError("a list of problems has no parameters", "over", "leave it out, or sweep one problem")
     if not isinstance(given, Mapping | list | tuple) or not given:
-        raise InputError(f"{type(given).__name__} cannot be swept", "sweep", "give a Problem, problems or a function")
+        raise WrongType(f"{type(given).__name__} cannot be swept", "sweep", "give a Problem, problems or a function")
     names: list[Any] = [str(name) for name in given] if isinstance(given, Mapping) else list(range(len(given)))
     listed = list(given.values() if isinstance(given, Mapping) else given)
     for name, one in zip(names, listed, strict=True):
         if not isinstance(one, Problem):
-            raise InputError(
+            raise WrongType(
                 f"{type(one).__name__} is not a Problem", f"problem {name}", "make one with rr.Problem(...)"
             )
     made = [Point(one.with_options(**options), None, {}, {}, keep) for one in listed]

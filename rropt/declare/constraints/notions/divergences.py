@@ -11,7 +11,7 @@ import numpy as np
 
 from rropt.declare.constraint import Constraint
 from rropt.declare.objectives.leakage import ChannelCapacity
-from rropt.errors import InputError
+from rropt.errors import OutOfRange
 from rropt.exact import Interval, ball, declared_text, dyadic_up, enclosure, rational, rational_text
 from rropt.io.arguments import checked
 from rropt.io.types import Number
@@ -302,9 +302,9 @@ class RenyiLDP(Constraint):
         object.__setattr__(self, "order", rational(order, "RenyiLDP order"))
         object.__setattr__(self, "epsilon", rational(epsilon, "RenyiLDP epsilon"))
         if not 1 < self.order <= HIGHEST:
-            raise InputError(f"it is {order}", "RenyiLDP order", f"give one above 1 and at most {HIGHEST}")
+            raise OutOfRange(f"it is {order}", "RenyiLDP order", f"give one above 1 and at most {HIGHEST}")
         if not 0 < self.epsilon * (self.order - 1) <= HIGHEST:
-            raise InputError(f"it is {epsilon}", "RenyiLDP epsilon", "give one above 0, in nats; less for large orders")
+            raise OutOfRange(f"it is {epsilon}", "RenyiLDP epsilon", "give one above 0, in nats; less for large orders")
 
     def violation(self, mechanism: Mechanism) -> Fraction:
         return RenyiNotion(self.order, self.epsilon).excess(mechanism)
@@ -336,7 +336,7 @@ class ZeroConcentratedLDP(Constraint):
     def __init__(self, rho: Number) -> None:
         object.__setattr__(self, "rho", rational(rho, "ZeroConcentratedLDP rho"))
         if not 0 < self.rho <= 10:
-            raise InputError(f"it is {rho}", "ZeroConcentratedLDP rho", "give one above 0 and at most 10")
+            raise OutOfRange(f"it is {rho}", "ZeroConcentratedLDP rho", "give one above 0 and at most 10")
 
     def violation(self, mechanism: Mechanism) -> Fraction:
         return ConcentratedNotion(self.rho).excess(mechanism)
