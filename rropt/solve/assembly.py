@@ -26,7 +26,7 @@ from rropt.program.programs import BayesGain, ChiSquare, Information, Linear, Pr
 from rropt.program.worst_case import LeastInformation
 from rropt.prove.certificates import Certificate
 from rropt.prove.gaps import WORST, gap_of, grain, is_certified, is_reached
-from rropt.solve.budget import CHECKED, COMPARED, LARGEST_RANK, LAST, LEAST, PROVED, ROUNDED, VALUE_BITS
+from rropt.solve.budget import LEAST
 from rropt.solve.candidate_mixtures import best_mixture
 from rropt.solve.candidates import best_candidate, is_slow, last_resort, worth_of
 from rropt.solve.engine.budget import GRACE
@@ -40,6 +40,14 @@ from rropt.solve.relaxed_bound import relaxed_bound, simple_bound
 from rropt.solve.relaxed_proof import prove_without, said_of
 from rropt.solve.rounding import round_draft
 from rropt.solve.verified import strengthen
+
+LARGEST_RANK = 1 << 18
+"""Entries of a matrix whose rank is computed in floats too."""
+ROUNDED, PROVED, CHECKED, COMPARED, LAST = 1.3, 1.8, 2.1, 2.3, 2.5
+"""Seconds after the end of a solve when each of the remaining steps is ended, so that the next ones have time: a step
+that begins late still has a tick of the clock, and there are four steps."""
+VALUE_BITS = 96
+"""An irrational value is widened by 2^-96 before it is written, so that the checker's enclosure fits inside."""
 
 Status = Literal["certified", "bounded", "infeasible"]
 Decomposition = dict[tuple[str, ...], Fraction]

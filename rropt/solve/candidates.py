@@ -25,13 +25,30 @@ from rropt.program.extras import OffDiagonalForm
 from rropt.program.limits import PosteriorRisk
 from rropt.program.permutation_mixtures import Mixture
 from rropt.program.programs import ColumnSum, Linear, Program, RowEntropy, Utility
-from rropt.solve.budget import ESTIMATED, GROUPED, HALVINGS, LARGEST, MIXED, ROWS, SHIFTED, STEEPEST, SUBSETS
+from rropt.solve.budget import HALVINGS
 from rropt.solve.engine.anchor import find_anchor, in_two_rows
 from rropt.solve.engine.budget import GAIN, RATIO_BITS
 from rropt.solve.engine.climb import worth
 from rropt.solve.engine.curves import InformationCurve, curve_class
 from rropt.solve.engine.polyhedral import entry_model
 from rropt.solve.rounding import kept_frequencies, round_to_mechanism
+
+LARGEST = 1 << 18
+"""Cells of a matrix that is written out as a candidate."""
+ESTIMATED = 1 << 20
+"""Cells of k-RR for estimation."""
+SUBSETS = 1 << 13
+"""Cells of a matrix of subset selection."""
+GROUPED = 1 << 18
+"""Cells of a matrix of k-RR among groups, where there are more than two."""
+MIXED = 1 << 11
+"""Cells of a matrix that constants are mixed into."""
+SHIFTED = 64
+"""Inputs up to which all shifts are tried."""
+STEEPEST = 300.0
+"""The largest level that is used: above it groups are chosen alike, and ratios exceed floats."""
+ROWS = 4
+"""Inequalities over the matrix that a candidate is made for, each; most problems have fewer."""
 
 
 def best_candidate(

@@ -18,10 +18,14 @@ from rropt.exact import Interval
 from rropt.mechanisms.mechanism import GRID, Mechanism
 from rropt.program.cones import CompleteCone, FloatArray, GraphCone, base_cone, cone_rows
 from rropt.program.programs import Linear, Program
-from rropt.solve.budget import EXACT_ROWS, FINEST
 from rropt.solve.engine.budget import PATIENCE, RATIO_BITS
 from rropt.solve.engine.lp import LpModel
 from rropt.solve.engine.polyhedral import entry_model
+
+EXACT_ROWS = 400
+"""Conditions of a polytope whose points are solved for in rationals."""
+FINEST = 2.0**-50
+"""The least share of the point inside."""
 
 Point = list[Fraction]
 Condition = tuple[dict[int, Fraction], Fraction, bool]

@@ -30,7 +30,6 @@ from rropt.program.permutation_mixtures import Mixture
 from rropt.program.programs import Linear, Program, Row
 from rropt.prove.certificates import takes_groups
 from rropt.solve.approximate_ldp.anchor import event_anchor
-from rropt.solve.budget import CANDIDATES, LOOSE, NEGLIGIBLE
 from rropt.solve.convex_minimum.anchor import limit_anchor
 from rropt.solve.engine.anchor import Anchor, find_anchor, is_emptiness
 from rropt.solve.engine.master import of_groups
@@ -39,6 +38,13 @@ from rropt.solve.entropy.anchor import floor_anchor
 from rropt.solve.exact_points import exact_mechanism
 from rropt.solve.merge_equal_inputs import classes_of, mean_rows, merged, repeated
 from rropt.solve.weight_rounding import Weights, round_weights
+
+LOOSE = 2.0**-36
+"""The share of the anchor above which an exact point is sought instead."""
+CANDIDATES = 8
+"""Cells of one equation that are tried first to solve it."""
+NEGLIGIBLE = 1e-13
+"""Free columns with less mass than this (summed over the inputs) are dropped before rounding."""
 
 Cell = tuple[int, int]
 

@@ -6,8 +6,12 @@ from rropt.errors import Refusal
 from rropt.program.cones import FloatArray, PolyhedralCone
 from rropt.program.events import ApproximateBound, Event
 from rropt.program.programs import Program
-from rropt.solve.approximate_ldp.budget import ROUNDS, SPARE
 from rropt.solve.engine.anchor import Anchor, find_anchor
+
+ROUNDS = 60
+"""Linear programmes at most, each with the events that the one before violates."""
+SPARE = 1e-6
+"""Events within this of their bound (or a quarter of delta) are listed too, so that they get slack."""
 
 
 def event_anchor(program: Program, near: FloatArray) -> Anchor | Refusal:

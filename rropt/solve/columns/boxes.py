@@ -20,12 +20,17 @@ from rropt.prove.certificates import Proof
 from rropt.prove.leaves import ColumnLeaf, ColumnLeaves, Limits
 from rropt.prove.trees import column_dual, raised, raised_tree, written
 from rropt.prove.uninformative import or_entropy
-from rropt.solve.columns.budget import NODES, RAISED
 from rropt.solve.engine.boxes.pooled import box_search
 from rropt.solve.engine.boxes.search import ColumnForms
 from rropt.solve.engine.boxes.tree import Box, BoxTree
 from rropt.solve.engine.method import Dual, ProofGoal
 from rropt.solve.engine.search import Budget
+
+NODES = 200_000
+"""Boxes of the search of a proof whose method has no tree."""
+RAISED = 2.0**-36
+"""Added to the prices of inputs without weight if nothing bounds these from above, so that the multipliers of a leaf,
+once they are rounded, must not exceed their prices."""
 
 
 def prove_boxes(

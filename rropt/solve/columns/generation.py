@@ -6,13 +6,17 @@ import numpy as np
 
 from rropt.program.cones import FloatArray
 from rropt.program.programs import BayesGain, ColumnSum, Divergence, Program
-from rropt.solve.columns.budget import BOXES, LAST
 from rropt.solve.engine.boxes.budget import STALE
 from rropt.solve.engine.boxes.executor import BoxExecutor
 from rropt.solve.engine.boxes.search import BoxPricer, ColumnForms
 from rropt.solve.engine.master import Priced, generate
 from rropt.solve.engine.method import Answer, SolveLimits, SolverClaim
 from rropt.solve.engine.polyhedral import farkas_candidate
+
+BOXES = (300, 3_000, 30_000, 300_000, 3_000_000)
+"""Boxes of one pricing search on a general cone, level by level after the local search that comes first."""
+LAST = 0.6
+"""The share of a time limit after which prices no longer change and one search goes on to the end."""
 
 
 def solve_boxed(program: Program, utility: ColumnSum, effort: SolveLimits) -> Answer:

@@ -18,8 +18,10 @@ from rropt.program.programs import ChiSquare, Information, Program
 from rropt.prove.balls import PRECISION, SLACK, upper_end
 from rropt.prove.certificates import Proof
 from rropt.prove.trees import column_dual, raised
-from rropt.solve.columns.budget import LONGEST, WORK
 from rropt.solve.engine.method import Dual, ProofGoal
+
+WORK, LONGEST = 5 * 10**7, 4000
+"""The work on a list of rays, and the bits of their numbers, at most."""
 
 Ray = tuple[tuple[int, ...], int]
 """Integers without a common divisor, and a bit for each inequality at which they are zero."""

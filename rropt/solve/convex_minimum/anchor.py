@@ -6,11 +6,13 @@ from rropt.errors import Refusal
 from rropt.program.cones import FloatArray
 from rropt.program.limits import Limits
 from rropt.program.programs import Program
-from rropt.solve.convex_minimum.budget import TOUCHING
 from rropt.solve.convex_minimum.interior import follow
 from rropt.solve.convex_minimum.model import Model
 from rropt.solve.engine.anchor import Anchor, find_anchor
 from rropt.solve.engine.budget import HALVED
+
+TOUCHING = 1e-6
+"""A point that a limit leaves less than this share of it has no slack to round in."""
 
 
 def limit_anchor(program: Program, near: FloatArray) -> Anchor | Refusal:

@@ -13,20 +13,25 @@ from dataclasses import dataclass
 import numpy as np
 
 from rropt.program.cones import FloatArray
-from rropt.solve.convex_minimum.budget import (
-    CENTRED,
-    EARLY,
-    EXACT,
-    FINAL,
-    INSIDE,
-    LOST,
-    PATIENCE,
-    SHORT,
-    STALLED,
-    STEPS,
-)
 from rropt.solve.convex_minimum.model import Model
 from rropt.solve.convex_minimum.newton import Newton
+
+STEPS = 120
+"""Steps after which the path is given up; thirty are usual."""
+INSIDE = 0.995
+"""The share of the way to the border that a step may take."""
+FINAL = 4e-11
+"""What is left of the complementarity at the end of the path, relative to the value. There it is kept, so that
+residuals fall as squares."""
+EXACT = 1e-13
+"""Residuals of what is exact but for rounding."""
+STALLED, LOST, PATIENCE = 1e-3, 1e6, 4
+"""A step shorter than the first makes no progress, and a point worse by the second; after so many in sequence rounding
+errors rule."""
+SHORT = 0.2
+"""To which share of itself complementarity falls in a short step."""
+EARLY, CENTRED = 3.0, 30
+"""Where the path is left for a matrix with slack, relative to the value; the steps that this may take."""
 
 
 @dataclass(frozen=True)

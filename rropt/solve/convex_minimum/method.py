@@ -12,7 +12,6 @@ from rropt.program.limits import Limits, Sum
 from rropt.program.programs import BayesGain, ColumnSum, Divergence, Linear, Program, Utility
 from rropt.prove.minorant import Minorant
 from rropt.prove.steps import Step, drop, relax
-from rropt.solve.convex_minimum.budget import BROKEN, NOTHING, OPTIMAL
 from rropt.solve.convex_minimum.ends import End
 from rropt.solve.convex_minimum.epigraph import solve_epigraph
 from rropt.solve.convex_minimum.interior import follow
@@ -20,6 +19,13 @@ from rropt.solve.convex_minimum.minorants import TOUCHED, minorant_of
 from rropt.solve.convex_minimum.model import Model
 from rropt.solve.engine.method import Answer, ColumnMultipliers, Dual, MatrixDraft, Method, SolveLimits, SolverClaim
 from rropt.solve.engine.polyhedral import farkas_candidate
+
+NOTHING = 1e-12
+"""An information below this is taken for none: its forms are zero then, and so is the bound."""
+OPTIMAL = 1e-6
+"""Residuals and complementarity, relative to the value, of an end that is an optimum."""
+BROKEN = 1e-7
+"""Limits that are exceeded by more than this at least are taken for unattainable."""
 
 Measures = Sequence[tuple[ColumnSum, float]]
 """Quantities and the most that they may be."""

@@ -5,7 +5,9 @@ import numpy as np
 from rropt.program.cones import FloatArray
 from rropt.program.programs import BayesGain, ChiSquare, Information, Utility
 from rropt.prove.minorant import Minorant
-from rropt.solve.convex_minimum.budget import UNIT
+
+UNIT = 2.0**60
+"""The largest number of a point, about."""
 
 TOUCHED = Information, ChiSquare, BayesGain
 """The convex utilities that have minorants; a curve of the user's own has none."""

@@ -13,8 +13,10 @@ from rropt.program.cones import CompleteCone, FloatArray, base_cone
 from rropt.program.limits import Sum
 from rropt.program.programs import BayesGain, ColumnSum, Linear, Program
 from rropt.solve.convex_minimum.atoms import atoms_of
-from rropt.solve.convex_minimum.budget import START
 from rropt.solve.engine.polyhedral import cone_table, edge_table
+
+START = 2.0
+"""Multipliers and slacks of forms at the start, times the number of inputs."""
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,20 @@ import scipy
 from scipy import sparse
 
 from rropt.program.cones import FloatArray
-from rropt.solve.convex_minimum.budget import ADDED, BEHIND, ENDLESS, FALL, FAR, NEAR, REFINED, TINY
 from rropt.solve.convex_minimum.model import Model, Point
+
+ADDED, TINY = (0.0, 1e-14, 1e-12, 1e-10), 1e-250
+"""Shares of a diagonal that are added to it where it needs it; diagonals that are nothing."""
+REFINED = 2
+"""How often a step is corrected by what it misses of its equations."""
+FALL, BEHIND = 1e-4, 0.1
+"""Complementarity falls to this share of itself in a step at most, and not below the second share of the residuals."""
+NEAR = 1e-13
+"""A share of the diagonal of each K that is added to it: what is linear along a ray leaves K singular."""
+ENDLESS = 1e100
+"""A step with a larger number ends the iteration."""
+FAR = 1.0
+"""How far a step takes a form, in the norm of the second derivative of C: beyond that exponentials rule."""
 
 
 class Newton:

@@ -7,8 +7,10 @@ import numpy as np
 from rropt.program.cones import CompleteCone, FloatArray, base_cone
 from rropt.program.design_utilities import DesignUtility
 from rropt.program.programs import Program
-from rropt.solve.designs.budget import DRAWN, OFFERED, SIZES
 from rropt.solve.engine.climb import worth_and_slope
+
+SIZES, DRAWN, OFFERED = 12, 10, 4
+"""Sizes of sets, sets of each, and the best of all that a local search climbs from."""
 
 
 def circulant_designs(program: Program) -> list[FloatArray]:

@@ -27,6 +27,40 @@ from rropt.solve.engine.method import Answer, Dual, MatrixDraft, SolveLimits, So
 from rropt.solve.engine.polyhedral import farkas_candidate
 from rropt.solve.engine.search import Budget
 
+ROUNDS = 200
+"""Rounds of column generation at most; the interior point ends in far fewer."""
+FIRST, FINER, NEARLY = 1e-2, 0.1, 1e-4
+"""For E-optimality: the relative duality gap of the first designs, that of a later one beside the gap that is left, and
+the one below which the finest follows. Rough designs have prices that fewer further columns break."""
+MOST = 15
+"""Columns for each input that are kept at most; twice as many where the finest design gains nothing."""
+FEW = 64
+"""So many columns, those of six inputs, are taken all at once."""
+ADDED = 3
+"""Columns added a round, for each input; those within TIED of the best come besides, up to TIES."""
+TIED, TIES = 1e-7, 200
+"""With equal frequencies many columns tie, and all of them are in an optimum."""
+TINY = 1e-300
+"""A value of 0 is divided by as if it were this."""
+KEPT = 1e-9
+"""Columns below this share of the largest mass are dropped."""
+ALIKE = 1e-12
+"""Sums of entries of M that are this small a share of the largest follow from others."""
+BOXES = (300, 3_000, 30_000, 300_000)
+"""Boxes of a search, level by level: a longer search begins when a shorter one does not find a column."""
+TESTS = 10**8
+"""The format's limit of k * max(k, forms) * nodes."""
+STARTS = 60
+"""Random corners that are climbed from where there are too many to be listed."""
+LAST = 0.4
+"""The share of a time limit that is left for the last search over boxes."""
+ALWAYS = 100
+"""Boxes that are searched even after the time limit: without any there is no bound."""
+HALVINGS = 30
+"""Distances from the constant column that are tried: 1/2, 1/4, ..."""
+RIDGE = 30.0
+"""Where queries do not span all directions, (gap / RIDGE)^2 of these are added: a loss of about gap / RIDGE."""
+
 
 @dataclass(frozen=True)
 class QuadraticOverLinear(ColumnSum):
@@ -47,7 +81,7 @@ class QuadraticOverLinear(ColumnSum):
 
 def most_nodes(inputs: int, forms: int) -> int:
     """The most boxes of a tree that a checker reads; a search may exceed its limit by two."""
-    return budget.TESTS // (inputs * max(inputs, forms)) - 2
+    return TESTS // (inputs * max(inputs, forms)) - 2
 
 
 def criterion_of(utility: DesignUtility, gap: float) -> DesignCriterion:
@@ -58,7 +92,7 @@ def criterion_of(utility: DesignUtility, gap: float) -> DesignCriterion:
         if np.linalg.matrix_rank(queries) < len(queries):
             # Directions that no query needs may vanish in the limit, where M is singular: a small share of them is
             # kept.
-            ridge = (gap / budget.RIDGE) ** 2 * float(np.sum(queries**2))
+            ridge = (gap / RIDGE) ** 2 * float(np.sum(queries**2))
         return TraceCriterion(queries, float(utility.offset), ridge)
     if isinstance(utility, InverseDeterminant):
         return DeterminantCriterion()
@@ -75,7 +109,7 @@ def mixed_design(program: Program, columns: FloatArray, effort: SolveLimits) -> 
     if found is None:
         return None
     own = found.found
-    mass = np.where(found.mass > budget.KEPT * found.mass.max(), found.mass, 0.0)
+    mass = np.where(found.mass > KEPT * found.mass.max(), found.mass, 0.0)
     return (
         few_masses(columns, mass, utility.prior),
         -own.value,
@@ -100,7 +134,7 @@ def solve_design(program: Program, effort: SolveLimits) -> Answer:
     point, matrix = None, None
     master = _Master(columns, utility.prior, criterion, wanted, effort)
     stopped, level = "", 0
-    for _ in range(budget.ROUNDS):
+    for _ in range(ROUNDS):
         found = master.best()
         if found is None:
             break
@@ -163,7 +197,7 @@ def few_masses(columns: FloatArray, mass: FloatArray, prior: FloatArray) -> Floa
         return mass
     # Corners have two values: some entries of M follow from others.
     _, sizes, rows = np.linalg.svd(table, full_matrices=False)
-    rows = rows[sizes > budget.ALIKE * sizes[0]]
+    rows = rows[sizes > ALIKE * sizes[0]]
     share = vertex(np.ones(table.shape[1]), np.zeros(table.shape[1]), rows, rows.sum(axis=1))
     if share is None:
         return mass
@@ -183,8 +217,8 @@ class _Master:
     ) -> None:
         self.columns, self._prior, self._criterion, self._over = columns, prior, criterion, effort.stopped
         self._finest = max(min(1e-11, wanted * 1e-3), criterion.least)
-        self._tolerance = max(budget.FIRST if criterion.damped else 0.0, self._finest)
-        self._most, self._lowest = budget.MOST * len(columns), np.inf
+        self._tolerance = max(FIRST if criterion.damped else 0.0, self._finest)
+        self._most, self._lowest = MOST * len(columns), np.inf
         self._start: FloatArray | None = None
 
     def best(self) -> DesignPoint | None:
@@ -210,17 +244,17 @@ class _Master:
         if not grows:
             self._tolerance = self._finest
             return last > self._finest
-        left = max(excess, 0.0) / max(abs(value), budget.TINY)
+        left = max(excess, 0.0) / max(abs(value), TINY)
         stalls = value > self._lowest * (1 - 1e-3 * last)
-        aim = min(last * (budget.FINER if stalls else 1.0), budget.FINER * left)
-        self._tolerance = max(aim if aim > budget.NEARLY else 0.0, self._finest)
+        aim = min(last * (FINER if stalls else 1.0), FINER * left)
+        self._tolerance = max(aim if aim > NEARLY else 0.0, self._finest)
         self._most *= 2 if stalls and last == self._finest else 1
         self._lowest = min(self._lowest, value)
         return False
 
     def add(self, new: FloatArray, found: DesignPoint) -> None:
         """Add columns, and drop those of least mass."""
-        kept = found.mass > budget.KEPT * found.mass.max()
+        kept = found.mass > KEPT * found.mass.max()
         if kept.sum() > self._most:
             kept = found.mass >= np.sort(found.mass)[-self._most]
         self.columns = np.hstack([self.columns[:, kept], new])
@@ -255,7 +289,7 @@ class _Corners:
         return False
 
     def starts(self) -> FloatArray:
-        if self.every is not None and self.every.shape[1] <= budget.FEW:
+        if self.every is not None and self.every.shape[1] <= FEW:
             return self.every
         alone = np.eye(self.k, dtype=bool)
         random = np.random.default_rng(0)
@@ -272,18 +306,14 @@ class _Corners:
         columns = self.every
         if columns is None:
             self.turn += 1
-            columns = climbed_corners(table, self.gamma, budget.STARTS, self.turn)
+            columns = climbed_corners(table, self.gamma, STARTS, self.turn)
         mass = self.p @ columns
         height = np.einsum("xn,xn->n", columns, table @ columns)
         worst = float((height / mass**2).max())
         reduced = height / mass
         order = np.argsort(-reduced)
-        chosen = [i for i in order[: budget.ADDED * self.k] if reduced[i] > accept * 1e-3]
-        ties = (
-            [i for i in order[: budget.TIES] if reduced[i] > reduced[order[0]] - budget.TIED]
-            if reduced[order[0]] > 0
-            else []
-        )
+        chosen = [i for i in order[: ADDED * self.k] if reduced[i] > accept * 1e-3]
+        ties = [i for i in order[:TIES] if reduced[i] > reduced[order[0]] - TIED] if reduced[order[0]] > 0 else []
         new = columns[:, sorted(set(chosen) | set(ties))] if chosen else columns[:, :0]
         if self.every is not None or not new.size:
             # Without all corners this is an estimate of the bound; the proof decides.
@@ -294,7 +324,7 @@ class _Corners:
 class _Boxes:
     """Pricing on any other cone: climbing first, then boxes."""
 
-    levels = 1 + len(budget.BOXES)
+    levels = 1 + len(BOXES)
 
     def __init__(self, program: Program, effort: SolveLimits) -> None:
         self.forms = ColumnForms.of(program)
@@ -315,7 +345,7 @@ class _Boxes:
         rows = np.array([[float(entry) for entry in row] for row in cone_rows(cone)]).reshape(-1, self.k)
         found = []
         for unit in np.eye(self.k):
-            for halvings in range(1, budget.HALVINGS):
+            for halvings in range(1, HALVINGS):
                 pair = [1 + unit / 2**halvings, 1 - unit / 2**halvings]
                 if all((v[:, None] <= self.forms.ratios * v).all() and (rows @ v <= 0).all() for v in pair):
                     found += pair
@@ -325,7 +355,7 @@ class _Boxes:
     def hurried(self) -> bool:
         """Whether this must be the last pricing: the rest of the time is for its boxes."""
         left, limit = self.effort.remaining(), self.effort.time_limit
-        return left is not None and limit is not None and left < budget.LAST * limit
+        return left is not None and limit is not None and left < LAST * limit
 
     def price(
         self, forms: FloatArray, prices: FloatArray, accept: float, level: int
@@ -335,7 +365,7 @@ class _Boxes:
         utility = QuadraticOverLinear(table, self.p)
         pricer = self.pricer = BoxPricer(self.forms, utility, self.effort)
         if level == 0:
-            new = pricer.look(prices)[:, : budget.ADDED * self.k]
+            new = pricer.look(prices)[:, : ADDED * self.k]
             # Smaller gains are left to the boxes: a column without mass would be dropped and regenerated indefinitely.
             return np.inf, new[:, [pricer.reduced(v) > accept for v in new.T]], None
         key = prices.tobytes()
@@ -355,7 +385,7 @@ class _Boxes:
             # A proof of this size must still be written, and at least ALWAYS boxes are.
             left = self.effort.remaining()
             late = left is not None and left < PROVING * self.k * search.nodes
-            return bool(search.nodes > budget.ALWAYS and (late or self.effort.stopped()))
+            return bool(search.nodes > ALWAYS and (late or self.effort.stopped()))
 
         def enough() -> bool:
             gains = (value for value, _ in pricer.found.values())
@@ -366,7 +396,7 @@ class _Boxes:
         if level == self.levels:
             search.run(accept, Budget(nodes, over))
         else:
-            search.run(accept, Budget(min(budget.BOXES[level - 1], nodes), enough))
+            search.run(accept, Budget(min(BOXES[level - 1], nodes), enough))
         good = [v for value, v in pricer.found.values() if value > max(accept, 1e-11)]
         new = np.array(good).T if good else np.zeros((self.k, 0))
         return search.bound, new, search.tree

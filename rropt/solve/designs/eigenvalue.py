@@ -8,9 +8,21 @@ import numpy as np
 import scipy
 
 from rropt.program.cones import FloatArray
-from rropt.solve.designs.budget import ACCURACY, CLUSTER, FAINT, FINEST, LARGEST_MULTIPLICITY, LEAST_SHARE
 from rropt.solve.designs.criteria import Certified, DesignCriterion
 from rropt.solve.engine.budget import STEPS
+
+FAINT = 1e-13
+"""Factors of a share below this are left out."""
+CLUSTER = 1e-7
+"""Eigenvectors of a share below this are not counted in the largest eigenvalue's space."""
+FINEST = 1e-9, 1e-7
+"""Relative tolerances of the smoothing: weights of eigenvectors have an error of 1e-15 beside them."""
+LARGEST_MULTIPLICITY = 32
+"""Multiplicities above this are not polished: that takes the sixth power of them."""
+ACCURACY = 1e-11
+"""The barrier ends when it is below this share of the value."""
+LEAST_SHARE = 1e-3
+"""The polishing of weights ends where no larger share of a step stays inside its cone: rounding decides there."""
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,19 @@ import numpy as np
 import scipy
 
 from rropt.program.cones import FloatArray
-from rropt.solve.designs.budget import NEAR, ROUGH, SHRINK, SINGULAR, WARM
+from rropt.solve.designs.budget import ROUGH
 from rropt.solve.designs.criteria import Certified, DesignCriterion
 from rropt.solve.engine.budget import STEPS
+
+WARM = 0.1
+"""Where the barrier begins from known masses, as a share of where it begins without."""
+SHRINK = 0.1
+"""Each outer step multiplies mu by this."""
+NEAR = 0.5
+"""Up to this Newton decrement whole steps are taken, damped or not."""
+SINGULAR = 1e-12
+"""A design whose root of M has a smaller pivot beside its largest one does not count as one of full rank: rounding
+gives dependent columns pivots of 1e-14, and its risk would be 1e24."""
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ from rropt.prove.balls import PRICE_BITS, largest_end, unit_for
 from rropt.prove.certificates import Proof
 from rropt.prove.leaves import ColumnLeaves, Limits
 from rropt.prove.trees import EMPTY, column_dual, raised, raised_tree, written
-from rropt.solve.designs.budget import FORM_BITS, NODES, PLAIN, REPAIRS, WILD, WORK_BITS, YIELD_BITS
+from rropt.solve.designs.budget import PLAIN
 from rropt.solve.designs.corners import CornerNode, Corners, all_corners
 from rropt.solve.designs.criteria import DesignForms
 from rropt.solve.designs.designs import most_nodes
@@ -41,6 +41,19 @@ from rropt.solve.engine.boxes.tree import Box
 from rropt.solve.engine.budget import LISTED
 from rropt.solve.engine.method import Dual, ProofGoal, never
 from rropt.solve.engine.search import Budget, Search
+
+FORM_BITS = 52
+"""W is written as multiples of 2^-52: it need not be the best one."""
+WORK_BITS = 200
+"""Terms of a leaf are integers over 2^200, rounded upwards."""
+REPAIRS = Fraction(1, 2**40), Fraction(1, 2**30), Fraction(1, 2**20)
+"""What prices of forms that were made smaller are raised by, until their leaves hold."""
+NODES = 400_000
+"""Boxes of a proof at most: more take minutes to check."""
+WILD = 1e60
+"""Doubles lose the sums of squares of numbers beyond this."""
+YIELD_BITS = 78
+"""A bound that is not a rational is rounded down to a multiple of 2^-78."""
 
 Rows = tuple[tuple[Fraction, ...], ...]
 

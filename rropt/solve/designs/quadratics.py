@@ -12,10 +12,20 @@ from scipy import sparse
 
 from rropt.model.convex_terms import SQUARE
 from rropt.program.cones import FloatArray
-from rropt.solve.designs.budget import DOUBLINGS, LARGEST_MULTIPLIER, MARGINS, WORTH
 from rropt.solve.engine.boxes.search import ColumnForms
 from rropt.solve.engine.boxes.separable import BoxRelaxation, SeparableForms
 from rropt.solve.engine.boxes.tree import Box, BoxTree
+
+MARGINS = (0.1, 0.01)
+"""Pass by pass, the share of a form's range that its limits stay away from it: the less, the larger are the multipliers
+that show the rest to be empty, and the first pass makes what these must outweigh small."""
+DOUBLINGS = 4
+"""Multipliers that are tried to prove one part empty."""
+WORTH = 1e-3
+"""Limits are moved where chords then err less by this share of the bound."""
+LARGEST_MULTIPLIER = 2.0**18
+"""Multipliers that prove a part empty are below this, as larger ones would cost all others their digits in the
+certificate."""
 
 
 @dataclass(frozen=True)

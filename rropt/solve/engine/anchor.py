@@ -18,10 +18,13 @@ from rropt.program.cones import (
     cone_rows,
 )
 from rropt.program.programs import Linear, Program, Row
-from rropt.solve.engine.budget import PATIENCE, POSITIVE, SLACK
+from rropt.solve.engine.budget import PATIENCE, SLACK
 from rropt.solve.engine.lp import AGAIN, GAVE_UP, LpAnswer, LpModel
 from rropt.solve.engine.mean_rows import MeanModel, block_means
 from rropt.solve.engine.polyhedral import EntryModel, MatrixModel, entry_model
+
+POSITIVE = 1e-7
+"""A multiplier above this shows that its inequality is tight at every feasible point."""
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,16 @@ from rropt.program.design_utilities import DesignUtility, InverseDeterminant, In
 from rropt.program.limits import Sum
 from rropt.program.programs import ColumnSum, Information, Linear, Program, RowEntropy, Utility
 from rropt.program.worst_case import LeastInformation
-from rropt.solve.engine.budget import DOUBTFUL, LEAST, RISE, SINGULAR
+from rropt.solve.engine.budget import RISE
 from rropt.solve.engine.lp import LpModel
 from rropt.solve.engine.polyhedral import EntryModel
+
+LEAST = 1e-9
+"""Near a zero the slope of x log x is large; at one it is only its direction that counts."""
+SINGULAR = 1e12
+"""A condition number of the information matrix above this means that the frequencies are not identified."""
+DOUBTFUL = 2.0**-44
+"""A matrix whose least eigenvalue is below this share of the largest, for each row, may be singular."""
 
 Oracle = Callable[[FloatArray], FloatArray | None]
 """The best point for a linear function; None where there is none."""

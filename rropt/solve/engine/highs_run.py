@@ -16,7 +16,9 @@ from rropt.errors import InputError
 from rropt.io.clock import seconds_left
 from rropt.io.extras import need
 from rropt.program.cones import FloatArray
-from rropt.solve.engine.budget import DEAF
+
+DEAF = 0.5
+"""Seconds after which a HiGHS that ignores its time limit and its cancellation is abandoned."""
 
 _RUNNING: dict[int, Any] = {}
 _GIVEN: ContextVar[Mapping[str, Any] | None] = ContextVar("given", default=None)

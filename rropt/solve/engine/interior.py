@@ -11,7 +11,14 @@ import numpy as np
 import scipy
 
 from rropt.program.cones import FloatArray
-from rropt.solve.engine.budget import FEASIBLE, INSIDE, PIVOT, STEPS
+from rropt.solve.engine.budget import STEPS
+
+INSIDE = 0.98
+"""The share of the way to the border that a step may take: nearer to it, prices are less central."""
+PIVOT = 1e-9
+"""Entries of a column of the tableau that count as zero, relative to its largest."""
+FEASIBLE = 1e-9
+"""Residuals up to which a point counts as feasible: proofs repair what is left."""
 
 
 @dataclass(frozen=True)

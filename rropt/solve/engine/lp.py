@@ -12,8 +12,25 @@ from scipy import sparse
 from rropt.io.clock import seconds_left
 from rropt.io.extras import need
 from rropt.program.cones import FloatArray
-from rropt.solve.engine.budget import FEASIBILITY, LARGE, PASSES, PATIENCE, PLAIN, REFUSING, RERUN, SPREAD
+from rropt.solve.engine.budget import PATIENCE
 from rropt.solve.engine.highs_run import load_highs, run_in_thread
+
+FEASIBILITY = 1e-10
+"""The tightest tolerance that HiGHS takes, primal and dual: the proofs repair what is left."""
+PLAIN = 8
+"""Costs whose largest is between 2^-8 and 2^8 are handed over as they are; others are scaled, for tolerances are
+absolute."""
+SPREAD = 20
+"""Entries smaller than 2^-20 times the largest of their row or column do not count when a matrix is balanced."""
+PASSES = 2
+"""Passes over the rows and columns of a matrix that is balanced."""
+REFUSING = 1e15
+"""HiGHS refuses a model with an entry from this size on: such a matrix is balanced before."""
+RERUN = 60.0
+"""Seconds after which one of many small programmes is given up: they take milliseconds."""
+LARGE = 50_000
+"""Entries from which a programme may take longer than the time that is left: it runs in a thread of its own, where it
+can be abandoned."""
 
 GAVE_UP = "gave up"
 """The prefix of the status of a programme that HiGHS neither solved nor found infeasible, also not from a fresh

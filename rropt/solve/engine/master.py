@@ -14,10 +14,25 @@ from scipy import sparse
 
 from rropt.program.cones import FloatArray
 from rropt.program.programs import ChiSquare, ColumnSum, Information, Program
-from rropt.solve.engine.budget import BRIEF, CLOSE, DENSE, FAR, GAIN, KEPT, LOOSE, SHARE, TIGHT
+from rropt.solve.engine.budget import GAIN
 from rropt.solve.engine.interior import central_prices, vertex
 from rropt.solve.engine.lp import LpModel, cost_scale
 from rropt.solve.engine.method import Answer, Dual, MatrixDraft, SolveLimits, SolverClaim
+
+CLOSE = 0.75
+"""The share of the wanted gap at which to stop: the rest is for losses of rounding and proof."""
+BRIEF = 100_000
+"""Entries of a master that HiGHS solves again within milliseconds, without interruption."""
+DENSE = 128
+"""Rows from which an interior point solves the master: a simplex takes seconds, at times minutes, where many columns
+are nearly as good as the best."""
+SHARE, TIGHT, LOOSE = 1 / 16, 1e-12, 1e-8
+"""The gap of the interior point, as a share of the wanted one; and its limits, relative to the largest utility."""
+FAR = 16
+"""An interior point with this times the gap that it should have has failed."""
+KEPT = 12
+"""Columns the master keeps, for each input, before the idle half is dropped; twice as many after each drop without a
+gain, as dropped columns may be regenerated indefinitely."""
 
 
 @dataclass(frozen=True)

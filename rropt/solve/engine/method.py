@@ -21,7 +21,10 @@ from rropt.program.events import Event
 from rropt.program.programs import ColumnSum, Program
 from rropt.prove.certificates import Proof
 from rropt.prove.steps import Step
-from rropt.solve.engine.budget import GRACE, PROVING
+from rropt.solve.engine.budget import GRACE
+
+PROVING = 1.5
+"""Seconds after the end of the whole solve when proving must be over."""
 
 
 def ignore_progress(value: float | None, bound: float | None) -> None:

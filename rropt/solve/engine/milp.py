@@ -10,8 +10,11 @@ from scipy import sparse
 from rropt.io.clock import seconds_left
 from rropt.io.extras import need
 from rropt.program.cones import FloatArray
-from rropt.solve.engine.budget import INTEGER_FEASIBILITY
 from rropt.solve.engine.highs_run import load_highs, run_in_thread
+
+INTEGER_FEASIBILITY = 1e-7
+"""Tolerance on rows, bounds and integrality: solutions are made exact elsewhere. At 1e-9, its tightest, HiGHS calls
+programmes infeasible that have a solution."""
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,9 @@ import numpy as np
 
 from rropt.errors import Refusal
 from rropt.program.cones import CompleteCone, Cone, FloatArray, GraphCone, base_cone, cone_rows, reach
-from rropt.solve.engine.budget import NARROW
+
+NARROW = 2.0**-4
+"""Entries that differ by less than this share are handed over as differences."""
 
 
 def subset_sums(values: FloatArray) -> FloatArray:

@@ -16,9 +16,13 @@ from rropt.program.entropy_floors import ConcaveFloor, has_entropy
 from rropt.program.programs import Linear, Program, RowEntropy
 from rropt.solve.engine.method import Answer, Dual, MatrixDraft, Method, SolveLimits, SolverClaim
 from rropt.solve.engine.polyhedral import edge_table, farkas_candidate
-from rropt.solve.entropy.budget import NOTHING, STEEP
 from rropt.solve.entropy.gibbs import EntropyMultipliers, polished
 from rropt.solve.entropy.solvers import run, unsuited
+
+STEEP = 2.0**36
+"""A floor that leaves one point has no largest multiplier: this one, times the costs, is off by about 2^-37 of them."""
+NOTHING = 100.0
+"""exp(-100) is negligible beside a sum of at least one."""
 
 
 class ConicMethod(Method):

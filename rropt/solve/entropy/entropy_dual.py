@@ -20,8 +20,12 @@ from rropt.prove.balls import PRICE_BITS, price_of
 from rropt.prove.certificates import Proof
 from rropt.prove.trees import column_tests
 from rropt.solve.engine.method import Dual, ProofGoal
-from rropt.solve.entropy.budget import FAR, LEAST_WEIGHT
 from rropt.solve.entropy.gibbs import EntropyMultipliers
+
+LEAST_WEIGHT = 2.0**-200
+"""A multiplier of the floor below this is taken for zero."""
+FAR = -256
+"""Below this the format has exp(d) replaced by 2^-369, which is above it."""
 
 VERSION = 3
 """Of the format: the first with an entropy floor."""

@@ -14,7 +14,11 @@ import scipy
 from rropt.program.cones import FloatArray
 from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.programs import Information, Program
-from rropt.solve.entropy.budget import LARGEST, STARTS
+
+LARGEST = 400
+"""More multipliers than this are not searched for."""
+STARTS = (1.0, 1.05, 1.5, 0.8, 0.5, 3.0)
+"""First multipliers of the floor, in units of the one from which on every row has a Gibbs form."""
 
 
 @dataclass(frozen=True)

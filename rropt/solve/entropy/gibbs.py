@@ -19,7 +19,11 @@ from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.programs import Linear, Program, RowEntropy
 from rropt.solve.engine.budget import STEPS
 from rropt.solve.engine.method import ColumnMultipliers, Dual
-from rropt.solve.entropy.budget import ACTIVE, MOST_ROWS
+
+ACTIVE = 1e-7
+"""Inequalities with a multiplier below this, relative to the costs, are left as they are."""
+MOST_ROWS = 2_000
+"""Beyond this many coupling rows the Hessian costs too much."""
 
 
 @dataclass(frozen=True)

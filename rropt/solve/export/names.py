@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from rropt.declare.constraints import Constraint
 from rropt.program.cones import FreeCone, base_cone, cone_rows
 from rropt.program.programs import Program
-from rropt.solve.export.budget import LONGEST
+
+LONGEST = 60
+"""Characters of a part of a name; the LP format takes 255 for the whole."""
 
 
 def safe(labels: Iterable[str]) -> list[str]:

@@ -10,7 +10,9 @@ from rropt.errors import InputError, TooLarge
 from rropt.program.cones import CompleteCone, GraphCone, PolyhedralCone, base_cone, cone_rows
 from rropt.program.programs import Program
 from rropt.solve.engine.budget import LISTED
-from rropt.solve.export.budget import MOST
+
+MOST = 20_000
+"""Rays in one step of the enumeration."""
 
 Ray = tuple[Fraction, ...]
 

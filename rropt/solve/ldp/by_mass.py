@@ -12,8 +12,14 @@ from functools import cached_property
 import numpy as np
 
 from rropt.program.cones import FloatArray
-from rropt.solve.ldp.budget import MASSES, TARGETS, WEIGHTS
 from rropt.solve.ldp.knapsack import Knapsack
+
+MASSES = 4096
+"""Steps of the masses of sets."""
+TARGETS = 6
+"""Masses of which the best sets with each input, and without it, are looked for."""
+WEIGHTS = 0.7, 1.0, 1.4
+"""Weights less 1 of the sets that the scores of a table suit, relative to those of the universal bound."""
 
 
 def best_sets(knapsack: Knapsack, most: int) -> np.ndarray:

@@ -26,11 +26,21 @@ from rropt.prove.uninformative import or_entropy
 from rropt.solve.engine.budget import LEAF_BITS, WORK_BITS
 from rropt.solve.engine.curves import Curve, curve_of, down, has_curve, shares_of, up
 from rropt.solve.engine.method import Dual, ProofGoal, never
-from rropt.solve.ldp.budget import LISTED, LONG, NOISE, PROVING, TREE
 from rropt.solve.ldp.enumeration import Staircases
 from rropt.solve.ldp.pricing import LdpPricer, Node
 from rropt.solve.ldp.small import small_tree
 from rropt.solve.ldp.universal import attained_price, divided_price, few_masses
+
+PROVING = 200_000
+"""Nodes of one search of a proof at most."""
+TREE = 20_000
+"""Nodes of the tree of one output at most."""
+LISTED = 12
+"""Inputs up to which all corners are priced before prices that the search did not ask for are proved."""
+LONG = 1000
+"""Inputs from which on one number stands for prices that are proportional to the weights."""
+NOISE = 1e-14
+"""The error of the float search, for utilities of size 1."""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,9 @@ from rropt.program.programs import ColumnSum
 from rropt.solve.engine.curves import curve_class
 from rropt.solve.engine.master import Priced
 from rropt.solve.engine.rays import staircase, subset_sums
-from rropt.solve.ldp.budget import ADDED_OF_ALL
+
+ADDED_OF_ALL = 6
+"""Columns returned by one pricing, for each input."""
 
 
 @dataclass(frozen=True)

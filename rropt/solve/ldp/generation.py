@@ -15,12 +15,32 @@ from rropt.solve.engine.budget import ENUMERATED
 from rropt.solve.engine.curves import Curve, curve_of, shares_of
 from rropt.solve.engine.master import Priced, generate, of_groups, tie_groups
 from rropt.solve.engine.method import Answer, MatrixDraft, SolveLimits
-from rropt.solve.ldp.budget import ADDED, BALANCED, GROUPED, GROUPS, IN_A_SET, LARGEST, MERGED, NEAR, PRECISE, SEARCHES
 from rropt.solve.ldp.by_mass import best_sets
 from rropt.solve.ldp.enumeration import Staircases
 from rropt.solve.ldp.pricing import LdpPricer
 from rropt.solve.ldp.starts import balanced_sets, cyclic_sets, rotations, uneven_groups
 from rropt.solve.ldp.universal import attained_price, divided_price
+
+GROUPS = 32
+"""The number of groups of nearly equal mass into which light inputs are merged first, at least."""
+IN_A_SET = 4
+"""Groups in a set of the best mass, at least: fewer would not come near it."""
+GROUPED = 48
+"""Inputs up to which the first columns are those of single inputs."""
+BALANCED = 2
+"""Balanced sets to start from, for each input and mass."""
+PRECISE, NEAR = 2e-4, 1e-3
+"""The mass of balanced sets is precise to the first, and to the second relative to the w of the best sets: the loss is
+half its square."""
+MERGED = 0.8
+"""Groups are made where they are at most this share of the inputs."""
+LARGEST = 2048
+"""Inputs up to which columns are generated for each of them: their table has some ten times its square of cells."""
+SEARCHES = (0.125, 160), (0.35, 200_000)
+"""For each level the share of the wanted gap that is enough, and the nodes of a search at most: the first comes with
+columns of each mass, the second where they are none."""
+ADDED = 3
+"""Columns added a round, for each input."""
 
 
 def solve_ldp(program: Program, effort: SolveLimits) -> Answer:

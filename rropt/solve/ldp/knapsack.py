@@ -22,7 +22,11 @@ import numpy as np
 
 from rropt.program.cones import FloatArray
 from rropt.solve.engine.curves import Curve
-from rropt.solve.ldp.budget import STEEPEST, STEPS
+
+STEEPEST = 1e6
+"""Slopes beyond this only show that no set of a part has so small a weight."""
+STEPS = 200
+"""Steps of one search for a slope at most; a handful are usual."""
 
 
 @dataclass(eq=False)

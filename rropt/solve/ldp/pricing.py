@@ -17,9 +17,13 @@ from rropt.program.cones import FloatArray
 from rropt.solve.engine.curves import Curve
 from rropt.solve.engine.method import never
 from rropt.solve.engine.search import Budget, Cell, Search, Serial
-from rropt.solve.ldp.budget import CELLS, FEWEST, MOST
 from rropt.solve.ldp.knapsack import Knapsack, Parts
 from rropt.solve.ldp.universal import few_masses
+
+FEWEST, MOST = 16, 512
+"""Nodes that are split together: half of those that there are, within these limits."""
+CELLS = 100_000
+"""Nodes times inputs that are split together, at most: more would fall out of the processor's cache."""
 
 WAYS: tuple[Literal["input", "count", "weight"], ...] = ("input", "count", "weight")
 

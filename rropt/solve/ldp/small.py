@@ -8,8 +8,11 @@ from dataclasses import dataclass
 
 from rropt.program.cones import FloatArray
 from rropt.solve.engine.curves import Curve
-from rropt.solve.ldp.budget import LEAVES
 from rropt.solve.ldp.pricing import Found, Node, Split
+
+LEAVES = 8
+"""Leaves for each input, at most, of a tree without limits on number and weight: the checker takes longer for a larger
+one than a search for a smaller one does."""
 
 
 def small_tree(p: FloatArray, curve: Curve, a: FloatArray, best: float, accept: float) -> Found | None:

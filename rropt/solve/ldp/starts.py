@@ -8,7 +8,16 @@ that together cover all inputs equally often come very close to the universal bo
 import numpy as np
 
 from rropt.program.cones import FloatArray
-from rropt.solve.ldp.budget import CLOSERS, ENDS, MISSED, UNEVEN
+
+CLOSERS = 512
+"""Inputs of which all pairs are tried as the last two of a set."""
+ENDS = 64
+"""Pairs that are compared by how often they are covered, at most."""
+MISSED = 0.5
+"""What a set that was not found counts for its first input, in coverages."""
+UNEVEN = 6.0
+"""The largest of the masses of groups over the smallest: sums of equal groups would miss the mass that is wanted by up
+to half a group, and the largest groups need small ones beside them."""
 
 
 def balanced_sets(p: FloatArray, mass: float, count: int, tolerance: float) -> np.ndarray:

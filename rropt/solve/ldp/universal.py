@@ -7,7 +7,9 @@ import numpy as np
 from rropt.program.cones import FloatArray
 from rropt.solve.engine.budget import HALVED
 from rropt.solve.engine.curves import Curve
-from rropt.solve.ldp.budget import LARGEST_WEIGHT
+
+LARGEST_WEIGHT = 20_000
+"""Sets of inputs have few different masses where the weights' total, in units, is at most this."""
 
 
 def few_masses(weights: tuple[int, ...]) -> bool:

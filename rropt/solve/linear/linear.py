@@ -18,7 +18,17 @@ from rropt.solve.engine.mean_rows import MeanModel, block_means
 from rropt.solve.engine.method import Answer, ColumnMultipliers, Dual, MatrixDraft, Method, SolveLimits, SolverClaim
 from rropt.solve.engine.polyhedral import EntryModel, entry_model, farkas_candidate, signed_costs
 from rropt.solve.linear.angular import Graph, least_cost
-from rropt.solve.linear.budget import FEW, LEFT, LEVELS, MOST, ROUNDS
+
+ROUNDS = 200
+"""Rounds of new events at most."""
+FEW = 1024
+"""Entries up to which HiGHS solves a programme over a graph: its vertices are sparser, and it takes little longer."""
+MOST = 20_000_000
+"""Edges of all columns together, above which the interior point would take gigabytes."""
+LEVELS = 1e-6, 100.0
+"""The logs of ratios between which the interior point keeps its digits."""
+LEFT = 0.25
+"""The share of the wanted gap that is left to the interior point: the rest is for rounding."""
 
 F = TypeVar("F")
 

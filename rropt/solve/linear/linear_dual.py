@@ -26,7 +26,9 @@ from rropt.solve.engine.budget import PATIENCE
 from rropt.solve.engine.lp import LpModel
 from rropt.solve.engine.method import Dual, ProofGoal
 from rropt.solve.engine.polyhedral import edge_table
-from rropt.solve.linear.budget import FINE
+
+FINE = 88
+"""Residuals are raised to multiples of 2^-88, which costs less than the rounding of the shift."""
 
 Number = Fraction | int
 Entry = tuple[int, Fraction]

@@ -18,26 +18,30 @@ from rropt.solve.engine.curves import has_curve
 from rropt.solve.engine.method import Answer, Dual, MatrixDraft, SolveLimits, SolverClaim
 from rropt.solve.engine.polyhedral import EntryModel, entry_model, farkas_candidate
 from rropt.solve.engine.search import Budget, Search
-from rropt.solve.matrix.budget import (
-    BOXES,
-    CHUNK,
-    CLIMBS,
-    COUNTED,
-    FIRST,
-    KICKED,
-    KICKING,
-    LATER,
-    NEARLY_EQUAL,
-    PATIENCE,
-    PIECE,
-    PROVING,
-    TANGENTS,
-    WORK,
-)
+from rropt.solve.matrix.budget import COUNTED, FIRST, LATER, PIECE
 from rropt.solve.matrix.cells import ColumnCells
 from rropt.solve.matrix.corners import listable
 from rropt.solve.matrix.counts import CountCells, countable
 from rropt.solve.matrix.search import MatrixRelaxation
+
+CLIMBS = 40
+"""Random directions from which local maxima are climbed to before the search."""
+CHUNK = 500
+"""Boxes between two reports of progress."""
+PATIENCE, WORK = 5, 400_000
+"""Kicks end after this many without a better matrix for each of its entries, if that is at most WORK entries in all."""
+KICKING = 0.5
+"""The share of a time limit after which the first kicks end."""
+KICKED = 3
+"""A kick changes about one output in so many, at most."""
+NEARLY_EQUAL = 1.021
+"""Below this ratio the gains of corners are lost in the tolerances of a solver; entries are branched on instead."""
+BOXES = 8
+"""And so many times where the tree of an output divides its columns into boxes."""
+TANGENTS = 3
+"""A proof takes so many times as long where something is given."""
+PROVING = 2e-4
+"""Seconds that the proof of a cell takes to be written and checked, for each entry of the matrix."""
 
 
 def by_corners(program: Program) -> bool:

@@ -24,11 +24,15 @@ from rropt.prove.balls import PRECISION, PRICE_BITS, unit_for
 from rropt.prove.certificates import Proof
 from rropt.prove.trees import spread
 from rropt.solve.engine.method import Dual, ProofGoal, never
-from rropt.solve.matrix.budget import MARGINS, SPARE
 from rropt.solve.matrix.cells import ColumnCell
 from rropt.solve.matrix.corner_trees import CornerTrees, Sides
 from rropt.solve.matrix.count_proof import CountWriter
 from rropt.solve.matrix.counts import CountCell
+
+MARGINS = (1e-13, 1e-11, 1e-9, 1e-7)
+"""Shares of the bound that prices are raised by, the next where one is too little for the exact tests."""
+SPARE = 0.01
+"""The share of what a search left open by which the bound may be larger."""
 
 VERSION = 6
 """The version of the format that has corner-trees."""

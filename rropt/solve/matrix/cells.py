@@ -20,8 +20,17 @@ from rropt.program.programs import BayesGain, Linear, Program
 from rropt.prove.balls import grid
 from rropt.solve.engine.lp import LpModel
 from rropt.solve.engine.search import Cell, OneByOne
-from rropt.solve.matrix.budget import ADDED, CLOSED, DEAR, EXACT, INNER, KEPT, PART, REMEMBERED, ROUNDS
+from rropt.solve.matrix.budget import CLOSED, DEAR, INNER, PART, ROUNDS
 from rropt.solve.matrix.corners import Corners, corners_of
+
+ADDED = 4
+"""Corners added a round for each output."""
+KEPT = 6
+"""A cell hands at most so many corners for each row of its programme on to its parts."""
+EXACT = 1e-9
+"""Points closer than this to an end of a box are at that end."""
+REMEMBERED = 1 << 26
+"""Corners whose utilities are kept for further prices, in all boxes together."""
 
 
 @dataclass(slots=True, eq=False)

@@ -18,7 +18,10 @@ from rropt.exact import ball, rational_text
 from rropt.program.cones import FloatArray
 from rropt.program.programs import ChiSquare, Divergence, Information, Program
 from rropt.prove.balls import grid
-from rropt.solve.matrix.budget import BISECTIONS, MOST, PASSES
+from rropt.solve.matrix.budget import MOST
+
+PASSES, BISECTIONS = 2, 14
+"""Passes over several tangents, and halvings for each, until they are near the best ones."""
 
 
 class Sides(NamedTuple):

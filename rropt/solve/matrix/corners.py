@@ -12,7 +12,9 @@ from rropt.program.cones import FloatArray
 from rropt.program.programs import BayesGain, ColumnSum, Divergence, Information
 from rropt.solve.engine.budget import LISTED
 from rropt.solve.engine.rays import subset_sums
-from rropt.solve.matrix.budget import QUOTIENT_ROUNDS
+
+QUOTIENT_ROUNDS = 30
+"""Steps of a quotient of two linear forms at most: each rises, and it ends after three or four."""
 
 
 class Corners(ABC):

@@ -16,9 +16,12 @@ from rropt.program.cones import CompleteCone
 from rropt.program.programs import Divergence, Information, Program
 from rropt.prove.balls import unit_for
 from rropt.prove.trees import spread
-from rropt.solve.matrix.budget import AT_ONCE, MOST
+from rropt.solve.matrix.budget import MOST
 from rropt.solve.matrix.corner_trees import CornerTrees, Sides
 from rropt.solve.matrix.counts import Condition, CountCell, measure
+
+AT_ONCE = 8
+"""Elements of the tree of a box that sets with a price divide, before it is divided itself."""
 
 Limits = tuple[tuple[int, Fraction], ...]
 

@@ -23,22 +23,26 @@ from rropt.program.programs import Divergence, Program
 from rropt.prove.balls import grid
 from rropt.solve.engine.lp import LpModel
 from rropt.solve.engine.search import Cell, OneByOne
-from rropt.solve.matrix.budget import (
-    CLOSED,
-    COUNTED,
-    DEAR,
-    FRESH,
-    GRIDS,
-    LISTS,
-    NARROW,
-    PART,
-    POINTS,
-    PREFERRED,
-    ROUNDS,
-    TOGETHER,
-    TRIED,
-    WHOLE,
-)
+from rropt.solve.matrix.budget import CLOSED, COUNTED, DEAR, PART, ROUNDS
+
+LISTS = 1 << 19
+"""The most corners that are listed."""
+GRIDS = 4
+"""Lists of corners that are kept."""
+POINTS = 400
+"""Columns that a cell hands on to its parts."""
+FRESH = 20
+"""Columns added a round."""
+TRIED = 4
+"""Splits that are tried before one is made."""
+TOGETHER = (3.0, 1.5, 1.0, 0.7)
+"""How much is thought of a split by one entry, by two and by three together, and by an entry at a second limit."""
+PREFERRED = 0.1
+"""A split is as good as the lesser fall of its two bounds, and this share of the other one."""
+WHOLE = 1e-6
+"""A number of outputs is whole where it is as near to an integer."""
+NARROW = 1e-3
+"""Limits nearer to one another, relatively, are not divided."""
 
 Region = tuple[tuple[int, float], ...]
 """The columns b with b_x >= c for all (x, c)."""

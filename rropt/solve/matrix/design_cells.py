@@ -22,19 +22,25 @@ from rropt.solve.engine.climb import worth
 from rropt.solve.engine.lp import LpModel
 from rropt.solve.engine.polyhedral import entry_model
 from rropt.solve.engine.search import Cell, OneByOne
-from rropt.solve.matrix.budget import (
-    CORNERS,
-    COSTLY,
-    EDGE,
-    FAINT,
-    INNER,
-    LACKING,
-    LARGEST,
-    SHARPER,
-    SMALLEST,
-    STEPS_BACK,
-)
+from rropt.solve.matrix.budget import INNER
 from rropt.solve.matrix.design_programme import BlockProgramme, Solved
+
+CORNERS = 1024
+"""Corners of all columns at most."""
+SMALLEST = 1e-12
+"""M counts as singular below this share of its largest eigenvalue."""
+FAINT = 1e-9
+"""Factors of a share below this are left out."""
+LACKING = 1e-6
+"""What a mixture may miss of its rows to be a matrix."""
+EDGE = 1e-12
+"""A matrix is better where its value is, by this share."""
+COSTLY = 1e4
+"""What a unit costs that a cell's best mixture lacks of the rows, for each unit of the best risk."""
+LARGEST = 1e9
+"""Multipliers beyond this are those of a solver that failed."""
+STEPS_BACK, SHARPER = 16, 0.5
+"""Programmes of a climb, and the share by which the box around the best matrix shrinks where none is better."""
 
 
 def by_forms(program: Program) -> bool:

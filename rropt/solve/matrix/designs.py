@@ -10,8 +10,13 @@ from rropt.program.programs import Linear, Program
 from rropt.solve.engine.method import Answer, Dual, MatrixDraft, SolveLimits, SolverClaim
 from rropt.solve.engine.polyhedral import farkas_candidate
 from rropt.solve.engine.search import Budget, Search
-from rropt.solve.matrix.budget import LARGEST_TREE, PIECE, WRITING
+from rropt.solve.matrix.budget import PIECE
 from rropt.solve.matrix.design_cells import DesignBounds, DesignCells
+
+LARGEST_TREE = 20_000
+"""Cells at most."""
+WRITING = 5e-6
+"""Seconds that the proof of a cell takes to be written and checked, for each input of each corner."""
 
 
 def solve_risks(program: Program, effort: SolveLimits, start: FloatArray | None) -> Answer:

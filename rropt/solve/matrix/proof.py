@@ -21,7 +21,9 @@ from rropt.prove.leaves import ColumnLeaf, ColumnLeaves, Limits
 from rropt.prove.trees import branch_tree, leaves_below, spread
 from rropt.solve.engine.boxes.tree import MatrixBox
 from rropt.solve.engine.method import Dual, ProofGoal
-from rropt.solve.matrix.budget import LOWEST
+
+LOWEST = -100
+"""The least excess of an empty leaf that is written: low enough not to matter."""
 
 
 def prove_matrices(program: Program, dual: Dual) -> Proof | None:

@@ -19,7 +19,12 @@ from rropt.solve.engine.boxes.tree import MatrixBox
 from rropt.solve.engine.lp import LpModel
 from rropt.solve.engine.polyhedral import EntryModel, entry_model
 from rropt.solve.engine.search import OneByOne
-from rropt.solve.matrix.budget import EMPTY, INNER, LADDER
+from rropt.solve.matrix.budget import INNER
+
+EMPTY = 1e-12
+"""Columns with less mass than this have no point worth splitting at."""
+LADDER = 4.0 ** np.arange(-2, 7)
+"""Sizes of the multiples of a ray that are tried on an empty node: large ones would cost the others their digits."""
 
 
 class MatrixRelaxation(OneByOne[MatrixBox]):

@@ -16,10 +16,16 @@ from rropt.program.cones import FloatArray
 from rropt.solve.engine.interior import central_prices
 from rropt.solve.engine.lp import LpModel
 from rropt.solve.engine.master import as_sparse
-from rropt.solve.metric.budget import BALANCED, PART, SMALL
 from rropt.solve.metric.cells import LabelCell, lowest
 from rropt.solve.metric.labels import IntArray
 from rropt.solve.metric.search import LabelRelaxation, LabelSearch
+
+BALANCED = 40
+"""Prices that are tried at most."""
+PART = 10
+"""A master may leave open the gap wanted over this."""
+SMALL = 1000
+"""A row is scaled by its excess, or by this part of the largest where that is more: HiGHS keeps rows to 1e-7 of it."""
 
 
 def balance(

@@ -11,9 +11,12 @@ import numpy as np
 
 from rropt.solve.engine.budget import CLIMB_STEPS, GAIN
 from rropt.solve.engine.method import never
-from rropt.solve.metric.budget import ROOM, STARTS
+from rropt.solve.metric.budget import ROOM
 from rropt.solve.metric.labels import IntArray
 from rropt.solve.metric.search import LabelRelaxation
+
+STARTS = 100
+"""Known labellings from which to climb, those first that exceed the prices most."""
 
 
 def climb(relaxation: LabelRelaxation, known: IntArray, stop: Callable[[], bool] = never) -> IntArray:

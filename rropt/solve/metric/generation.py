@@ -9,10 +9,18 @@ from rropt.program.programs import ColumnSum, Program
 from rropt.solve.engine.master import Priced, generate
 from rropt.solve.engine.method import Answer, Dual, SolveLimits
 from rropt.solve.metric.balance import balance
-from rropt.solve.metric.budget import ENOUGH, FOR_BOUND, FOR_PROOF, NEAR
 from rropt.solve.metric.climb import climb
 from rropt.solve.metric.labels import IntArray, Labels
 from rropt.solve.metric.search import LabelPricer, LabelRelaxation
+
+FOR_PROOF = 0.15
+"""The share of a time limit that is left for the flows of the proof."""
+FOR_BOUND = 0.4
+"""The share of a time limit that is left for the bound of a search that has not ended, and for its proof."""
+NEAR = 0.01
+"""The share of the value within which these cells need not be bounded better."""
+ENOUGH = 0.05
+"""The share of the value above which a search that has not ended is bounded by these cells as well."""
 
 
 def solve_labels(program: Program, utility: ColumnSum, labels: Labels, effort: SolveLimits) -> Answer:

@@ -19,16 +19,21 @@ from scipy import sparse
 from rropt.exact import cleared
 from rropt.program.cones import FloatArray, GraphCone, reach
 from rropt.program.programs import Information, Program
-from rropt.solve.metric.budget import (
-    CUT_TOGETHER,
-    ENDLESS,
-    LEAST,
-    LONGEST,
-    MOST_INPUTS,
-    MOST_NODES,
-    MOST_OF_A_TREE,
-    SCALE,
-)
+
+CUT_TOGETHER = 2000
+"""Labels of the cells that one flow bounds together: more take longer paths, fewer take more calls."""
+MOST_INPUTS = 512
+"""Inputs of a proof by labels at most."""
+MOST_NODES, MOST_OF_A_TREE = 10_000, 100_000
+"""Inputs and labels of one graph: finer lengths make it too large."""
+LEAST = 0.1
+"""The least unit: below it all columns are nearly alike, and what they are worth is lost in the rounding of a flow."""
+LONGEST = 500.0
+"""The log of the largest ratio of a column, so that all entries are floats."""
+SCALE = 2.0**29
+"""What all capacities out of the source come to: SciPy's flows are integers of 32 bits."""
+ENDLESS = 2**30
+"""A capacity above all of them; a flow can still be added to it."""
 
 IntArray = np.ndarray[Any, np.dtype[np.int64]]
 

@@ -23,10 +23,20 @@ from rropt.solve.engine.boxes.tree import BoxTree
 from rropt.solve.engine.budget import ROUNDED
 from rropt.solve.engine.curves import short
 from rropt.solve.engine.method import Dual, ProofGoal
-from rropt.solve.metric.budget import BATCH, BOXED, FINER, FLOWS, LEAST_RAISE, RAISES, TANGENT_BITS, UNIT
+from rropt.solve.metric.budget import BATCH, BOXED
 from rropt.solve.metric.cells import LabelCell
 from rropt.solve.metric.labels import ClosureGraph, IntArray, Labels, together
 from rropt.solve.metric.search import LabelPricer, LabelRelaxation, LabelSearch
+
+UNIT, FINER = 2**36, 10
+"""Flows are counted in one over UNIT, and in up to FINER bits more where an input is rarer than in a uniform prior."""
+TANGENT_BITS = 30
+"""Tangents are rounded to a share of one over two to this: columns of rare inputs have masses, and tangents, of
+1e-9."""
+FLOWS = 2
+"""Flows of a leaf at most: a second one starts from the first, and its rounding is finer."""
+LEAST_RAISE, RAISES = 1e-4, 2
+"""The least share tried of the raise of all prices that surely bounds a leaf, and the factor from one to the next."""
 
 VERSION = 6
 """The version of the format that has labels."""

@@ -21,20 +21,26 @@ from rropt.program.programs import Information, Program
 from rropt.solve.engine.budget import GAIN
 from rropt.solve.engine.method import never
 from rropt.solve.engine.search import Budget, MaximumSearch, OneByOne, Serial
-from rropt.solve.metric.budget import (
-    BATCH,
-    EXACT,
-    MANY,
-    MOST_LIMITS,
-    MOST_MET,
-    MOST_OPERATIONS,
-    ROOM,
-    TANGENTS,
-    TOLERATED,
-)
+from rropt.solve.metric.budget import BATCH, ROOM
 from rropt.solve.metric.cells import LabelCell, lowest
 from rropt.solve.metric.forest import Forest
 from rropt.solve.metric.labels import Closures, IntArray, Labels, together
+
+TANGENTS = 12
+"""Cuts of one cell at most."""
+EXACT = 1e-15
+"""A distance of floats that no further tangent lessens."""
+MOST_MET = 4000
+"""Labellings of a search that climbs at the next prices start from, at most."""
+MOST_LIMITS = 20_000_000
+"""Inputs times cells of one search."""
+MOST_OPERATIONS = 1.9e8
+"""What the checker may need for the leaves of a proof, by the table of the certificate format; it stops at 2e8, and the
+rest of a certificate takes some."""
+TOLERATED = 4
+"""The largest share of what may stay open by which a known column may exceed its price."""
+MANY = 4
+"""Columns worth adding, one for so many inputs, after which a search ends at once."""
 
 
 @dataclass(frozen=True)

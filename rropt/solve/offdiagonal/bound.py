@@ -18,8 +18,15 @@ import numpy as np
 
 from rropt.program.cones import FloatArray
 from rropt.solve.offdiagonal.boxes import Boxes, Intervals, best_pairs, intervals, reach
-from rropt.solve.offdiagonal.budget import MARGIN, ROUNDS, STEPS, WORTH
+from rropt.solve.offdiagonal.budget import MARGIN
 from rropt.solve.offdiagonal.vertices import scaled
+
+STEPS = 60
+"""Cutting planes in nu for one bound; a handful is the rule."""
+ROUNDS = 8
+"""Points Ch tried for one bound."""
+WORTH = 0.02
+"""The share of the possible gain that cutting an input must reach, and a further step in nu or Ch."""
 
 
 @dataclass

@@ -19,8 +19,13 @@ from rropt.prove.balls import LARGEST, PRECISION, PRICE_BITS, SLACK, max_of, rat
 from rropt.prove.certificates import Proof
 from rropt.prove.trees import EMPTY as LOWEST, branch_tree, written
 from rropt.solve.engine.method import Dual, ProofGoal, SolveLimits
-from rropt.solve.offdiagonal.budget import CUT_BITS, OWN_NODES
 from rropt.solve.offdiagonal.search import SHARED, OffDiagonalAnswer, OffDiagonalSearch, Part, Way
+
+CUT_BITS = 72
+"""Cuts and points are multiples of 2^-72: at k = 10,000 the numbers themselves are about 2^-13, and limits on them are
+parted by little more than 2^-40."""
+OWN_NODES = 6000
+"""Nodes of a search that is made for a proof alone."""
 
 EMPTY = arb(LOWEST)
 """The number that stands for minus infinity where a leaf is empty."""

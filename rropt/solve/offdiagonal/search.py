@@ -19,9 +19,15 @@ from rropt.solve.engine.method import never
 from rropt.solve.engine.search import Budget, Cell, Search, Serial
 from rropt.solve.offdiagonal.bound import Bounder
 from rropt.solve.offdiagonal.boxes import Boxes, others_high, others_low, reach
-from rropt.solve.offdiagonal.budget import CELLS, ROUGH, WON_ANYWAY
 from rropt.solve.offdiagonal.starts import best_of, one_information, snapped, starts
 from rropt.solve.offdiagonal.vertices import box, extremes
+
+CELLS = 1 << 16
+"""Boxes bounded in one call, times inputs: what keeps numpy busy without filling memory."""
+WON_ANYWAY = 1e-3
+"""Added to the gain of each half, so that closing one half counts even where the other gains nothing."""
+ROUGH = 2e-2
+"""Where nothing wins more than this, the input with the worst tangent is cut: that wins late, and then all at once."""
 
 Way = Literal["C", "s", "M"] | int
 Range = tuple[float, float]

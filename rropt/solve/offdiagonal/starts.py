@@ -8,8 +8,11 @@ import math
 import numpy as np
 
 from rropt.program.cones import FloatArray
-from rropt.solve.offdiagonal.budget import FEW, SOME
 from rropt.solve.offdiagonal.vertices import box, information, raised, scaled, vertex_kinds
+
+FEW, SOME = 48, 24
+"""Largest k at which every input is tried as the one outside the box, and how many inputs at either end of the order by
+prior are tried at a larger one."""
 
 
 def one_information(off_diagonal: FloatArray, prior: FloatArray) -> float:

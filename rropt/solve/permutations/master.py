@@ -14,7 +14,11 @@ from rropt.program.programs import Linear, Program
 from rropt.solve.engine.lp import LpModel
 from rropt.solve.engine.method import SolveLimits
 from rropt.solve.engine.polyhedral import EntryModel, entry_model
-from rropt.solve.permutations.budget import PRICED, WORTH
+
+PRICED = 1 << 52
+"""Scores are priced as multiples of their largest over this."""
+WORTH = 1e-10
+"""A permutation whose reduced price is less than this times the scores is not added."""
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,14 @@ from rropt.program.permutation_mixtures import Mixture
 from rropt.program.programs import Program, Row, RowEntropy
 from rropt.solve.engine.method import Answer, Method, MixedWeights, SolveLimits, SolverClaim
 from rropt.solve.engine.milp import solve_milp
-from rropt.solve.permutations.budget import CHOICES, ELASTIC, LEAST
 from rropt.solve.permutations.master import Master, Mixed, linear, whole
+
+ELASTIC = 1e-8
+"""Rows that are violated by more than this cannot be satisfied."""
+CHOICES = 1_000
+"""Permutations that the integer programme chooses from, at most."""
+LEAST = 1e-9
+"""A weight below this counts as zero."""
 
 
 class MixturesMethod(Method):

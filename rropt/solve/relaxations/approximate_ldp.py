@@ -22,8 +22,19 @@ from rropt.solve.approximate_ldp.moments import best_moments
 from rropt.solve.engine.climb import Oracle, Vertices, climb_matrix
 from rropt.solve.engine.method import Answer, Dual, Method, SolveLimits, SolverClaim, solve_part
 from rropt.solve.engine.polyhedral import entry_model
-from rropt.solve.relaxations.budget import ADDED, ENTRIES, GAINED, LONGEST, PURE, ROUNDS, TRUTH_STEPS
+from rropt.solve.relaxations.budget import LONGEST, ROUNDS
 from rropt.solve.relaxations.local import LOCAL, LocalSearch
+
+TRUTH_STEPS = 30
+"""Steps to the best share of the truth at most."""
+PURE = 0.3
+"""The share of the time for the mechanism of pure privacy."""
+GAINED = 1e-10
+"""A step that gains less is the last one."""
+ENTRIES = 512
+"""Up to so many entries there are linear programmes: beyond, one takes minutes."""
+ADDED = 4
+"""Events added a round, for each input."""
 
 
 class ApproximateLdpMethod(Method):

@@ -25,8 +25,10 @@ from rropt.solve.matrix.branch import by_columns, by_corners, solve_matrices
 from rropt.solve.matrix.design_cells import by_forms
 from rropt.solve.matrix.designs import solve_risks
 from rropt.solve.offdiagonal.branch import solve_off_diagonals
-from rropt.solve.relaxations.budget import CLIMBING
 from rropt.solve.relaxations.local import LocalSearch
+
+CLIMBING = 0.1
+"""The share of a time limit after which the local search for a risk ends."""
 
 
 class BranchMethod(Method):

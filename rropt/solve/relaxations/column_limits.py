@@ -27,21 +27,21 @@ from rropt.solve.engine.climb import Oracle, Vertices
 from rropt.solve.engine.method import AUTO, Answer, MatrixDraft, SolveLimits, solve_part, unanswered
 from rropt.solve.engine.polyhedral import entry_model
 from rropt.solve.relaxations.approximate_ldp import any_outputs
-from rropt.solve.relaxations.budget import (
-    EXCEEDED,
-    LIFTING,
-    LIFTS,
-    LISTED,
-    LONGEST,
-    MOST_DIVERGING,
-    NEARBY,
-    ROUGHLY,
-    SEARCHES,
-    SEARCHING,
-    SHORTEST,
-)
+from rropt.solve.relaxations.budget import LONGEST, SEARCHING, SHORTEST
 from rropt.solve.relaxations.composed import ComposedMethod, left_from_now
 from rropt.solve.relaxations.local import LocalSearch
+
+LIFTING, LIFTS, ROUGHLY, LISTED = 0.7, 4, 0.05, 30
+"""The share of a time limit for bounds, the rounds of forms at most, the share of what is left that each takes but the
+last, and the rounds where rays are listed."""
+MOST_DIVERGING = 6
+"""Inputs of a problem with divergences at most: each pair of them is an input of its own, in both directions."""
+NEARBY = 16
+"""Forms of one divergence are alike where the logarithms of their slopes differ by less than 1/16 or so."""
+EXCEEDED = 1e-9
+"""A matrix that exceeds a limit by less keeps it: the rounding moves it that far."""
+SEARCHES = 3
+"""Local searches, each from several random directions."""
 
 
 class ColumnLimitsMethod(ComposedMethod):

@@ -23,6 +23,17 @@ from rropt.solve.engine.method import SolveLimits
 from rropt.solve.export.convex import convex_problem
 from rropt.solve.relaxations import budget
 
+MOST_POWERS = 40_000
+"""Powers of entries, k * k * m for each divergence, that a conic programme has at most."""
+ORDER_ROUNDS = 6
+"""Programmes at most where all orders of a divergence are limited: each has one order more."""
+KEPT = 1e-7
+"""A matrix of the conic solver that exceeds a divergence by less keeps it."""
+APART = 1e-3
+"""Orders that are nearer than this are not both stated."""
+FLAT = 1.02
+"""Orders below this are stated as a relative entropy."""
+
 
 @dataclass(frozen=True)
 class ConicOptimum:
@@ -41,11 +52,11 @@ def conic_optimum(program: Program, effort: SolveLimits) -> ConicOptimum | None:
     every = () if notions is None else notions.notions
     pairs = [one for one in every if isinstance(one, PairNotion)]
     width = 0 if program.outputs is None else len(program.outputs)
-    if not width or len(pairs) * program.size**2 * width > budget.MOST_POWERS:
+    if not width or len(pairs) * program.size**2 * width > MOST_POWERS:
         return None
     stated = [list(one.first_orders) for one in pairs]
     best: tuple[float, ConicOptimum] | None = None
-    for _ in range(budget.ORDER_ROUNDS if pairs else 1):
+    for _ in range(ORDER_ROUNDS if pairs else 1):
         found = _solved(program, [*zip(pairs, stated, strict=True)], every, effort)
         if found is None:
             break
@@ -53,13 +64,13 @@ def conic_optimum(program: Program, effort: SolveLimits) -> ConicOptimum | None:
         worst = max(missed, default=0.0)
         if best is None or worst < best[0]:
             best = worst, found
-        if worst <= budget.KEPT or effort.stopped():
+        if worst <= KEPT or effort.stopped():
             break
         fresh = False
         for one, orders, excess in zip(pairs, stated, missed, strict=True):
-            if excess > budget.KEPT:
-                orders.append(one.worst_order(np.maximum(found.matrix, budget.KEPT)))
-                fresh |= all(abs(orders[-1] - other) > budget.APART for other in orders[:-1])
+            if excess > KEPT:
+                orders.append(one.worst_order(np.maximum(found.matrix, KEPT)))
+                fresh |= all(abs(orders[-1] - other) > APART for other in orders[:-1])
         if not fresh:
             break
     return None if best is None else best[1]
@@ -139,7 +150,7 @@ def _powers(cp: Any, q: Any, order: Fraction, most: float) -> list[Any]:
     k, m = q.shape
     x, z = np.nonzero(~np.eye(k, dtype=bool))
     one, other, a = q[x], q[z], float(order)
-    if a < budget.FLAT:
+    if a < FLAT:
         return [cp.sum(cp.rel_entr(one, other), axis=1) <= np.log(most) / (a - 1)]
     power = cp.Variable((len(x), m), nonneg=True)
     total, (p, u, v) = cp.sum(power, axis=1) <= most, (cp.vec(part, order="C") for part in (power, other, one))

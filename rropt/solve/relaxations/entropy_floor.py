@@ -24,8 +24,22 @@ from rropt.solve.entropy.conic import no_mechanism
 from rropt.solve.entropy.floor_bound import floor_multipliers
 from rropt.solve.matrix.branch import by_corners
 from rropt.solve.matrix.design_cells import by_forms
-from rropt.solve.relaxations.budget import BITS, FLOOR_LONGEST, FLOOR_ROUNDS, LAST_ROUND, LEAST, RELABELLED, SLOW
 from rropt.solve.relaxations.local import LOCAL, LocalSearch, conic_oracle
+
+FLOOR_ROUNDS = 12
+"""Rounds of rows from the floor at most: each tightens the bound, and makes the next search larger."""
+FLOOR_LONGEST = 15.0
+"""Seconds of all rounds together where there is no time limit: the last ones take the longest and gain the least."""
+SLOW = 0.02
+"""A round that lessens the gap by less than this share of it is the last one."""
+LAST_ROUND = 0.5
+"""A round for a risk that took this share of what was left is the last one."""
+RELABELLED = 4
+"""Up to this many outputs the rows of a point are added for all orders of its columns: each is as good a mechanism."""
+LEAST = 1e-6
+"""Entries of a reference distribution are kept above this."""
+BITS = 50
+"""Entries of a reference distribution are multiples of 2^-50 of its sum: more lengthen the certificate."""
 
 
 class EntropyFloorMethod(Method):

@@ -40,10 +40,13 @@ from rropt.solve.engine.curves import has_curve
 from rropt.solve.engine.method import AUTO, Answer, Dual, Method, SolveLimits, SolverClaim, solve_part
 from rropt.solve.engine.polyhedral import farkas_candidate
 from rropt.solve.entropy.conic import no_mechanism
-from rropt.solve.relaxations.budget import BOUNDING, LEVEL, LONGEST, SEARCHING, SHORTEST
+from rropt.solve.relaxations.budget import BOUNDING, LONGEST, SEARCHING, SHORTEST
 from rropt.solve.relaxations.composed import ComposedMethod, left_from_now
 from rropt.solve.relaxations.local import LocalSearch
 from rropt.solve.risk.blocks import answer_blocks
+
+LEVEL = 1e-9
+"""Bounds that differ by less, relative to their size, are as good: a proof that is machine-checked is preferred."""
 
 MIXTURE, OBSERVED = "weights of permutations", "all distributions of the set but the observed one"
 WORDS = {

@@ -20,7 +20,9 @@ from rropt.prove.steps import EXTRAS, drop
 from rropt.solve.designs.criteria import DesignForms
 from rropt.solve.engine.climb import worth_and_slope
 from rropt.solve.engine.method import AUTO, Answer, Dual, ExactDraft, Method, SolveLimits, SolverClaim
-from rropt.solve.relaxations.budget import SHIFTS
+
+SHIFTS = 8
+"""Permutations that are tried: the true answers, and those shifted by so few places."""
 
 EVERY = ("cone", "rows", *EXTRAS, "outputs")
 """All constraints."""

@@ -28,9 +28,23 @@ from rropt.solve.engine.climb import ColumnMixtures, Oracle, Vertices, worth_and
 from rropt.solve.engine.method import Draft, MatrixDraft, MixedWeights, SolveLimits
 from rropt.solve.engine.polyhedral import entry_model
 from rropt.solve.entropy.conic import most_entropy, solve_conic
-from rropt.solve.relaxations.budget import CURVED, ENCLOSED, ENTERED, HALVINGS, MISSED, SHARES, STARTS, STEPS
 from rropt.solve.risk.climb import RiskClimber
 from rropt.solve.risk.private import placed
+
+STEPS, STARTS = 40, 6
+"""Steps of one search at most, and searches from random directions."""
+SHARES = np.concatenate([2.0 ** -np.arange(16), [0.0]])
+"""How much of a step is tried."""
+HALVINGS = 30
+"""Halvings on the way to the first point that breaks a constraint."""
+MISSED = 1e-10
+"""What a float matrix may break a constraint by: the rounding moves it that far."""
+CURVED = 1 << 10
+"""Cells up to which an entropy floor is part of every step: a conic programme each."""
+ENTERED = 1 << 12
+"""Entries of a matrix up to which each is a variable of the linear programme."""
+ENCLOSED = 16
+"""Inputs up to which divergences are enclosed at every point."""
 
 LOCAL = "a local search found the mechanism"
 """The note of an answer."""

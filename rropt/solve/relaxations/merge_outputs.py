@@ -23,7 +23,10 @@ from rropt.program.extras import Extra
 from rropt.program.programs import BayesGain, Linear, Program
 from rropt.solve.engine.method import AUTO, Answer, Dual, MatrixDraft, Method, SolveLimits
 from rropt.solve.relaxations.approximate_ldp import pure_and_truth
-from rropt.solve.relaxations.budget import NEAR, RESERVE
+from rropt.solve.relaxations.budget import NEAR
+
+RESERVE = 8.0
+"""Seconds for another mechanism where the time limit ended the programme of a Bayes gain."""
 
 NOTE = "outputs with the same best action were merged: the bound is that of one output for each action"
 

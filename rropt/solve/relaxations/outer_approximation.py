@@ -47,6 +47,25 @@ from rropt.solve.relaxations.composed import ComposedMethod
 from rropt.solve.relaxations.conic_optimum import conic_optimum
 from rropt.solve.relaxations.local import LocalSearch
 
+SLOW_ROUNDS = 3
+"""Rounds of rows at most where a problem with rows is a search of its own."""
+SURVEY, DIRECTIONS = 0.3, 12
+"""The share of the time, and linear goals besides the trace, for the first rows of a search."""
+ROUNDING = 0.6
+"""The share of the time after which no further round begins."""
+LOOKING = 0.2
+"""The share of the time that the search for a mechanism has at least."""
+ROUGH = 1e-4
+"""A best point for one of these goals exceeds a constraint by less at its last round."""
+SHARE = 0.5
+"""The share of the time left that a round takes at most."""
+GRAIN = 1 << 40
+"""Probabilities of the worst prior are multiples of 2^-40 or so."""
+SURE = 1e-5
+"""A matrix of the conic solver that exceeds a divergence by less is the one that is rounded."""
+SMALLEST = 2.0**-40
+"""The least share of the point with the most slack that is tried."""
+
 QUICK = ("convex_minimum", "linear", "capacity")
 """Methods that solve a convex problem, and do not search."""
 
@@ -99,7 +118,7 @@ class OuterApproximationMethod(ComposedMethod):
             answer = self._choose(goal).solve(goal, replace(effort, incumbent=Incumbent(), solver=None))
             least = even if answer.matrix is None else answer.matrix
         goal_slack, share = notions.missed(least) / 2, 1.0
-        while share > budget.SMALLEST and notions.missed((1 - share) * least + share * found.matrix) > goal_slack:
+        while share > SMALLEST and notions.missed((1 - share) * least + share * found.matrix) > goal_slack:
             share /= 2
         return np.asarray((1 - share) * least + share * found.matrix)
 
@@ -121,7 +140,7 @@ class _Rounds:
         self._found: tuple[Program, Answer] | None = None
         self.bound, self._least, self.small = np.inf, -np.inf, effort.absolute_gap / 4
         left = effort.remaining()
-        self._end = time.monotonic() + budget.ROUNDING * (budget.LONGEST if left is None else left)
+        self._end = time.monotonic() + ROUNDING * (budget.LONGEST if left is None else left)
 
     @property
     def is_closed(self) -> bool:
@@ -138,7 +157,7 @@ class _Rounds:
         quick = self._choose(self._inner).name in QUICK
         if not quick:
             self._inner = self._surveyed(self._inner)
-        for number in range(budget.ROUNDS if quick else budget.SLOW_ROUNDS + 1):
+        for number in range(budget.ROUNDS if quick else SLOW_ROUNDS + 1):
             answer = self._round()
             if answer.matrix is None or self.is_closed or time.monotonic() > self._end:
                 break
@@ -154,7 +173,7 @@ class _Rounds:
         """The answer of the method for the problem with the rows so far."""
         sign, effort, inner = self._program.sign, self._effort, self._inner
         method, left = self._choose(inner), effort.remaining()
-        limit = left if left is None or method.name in QUICK else max(budget.SHARE * left, budget.SHORTEST)
+        limit = left if left is None or method.name in QUICK else max(SHARE * left, budget.SHORTEST)
 
         def note(value: float | None, bound: float | None) -> None:
             self.bound = self.bound if bound is None else sign * bound
@@ -174,7 +193,7 @@ class _Rounds:
         if self.optimum is None:
             return None
         matrix = self.optimum.matrix
-        if self._notions.missed(matrix) <= budget.SURE:
+        if self._notions.missed(matrix) <= SURE:
             self._least = worth_and_slope(self._program, matrix)[0]
             self.small = max(self.small, self._effort.gap * abs(self._least) / 4)
         return self._notions.touching(matrix)
@@ -187,8 +206,8 @@ class _Rounds:
         shape = inner.size, len(inner.outputs)
         random = np.random.default_rng(0)
         left = effort.remaining()
-        end = time.monotonic() + budget.SURVEY * (budget.LONGEST if left is None else left)
-        directions = [np.eye(*shape), *(random.standard_normal(shape) for _ in range(budget.DIRECTIONS))]
+        end = time.monotonic() + SURVEY * (budget.LONGEST if left is None else left)
+        directions = [np.eye(*shape), *(random.standard_normal(shape) for _ in range(DIRECTIONS))]
         for cost in directions:
             terms = tuple((x, y, Fraction(float(cost[x, y]))) for x, y in np.ndindex(*shape) if cost[x, y])
             for _ in range(budget.ROUNDS):
@@ -196,7 +215,7 @@ class _Rounds:
                     return inner
                 goal = replace(inner, utility=Linear(terms), sense="maximize")
                 matrix = self._choose(goal).solve(goal, replace(effort, incumbent=Incumbent(), solver=None)).matrix
-                if matrix is None or notions.missed(matrix) <= budget.ROUGH:
+                if matrix is None or notions.missed(matrix) <= ROUGH:
                     break
                 inner = _with_rows(inner, notions, notions.rows(matrix))
         return inner
@@ -206,7 +225,7 @@ def _searched(program: Program, effort: SolveLimits, found: FloatArray | None) -
     """The mechanism of a local search, which keeps the constraint itself: that of rows need not come near it."""
     limit = budget.LONGEST if effort.time_limit is None else effort.time_limit
     # What came before may have taken all the time: a mechanism is needed all the same.
-    end = time.monotonic() + budget.LOOKING * limit
+    end = time.monotonic() + LOOKING * limit
     search = LocalSearch(program, effort, lambda: bool(effort.stopped()) and time.monotonic() > end)
     effort.clock.within(LATE / 2, lambda: search.run([] if found is None else [found]))
     return search.draft
@@ -215,7 +234,7 @@ def _searched(program: Program, effort: SolveLimits, found: FloatArray | None) -
 def _weights(program: Program, prior: FloatArray | None) -> tuple[int, ...]:
     """Integers near a distribution of the inputs, even ones without it."""
     shares = np.full(program.size, 1.0 / program.size) if prior is None else prior
-    return tuple(max(1, round(share * budget.GRAIN)) for share in shares.tolist())
+    return tuple(max(1, round(share * GRAIN)) for share in shares.tolist())
 
 
 def _with_rows(inner: Program, notions: DivergenceLimits, rows: tuple[Row, ...]) -> Program:

@@ -13,7 +13,7 @@ from rropt.errors import Refusal, counted
 from rropt.program.block_cones import RobustCone
 from rropt.program.cones import CompleteCone, FloatArray, FreeCone, GraphCone, base_cone
 from rropt.program.programs import ColumnSum, Linear, Program
-from rropt.solve.engine.budget import ENUMERATED, LARGEST_CDD, LARGEST_GRAPH
+from rropt.solve.engine.budget import ENUMERATED
 from rropt.solve.engine.curves import has_curve
 from rropt.solve.engine.lp import LpModel
 from rropt.solve.engine.master import Priced, column_model, generate, tie_groups
@@ -22,7 +22,18 @@ from rropt.solve.engine.polyhedral import farkas_candidate, model_sides, signed_
 from rropt.solve.engine.rays import cdd_rays, cyclic_intervals, staircase
 from rropt.solve.entropy.solvers import mixture_of_columns, unsuited
 from rropt.solve.ldp.enumeration import Staircases
-from rropt.solve.relaxations.budget import DUST, LARGEST_HANDED, LARGEST_PRODUCT, LEAST_WEIGHT
+
+LARGEST_PRODUCT = 300_000
+"""Largest number of (output, ray) variables of a linear utility."""
+LARGEST_HANDED = 12
+"""Largest k whose rays are listed for a solver of the user's own."""
+LEAST_WEIGHT, DUST = 1e-12, 1e-7
+"""The weight below which a ray is left out, and the share of the largest one where a solver gives no vertices."""
+
+LARGEST_CDD = 12
+"""Largest k that is handed to cddlib."""
+LARGEST_GRAPH = 7
+"""Largest k of a graph of ratios that is handed to cddlib: it may have C(2k - 2, k - 1) rays."""
 
 OWN = "highs"
 

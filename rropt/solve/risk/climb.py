@@ -16,8 +16,15 @@ from rropt.solve.engine.budget import CLIMB_STEPS
 from rropt.solve.engine.climb import worth_and_slope
 from rropt.solve.engine.lp import LpModel
 from rropt.solve.engine.polyhedral import entry_model
-from rropt.solve.risk.budget import CALMER, CLOSE, GAIN, SAFE, TRIES
+from rropt.solve.risk.budget import SAFE
 from rropt.solve.risk.floats import FloatRisk
+
+TRIES, CLOSE = 40, 2**-32
+"""Tries of a step back to the bound, and how near to it, as a share of the way, they end: the rest is lost value."""
+CALMER = 8
+"""Matrices with little truth that are averaged, at most."""
+GAIN = 1e-9
+"""A step that gains less, times max(1, |value|), is the last one."""
 
 
 class RiskClimber:

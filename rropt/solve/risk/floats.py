@@ -9,7 +9,11 @@ import numpy as np
 from rropt.model.identification import largest_size
 from rropt.program.cones import FloatArray
 from rropt.program.limits import PosteriorRisk
-from rropt.solve.risk.budget import LARGEST_ODDS, NEVER
+
+NEVER = 1e3
+"""The margin of a number of records that cannot occur: far above every other one, and finite."""
+LARGEST_ODDS = 1e12
+"""The odds of a cell that is one, in floats."""
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,20 @@ from rropt.program.limits import PosteriorRisk
 from rropt.program.programs import Program, Row
 from rropt.solve.engine.budget import RATIO_BITS
 from rropt.solve.engine.method import Answer, Dual, MatrixDraft, SolveLimits, SolverClaim
-from rropt.solve.risk.budget import CLIMBING, ROWS, SAFE, STARTS, TRUTH
+from rropt.solve.risk.budget import SAFE
 from rropt.solve.risk.climb import RiskClimber
 from rropt.solve.risk.floats import FloatRisk
 from rropt.solve.risk.search import search_risk
+
+ROWS = 512
+"""No more rows of the cone are handed to the search over cells; where all pairs are more, a category's own cell is
+compared with the others of its column."""
+STARTS = 6
+"""Costs that climbs start from: the truth and random ones."""
+TRUTH = 1e-3
+"""What a cell of truth counts against a broken bound where columns are put into another order."""
+CLIMBING = 0.3
+"""The share of a time limit after which mechanisms are no longer searched."""
 
 WITHOUT_RISK = "a local search found the mechanism; the bound is that without the bound on identification risk"
 NOTHING = "no mechanism that keeps the bound on risk was found; it is infeasible, as no matrix can reach the bound"

@@ -17,8 +17,18 @@ from rropt.prove.certificates import Proof
 from rropt.prove.trees import leaves_below
 from rropt.solve.engine.method import Dual, ProofGoal
 from rropt.solve.risk.blocks import Thresholds, block_utility
-from rropt.solve.risk.budget import BITS, SLACK_BITS, TANGENT_BITS, THRESHOLD_BITS, YIELD_BITS
 from rropt.solve.risk.tree import RiskCut, RiskNode, RiskTree, packing_rows
+
+BITS = 52
+"""Multipliers are multiples of one power of two, as small as lets the largest be an integer below 2^52."""
+TANGENT_BITS = 40
+"""A tangent point is a multiple of 2^-40: any point gives a true tangent."""
+YIELD_BITS = 100
+"""Yields are rounded up to multiples of 2^-100."""
+THRESHOLD_BITS = 120
+"""An irrational yield of thresholds is rounded up to a multiple of 2^-120."""
+SLACK_BITS = 80
+"""Each unit of size adds 2^-80, which is above what is rounded."""
 
 VERSION = 4
 """Of the format: the first with identification risk."""

@@ -11,10 +11,12 @@ from rropt.program.programs import Information, Linear, Program
 from rropt.solve.engine.budget import CELLS
 from rropt.solve.engine.method import Answer, Dual, MatrixDraft, Method, SolveLimits, SolverClaim
 from rropt.solve.risk.blocks import answer_blocks
-from rropt.solve.risk.budget import LINEAR_CLIMBING
 from rropt.solve.risk.climb import RiskClimber
 from rropt.solve.risk.private import NOTHING, answer_private
 from rropt.solve.risk.search import search_risk
+
+LINEAR_CLIMBING = 0.2
+"""The share of a time limit after which good mechanisms are no longer searched."""
 
 
 class RiskMethod(Method):

@@ -13,9 +13,28 @@ from rropt.program.programs import Program
 from rropt.solve.engine.lp import LpModel
 from rropt.solve.engine.method import SolveLimits
 from rropt.solve.engine.search import Budget, OneByOne, Search
-from rropt.solve.risk.budget import BRANCH_BITS, CHUNK, LIMITING, MOST, PENALTY, POINT_BITS, ROUNDS, STAYING, STEEPEST
 from rropt.solve.risk.climb import RiskClimber
 from rropt.solve.risk.tree import RiskCut, RiskNode, RiskTree, packing_rows
+
+ROUNDS = 12
+"""Times that one node's linear programme gets new cuts."""
+PENALTY = 1e3
+"""The penalty of breaking a row in the linear programmes, times the largest cost: with it they always have a
+solution."""
+STEEPEST = 1 - 1e-7
+"""Tangents are not taken closer to one than this."""
+STAYING = 200
+"""Boxes spent on how many records of one category may stay, each."""
+CHUNK = 50
+"""Nodes between two reports of progress."""
+LIMITING = 0.6
+"""The share of a time limit after which limits of single cells are no longer searched."""
+MOST = 4_000
+"""Nodes of one search at most: a larger tree cannot be written or checked."""
+POINT_BITS = 30
+"""Points of tangents are multiples of 2^-30, which keeps the numbers of a proof short."""
+BRANCH_BITS = 40
+"""Branches are at multiples of 2^-40, and of 2^-60 below 2^-20."""
 
 
 def search_risk(program: Program, climber: RiskClimber, effort: SolveLimits) -> tuple[RiskTree, int, float]:

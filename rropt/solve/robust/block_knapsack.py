@@ -16,7 +16,14 @@ import numpy as np
 from rropt.model.convex_terms import xlogx
 from rropt.program.cones import FloatArray
 from rropt.solve.robust.block_knapsack_points import LevelBlock, Limits, Points
-from rropt.solve.robust.budget import HAIR, LARGEST, STEEP, TOUCHES
+from rropt.solve.robust.budget import HAIR
+
+LARGEST = 1e6
+"""Multipliers are no larger."""
+STEEP = (1e1, 1e2, 1e3, 1e4)
+"""Multipliers that are tried where a cell may be without columns."""
+TOUCHES = 12
+"""Lines that touch the bound of a cell as a function of its multiplier at most."""
 
 
 @dataclass(frozen=True)

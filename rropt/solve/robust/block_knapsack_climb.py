@@ -14,7 +14,12 @@ from rropt.model.convex_terms import xlogx
 from rropt.program.cones import FloatArray
 from rropt.solve.engine.budget import RISE
 from rropt.solve.robust.block_knapsack_points import LevelBlocks
-from rropt.solve.robust.budget import GRID, ROWS, STEPS
+from rropt.solve.robust.budget import ROWS
+
+STEPS = 12
+"""Linearisations of one climb at most."""
+GRID = 9
+"""Values of b that are always tried."""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,18 @@ from rropt.model.convex_terms import xlogx
 from rropt.program.cones import FloatArray
 from rropt.solve.engine.budget import RISE
 from rropt.solve.robust.block_knapsack_points import LevelBlock, LevelBlocks
-from rropt.solve.robust.budget import BINS, EVEN, LEFT_OUT, ORDERS, POLISHED, SLOPES, SWEEPS, TURNED
+
+ORDERS = 16
+"""Orders of the inputs of a block in one call."""
+LEFT_OUT = 5
+"""Inputs of largest r that sets may lack."""
+SLOPES, BINS, POLISHED = 24, 60, 16
+"""Candidates of a block that others may go with: the best ones for so many slopes and in so many intervals of w; and
+the columns whose blocks may then take any candidate."""
+EVEN, TURNED = 3, 5
+"""Values of b between its ends, and values at which vertices change their kind."""
+SWEEPS = 8
+"""Times that every block may change."""
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,12 @@ import numpy as np
 
 from rropt.program.block_cones import RobustCone
 from rropt.program.cones import FloatArray
-from rropt.solve.robust.budget import HAIR, HEAVY, POINTS
+from rropt.solve.robust.budget import HAIR
+
+POINTS = 4
+"""Cells of q in each of the two zones, below and above lo."""
+HEAVY = 2
+"""Inputs of a block whose own r, and all but whose own r, are points."""
 
 OPEN, PLAIN, EXCEPTIONAL = 0, 1, 2
 """Whether a block is known to have an exceptional input."""

@@ -36,6 +36,18 @@ from rropt.solve.robust.block_vertices_proof import prove_shapes
 from rropt.solve.robust.leaves import Leaves, least_bound, prove_leaves
 from rropt.solve.robust.pricing import Pricing
 
+LEVEL_MARGIN = 1e-10
+"""The share of the prices by which they are raised more at first."""
+LEVEL_CHUNK = 16
+"""Leaves whose cells are made at once."""
+SHORT, LARGEST_PROOF = 60, 8000
+"""Elements of the proof that always comes first, and of the next one at most: trees are cut off higher up."""
+LONGER, GROWTH, CAUTION = 1.5, 8, 0.7
+"""A longer proof is written where it may have so many times the elements, so many times at most, and as many as this
+share of the time seems to allow."""
+SECONDS_CHECKED = 2.2
+"""Seconds that the checker takes for a proof that is written in one second."""
+
 VERSION = 4
 """The version of the format that has levels."""
 
@@ -52,20 +64,20 @@ def prove_levels(program: Program, dual: Dual, seconds: float | None = None) -> 
     if found is None or not math.isfinite(found.bound):
         return None
     end = math.inf if seconds is None else time.monotonic() + seconds
-    best, bound, reached, size = None, math.inf, 0, budget.SHORT
+    best, bound, reached, size = None, math.inf, 0, SHORT
     while (closer := max(found.bound, least_bound(found.roots, size))) < bound:
         begun = time.monotonic()
-        until = math.inf if best is None else begun + (end - begun) / (1 + budget.SECONDS_CHECKED)
+        until = math.inf if best is None else begun + (end - begun) / (1 + SECONDS_CHECKED)
         proof = _with_bound(program, dual, found, closer, partial(_late, until))
         if proof is not None:
             best, bound, reached, now = proof, closer, size, time.monotonic()
             trees = proof.payload["levels"]
             assert isinstance(trees, list)
-            room = (end - now) / (now - begun) * sum(map(len, trees)) / (1 + budget.SECONDS_CHECKED)
-            size = int(min(budget.CAUTION * room, budget.LARGEST_PROOF, budget.GROWTH * reached))
+            room = (end - now) / (now - begun) * sum(map(len, trees)) / (1 + SECONDS_CHECKED)
+            size = int(min(CAUTION * room, LARGEST_PROOF, GROWTH * reached))
         elif best is not None:
             size //= 2
-        if best is None or size < budget.LONGER * reached:
+        if best is None or size < LONGER * reached:
             break
     return best
 
@@ -85,7 +97,7 @@ def _with_bound(
         np.asarray(dual.prices, dtype=np.float64),
         found.roots,
         bound,
-        budget.LEVEL_MARGIN,
+        LEVEL_MARGIN,
         lambda prices, shift: _Leaves(program, blocks, prices, shift, stop),
         stop,
     )
@@ -182,10 +194,10 @@ class _Leaves(Leaves[LevelNode]):
         return super().branch(node, None)
 
     def hold(self) -> bool:
-        for first in range(0, len(self._leaves), budget.LEVEL_CHUNK):
+        for first in range(0, len(self._leaves), LEVEL_CHUNK):
             if self._stop():
                 return False
-            chunk = self._leaves[first : first + budget.LEVEL_CHUNK]
+            chunk = self._leaves[first : first + LEVEL_CHUNK]
             nodes = [node for node, *_ in chunk]
             slope = np.array([1 + math.log(t) for _, t, _ in chunk])
             zones, cells = self._pricer.cells(nodes, slope)

@@ -17,8 +17,23 @@ from rropt.model.convex_terms import xlogx
 from rropt.program.cones import FloatArray
 from rropt.solve.robust.block_knapsack import Cells, LevelZone
 from rropt.solve.robust.block_knapsack_points import EXCEPTIONAL, OPEN, PLAIN, LevelBlocks, Limits, Points
-from rropt.solve.robust.budget import EXTRA, FLAT, HAIR, LOOSE, MEANT, PARTED, PER_TURN, REFINED, STALLED, WIDE
+from rropt.solve.robust.budget import HAIR
 from rropt.solve.robust.pricing import PricedCell, Pricer, Pricing, Slopes
+
+EXTRA = 4
+"""Further points of a block: where vertices that may be best lie."""
+FLAT = 1e-10
+"""A slope whose bound could fall by no more is kept."""
+WIDE, PARTED = 0.3, 0.1
+"""Relative widths of b above which it is split first, and where the ends of b are of interest alike."""
+REFINED, PER_TURN = 4, 2
+"""Times that the cells of a node are made, and further points of a block each time."""
+LOOSE = 0.3
+"""The share of a node's excess from which its cells are made finer."""
+MEANT = 0.02
+"""Points are no nearer to the ends of a cell than this share of it."""
+STALLED = 0.03
+"""The share of a positive bound by which splitting b has to lessen it; otherwise something else is split next."""
 
 
 @dataclass(slots=True, eq=False)

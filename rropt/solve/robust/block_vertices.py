@@ -14,8 +14,11 @@ import numpy as np
 
 from rropt.program.cones import FloatArray
 from rropt.solve.robust.blocks import BlockShapes
-from rropt.solve.robust.budget import SHARE, TIED, UNCHANGED
+from rropt.solve.robust.budget import SHARE, UNCHANGED
 from rropt.solve.robust.pricing import PricedCell, Pricer, Slopes
+
+TIED = 1e-12
+"""Weights of vertices that differ by less than this share are not separated."""
 
 
 @dataclass(slots=True, eq=False)

@@ -21,9 +21,22 @@ from rropt.prove.trees import column_dual
 from rropt.solve.engine.method import Dual, never
 from rropt.solve.robust.block_vertices import Listed, ShapeNode, ShapePricer
 from rropt.solve.robust.blocks import BlockShapes
-from rropt.solve.robust.budget import ASSUMED_ERROR, CHECKED, CHUNK, EARLIER, GIVEN_UP, MARGIN, MOST_NODES, SLACK
+from rropt.solve.robust.budget import SLACK
 from rropt.solve.robust.leaves import Leaves, least_bound, prove_leaves
 from rropt.solve.robust.pricing import Pricing
+
+MOST_NODES = 400_000
+"""Nodes of the search of a proof whose method has none."""
+ASSUMED_ERROR = 1e-10
+"""The error that is assumed of floats, as a share of their terms."""
+CHUNK = 64
+"""Leaves whose vertex lists are made at once."""
+EARLIER, CHECKED = 10**8, 4 * 10**8
+"""The limits of versions 3 and 4 of the format on the elements times what the vertex lists of all blocks take."""
+MARGIN = 4e-15
+"""The share of the prices by which they are raised more at first."""
+GIVEN_UP = 0.02
+"""The share of a missed target that may be lost for a shorter proof."""
 
 Entry = tuple[arb, arb]
 """f and w of a vertex."""

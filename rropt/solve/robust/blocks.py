@@ -17,7 +17,10 @@ import numpy as np
 from rropt.model.convex_terms import xlogx
 from rropt.program.block_cones import RobustCone
 from rropt.program.cones import FloatArray
-from rropt.solve.robust.budget import ROWS, TABLED, UNCHANGED
+from rropt.solve.robust.budget import ROWS, UNCHANGED
+
+TABLED = 20_000_000
+"""Numbers of one table that is kept; a larger one is made row by row as it is needed."""
 
 
 @dataclass(frozen=True)

@@ -27,12 +27,30 @@ from rropt.solve.robust.block_knapsack_search import LevelPricer
 from rropt.solve.robust.pricing import Pricer, Pricing
 from rropt.solve.robust.robust import RobustSolve
 
+SMALL_BLOCK = 8
+"""Inputs of a block up to which a search takes milliseconds, so that columns put together do not pay."""
+KEPT_WORD, LITTLE = 0.3, 1e-3
+"""Shares of what the sum of prices promised to fall by: below the first the box grows where it binds, below the other
+there was no progress."""
+FEWER = 4
+"""A round adds one column for so many inputs at most."""
+NEARER = 0.06
+"""A search follows when the optimum is nearer than this share of the gap."""
+ACCEPTED, EXPLAINED = 0.1, 0.9
+"""A search ends at this share of the gap, and where its best column has this share of what is left."""
+RESERVED = 0.15
+"""The share of a time limit that is left at least to prove what a search over large blocks found, and to check the
+proof."""
+PROVED = 3.8
+"""Times as long as an element of the shortest proof takes one of the whole proof, with shorter proofs before it and the
+check."""
+
 
 def solve_robust(program: Program, effort: SolveLimits) -> Answer:
     """The optimum of mutual information on a robust cone, with the prices of the best bound and their search."""
     cone = program.cone
     assert isinstance(cone, RobustCone)
-    wide = max(map(len, cone.blocks)) > budget.SMALL_BLOCK and all(cone.free)
+    wide = max(map(len, cone.blocks)) > SMALL_BLOCK and all(cone.free)
     return (WideSolve if wide else RobustSolve)(program, effort).run()
 
 
@@ -45,7 +63,7 @@ class WideSolve(RobustSolve):
         self._whole = effort
         self._listed = max(map(len, self.cone.blocks)) <= LARGEST_BLOCK
         if effort.time_limit and not self._listed:
-            self.effort = replace(effort, time_limit=(1 - budget.RESERVED) * effort.time_limit)
+            self.effort = replace(effort, time_limit=(1 - RESERVED) * effort.time_limit)
         self.master = Master(self.master.utility, self.master.columns, self.prior, warm=False)
         self._blocks = LevelBlocks(self.cone, self.prior)
         self._climbs, self._joined = LevelClimbs(self._blocks), JoinedColumns(self._blocks)
@@ -66,10 +84,10 @@ class WideSolve(RobustSolve):
         """Approach the optimum, then search; whether there was progress."""
         before = self.best
         near, fresh = self._approach()
-        accept = max(self.effort.allowed / 8, budget.ACCEPTED * (self.best - near))
+        accept = max(self.effort.allowed / 8, ACCEPTED * (self.best - near))
 
         def explained(found: Pricing[Any]) -> bool:
-            return found.bound <= max(accept, found.best / budget.EXPLAINED)
+            return found.bound <= max(accept, found.best / EXPLAINED)
 
         found = self._price(self.center, explained)
         fresh += self._add_found(found)
@@ -90,7 +108,7 @@ class WideSolve(RobustSolve):
             if found is None:
                 return float(master.value), count
             near = float(found.sum())
-            enough = max(self.effort.allowed / 4, budget.NEARER * (self.best - near))
+            enough = max(self.effort.allowed / 4, NEARER * (self.best - near))
             if self.reach - near <= enough or self._stopped():
                 return near, count
             trial = self.center + budget.SHARE * (found - self.center)
@@ -98,14 +116,14 @@ class WideSolve(RobustSolve):
             climbed, _ = self._climbs.climb(joined, trial)
             made = np.vstack([joined, climbed])
             height = self._climbs.price(made, trial)
-            order = np.argsort(-height)[: max(1, len(p) // budget.FEWER)]
+            order = np.argsort(-height)[: max(1, len(p) // FEWER)]
             fresh = self._add(made[order[height[order] > 0]])
             count += fresh
             above = max(float(height.max()), float((master.worth - trial @ master.columns).max()))
             promised, raised = self.reach - float(trial.sum()), float(trial.sum()) + above
-            better = raised < self.reach - budget.LITTLE * promised
+            better = raised < self.reach - LITTLE * promised
             at_edge = self._at_edge(found)
-            if at_edge and (raised < self.reach - budget.KEPT_WORD * promised or not (better or fresh)):
+            if at_edge and (raised < self.reach - KEPT_WORD * promised or not (better or fresh)):
                 self.width *= 2.0
             elif not (better or fresh):
                 return near, count
@@ -146,7 +164,7 @@ class WideSolve(RobustSolve):
             return 0.0
         trees = proof.payload["levels"]
         assert isinstance(trees, list)
-        return budget.PROVED * (time.monotonic() - begun) / sum(map(len, trees))
+        return PROVED * (time.monotonic() - begun) / sum(map(len, trees))
 
 
 def _elements(found: Pricing[Any]) -> int:

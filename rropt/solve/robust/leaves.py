@@ -18,8 +18,12 @@ from rropt.solve.engine.budget import LEAF_BITS
 from rropt.solve.engine.curves import short
 from rropt.solve.engine.method import never
 from rropt.solve.engine.search import Cell
-from rropt.solve.robust.budget import STEEPEST, TRIALS
 from rropt.solve.robust.pricing import PricedCell
+
+TRIALS = 12
+"""Margins tried, each eight times the one before."""
+STEEPEST = 600.0
+"""Logarithms of t beyond this only show that a node is empty."""
 
 N = TypeVar("N", bound=PricedCell)
 

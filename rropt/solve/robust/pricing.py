@@ -16,7 +16,13 @@ import numpy as np
 from rropt.program.cones import FloatArray
 from rropt.solve.engine.method import never
 from rropt.solve.engine.search import Budget, Cell, MaximumSearch, OneByOne, Serial
-from rropt.solve.robust.budget import ROUNDING, STEEPEST_SLOPE, TURNS
+
+ROUNDING = 1e-14
+"""Bounds that are above the best column by no more are not split."""
+TURNS = 60
+"""Slopes tried for a node at most; about six are usual."""
+STEEPEST_SLOPE = 1e4
+"""Slopes beyond this only show that a node is empty."""
 
 
 class PricedCell(Cell):

@@ -15,10 +15,20 @@ from rropt.program.programs import Information, Program
 from rropt.solve.engine.interior import boxed_prices
 from rropt.solve.engine.master import Master
 from rropt.solve.engine.method import Answer, Dual, MatrixDraft, SolveLimits, SolverClaim
-from rropt.solve.robust import budget
 from rropt.solve.robust.block_vertices import ShapePricer
 from rropt.solve.robust.blocks import BlockShapes
 from rropt.solve.robust.pricing import Pricer, Pricing
+
+NODES = 50_000
+"""Nodes of one pricing search at most."""
+MIDDLING = 12
+"""Columns of the master, for each input, that prices are found from at first."""
+CENTRAL = 10.0
+"""The master's own gap is left at the whole one over this."""
+ADDED = 2
+"""Columns added a round, for each input."""
+SERIOUS = 0.1
+"""The box moves where a bound falls by this share of the reduction that the master predicted."""
 
 
 class RobustSolve:
@@ -93,8 +103,8 @@ class RobustSolve:
 
     def _middle(self, bound: float) -> FloatArray | None:
         """Prices in the box that nearly solve the master of its best columns; None where rounding hides them."""
-        gap = max((bound - self.master.value) / budget.CENTRAL, 1e-13)
-        master, most = self.master, budget.MIDDLING * len(self.prior)
+        gap = max((bound - self.master.value) / CENTRAL, 1e-13)
+        master, most = self.master, MIDDLING * len(self.prior)
         near = np.argsort(self.center @ master.columns - master.worth, kind="stable")[:most]
         half = self.width * self.scale
         while True:
@@ -117,11 +127,11 @@ class RobustSolve:
 
         def enough(found: Pricing[Any]) -> bool:
             # The bound will not improve as predicted, and there are enough columns.
-            hopeless = total + found.best > before - budget.SERIOUS * promised
+            hopeless = total + found.best > before - SERIOUS * promised
             return not complete and hopeless and found.best > found.bound / 2 and len(found.columns) >= size
 
         search = self._price(prices, enough)
-        if at_edge and self.best < before - budget.SERIOUS * promised:
+        if at_edge and self.best < before - SERIOUS * promised:
             self.width *= 2.0
         fresh = self._add_found(search)
         if not fresh and at_edge and self.best >= before:
@@ -135,7 +145,7 @@ class RobustSolve:
 
     def _add_found(self, search: Pricing[Any]) -> int:
         """Add the best columns of a search; how many of them are new."""
-        chosen = [v for _, v in sorted(search.columns, key=lambda entry: -entry[0])[: budget.ADDED * self.program.size]]
+        chosen = [v for _, v in sorted(search.columns, key=lambda entry: -entry[0])[: ADDED * self.program.size]]
         return self._add(np.array(chosen))
 
     def _add(self, columns: FloatArray) -> int:
@@ -148,7 +158,7 @@ class RobustSolve:
     def _price(self, prices: FloatArray, enough: Callable[[Pricing[Any]], bool]) -> Pricing[Any]:
         """Search at some prices, and keep them, raised along the prior to what they prove, where that is best."""
         found = self._pricer(prices).search(
-            self.effort.allowed / 8, budget.NODES, lambda: bool(self._stopped()), enough=enough
+            self.effort.allowed / 8, NODES, lambda: bool(self._stopped()), enough=enough
         )
         if (reached := float(prices.sum()) + found.bound) < self.best:
             self.best, self.center = reached, prices + found.bound * self.prior

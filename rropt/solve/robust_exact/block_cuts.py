@@ -13,10 +13,17 @@ from rropt.model.convex_terms import X_LOG_X, xlogx
 from rropt.model.distributions.worst_ratio import Worst
 from rropt.program.cones import FloatArray
 from rropt.solve.engine.search import Budget, Search
-from rropt.solve.robust_exact.budget import HIGHEST, NEARLY_EXACT, ROUNDS, STILL, VIOLATED
+from rropt.solve.robust_exact.budget import HIGHEST, ROUNDS
 from rropt.solve.robust_exact.cut_pool import CutPool
 from rropt.solve.robust_exact.cut_program import CutProgram
 from rropt.solve.robust_exact.cut_trees import CutBox
+
+STILL = 0.1
+"""After two rounds that lower a bound by less than this share of the tolerance there are no more."""
+VIOLATED = 1e-9
+"""Cuts that a point violates by more than this share of its largest entry are added."""
+NEARLY_EXACT = 1e-10
+"""Chords that over-estimate by less than this are taken for exact."""
 
 
 @dataclass(slots=True, eq=False)

@@ -12,9 +12,19 @@ import numpy as np
 from rropt.model.convex_terms import xlogx
 from rropt.program.cones import FloatArray
 from rropt.solve.engine.budget import CLIMB_STEPS
-from rropt.solve.robust_exact.budget import CLIMB_PRESENT, LEAST_ENTRY, MOVED, SPARSE, TRIES
 from rropt.solve.robust_exact.cut_pool import CutPool
 from rropt.solve.robust_exact.cut_program import CutProgram
+
+TRIES = 6
+"""Steps without gain after which a climb ends."""
+SPARSE = 0.3
+"""Random columns are Dirichlet with this parameter: a few large entries, many small ones."""
+CLIMB_PRESENT = 40
+"""Cuts that the linear programme keeps, for each input."""
+MOVED = 0.1
+"""Entries above this share of a column's largest are moved to its least one, others to its largest."""
+LEAST_ENTRY = 1e-9
+"""Logarithms of entries are taken from here on."""
 
 
 class Climber:

@@ -22,7 +22,6 @@ from rropt.solve.engine.boxes.budget import PROVING
 from rropt.solve.engine.budget import GRACE, LEAST_GAP
 from rropt.solve.engine.master import Master
 from rropt.solve.engine.method import Answer, Dual, MatrixDraft, Method, SolveLimits, SolverClaim, never, solve_part
-from rropt.solve.robust_exact import budget
 from rropt.solve.robust_exact.climb import Climber
 from rropt.solve.robust_exact.cut_batches import BatchedCutSearch
 from rropt.solve.robust_exact.cut_pool import CutPool
@@ -30,6 +29,26 @@ from rropt.solve.robust_exact.cut_search import Probe
 from rropt.solve.robust_exact.cut_trees import CutTree
 from rropt.solve.robust_exact.dominant_input import Cases, CaseSearch
 from rropt.solve.robust_exact.outer import Mixer, Outer
+
+RANDOM, MOST_RANDOM = 4, 40
+"""Points for each input, and at most, from which a batch climbs besides the columns in use: half of them are one block
+away from such a column."""
+ROUGH, FIRST = 1e-4, 0.15
+"""The gap to which the polytope form is solved for a start, and its share of the time."""
+KEPT = 4
+"""Columns that are crossed, for each input."""
+BATCHES = (0.25, 0.75)
+"""Batches without a column before a search, for each input: at first, and at most; two more after every search, which
+takes as long as many batches."""
+USEFUL, LEAST = 0.2, 0.02
+"""Shares of the gap: climbs from the columns in use alone are enough where they gain more than the first, and columns
+that gain less than the second are left out."""
+LAST = 0.5
+"""The share of a time limit after which one search goes on to the end."""
+SHARE = 0.7
+"""The share of the wanted gap that the prices are raised by before their bound is proved."""
+BOXES = 5_000_000
+"""Boxes of a search at most."""
 
 
 class RobustExactMethod(Method):
@@ -129,10 +148,10 @@ class _Generation:
         none = np.zeros((0, self.size))
         if max(map(len, self._cone.blocks)) > LARGEST_BLOCK:
             return none
-        left, rough = self.effort.remaining(), replace(self.effort, gap=max(self.effort.gap, budget.ROUGH))
+        left, rough = self.effort.remaining(), replace(self.effort, gap=max(self.effort.gap, ROUGH))
         inner = replace(self._program, cone=RobustCone(self._cone.level, self._cone.blocks, self._cone.lower_bounds))
         method = self.effort.method("columns")
-        found = solve_part(method, inner, rough, None if left is None else budget.FIRST * left)[0].matrix
+        found = solve_part(method, inner, rough, None if left is None else FIRST * left)[0].matrix
         if found is None:
             return none
         points = found.T[found.sum(axis=0) > 1e-12]
@@ -143,23 +162,23 @@ class _Generation:
         """Whether a start has had its share of the time."""
         left, limit = self.effort.remaining(), self.effort.time_limit
         return bool(self.effort.stopped()) or (
-            left is not None and limit is not None and left < (1 - 2 * budget.FIRST) * limit
+            left is not None and limit is not None and left < (1 - 2 * FIRST) * limit
         )
 
     def _late(self) -> bool:
         """Whether the remaining time goes into one bound."""
         left, limit = self.effort.remaining(), self.effort.time_limit
-        return left is not None and limit is not None and left < (1 - budget.LAST) * limit
+        return left is not None and limit is not None and left < (1 - LAST) * limit
 
     def _climbs(self, prices: FloatArray) -> FloatArray:
         """Columns worth adding, by climbs from those in use, which are few and near, or else from batches with more."""
         points, worth = self._climber.climbed(self.used, prices)
-        good = self._climber.fresh(points, worth, budget.LEAST * self.gap)
-        if worth.max() > budget.USEFUL * self.gap:
+        good = self._climber.fresh(points, worth, LEAST * self.gap)
+        if worth.max() > USEFUL * self.gap:
             return good
         near = self._good(prices)
-        first, most = (max(int(share * self.size), 1) for share in budget.BATCHES)
-        count = min(budget.RANDOM * self.size, budget.MOST_RANDOM)
+        first, most = (max(int(share * self.size), 1) for share in BATCHES)
+        count = min(RANDOM * self.size, MOST_RANDOM)
         for _ in range(min(first + 2 * self.searches, most)):
             if self.effort.stopped():
                 break
@@ -170,7 +189,7 @@ class _Generation:
                 self._climber.sparse_points(count // 8),
             ]
             points, worth = self._climber.climbed(np.vstack(random), prices)
-            more = self._climber.fresh(points, worth, budget.LEAST * self.gap)
+            more = self._climber.fresh(points, worth, LEAST * self.gap)
             if len(more):
                 return np.vstack([good, more])
         return good
@@ -178,15 +197,15 @@ class _Generation:
     def _good(self, prices: FloatArray) -> FloatArray:
         """The columns with the smallest reduced losses."""
         loss = prices @ self.master.columns - self.master.worth
-        return self.master.columns.T[np.argsort(loss, kind="stable")[: budget.KEPT * self.size]]
+        return self.master.columns.T[np.argsort(loss, kind="stable")[: KEPT * self.size]]
 
     def _searched(self, prices: FloatArray, last: bool) -> tuple[FloatArray, bool]:
         """(columns worth adding, whether it was the last search) at raised prices: by cases where they promise more."""
         self.pool.take(self._climber.pool, self.used, self.size)
         self.searches += 1
-        slack = budget.SHARE * self.gap * (1 / self.size + self.prior) / 2
+        slack = SHARE * self.gap * (1 / self.size + self.prior) / 2
         cases = CaseSearch(Cases(self.pool, self.prior, prices + slack, self.used, slack))
-        cases.cases.margin = (1 - budget.SHARE) * self.gap
+        cases.cases.margin = (1 - SHARE) * self.gap
         if cases.promising(self.master.value):
             return self._by_cases(cases, prices, last)
         return self._by_boxes(prices, last)
@@ -206,7 +225,7 @@ class _Generation:
 
         def probe(points: FloatArray) -> FloatArray:
             found, worth = self._climber.climbed(points, prices)
-            return self._climber.fresh(found, worth, budget.SHARE * self.gap)
+            return self._climber.fresh(found, worth, SHARE * self.gap)
 
         return probe
 
@@ -218,20 +237,18 @@ class _Generation:
         points = np.array(columns)
         points /= points.mean(axis=1, keepdims=True)
         climbs, worth = self._climber.climbed(points, prices)
-        return np.vstack([points, self._climber.fresh(climbs, worth, budget.LEAST * self.gap)]), False
+        return np.vstack([points, self._climber.fresh(climbs, worth, LEAST * self.gap)]), False
 
     def _by_boxes(self, prices: FloatArray, last: bool) -> tuple[FloatArray, bool]:
         """The search in one tree of boxes, kept from one time to the next."""
-        raised = prices + budget.SHARE * self.gap / self.size
+        raised = prices + SHARE * self.gap / self.size
         if self._search is None:
             self._search = BatchedCutSearch(self.pool, self.prior, raised, self.used)
-            self._search.cuts.margin = (1 - budget.SHARE) * self.gap
+            self._search.cuts.margin = (1 - SHARE) * self.gap
         else:
             self._search.at(raised, self.used)
         search = self._search
-        ended = search.search(
-            budget.BOXES, self._closing(lambda: search.nodes), None if last else self._probe(prices), last
-        )
+        ended = search.search(BOXES, self._closing(lambda: search.nodes), None if last else self._probe(prices), last)
         total = float(raised.sum()) + max(search.bound, 0.0)
         best = self._best
         if best is not None and best[2] is None and best[0] < total:

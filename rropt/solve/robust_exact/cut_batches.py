@@ -11,16 +11,24 @@ from scipy import sparse
 
 from rropt.model.convex_terms import X_LOG_X
 from rropt.program.cones import FloatArray
-from rropt.solve.engine.boxes.budget import FEW, ROOM
+from rropt.solve.engine.boxes.budget import FEW
 from rropt.solve.engine.boxes.pool import BoxPool
 from rropt.solve.engine.boxes.separable import SeparableForms
 from rropt.solve.engine.boxes.tree import Box
 from rropt.solve.engine.search import Search
-from rropt.solve.robust_exact.budget import HIGHEST, NOISE, ROUNDS, ROWS, WAITING
+from rropt.solve.robust_exact.budget import HIGHEST, NOISE, ROUNDS
 from rropt.solve.robust_exact.cut_pool import CutPool
 from rropt.solve.robust_exact.cut_program import CutRows
 from rropt.solve.robust_exact.cut_search import CutRelaxation, CutSearch
 from rropt.solve.robust_exact.cut_trees import CutBox, Multipliers
+
+ROWS = 16
+"""Cuts in use, for each input, beyond which half of them are dropped when new ones come."""
+WAITING = 24
+"""Boxes that wait for cuts before these are put to use, at most."""
+
+ROOM = 128
+"""Boxes in flight at most."""
 
 
 class _Flight(Box):

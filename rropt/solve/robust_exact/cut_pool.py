@@ -10,7 +10,11 @@ import numpy as np
 from rropt.model.distributions.worst_ratio import Worst
 from rropt.program.cones import FloatArray
 from rropt.program.confidence_cones import ConfidenceCone
-from rropt.solve.robust_exact.budget import CUT_BITS, TIGHT
+
+CUT_BITS = 60
+"""Weights of a cut are whole numbers that sum to about 2^60."""
+TIGHT = 1e-11
+"""Violations below this, per unit of the largest entry, are rounding."""
 
 
 class CutPool:

@@ -9,9 +9,16 @@ from rropt.program.cones import FloatArray
 from rropt.solve.engine.boxes.budget import SCALE
 from rropt.solve.engine.boxes.separable import largest_end, ray_multiple
 from rropt.solve.engine.lp import LpAnswer, LpModel
-from rropt.solve.robust_exact.budget import BEYOND, HIGHEST, NO_CONFLICT, NOISE, RAY_SPARED
+from rropt.solve.robust_exact.budget import HIGHEST, NOISE
 from rropt.solve.robust_exact.cut_pool import CutPool
 from rropt.solve.robust_exact.cut_trees import CutBox, Multipliers
+
+RAY_SPARED = 1e-6
+"""Shadow prices of a ray, the largest of which is one, are rounding below this."""
+NO_CONFLICT = 1e-9
+"""Rays that contradict limits by less than this show nothing."""
+BEYOND = 1e-6
+"""Empty limits are bounded by so much less than is asked."""
 
 
 class CutRows:

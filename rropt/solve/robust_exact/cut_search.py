@@ -14,10 +14,17 @@ from rropt.program.cones import FloatArray
 from rropt.solve.engine.boxes.budget import EXACT
 from rropt.solve.engine.method import never
 from rropt.solve.engine.search import Budget, Executor, Search
-from rropt.solve.robust_exact.budget import BATCH, HIGHEST, NOISE, PRESENT, RARELY, ROUNDS, WIDER
+from rropt.solve.robust_exact.budget import HIGHEST, NOISE, PRESENT, ROUNDS
 from rropt.solve.robust_exact.cut_pool import CutPool
 from rropt.solve.robust_exact.cut_program import CutProgram
 from rropt.solve.robust_exact.cut_trees import CutBox, CutTree
+
+BATCH = 16
+"""Optima of boxes that are tried as starts of climbs at a time, and boxes before the first time."""
+RARELY = 4096
+"""Boxes between two times that climbs start from optima at most: their number is doubled after each."""
+WIDER = 1.01
+"""Limits that the cuts imply are taken wider by this factor: the rest is to be provably empty."""
 
 Probe = Callable[[FloatArray], FloatArray]
 

@@ -24,6 +24,30 @@ from rropt.solve.robust_exact.cut_program import CutProgram
 from rropt.solve.robust_exact.cut_search import Probe
 from rropt.solve.robust_exact.cut_trees import CaseBox, CutTree, Multipliers
 
+MOST, MOST_OF_BLOCK = 24, 16
+"""Cuts that a linear programme over all inputs, or over those of a block, keeps for each of them."""
+NEAR_TANGENT, TANGENT = 0.02, 1e-4
+"""Tangents are moved where the mass of an optimum is away from theirs by more than this share, while boxes are bounded
+whole, and by blocks."""
+TANGENTS = 4
+"""Tangents for one box at most, by blocks."""
+PROMISING = 0.1
+"""The sum of the bounds of all cases up to which this search is the one to use, as a share of the value."""
+TRIED = 0.5
+"""Boxes whose bound is less than this share of p_x above what is accepted are tried by blocks."""
+PARTED = 400
+"""Splits of the trees of all blocks of one box at most."""
+CASES = 8
+"""Boxes, of different cases, whose blocks are bounded together at most."""
+TOGETHER, SHARED = 4, 0.3
+"""Boxes of a block that are split at a time; blocks that lose less than this share of what the worst one loses wait."""
+FINE = 1 / 8
+"""The tolerance of a block, as a share of the slack of the raised prices."""
+SPARED = 0.1
+"""The gap above the best column at which a search that settles stops, besides its margin, as a share of its price."""
+REACHED = 0.02
+"""Where a block's best point is more than this share of the box above its lower limit, that limit is split."""
+
 
 class _Trial:
     """A box that is being bounded block by block: `parts` are to be bounded, then `proceeds` decides whether it goes
@@ -48,11 +72,11 @@ class _Trial:
             return False
         if best > room:
             return self._move()
-        if self._splits >= budget.PARTED:
+        if self._splits >= PARTED:
             return False
         # Blocks that lose little wait for the others.
-        share = budget.SHARED * max(part.bound - part.block.best for part in parts)
-        fresh = sum(part.split(budget.TOGETHER) for part in parts if part.bound - part.block.best >= share)
+        share = SHARED * max(part.bound - part.block.best for part in parts)
+        fresh = sum(part.split(TOGETHER) for part in parts if part.bound - part.block.best >= share)
         self._splits += fresh
         self._cases.parted += 2 * fresh
         return fresh > 0
@@ -66,7 +90,7 @@ class _Trial:
                 return False
             point[list(block)] = part.block.point
         w = float(cases.prior @ point)
-        if self._tangents >= budget.TANGENTS or abs(w / self._t - 1) <= budget.TANGENT:
+        if self._tangents >= TANGENTS or abs(w / self._t - 1) <= TANGENT:
             self.point = point
             return False
         self._t, self._tangents, self._splits = w, self._tangents + 1, 0
@@ -86,7 +110,7 @@ class Cases:
         self, pool: CutPool, prior: FloatArray, prices: FloatArray, near: FloatArray, slack: FloatArray
     ) -> None:
         self.pool, self.prior, self.prices, self._slack = pool, prior, prices, slack
-        self._whole = CutProgram(pool, prior, budget.MOST * len(prior))
+        self._whole = CutProgram(pool, prior, MOST * len(prior))
         self._whole.add(range(len(pool.cone.pairs)))
         self._whole.add(np.unique(pool.nearest(near, len(prior))).tolist())
         self._programs: dict[tuple[int, int], CutProgram] = {}
@@ -115,7 +139,7 @@ class Cases:
     def split(self, nodes: Sequence[CaseBox], enough: float) -> list[CaseBox]:
         """Split the boxes that are too large for blocks; the others are bounded by blocks, one step at a time and one
         box a case, for the blocks of a case share their programmes. They are split where that does not help."""
-        early = [box for box in nodes if box.bound >= self.accept + budget.TRIED]
+        early = [box for box in nodes if box.bound >= self.accept + TRIED]
         found = [part for box in early for part in self._split(box, None)]
         tried: dict[int, _Trial] = {}
         for box in (box for box in nodes if box not in early):
@@ -177,7 +201,7 @@ class Cases:
             if box.top <= 0:
                 return
             w = float(self.prior @ v)
-            if turn < budget.TANGENTS and abs(w / t - 1) > budget.NEAR_TANGENT:
+            if turn < TANGENTS and abs(w / t - 1) > NEAR_TANGENT:
                 t = w
             elif self.value(v) <= 0 or not self._cut(v):
                 # Cutting helps only where the optimum itself is too good; elsewhere the chords are too loose.
@@ -196,14 +220,14 @@ class Cases:
         column = inside[0] / float(self.prior @ inside[0])
         if (price := self.value(column)) > self.accept:
             self.columns.append(column)
-            self.accept = (1 + budget.SPARED) * price + self.margin
+            self.accept = (1 + SPARED) * price + self.margin
             return []
         return met[0]
 
     def begun(self, box: CaseBox, t: float) -> list[BlockSearch]:
         """The searches of the blocks of a box, with tangents at t."""
         cost = self.prices + self.prior * (1 + np.log(t))
-        tolerance = budget.FINE * float(self._slack[box.x])
+        tolerance = FINE * float(self._slack[box.x])
         return [
             BlockSearch(self._program(box.x, s), s, box.lower, box.upper, cost, tolerance)
             for s in range(len(self.pool.cone.blocks))
@@ -213,7 +237,7 @@ class Cases:
         """The programme of block s for columns with the most mass on x: cuts of such columns are alike."""
         if (x, s) not in self._programs:
             block = self.pool.cone.blocks[s]
-            self._programs[x, s] = CutProgram(self.pool, self.prior, budget.MOST_OF_BLOCK * len(block), block)
+            self._programs[x, s] = CutProgram(self.pool, self.prior, MOST_OF_BLOCK * len(block), block)
         return self._programs[x, s]
 
     # -- splits ----------------------------------------------------------------------------------------
@@ -231,7 +255,7 @@ class Cases:
     def _find_causes(self, box: CaseBox, point: FloatArray) -> tuple[int, float]:
         """(input, where): the one that adds most to levels that its lower limit leaves out; -1 where none does."""
         over = point - box.lower
-        over = np.where((self.prior > 0) & (over > budget.REACHED * (box.upper - box.lower)), over, 0.0)
+        over = np.where((self.prior > 0) & (over > REACHED * (box.upper - box.lower)), over, 0.0)
         at = int(np.argmax(self.prior * over))
         if over[at] <= 0:
             return -1, 0.0
@@ -243,7 +267,7 @@ class CaseSearch(Search[CaseBox]):
     floats; not above 0 where they are high enough."""
 
     def __init__(self, cases: Cases) -> None:
-        super().__init__(cases, Serial(cases, lambda nodes: budget.CASES))
+        super().__init__(cases, Serial(cases, lambda nodes: CASES))
         self.cases = cases
         self.run(np.inf)
 
@@ -251,7 +275,7 @@ class CaseSearch(Search[CaseBox]):
         """Whether most columns have nearly all their mass on one input, as at high levels of epsilon: the bounds at
         the roots are low then beside the value of the mechanism, and blocks can be bounded one by one. Elsewhere boxes
         over the slice p.v = 1 are fewer."""
-        return sum(max(root.top, 0.0) for root in self.roots) <= budget.PROMISING * value
+        return sum(max(root.top, 0.0) for root in self.roots) <= PROMISING * value
 
     @property
     def tree(self) -> CutTree:

@@ -28,6 +28,23 @@ from rropt.solve.robust_exact import budget
 from rropt.solve.robust_exact.cut_pool import CutPool
 from rropt.solve.robust_exact.cut_program import CutProgram
 
+CONES = 100
+"""Outer cones at most."""
+FIRST_GAP, FIRST_SHARE = 1e-2, 0.3
+"""The relative gap to which the first outer cone is solved, and its share of the time."""
+FINER = 0.1
+"""The gap of the further outer cones, as a share of what the mechanism lost on its way into the exact cone."""
+CLIMBS, MIXTURE_CLIMBS, MIXTURES = 20, 1, 2
+"""Steps of the climb of a column at most, of one between two mixtures, and mixtures between two outer cones."""
+AT_BOUNDARY = 1e-9
+"""Shares of the way to a constant column below which a column is on the boundary of the exact cone."""
+LEAST_SLOPED = 1e-12
+"""Slopes are taken at entries from here on."""
+NO_MASS = 1e-11
+"""Columns with less mass than this are not looked at."""
+SMALL = 0.05
+"""Columns that gain less than this share of the gap are not added to a mixture."""
+
 
 @dataclass
 class Columns:
@@ -83,7 +100,7 @@ class Outer:
         self._lp.add(range(len(self.pool)))
         self._best: tuple[float, Answer] | None = None
         self._found: tuple[float, FloatArray] | None = None
-        self._gap, self._seconds = budget.FIRST_GAP, 0.0
+        self._gap, self._seconds = FIRST_GAP, 0.0
         self._linear = isinstance(program.utility, Linear | ColumnSum)
         # Multipliers of the other risks jump, or are good enough without mixtures.
         design = isinstance(program.utility, InverseTrace) and not program.rows and program.outputs is None
@@ -94,7 +111,7 @@ class Outer:
     def run(self) -> Answer:
         """The best mechanism, and the multipliers of the outer cone with the best bound."""
         effort, sign, lost = self.effort, self.program.sign, math.inf
-        for _ in range(budget.CONES):
+        for _ in range(CONES):
             answer, bound, reached = self._solved(lost)
             if not isinstance(answer.draft, MatrixDraft) or not answer.draft.matrix.any():
                 break
@@ -136,13 +153,13 @@ class Outer:
         cut, effort = self.cut(), self.effort
         relaxed = relax(self.program, [cut])
         left = effort.remaining()
-        self._gap = max(effort.gap / 4, min(budget.FIRST_GAP, budget.FINER * lost))
+        self._gap = max(effort.gap / 4, min(FIRST_GAP, FINER * lost))
         begun = time.monotonic()
         answer, reached = solve_part(
             self._method(relaxed),
             relaxed,
             replace(effort, gap=self._gap, absolute_gap=effort.absolute_gap / 4),
-            left if left is None or self._best is not None else budget.FIRST_SHARE * left,
+            left if left is None or self._best is not None else FIRST_SHARE * left,
         )
         self._seconds = time.monotonic() - begun
         value = answer.claim.objective
@@ -171,7 +188,7 @@ class Outer:
         assert isinstance(answer.draft, MatrixDraft)
         matrix = answer.draft.matrix
         masses = matrix.sum(axis=0)
-        kept = masses > budget.NO_MASS
+        kept = masses > NO_MASS
         inside, _, met = self.pool.pulled(matrix.T[kept])
         moved = np.zeros_like(matrix)
         moved[:, kept] = inside.T
@@ -182,7 +199,7 @@ class Outer:
         moved = (moved + np.outer(rest + share, masses / masses.sum())) / (1 + share)
         value = worth(self.program.utility, moved)
         points = Columns(matrix.T[kept] / masses[kept, None] * self.program.size, np.flatnonzero(kept))
-        tight = [] if answer.dual is None else self._climbed(points, answer.dual, budget.CLIMBS)[1]
+        tight = [] if answer.dual is None else self._climbed(points, answer.dual, CLIMBS)[1]
         # What else must hold is left to the rounding, which knows a matrix to move toward.
         plain = not self.program.rows and not self.program.extras
         return [*chain(*met), *tight], self._keep(
@@ -194,26 +211,26 @@ class Outer:
         assert isinstance(answer.draft, MatrixDraft)
         matrix = answer.draft.matrix
         masses = matrix.sum(axis=0)
-        kept = np.flatnonzero(masses > budget.NO_MASS)
+        kept = np.flatnonzero(masses > NO_MASS)
         points = matrix.T[kept] / masses[kept, None] * self.program.size
         inside, _, met = self.pool.pulled(points)
         own = kept if self.program.outputs is not None else np.zeros(len(kept), dtype=int)
         self._inside = self._inside.plus(Columns(inside / inside.mean(axis=1, keepdims=True), own))
         value, cuts = -math.inf, list(chain(*met))
         if answer.dual is not None:
-            found, tight, _ = self._climbed(Columns(points, own), answer.dual, budget.MIXTURE_CLIMBS)
+            found, tight, _ = self._climbed(Columns(points, own), answer.dual, MIXTURE_CLIMBS)
             self._inside = self._inside.plus(found)
-        for _ in range(budget.MIXTURES):
+        for _ in range(MIXTURES):
             best = self._master()
             if best is None:
                 break
             value, dual = best.worth, best.dual
             self._keep(value, self._matrix(best.masses))
             found, tight, met_all = self._climbed(
-                self._inside.at(np.flatnonzero(best.masses > budget.NO_MASS)), dual, budget.MIXTURE_CLIMBS
+                self._inside.at(np.flatnonzero(best.masses > NO_MASS)), dual, MIXTURE_CLIMBS
             )
             gains = self._worths(found, dual) - (self._prices(found, dual) * found.points).sum(axis=1)
-            better = np.flatnonzero(gains > budget.SMALL * max(self.effort.gap * abs(value), self.effort.absolute_gap))
+            better = np.flatnonzero(gains > SMALL * max(self.effort.gap * abs(value), self.effort.absolute_gap))
             if (not len(better) and met_all) or self.effort.stopped():
                 break
             self._inside = self._inside.plus(found.at(better))
@@ -242,7 +259,7 @@ class Outer:
         """The mechanism of a mixture."""
         columns = self._inside.points.T * theta
         if self.program.outputs is None:
-            return np.asarray(columns[:, theta > budget.NO_MASS])
+            return np.asarray(columns[:, theta > NO_MASS])
         matrix = np.zeros((self.program.size, len(self.program.outputs)))
         np.add.at(matrix.T, self._inside.outputs, columns.T)
         return matrix
@@ -272,7 +289,7 @@ class Outer:
 
     def _costs(self, columns: Columns, dual: Dual) -> FloatArray | None:
         """The slopes of the utility less the prices (n x k); None where they are not known."""
-        utility, points = self.program.utility, np.maximum(columns.points, budget.LEAST_SLOPED)
+        utility, points = self.program.utility, np.maximum(columns.points, LEAST_SLOPED)
         touching = getattr(dual.evidence, "slopes", None)
         if touching is not None:
             found = touching(points.T, self._prior).T
@@ -301,7 +318,7 @@ class Outer:
                     tight[at] = [self._lp.present[row] for row in np.flatnonzero(found.row_dual[1:])]
             ends[active], shares, met = self.pool.pulled(ends[active])
             self._lp.add(cut for own in met for cut in own)
-            active = active[shares > budget.AT_BOUNDARY]
+            active = active[shares > AT_BOUNDARY]
             if not len(active) or self.effort.stopped():
                 break
         points = ends / ends.mean(axis=1, keepdims=True)

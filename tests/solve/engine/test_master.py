@@ -10,8 +10,7 @@ import pytest
 
 import rropt as rr
 from rropt.program.programs import Information
-from rropt.solve.engine.budget import KEPT
-from rropt.solve.engine.master import Master
+from rropt.solve.engine.master import KEPT, Master
 from rropt.solve.engine.method import SolveLimits
 
 REFERENCE = Path(__file__).resolve().parents[2] / "data" / "rldp_reference.csv"

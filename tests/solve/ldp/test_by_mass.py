@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from rropt.solve.engine.curves import Curve, InformationCurve, SquareCurve
-from rropt.solve.ldp.budget import MASSES, TARGETS
-from rropt.solve.ldp.by_mass import MassTable, best_sets
+from rropt.solve.ldp.by_mass import MASSES, TARGETS, MassTable, best_sets
 from rropt.solve.ldp.knapsack import Knapsack
 from rropt.solve.ldp.pricing import LdpPricer
 

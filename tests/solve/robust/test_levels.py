@@ -385,7 +385,7 @@ def test_cells_are_parted_where_another_input_may_be_large(searched: tuple[Progr
 def test_a_proof_is_as_long_as_time_allows(
     searched: tuple[Program, np.ndarray, LevelSearch], seconds: float | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rropt.solve.robust.budget.SHORT", 10)
+    monkeypatch.setattr("rropt.solve.robust.block_knapsack_proof.SHORT", 10)
     program, prices, found = searched
     proof = prove_levels(program, Dual(prices, evidence=found), seconds)
     assert proof is not None

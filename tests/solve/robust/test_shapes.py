@@ -23,7 +23,6 @@ from rropt.solve.engine.interior import central_prices
 from rropt.solve.engine.lp import LpModel
 from rropt.solve.engine.method import Dual
 from rropt.solve.engine.rays import cdd_rays
-from rropt.solve.robust import budget
 from rropt.solve.robust.block_vertices import ShapePricer
 from rropt.solve.robust.block_vertices_proof import prove_shapes
 from rropt.solve.robust.blocks import BlockShapes, BlockVertices
@@ -258,7 +257,7 @@ def test_reference_rows_are_certified(name: str) -> None:
 
 def test_prices_from_few_columns_do_not_go_in_circles(monkeypatch: pytest.MonkeyPatch) -> None:
     """Prices that only the nearest columns give are raised by the others, and a search at them brings no new one."""
-    monkeypatch.setattr(budget, "MIDDLING", 1)
+    monkeypatch.setattr("rropt.solve.robust.robust.MIDDLING", 1)
     rng = np.random.default_rng(0)
     counts = rng.multinomial(1000, rng.dirichlet(np.full(16, 0.5))).reshape(4, 4)
     solution = solved(counts, "1", 1e-6)

@@ -88,7 +88,7 @@ def test_certificates_by_cases_and_by_boxes_overlap(
     """Both prove the same optimum to a gap of 1e-5, and the checker accepts both."""
     found = []
     for promising, key in ((10.0, "cases"), (-1.0, "boxes")):
-        monkeypatch.setattr(dominant_input.budget, "PROMISING", promising)
+        monkeypatch.setattr(dominant_input, "PROMISING", promising)
         solution = solved(table, "5", form, gap=1e-5)
         assert solution.status == "certified"
         assert solution.certificate is not None
@@ -128,7 +128,7 @@ def test_a_search_that_is_stopped_still_proves_a_bound(monkeypatch: pytest.Monke
     assert search.bound == before
     assert 0 < before < 10
     assert [box.parts for box in search.tree.roots] == [None] * int((prior > 0).sum())
-    monkeypatch.setattr(dominant_input.budget, "PROMISING", 10.0)
+    monkeypatch.setattr(dominant_input, "PROMISING", 10.0)
     monkeypatch.setattr(dominant_input.CaseSearch, "search", lambda *_, **__: "open")
     solution = solved(TABLES[1], "6", gap=1e-5)
     assert solution.status == "bounded"

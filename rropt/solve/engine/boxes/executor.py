@@ -27,10 +27,20 @@ import numpy as np
 
 from rropt.io.streams import take_stdout
 from rropt.program.cones import FloatArray
-from rropt.solve.engine.boxes.budget import KEPT, SILENT, START, WIDEST, WORTH
 from rropt.solve.engine.boxes.pool import BoxPool
 from rropt.solve.engine.boxes.separable import SeparableForms
 from rropt.solve.engine.boxes.tree import Box
+
+WIDEST = 128
+"""Variables up to which a chunk may be bounded by another process: beyond, linear algebra may use threads as well."""
+START = 5.0
+"""Processor seconds that chunks must have taken before processes are started for more: loading takes them two."""
+WORTH = 10.0
+"""Seconds that must be left where processes are started."""
+SILENT = 60.0
+"""Seconds without an answer after which a process is given up: a chunk takes a tenth of a second."""
+KEPT = 4
+"""Problems that a process keeps in memory."""
 
 Found = tuple[float, FloatArray, FloatArray | None, FloatArray | None]
 """The bound of a box, its multipliers, a point and the errors of the chords there; None where there is none."""

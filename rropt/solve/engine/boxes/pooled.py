@@ -5,12 +5,21 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from rropt.solve.engine.boxes.budget import CHUNK, FEW, FLIGHTS, SPARE
+from rropt.solve.engine.boxes.budget import FEW
 from rropt.solve.engine.boxes.executor import BoxExecutor, Task
 from rropt.solve.engine.boxes.pool import BoxPool
 from rropt.solve.engine.boxes.separable import BoxRelaxation, BoxSearch, SeparableForms
 from rropt.solve.engine.boxes.tree import Box
 from rropt.solve.engine.search import Budget, Search, level
+
+CHUNK = 64
+"""Boxes of a chunk at most. With it the products of dense tables of up to ten variables stay below what OpenBLAS
+distributes among threads, whose sums may differ in the last bit from those of one."""
+FLIGHTS = 2, 8
+"""Chunks on the way at most, where few boxes are open and where many are: the worst are bounded first, but more than
+two processes need more chunks to be busy."""
+SPARE = 1024
+"""Open boxes for each chunk on the way beyond the first."""
 
 
 def box_search(problem: SeparableForms, box_executor: BoxExecutor | None = None) -> BoxSearch:

@@ -15,7 +15,7 @@ from scipy import sparse
 from rropt.model.convex_terms import Centred
 from rropt.program.cones import CompleteCone, FloatArray, base_cone, cone_rows, reach, tightest_log
 from rropt.program.programs import BayesGain, ColumnSum, Divergence, Information, Program
-from rropt.solve.engine.boxes.budget import CLIMBS, FEASIBLE, IDLE, PROVING, REMEMBERED, STALE
+from rropt.solve.engine.boxes.budget import FEASIBLE, PROVING, STALE
 from rropt.solve.engine.boxes.executor import BoxExecutor
 from rropt.solve.engine.boxes.pooled import box_search
 from rropt.solve.engine.boxes.separable import BoxSearch, SeparableForms
@@ -26,6 +26,13 @@ from rropt.solve.engine.lp import LpModel
 from rropt.solve.engine.method import SolveLimits
 from rropt.solve.engine.polyhedral import edge_table
 from rropt.solve.engine.search import Budget
+
+CLIMBS = 24
+"""Random directions from which each pricing climbs."""
+REMEMBERED = 4
+"""Price vectors whose search is kept, to be resumed with more nodes."""
+IDLE = 1e-9
+"""The cost of an input without weight at least, which nothing bounds from above."""
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,18 @@ from scipy import sparse
 
 from rropt.model.convex_terms import ConvexTerm
 from rropt.program.cones import FloatArray
-from rropt.solve.engine.boxes.budget import EXACT, LARGEST, SCALE, TANGENT_ERROR, TANGENT_ROUNDS
+from rropt.solve.engine.boxes.budget import EXACT, SCALE
 from rropt.solve.engine.boxes.tree import Box, BoxTree
 from rropt.solve.engine.lp import LpModel
 from rropt.solve.engine.search import Budget, Executor, MaximumSearch, OneByOne, level
+
+TANGENT_ROUNDS = 6
+"""Rounds of new tangents for one box."""
+TANGENT_ERROR = 1e-9
+"""Tangents are added where the concave terms are over-estimated by more than this share of their mass, times the square
+of what variables can be away from one where that is less than one."""
+LARGEST = 64.0
+"""Multipliers that show a box to be empty are kept below this."""
 
 
 def largest_end(residual: FloatArray, lower: FloatArray, upper: FloatArray) -> float:
