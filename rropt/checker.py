@@ -1591,7 +1591,7 @@ def _read_problem(value: object, where: Where, rats: _Rationals, version: int, m
         _read_divergences(keys["divergences"], (where, "divergences"), rats, version) if "divergences" in keys else [],
     )  # fmt: skip
     if version < 6:
-        _check_combination(problem, where, version)
+        _read_combination(problem, where, version)
     _read_alone(problem, where)
     return problem
 
@@ -1716,7 +1716,7 @@ def _read_alone(problem: _Problem, where: Where) -> None:
             _unreadable((where, "structure"), "does not go with the keys limits and divergences")
 
 
-def _check_combination(problem: _Problem, where: Where, version: int) -> None:
+def _read_combination(problem: _Problem, where: Where, version: int) -> None:
     """What goes with what in section 4: "asked of the last problem, which is `problem` itself where the proof has no
     steps".
     """
@@ -1744,7 +1744,7 @@ def _check_combination(problem: _Problem, where: Where, version: int) -> None:
             what = "the utilities linear and mutual_information without given"
             _unreadable((where, "identification_risk"), f"goes only with {what}")
     if cone.sets is not None:
-        _check_combination_of_sets(problem, (where, "cone"))
+        _read_combination_of_sets(problem, (where, "cone"))
     if problem.limits:
         _unreadable((where, "limits"), "must be absent where a proof is of the problem")
     if problem.divergences:
@@ -1774,7 +1774,7 @@ def _read_design(
     return _read_matrix(keys["queries"], at, k, "queries * k", rats)
 
 
-def _check_combination_of_sets(problem: _Problem, where: Where) -> None:
+def _read_combination_of_sets(problem: _Problem, where: Where) -> None:
     """ "The cones robust and confidence go with sense maximize, the utility mutual_information without given, outputs
     null, empty rows [...] only (else UNREADABLE)".
 
@@ -4752,7 +4752,7 @@ def _read_steps(
     it, the first of `problem`"; "a problem on the way that breaks what section 4 asks of it" is UNREADABLE.
     """
     if version < 6 or not isinstance(value, dict) or "steps" not in value:
-        _check_combination(problem, "problem", version)
+        _read_combination(problem, "problem", version)
         return [], problem, value
     at: Where = (where, "steps")
     items = _read_list(value["steps"], at, least=1)
@@ -4764,7 +4764,7 @@ def _read_steps(
         _read_alone(problem, (at, i))
         _limit(len(problem.limits), MAX_STEPS, (at, i), "limits")
         _limit(sum(len(row.terms) for row in problem.rows), MAX_PRODUCT, (at, i), "row terms together")
-    _check_combination(problem, "the problem after proof.steps", version)
+    _read_combination(problem, "the problem after proof.steps", version)
     return steps.taken, problem, {key: item for key, item in value.items() if key != "steps"}
 
 

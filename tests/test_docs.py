@@ -190,7 +190,7 @@ NAMED = [
 @pytest.mark.parametrize("page", NAMED, ids=lambda page: page.stem)
 def test_the_files_that_a_page_names_are_there(page: Path) -> None:
     """Of the pages about the code: a path in backticks is in the checkout, in rropt/ or in rropt/solve/."""
-    roots = [ROOT, ROOT / "rropt", ROOT / "rropt" / "solve", ROOT / "rropt" / "solve" / "kernel"]
+    roots = [ROOT, ROOT / "rropt", ROOT / "rropt" / "solve", ROOT / "rropt" / "solve" / "engine"]
     named = re.findall(r"`((?:[a-z_]+/)+[\w*]*(?:\.[a-z]+)?)`", page.read_text(encoding="utf-8"))
     assert not [path for path in named if not any([*root.glob(path.rstrip("/"))] for root in roots)]
 

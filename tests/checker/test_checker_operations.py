@@ -64,9 +64,9 @@ def assert_second_counts(data: bytes, count: int, monkeypatch: pytest.MonkeyPatc
 
     with monkeypatch.context() as patch:
         patch.setattr("independent_checker.checker.limit_work", limited)
-        patch.setattr("second.work.MOST", count - 1)
+        patch.setattr("independent_checker.work.MOST", count - 1)
         assert check(data) == "UNREADABLE"
-        patch.setattr("second.work.MOST", count)
+        patch.setattr("independent_checker.work.MOST", count)
         with pytest.raises(WithinError):
             check(data)
 
@@ -233,7 +233,7 @@ def test_steps_are_priced_before_their_numbers_are_made(name: str, monkeypatch: 
     """They may be many more than those of the file, and longer."""
     data = hostile.data(name, 1)
     monkeypatch.setattr(checker, "MAX_OPERATIONS", 99)
-    monkeypatch.setattr("second.work.MOST", 99)
+    monkeypatch.setattr("independent_checker.work.MOST", 99)
     refused = check_bytes(data)
     assert (refused.status, refused.reason[:19]) == ("UNREADABLE", "steps: operations: ")
     assert second_verdict(data) == ("UNREADABLE", "limit: operations of steps")
@@ -250,7 +250,7 @@ def test_longer_files_may_take_longer_in_proportion_up_to_ten_mebibytes(monkeypa
             monkeypatch.setattr(checker, "MAX_OPERATIONS", most)
             assert check_bytes(padded).status == status, size
             if size < 2**21:
-                monkeypatch.setattr("second.work.MOST", most)
+                monkeypatch.setattr("independent_checker.work.MOST", most)
                 assert check(padded) == status
 
 

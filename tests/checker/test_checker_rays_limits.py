@@ -218,7 +218,7 @@ def test_each_pair_of_a_complete_cone_is_one_inequality(monkeypatch: pytest.Monk
     """Twice 1 + (1 + 10 k) n with two rays, then 40 k n."""
     for most, found in ((246, ("PROVED", "")), (245, ("REFUTED", SLOW))):
         monkeypatch.setattr(checker, "MAX_RAY_WORK", most)
-        monkeypatch.setattr("second.rays.MOST", most)
+        monkeypatch.setattr("independent_checker.rays.MOST", most)
         assert said(ample(2, TWO)) == found
         assert said(ample(2, polyhedral([[0, 0]], TWO)))[0] == "REFUTED"
 
@@ -229,7 +229,7 @@ def test_edges_are_taken_in_their_order(monkeypatch: pytest.MonkeyPatch) -> None
     work = 1 + 31 * 3 + 2 + 32 * 3 + 360
     for most, found in ((work, ("PROVED", "")), (work - 1, ("REFUTED", SLOW))):
         monkeypatch.setattr(checker, "MAX_RAY_WORK", most)
-        monkeypatch.setattr("second.rays.MOST", most)
+        monkeypatch.setattr("independent_checker.rays.MOST", most)
         assert said(ample(3, cone)) == found
 
 
@@ -239,7 +239,7 @@ def test_pairs_with_few_zeros_are_not_compared(monkeypatch: pytest.MonkeyPatch) 
     work = 4 + (4 + 50) * 5 + 2 + 50 * 7 + 40 * 5 * 6
     for most, found in ((work, ("PROVED", "")), (work - 1, ("REFUTED", SLOW))):
         monkeypatch.setattr(checker, "MAX_RAY_WORK", most)
-        monkeypatch.setattr("second.rays.MOST", most)
+        monkeypatch.setattr("independent_checker.rays.MOST", most)
         assert said(ample(5, cone)) == found
 
 
@@ -254,7 +254,7 @@ def test_the_list_counts_k_operations(monkeypatch: pytest.MonkeyPatch) -> None:
     """3 of the mechanism, 63 of its utility, and 3."""
     for most, status in ((69, "PROVED"), (68, "UNREADABLE")):
         monkeypatch.setattr(checker, "MAX_OPERATIONS", most)
-        monkeypatch.setattr("second.work.MOST", most)
+        monkeypatch.setattr("independent_checker.work.MOST", most)
         assert said(small())[0] == status
 
 
@@ -405,7 +405,7 @@ def test_the_work_is_that_of_the_lengths(
     work += 90 * (1 + other * (q + 1) // 16) + 360 * (1 + c * (q + 1) // 64)
     for most, found in ((work, "PROVED"), (work - 1, "REFUTED")):
         monkeypatch.setattr(checker, "MAX_RAY_WORK", most)
-        monkeypatch.setattr("second.rays.MOST", most)
+        monkeypatch.setattr("independent_checker.rays.MOST", most)
         assert said(made)[0] == found
 
 

@@ -65,7 +65,7 @@ def test_its_columns_were_not_shown() -> None:
         for name in Path().iterdir():
             name.unlink()
         release_file(write("t.csv", 0), first, "first.csv")
-        made = release_file(write("t.csv", 2), second, "second.csv")
+        made = release_file(write("t.csv", 2), second, "independent_checker.csv")
         assert made.manifest["epsilon_with_earlier"] == made.manifest["epsilon"]
         # With records it is: the other column is raw in the second release.
         with pytest.raises(InputError, match=r"'x' .*unchanged"):

@@ -213,7 +213,7 @@ def test_what_it_refuses() -> None:
         rr.Problem(rr.Maximize(rr.Trace()), [BISTOCHASTIC], inputs=range(3)),
         rr.Problem(rr.Maximize(rr.MutualInformation(PRIOR)), [rr.LDP(1)]),
     ):
-        with pytest.raises(NoMethod, match="relaxed is for information") as caught:
+        with pytest.raises(NoMethod, match="entropy_floor is for information") as caught:
             problem.solve("entropy_floor")
         assert "\n" not in str(caught.value)
     with pytest.raises(NoMethod, match="solvers itself"):

@@ -413,7 +413,7 @@ def test_what_does_not_fit_is_said_in_one_line() -> None:
         rr.Problem(goal, [constraint, rr.LDP(1)])
     with pytest.raises(rr.NoMethod, match="columns does not take the exact cone of a confidence set"):
         rr.Problem(goal, [constraint]).solve(method="columns")
-    with pytest.raises(rr.NoMethod, match="cuts is for robust LDP in form exact or product"):
+    with pytest.raises(rr.NoMethod, match="robust_exact is for robust LDP in form exact or product"):
         rr.Problem(goal, [rr.LDP(1)]).solve(method="robust_exact")
     with pytest.raises(rr.InputError, match=r"robust_level, inputs: .* among the labels"):
         robust_level(rr.Mechanism.from_matrix([[1], [1]]), known)
