@@ -49,8 +49,8 @@ SOLVE_EPILOG = (
 )
 
 METHOD_HELP = (
-    "auto, linear, tangent, truth, branch, vertices, columns, cuts, mixtures, risk, conic, relaxed, events, actions, "
-    "maximin, lifted, capacity, outer or general (rropt compare tries them all)."
+    "auto, linear, convex_minimum, identity, branch, vertices, columns, robust_exact, mixtures, risk, conic, entropy_floor, approximate_ldp, merge_outputs, "
+    "maximin, column_limits, capacity, outer_approximation or fallback (rropt compare tries them all)."
 )
 ProblemName = Annotated[str, typer.Argument(metavar="FILE|MODEL", help="A problem file, or a shipped model.")]
 ModelName = Annotated[str, typer.Argument(metavar="MODEL", help="A shipped model.")]
