@@ -127,7 +127,7 @@ def matrix_picture(mechanism: Mechanism, ax: Axes | None, title: str = "") -> Ax
     if max(rows, columns) <= MOST_NUMBERS:
         for (x, y), value in np.ndenumerate(matrix):
             bright = np.dot(image.to_rgba(value)[:3], (0.2126, 0.7152, 0.0722)) > 0.5
-            said = f"{value:.2g}" if value else "0"
+            said = f"{value:.2g}" if value >= 0.001 else "<0.001" if value else "0"
             ax.text(y, x, said, ha="center", va="center", fontsize=8, color="black" if bright else "white")
     return finish(ax, "released answer", "true answer", title)
 
@@ -148,12 +148,15 @@ def estimate_picture(found: Estimate, truth: Sequence[Any] | None, level: float,
     """Each category with its estimate and its interval, and the true frequency as a cross where it is given: intervals
     that miss it have another colour and mark."""
     k, ends = len(found.categories), found.intervals(level)
-    true = None if truth is None else np.array([float(share) for share in truth])
+    try:
+        true = None if truth is None else np.array([float(share) for share in truth])
+    except (TypeError, ValueError, OverflowError):
+        raise InputError("the true frequencies are not numbers", "plot, truth", "as [0.2, 0.8]") from None
     if true is not None and true.shape != (k,):
         raise InputError(
             f"{counted(len(true), 'true frequencies')} for {counted(k, 'categories')}", "plot, truth", "one for each"
         )
-    ax = axes_of(ax, 6.6, 1.9 + 0.3 * min(k, 30))
+    ax = axes_of(ax, 6.6, 1.9 + 0.3 * min(k, 24))
     colours, places = colours_of(ax), np.arange(k)
     inside = np.full(k, True) if true is None else (ends[:, 0] <= true) & (true <= ends[:, 1])
     for hit, colour, mark in ((True, colours[0], "o"), (False, colours[1], "s")):
@@ -166,7 +169,7 @@ def estimate_picture(found: Estimate, truth: Sequence[Any] | None, level: float,
     if k <= MOST_LABELS:
         ax.set_yticks(places, labels=cut(found.categories, 28), fontsize="small")
     ax.set_ylim(k - 0.5, -0.5)
-    below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.62 / (0.3 * min(k, 30) + 0.6)), "ncols": 2}
+    below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.62 / (0.3 * min(k, 24) + 0.6)), "ncols": 2}
     finish(ax, "share (%)", "answer" if k <= MOST_LABELS else "answer, by position", legend=below)
     title = f"{counted(found.n, 'released answers')}"
     if found.warnings:
