@@ -13,6 +13,7 @@ import json
 import os
 import re
 import tempfile
+import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
@@ -26,6 +27,8 @@ STYLES: dict[str, list[Any]] = {
     "light": ["default"],
     "dark": ["dark_background", {f"{part}.facecolor": SLATE for part in ("figure", "axes", "savefig")}],
 }
+WIDTH = 88
+"""Characters of a printed line on the site."""
 GALLERY, PICTURES = "<!-- gallery -->", "<!-- pictures -->"
 BLOCK = re.compile(r"(?ms)^```python\n(.*?)^```$")
 
@@ -130,7 +133,8 @@ def rendered(notebook: Path) -> tuple[str, dict[str, bytes], str]:
             continue
         output = next(outputs)
         parts.append(f"```python\n{source}\n```")
-        parts += [f"```text\n{output.text.rstrip()}\n```"] if output.text.strip() else []
+        printed = "\n".join(textwrap.fill(line, WIDTH, subsequent_indent="  ") for line in output.text.splitlines())
+        parts += [f"```text\n{printed}\n```"] if printed.strip() else []
         parts += [f'<div class="rropt-output">{output.html}</div>'] if output.html else []
         shown, drawn = pictures(f"{notebook.stem}-{at}", output, "figures/")
         if shown:
