@@ -144,7 +144,6 @@ def test_a_notebook_is_short_and_has_no_outputs(notebook: Path) -> None:
     assert texts[0].startswith("# ")
     assert "**Question.** " in texts[0]
     assert texts[-1].startswith("**Answer.** ")
-    assert "../shared" not in notebook.read_text(encoding="utf-8")
 
 
 def test_a_cell_gives_its_last_value_and_what_it_prints(hook: ModuleType) -> None:
