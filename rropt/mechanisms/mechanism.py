@@ -33,6 +33,8 @@ from rropt.model.divergences import never_negative
 from rropt.model.prior import Prior
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from rropt.mechanisms.estimators.estimate import Estimate
     from rropt.mechanisms.estimators.recover import Answers
 
@@ -354,6 +356,13 @@ class Mechanism(RandomizedChannel):
             return READERS[document["version"]](document, where)
         inputs, outputs, columns, denominators = mechanism_payload(document, where)
         return mechanism_of_columns(inputs, outputs, columns, denominators, where)
+
+    def plot(self, *, ax: Axes | None = None) -> Axes:
+        """Draw the probabilities as a heat map (extra `plot`) into `ax`, by default into a new figure. Raises
+        InputError."""
+        from rropt.plots import matrix_picture
+
+        return matrix_picture(self, ax)
 
     def __repr__(self) -> str:
         return display.as_text(self)

@@ -21,12 +21,15 @@ from rropt.problem.duals import Duals, Proven, duals
 from rropt.problem.html import solution_html
 from rropt.problem.saved import from_dict, to_dict
 from rropt.problem.sensitivity import Sensitivity, sensitivities
+from rropt.program.cones import CompleteCone
 from rropt.prove.certificates import Certificate
 from rropt.prove.gaps import gap_of, share
 from rropt.solve.assembly import Status, unit_in
 from rropt.solve.registry import SolverClaim
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from rropt.problem.declared import Problem
 
 
@@ -141,6 +144,25 @@ class Solution(ByContent):
                 raise
             raise Unreadable(f"this is not JSON ({error})", str(path), "give a file that Solution.save wrote") from None
         return from_dict(cls, document, problem, str(path))
+
+    def plot(self, *, ax: Axes | None = None) -> Axes:
+        """Draw the mechanism as a heat map, under its value and the bound (extra `plot`), into `ax`, by default into a
+        new figure. Raises InputError, also if there is no mechanism."""
+        from rropt.plots import solution_picture
+
+        return solution_picture(self, ax)
+
+    def plot_plane(self, *, ax: Axes | None = None) -> Axes:
+        """Draw all mechanisms of two inputs and two outputs as a plane (extra `plot`): the region that LDP allows, its
+        vertices, lines of equal utility and this solution. Raises InputError for other problems."""
+        from rropt.plots import plane_picture
+
+        cone, mechanism = self.problem.compile().cone, self.mechanism
+        if len(self.problem.inputs) != 2 or len(self.problem.constraints) != 1 or not isinstance(cone, CompleteCone):
+            raise InputError("this is not a problem of two inputs with LDP alone", "plot_plane", "use plot()")
+        if mechanism is None or len(mechanism.outputs) != 2:
+            raise InputError("the solution has no mechanism with two outputs", "plot_plane", "use plot()")
+        return plane_picture(self, mechanism, float(cone.level.ratio.lower), ax)
 
     def _repr_html_(self) -> str:
         return solution_html(self)

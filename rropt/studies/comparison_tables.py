@@ -16,11 +16,11 @@ from rropt.errors import InputError, NotInstalled, UnknownName, counted, plain
 from rropt.exact import shown
 from rropt.io.arguments import checked
 from rropt.io.files import a_path, write_whole
+from rropt.plots import axes_of, cut, finish, styles_of
 from rropt.studies.measured import Measured
-from rropt.studies.plots import BLUE, FAMILY_LINES, _cut, _figure, _finish
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
 
 SHOWN = (
     "problem", "method", "solver", "solver_version", "status", "claimed", "value", "bound", "gap", "breach", "verdict",
@@ -98,28 +98,27 @@ def profile(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[float]]:
     }
 
 
-def profile_picture(ratios: Mapping[str, Sequence[float]], problems: int) -> Figure:
+def profile_picture(ratios: Mapping[str, Sequence[float]], problems: int, ax: Axes | None, kept: bool = True) -> Axes:
     """Against each factor the share of problems that are solved within so many times the fewest seconds. Raises
     InputError where none is solved."""
     if not ratios:
         raise InputError("no problem was solved", "performance profile", "give more time")
-    figure, axes = _figure(8.2, 4.2)
+    ax = axes_of(ax, 8.2, 4.2, kept=kept)
     last = 1.15 * max([2.0, *(own[-1] for own in ratios.values())])
-    lines = [(BLUE, "o", "-"), *FAMILY_LINES]
-    names = dict(zip(ratios, _cut(list(ratios), 40), strict=True))
-    for at, (label, own) in enumerate(sorted(ratios.items(), key=lambda item: (-len(item[1]), item[1]))):
-        colour, mark, dash = lines[at % len(lines)]
+    names = dict(zip(ratios, cut(list(ratios), 40), strict=True))
+    best_first = sorted(ratios.items(), key=lambda item: (-len(item[1]), item[1]))
+    for (label, own), style in zip(best_first, styles_of(ax, len(ratios)), strict=True):
         x = [1.0, *own, last]
         y = [sum(ratio <= 1.0 for ratio in own) / problems, *((n + 1) / problems for n in range(len(own)))]
-        axes.step(x, [*y, y[-1]], where="post", color=colour, linestyle=dash, linewidth=1.8)
-        axes.plot(x[:-1], y, linestyle="", marker=mark, color=colour, markersize=4, label=names[label])
-    axes.set(xscale="log", xlim=(0.97, last), ylim=(-0.02, 1.04))
-    _finish(axes, "times the fewest seconds", "share of problems solved", counted(problems, "problems"))
-    for set_formatter in (axes.xaxis.set_major_formatter, axes.xaxis.set_minor_formatter):
+        ax.step(x, [*y, y[-1]], where="post", color=style["color"], linestyle=style["linestyle"], linewidth=2)
+        ax.plot(x[:-1], y, **style | {"linestyle": ""}, label=names[label])
+    ax.set(xscale="log", xlim=(0.97, last), ylim=(-0.02, 1.04))
+    for set_formatter in (ax.xaxis.set_major_formatter, ax.xaxis.set_minor_formatter):
         set_formatter("{x:g}")
     # Outside: curves may be anywhere.
-    axes.legend(frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1.01, 1.0))
-    return figure
+    outside = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0)}
+    title = counted(problems, "problems")
+    return finish(ax, "times the fewest seconds", "share of problems solved", title, legend=outside)
 
 
 WRITERS = {".csv": csv_text, ".md": markdown_text, ".tex": latex_text}
@@ -170,7 +169,7 @@ class Tables(ABC):
         suffix = checked_format(path)
         if suffix in PICTURES:
             drawn = io.BytesIO()
-            self.plot().savefig(drawn, format=suffix[1:])
+            self._draw(None, kept=False).figure.savefig(drawn, format=suffix[1:])
             return write_whole(path, drawn.getvalue())
         return write_whole(path, WRITERS[suffix](self._full() if suffix == ".csv" else self._listed()))
 
@@ -179,9 +178,12 @@ class Tables(ABC):
         the performance profile of Dolan and Moré (2002)."""
         return profile(self._listed())
 
-    def plot(self) -> Figure:
-        """The performance profile (extra `plot`)."""
-        return profile_picture(self.profile(), len({row["problem"] for row in self._listed()}))
+    def plot(self, *, ax: Axes | None = None) -> Axes:
+        """Draw the performance profile (extra `plot`) into `ax`, by default into a new figure. Raises InputError."""
+        return self._draw(ax)
+
+    def _draw(self, ax: Axes | None, kept: bool = True) -> Axes:
+        return profile_picture(self.profile(), len({row["problem"] for row in self._listed()}), ax, kept)
 
     def _full(self) -> list[dict[str, Any]]:
         """The list with its infinities."""

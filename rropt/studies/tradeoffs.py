@@ -1,8 +1,10 @@
 """Two demands at once: the least privacy level that a demand needs, and the curve of what two objectives allow."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rropt.declare.constraints import LDP, ApproximateLDP, AtLeast, AtMost, Constraint
 from rropt.errors import InputError, OutOfRange, shown
@@ -10,6 +12,9 @@ from rropt.exact import declared_text, rational
 from rropt.io.arguments import checked
 from rropt.io.types import Number
 from rropt.problem import Goal, Maximize, Minimize, Problem, Solution
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["Frontier", "LeastEpsilon", "frontier", "least_epsilon"]
 
@@ -154,11 +159,11 @@ class Frontier:
         """The bound of the second at each level."""
         return tuple(solution.bound for solution in self.solutions)
 
-    def figure(self) -> Any:
-        """The points and the bounds by matplotlib (extra `plot`). Raises InputError where that is not installed."""
-        from rropt.studies.plots import frontier_curve
+    def plot(self, *, ax: Axes | None = None) -> Axes:
+        """Draw the points and the bounds (extra `plot`) into `ax`, by default into a new figure. Raises InputError."""
+        from rropt.plots import frontier_picture
 
-        return frontier_curve(self)
+        return frontier_picture(self, ax)
 
 
 @checked

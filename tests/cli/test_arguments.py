@@ -29,6 +29,7 @@ from rropt.declare.objectives import WORDS
 from rropt.io.arguments import checked
 
 pd = pytest.importorskip("pandas")
+Figure = pytest.importorskip("matplotlib.figure").Figure
 
 ABC = ["a", "b", "c"]
 SECONDS = 20
@@ -145,6 +146,8 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
         for name in rest:
             target = getattr(target, name)
         made[where] = target, arguments
+
+    drawing = {"ax": Figure().subplots()}
 
     def add_methods(one: object, /, **methods: dict[str, Any]) -> None:
         for name, arguments in methods.items():
@@ -296,6 +299,7 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
         to_csv={"path": folder / "out.csv", "quote_formulas": False},
         to_column_stochastic={},
         to_frame={},
+        plot=drawing,
     )
     add_methods(rr.RandomizedResponse(ABC, epsilon=1), **drawn, to_mechanism={})
     for name in (
@@ -394,7 +398,9 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
     )
     add("Problem.load", path=r["problem"].save(folder / "saved.toml"))
     add("Solution.load", path=folder / "solution.json", problem=r["problem"])
-    add_methods(found, save={"path": folder / "again.json"}, sensitivity={}, to_dict={})
+    add_methods(found, save={"path": folder / "again.json"}, sensitivity={}, to_dict={}, plot=drawing)
+    two = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1)], inputs=["a", "b"]).solve()
+    add_methods(two, plot_plane=drawing)
     add("Certificate", document=dict(found.certificate.document))
     add("Certificate.load", path=folder / "certificate.json")
     add("Certificate.parse", text=found.certificate.to_json(), where="certificate")
@@ -481,6 +487,7 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
         sums={"groups": {"x": ["a", "b"]}},
         to_dict={"level": 0.95, "kind": "wilson"},
         within={"values": estimate.values, "method": "projected"},
+        plot={"truth": None, "level": 0.95, **drawing},
     )
     add(
         "QuasiIdentifierTable.of",
@@ -592,12 +599,20 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
     )
     small = {"methods": ["linear"], "solvers": None, "gap": None, "time_limit": 2}
     add("compare", problem=r["problem"], repeats=1, **small)
-    tables = {"to_list": {}, "to_frame": {}, "to_csv": {}, "to_markdown": {}, "to_latex": {}, "profile": {}, "plot": {}}
-    add_methods(rr.compare(r["problem"], methods=["linear"]), **tables, save={"path": folder / "compared.csv"})
+    tables = {name: {} for name in ("to_list", "to_frame", "to_csv", "to_markdown", "to_latex", "profile")}
+    add_methods(
+        rr.compare(r["problem"], methods=["linear"]), **tables, save={"path": folder / "compared.csv"}, plot=drawing
+    )
     swept = {"given": r["problem"], "over": {"epsilon": [1, 2]}, "out": None, "workers": 1, "scheduler": None}
     swept |= {"keep": None, "method": None, "gap": None, "time_limit": 2, "solver": None}
     add("sweep", **swept)
-    add_methods(rr.sweep(**swept), column={"name": "value"}, save={"path": folder / "swept.csv"}, to_frame={})
+    add_methods(
+        rr.sweep(**swept),
+        column={"name": "value"},
+        save={"path": folder / "swept.csv"},
+        to_frame={},
+        plot={"columns": ["value"], **drawing},
+    )
     add("write_report", source=found, out=folder / "report.html")
     drawn_file = {
         "data": respondents,

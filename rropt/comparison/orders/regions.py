@@ -1,8 +1,11 @@
 """Which (prior, posterior) pairs a mechanism lets an intruder reach."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from rropt.errors import OutOfRange
 from rropt.exact import rational
@@ -10,6 +13,9 @@ from rropt.io.arguments import checked
 from rropt.io.types import Number
 from rropt.mechanisms.garbling import AnyMechanism, explicit
 from rropt.model.privacy import PreciseBoundary
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 Factor = Fraction | float
 
@@ -52,6 +58,12 @@ class AttainedRegion:
         p = _probability(prior, "prior probability")
         ends = self.factors if self.band is None else (*self.factors, _least(self.band), self.band)
         return tuple(sorted({_posterior(p, factor) for factor in ends}))
+
+    def plot(self, *, ax: Axes | None = None) -> Axes:
+        """Draw the pairs (extra `plot`) into `ax`, by default into a new figure. Raises InputError."""
+        from rropt.plots import region_picture
+
+        return region_picture(self, ax)
 
 
 @checked

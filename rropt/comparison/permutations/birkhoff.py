@@ -1,5 +1,7 @@
 """Birkhoff decompositions: an exact bistochastic mechanism as an exact mixture of permutations."""
 
+from __future__ import annotations
+
 import secrets
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
@@ -7,6 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +24,9 @@ from rropt.io.types import Matrix
 from rropt.mechanisms.columns import DenseColumn
 from rropt.mechanisms.garbling import AnyMechanism
 from rropt.mechanisms.mechanism import Mechanism
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 METHODS = ("bottleneck", "fewest")
 
@@ -87,6 +93,13 @@ class BirkhoffDecomposition(ByContent):
     def weights(self) -> tuple[Fraction, ...]:
         """The weights as exact rationals that sum to one, non-increasing."""
         return tuple(Fraction(weight, self.denominator) for weight in self.integer_weights)
+
+    def plot(self, *, most: int = 20, ax: Axes | None = None) -> Axes:
+        """Draw the weights (extra `plot`), the largest `most` of them, into `ax`, by default into a new figure. Raises
+        InputError."""
+        from rropt.plots import weights_picture
+
+        return weights_picture(self, most, ax)
 
     @cached_property
     def most_terms(self) -> int:

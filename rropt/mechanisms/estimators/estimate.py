@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import scipy
@@ -12,6 +12,10 @@ import scipy
 from rropt.errors import InputError, OutOfRange, UnknownName, counted, escaped
 from rropt.io.arguments import checked
 from rropt.io.content import ByContent
+from rropt.io.types import Number
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 Kind = Literal["wilson", "wald"]
@@ -118,6 +122,16 @@ class Estimate(ByContent):
             "warnings": list(self.warnings),
             "notes": list(self.notes),
         }
+
+    def plot(self, *, truth: Sequence[Number] | None = None, level: float = 0.95, ax: Axes | None = None) -> Axes:
+        """Draw each share with its interval (extra `plot`) into `ax`, by default into a new figure.
+
+        `truth` are the k true shares, where they are known: each becomes a cross, and an interval that misses it has
+        another colour. A warning replaces the title. Raises InputError.
+        """
+        from rropt.plots import estimate_picture
+
+        return estimate_picture(self, truth, level, ax)
 
     def _repr_html_(self) -> str:
         """For notebooks: the warnings first, then the estimates with their errors and intervals of 95 %."""

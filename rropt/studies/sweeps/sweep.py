@@ -6,6 +6,8 @@ without it one process, many, or a cluster give the same rows bit for bit. With 
 the clock decides where a search stops.
 """
 
+from __future__ import annotations
+
 import hashlib
 import itertools
 import json
@@ -14,7 +16,7 @@ from contextlib import closing, nullcontext
 from dataclasses import KW_ONLY, dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rropt.errors import InputError, NotInstalled, NotWritten, WrongType, counted
 from rropt.io.arguments import checked
@@ -29,6 +31,9 @@ from rropt.studies.sweeps import points, rows
 from rropt.studies.sweeps.grid import Axis, Variation, axes
 from rropt.studies.sweeps.journal import Journal, journal_path
 from rropt.studies.sweeps.points import RESULTS, Outcome, Point
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["Swept", "sweep"]
 
@@ -66,6 +71,17 @@ class Swept(ByContent):
         if name not in known:
             raise InputError(f"there is no column {name!r}", "sweep", f"there are: {', '.join(known)}")
         return [row.get(name) for row in self.rows]
+
+    def plot(self, columns: Sequence[str] = (), *, ax: Axes | None = None) -> Axes:
+        """Draw columns against the first axis that has numbers (extra `plot`), one line for each point of the other
+        axes, into `ax`, by default into a new figure.
+
+        Without `columns` it draws "value", with the proved bound as the edge of a band, or all numbers that a function
+        gave. Raises InputError.
+        """
+        from rropt.plots import swept_picture
+
+        return swept_picture(self, columns, ax)
 
     def save(self, path: str | Path) -> Path:
         """Write the rows as .parquet, .csv or .jsonl; returns the path. Raises InputError."""
