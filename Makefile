@@ -107,7 +107,7 @@ coverage: $(VENV)/.installed-dev
 mutation: $(VENV)/.installed-dev
 	$(BIN)/python tests/mutation.py $(MUTATION)
 
-# Writes docs/benchmarks.md, in some twenty minutes; BENCH=--full takes two hours, BENCH="large ties" prints.
+# Writes docs/benchmarks.md, in some ten minutes; BENCH=--full takes an hour, BENCH="gain frontier" prints.
 bench: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks $(BENCH)
 
