@@ -121,8 +121,8 @@ same: $(VENV)/.installed-dev
 
 # Writes docs/support.json and docs/support.md: every objective with every constraint, solved again, in an hour.
 support: $(VENV)/.installed-dev
-	$(BIN)/python -m rropt.studies.support_page
-	$(BIN)/python -m rropt.studies.support_page --leakage
+	$(BIN)/python docs/tools/support_page.py
+	$(BIN)/python docs/tools/support_page.py --leakage
 
 # The documentation site, into out/site; a warning is an error.
 docs: $(VENV)/.installed-dev

@@ -45,7 +45,7 @@ drawn = list(mechanism.randomize(labels * 10))
 estimate = mechanism.estimate({"a": 5, "b": 3, "c": 2})
 solved[1].certificate.save(sys.argv[2])
 print(json.dumps([[one.status for one in solved], sorted({*drawn} | {*labels}),
-    rr.check(sys.argv[2]).status, round(float(rr.audit([[.5, .5], [.25, .75]]).privacy ratio), 9)]))
+    rr.check(sys.argv[2]).status, round(float(rr.audit([[.5, .5], [.25, .75]]).privacy_ratio), 9)]))
 """
 
 
@@ -77,7 +77,6 @@ LINES = {
     "rich": "from rropt.__main__ import main; sys.exit(main(['solve', sys.argv[2], '--out', sys.argv[2] + '.out']))",
     "cvxpy": "rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1)], inputs=['a', 'b']).to_cvxpy()",
     "networkx": "rr.MetricDP([('a', 'b', 1)], epsilon=1)",
-    "cdd": "rr.robust.columnwise_maximin(rr.robust.ChiSquareSet([[5, 3], [3, 5]]), epsilon=1)",
     "highspy": "rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1)], inputs=['a', 'b']).solve(method='linear')",
     "cryptography": "rr.RandomizedResponse(['a', 'b'], epsilon=1).to_mechanism().randomize(['a'])",
 }
