@@ -107,7 +107,7 @@ coverage: $(VENV)/.installed-dev
 mutation: $(VENV)/.installed-dev
 	$(BIN)/python tests/mutation.py $(MUTATION)
 
-# Writes docs/benchmarks.md, in some twenty minutes; BENCH=--full takes two hours, BENCH="large ties" prints.
+# Writes docs/benchmarks.md, in some ten minutes; BENCH=--full takes an hour, BENCH="gain frontier" prints.
 bench: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks $(BENCH)
 
@@ -121,8 +121,8 @@ same: $(VENV)/.installed-dev
 
 # Writes docs/support.json and docs/support.md: every objective with every constraint, solved again, in an hour.
 support: $(VENV)/.installed-dev
-	$(BIN)/python -m rropt.studies.support_page
-	$(BIN)/python -m rropt.studies.support_page --leakage
+	$(BIN)/python docs/tools/support_page.py
+	$(BIN)/python docs/tools/support_page.py --leakage
 
 # The documentation site, into out/site; a warning is an error.
 docs: $(VENV)/.installed-dev

@@ -31,8 +31,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from support_cells import Cell, read, settle
+
 from rropt.checker import check_file
-from rropt.studies.support import Cell, read, settle
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 STORED = CHECKOUT / "benchmarks" / "same.json"
@@ -175,8 +176,9 @@ class Tally:
 
 def compared(minutes: float, base: str, seed: str) -> tuple[bool, str]:
     """Whether everything that fits in the time is the same, and the line that says what was compared."""
+    import robust_gain
+
     from benchmarks import effort
-    from rropt.studies.robust import robust_gain
 
     chance = random.Random(seed)
 

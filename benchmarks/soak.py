@@ -20,11 +20,11 @@ from pathlib import Path
 
 import networkx as nx
 import numpy as np
+from support_cells import CONSTRAINTS, OBJECTIVES, SQUARE, Setting
 
 import rropt as rr
 from rropt.solve.candidates import best_candidate, worth_of
 from rropt.solve.engine.lp import GAVE_UP
-from rropt.studies.support import CONSTRAINTS, OBJECTIVES, SQUARE, Setting
 
 SUPPORT = Path(__file__).resolve().parent.parent / "docs" / "support.json"
 GAP = 1e-6

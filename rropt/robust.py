@@ -11,7 +11,7 @@ from rropt.mechanisms.robust import (
 from rropt.model.distributions import ChiSquareSet, EveryDistribution, Joint, KnownDistribution, Polytope
 from rropt.program.worst_case import worst_information
 from rropt.studies.robust.correlated import correlated_optimum
-from rropt.studies.robust.robust_utility import columnwise_maximin, maximin_information
+from rropt.studies.robust.robust_utility import maximin_information
 from rropt.studies.robust.subprotocols import optimal_reporting
 
 __all__ = [
@@ -25,7 +25,6 @@ __all__ = [
     "RobustAudit",
     "SecretRandomizedResponse",
     "UnaryConditionalReporting",
-    "columnwise_maximin",
     "correlated_optimum",
     "maximin_information",
     "optimal_reporting",

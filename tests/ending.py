@@ -1,7 +1,7 @@
 """Guards for tests: a call that might not end, or might fill the memory, is ended.
 
 They are no stopwatches: a minute of the processor is given to what takes a second, where a defect would take for ever.
-What is fast is measured in benchmarks/.
+How much work is done, tests/test_effort.py counts.
 """
 
 from __future__ import annotations

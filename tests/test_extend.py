@@ -94,11 +94,11 @@ def test_the_law_of_the_page_finds_a_class_that_says_two_things(
 WORD = (
     """
 import rropt as rr
+from rropt.declare.objectives import WORDS
 from rropt.studies.reports.descriptions import goal_sentence
-from rropt.studies.support import OBJECTIVES
 from rropt.testing import run
 
-assert "subset_truth" in OBJECTIVES
+assert "subset_truth" in WORDS
 problem = rr.problem_file.parse_problem(
     """
     + repr(

@@ -77,7 +77,6 @@ LINES = {
     "rich": "from rropt.__main__ import main; sys.exit(main(['solve', sys.argv[2], '--out', sys.argv[2] + '.out']))",
     "cvxpy": "rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1)], inputs=['a', 'b']).to_cvxpy()",
     "networkx": "rr.MetricDP([('a', 'b', 1)], epsilon=1)",
-    "cdd": "rr.robust.columnwise_maximin(rr.robust.ChiSquareSet([[5, 3], [3, 5]]), epsilon=1)",
     "highspy": "rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1)], inputs=['a', 'b']).solve(method='linear')",
     "cryptography": "rr.RandomizedResponse(['a', 'b'], epsilon=1).to_mechanism().randomize(['a'])",
 }

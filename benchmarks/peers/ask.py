@@ -90,8 +90,15 @@ def environment(peer: Peer) -> Path:
 
 QIF = Peer("qif", "work_qif.py")
 DIT = Peer("dit", "work_dit.py")
-PURE_LDP = Peer("pure-ldp", "work_draw.py", ("scikit-learn", "statsmodels"))
-MULTI_FREQ_LDPY = Peer("multi-freq-ldpy", "work_draw.py")
-OPENDP = Peer("opendp", "work_draw.py", ("numpy",))
-BIRKHOFF = Peer("birkhoff", "work_birkhoff.py")
 SCIP = Peer("pyscipopt", "work_scip.py")
+BESIDES = {
+    # Both hash texts by xxhash, which takes bytes alone since its version 4.
+    "multi-freq-ldpy": ("xxhash<4",),
+    "pure-ldp": ("scikit-learn", "statsmodels", "xxhash<4"),
+    "opendp": ("numpy",),
+}
+
+
+def sampler(name: str) -> Peer:
+    """A package that draws."""
+    return Peer(name, "work_pairs.py", BESIDES[name])

@@ -7,14 +7,8 @@ epsilon that so many would detect.
 from __future__ import annotations
 
 import rropt as rr
-from benchmarks.peers.ask import Missing, Peer
+from benchmarks.peers.ask import BESIDES, Missing, Peer, sampler
 
-PEERS = (
-    # Both hash texts by xxhash, which takes bytes alone since its version 4.
-    Peer("multi-freq-ldpy", "work_pairs.py", ("xxhash<4",)),
-    Peer("pure-ldp", "work_pairs.py", ("scikit-learn", "statsmodels", "xxhash<4")),
-    Peer("opendp", "work_pairs.py", ("numpy",)),
-)
 EPSILONS = (1, 2)
 SIZE, LARGER = 4, {"SS": 8}
 """Categories; subset selection has sets of one below eight."""
@@ -39,7 +33,7 @@ def audited(peer: Peer, mechanism: str, epsilon: int) -> str:
 
 def main() -> None:
     """Audit every sampler."""
-    for peer in PEERS:
+    for peer in map(sampler, BESIDES):
         try:
             names = peer.ask({"package": peer.name, "size": SIZE, "epsilon": 1, "list": True})["mechanisms"]
         except Missing as reason:

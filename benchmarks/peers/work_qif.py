@@ -1,5 +1,5 @@
-"""qif: the least expected 0-1 loss under LDP, {"task": "design", "prior", "epsilon"}, or, with "distances" (k x k), the
-least expected distance under metric privacy, epsilon a unit; and whether one channel refines another,
+"""qif: the least expected distance under metric privacy, {"task": "design", "prior", "epsilon", "distances"}, epsilon a
+unit (distances of 0 and 1 are the 0-1 loss under LDP); and whether one channel refines another,
 {"task": "order", "first", "second"}.
 
 Answers with {"version", "seconds"} and "matrix", or "dominates" (whether second is a post-processing of first).
@@ -20,7 +20,7 @@ def main():
     told = {"version": metadata.version("qif")}
     if task["task"] == "design":
         prior, epsilon = np.array(task["prior"]), task["epsilon"]
-        far = np.array(task.get("distances", 1.0 - np.eye(len(prior))))
+        far = np.array(task["distances"])
         begun = time.perf_counter()
         matrix = qif.mechanism.d_privacy.min_loss_given_d(
             prior, len(prior), lambda x, y: float(epsilon * far[x, y]), lambda x, y: float(far[x, y])

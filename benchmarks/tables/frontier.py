@@ -6,23 +6,29 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 
 import networkx as nx
 import numpy as np
+from rropt.models.plots import Curve, Figure, Panel
 
 import rropt as rr
 from benchmarks.measure import alone, dirichlet, information_problem
-from benchmarks.plot import log_log
-from benchmarks.table import CHECKING, Column, Result, Row, Scale, Table, as_number, as_seconds, as_size, as_small
-from benchmarks.tables.rldp import jeffreys
+from benchmarks.table import Column, Result, Row, Scale, Table, as_mega, as_number, as_seconds
 
 GAP, SEED = 1e-6, 1
 LIMITS: dict[Scale, float] = {"tiny": 10.0, "default": 10.0, "full": 60.0}
 """Seconds of wall clock for each size."""
 TAIL = 4
 """Exponents are fitted over this many of the largest sizes, where fixed costs weigh less."""
-PICTURES = {"seconds": "solving", "check": "checking"}
+PICTURE = "benchmarks-solving.svg"
+ABOUT = f"""\
+The largest size of a geometric ladder that is certified to {GAP:g} (1e-10 for *one number a row*) in
+{LIMITS["default"]:g} s of wall clock, with `--full` in {LIMITS["full"]:g} s: absolutely, or relative to the bound.
+Priors are Dirichlet(1) of seed {SEED}; for robust LDP counts of 1000 pairs drawn from Jeffreys' prior, epsilon 1. The
+metric is that of graphs with epsilon 1 per step, *k* the inputs (for robust LDP the pairs). Each solve has a process of
+its own: *memory* is the most that the process had, libraries included (some 140 MB). Times are those of one run;
+*check* is the checker alone. Solving grows as k to the exponent, fitted over the largest {TAIL} sizes that are
+certified. There is no earlier release to compare with."""
 
 
 def best(objective: rr.Objective, *rules: rr.Constraint, square: rr.Prior | None = None) -> rr.Problem:
@@ -34,6 +40,13 @@ def best(objective: rr.Objective, *rules: rr.Constraint, square: rr.Prior | None
 def drawn(size: int) -> rr.Prior:
     """A Dirichlet(1) prior."""
     return rr.Prior.from_counts(dirichlet(size, SEED))
+
+
+def jeffreys(sensitive: int, other: int, seed: int, observed: int = 1000) -> rr.Prior:
+    """Counts of pairs drawn from Dirichlet(1/2, ...), Jeffreys' prior, by NumPy's default_rng(seed)."""
+    rng = np.random.default_rng(seed)
+    counts = rng.multinomial(observed, rng.dirichlet(np.full(sensitive * other, 0.5)))
+    return rr.Prior.from_counts(counts.reshape(sensitive, other), pairs=rr.Pairs(sensitive, other))
 
 
 def information(epsilon: str, size: int) -> rr.Problem:
@@ -128,82 +141,65 @@ KINDS: dict[str, Kind] = {
 }
 
 
-def exponent(sizes: Sequence[float], seconds: Sequence[float]) -> tuple[float, float]:
-    """(b, a) of seconds = a * size^b, by least squares of the logarithms."""
-    slope, level = np.polyfit(np.log(sizes), np.log(seconds), 1)
-    return float(slope), math.exp(level)
-
-
 def climb(kind: Kind, limit: float) -> tuple[list[Row], str]:
     """(what is certified within the limit, by size; what became of the size after the last of them)."""
     rungs: list[Row] = []
     for size in kind.sizes:
         try:
-            cells = alone(partial(kind.make, size), "auto", kind.gap, limit)
+            cells = alone(partial(kind.make, size), kind.gap, limit)
         except RuntimeError as reason:
-            return rungs, f"{size}: {str(reason).removeprefix('problem: ')}"
+            return rungs, f"{size}: {reason}"
         if cells["status"] != "certified" or cells["seconds"] > limit:  # type: ignore[operator]
             return rungs, f"{size}: {cells['status']}, gap {cells['gap']:.1e} after {cells['seconds']:.0f} s"
         rungs.append({"k": size, **cells})
     return rungs, "not tried"
 
 
-def growth(rungs: Sequence[Row], key: str) -> float | None:
-    """The exponent over the largest sizes; None where there are not two of them."""
-    tail = rungs[-TAIL:]
-    if len(tail) < 2:
-        return None
-    return exponent([float(row["k"]) for row in tail], [float(row[key]) for row in tail])[0]  # type: ignore[arg-type]
+def line(rungs: Sequence[Row]) -> list[tuple[float, float]]:
+    """Seconds by size."""
+    return [(float(row["k"]), float(row["seconds"])) for row in rungs]  # type: ignore[arg-type]
 
 
-class Frontier(Table):
-    """The largest certified size of each kind."""
+def exponent(points: Sequence[tuple[float, float]]) -> float | None:
+    """b of seconds = a * size^b over the largest sizes, by least squares of the logarithms; None for one size."""
+    return None if len(points) < 2 else float(np.polyfit(*np.log(points[-TAIL:]).T, 1)[0])
 
-    name: ClassVar[str] = "frontier"
-    title: ClassVar[str] = "The largest size of each kind that is certified, and how the cost grows"
-    about: ClassVar[str] = f"""\
-The largest size of a geometric ladder that is certified to {GAP:g} (1e-10 for *one number a row*) in
-{LIMITS["default"]:g} s of wall clock, with `--full` in {LIMITS["full"]:g} s: absolutely, or relative to the bound.
-Priors are Dirichlet(1) of seed {SEED}, for robust LDP the counts of the table `rldp` at epsilon 1; the metric is that
-of graphs with epsilon 1 a step, *k* the inputs (for robust LDP the pairs). Each solve has a process of its own:
-*memory* is the most that the process had, libraries included (some 140 MB). Times are those of one run; a *check* is
-to take a tenth of its solve. Solving and checking grow as k to the exponent, fitted over the largest {TAIL} sizes that
-are certified. No version before 0.1.0 was released, so none stands beside."""
-    columns: ClassVar[tuple[Column, ...]] = (
+
+def picture(lines: dict[str, list[tuple[float, float]]]) -> str:
+    """Seconds of solving by size, both logarithmic, as SVG."""
+    curves = tuple(Curve.through(name, points, dashed=at > 9) for at, (name, points) in enumerate(lines.items()))
+    panel = Panel("", "inputs k", "seconds of solving", curves, log_x=True, log_y=True)
+    return Figure("solving", "Seconds until certified, by the number of inputs", (panel,), "").svg()
+
+
+def measure(scale: Scale) -> Result:
+    """Every kind."""
+    kinds = {"information, LDP 1": Kind(partial(information, "1"), (4, 8))} if scale == "tiny" else KINDS
+    climbed = {name: climb(kind, LIMITS[scale]) for name, kind in kinds.items()}
+    rows: list[Row] = [
+        {"problem": name, **(rungs[-1] if rungs else {}), "exponent": exponent(line(rungs)), "next": after}
+        for name, (rungs, after) in climbed.items()
+    ]
+    note = f"![Seconds of solving against the number of inputs, both logarithmic]({PICTURE})"
+    return Result(
+        rows, [note], {PICTURE: picture({name: line(rungs) for name, (rungs, _) in climbed.items() if rungs})}
+    )
+
+
+TABLE = Table(
+    "frontier",
+    "The largest size of each kind that is certified, and how the cost grows",
+    ABOUT,
+    (
         Column("problem", "problem"),
         Column("largest k", "k"),
         Column("solve, s", "seconds", as_seconds),
-        Column("gap", "gap", as_small),
-        *CHECKING,
-        Column("memory, MB", "memory", lambda value: f"{value / 1e6:.0f}"),
-        Column("certificate, MB", "size", as_size),
-        Column("solving, exponent", "solving", as_number(2)),
-        Column("checking, exponent", "checking", as_number(2)),
+        Column("gap", "gap", as_number(".1e")),
+        Column("check, s", "check", as_seconds),
+        Column("memory, MB", "memory", as_mega(0)),
+        Column("certificate, MB", "size", as_mega(2)),
+        Column("solving, exponent", "exponent", as_number(".2f")),
         Column("the next size", "next"),
-    )
-
-    def measure(self, scale: Scale) -> Result:
-        kinds = {"information, LDP 1": Kind(partial(information, "1"), (4, 8))} if scale == "tiny" else KINDS
-        climbed = {name: climb(kind, LIMITS[scale]) for name, kind in kinds.items()}
-        rows = [self._row(name, rungs, after) for name, (rungs, after) in climbed.items()]
-        notes, pictures = [], {}
-        for key, what in PICTURES.items():
-            lines = {
-                name: [(float(row["k"]), float(row[key])) for row in rungs]  # type: ignore[arg-type]
-                for name, (rungs, _) in climbed.items()
-                if rungs
-            }
-            file = f"benchmarks-{what}.svg"
-            pictures[file] = log_log(lines, "inputs k", f"seconds of {what}")
-            notes.append(f"![Seconds of {what} against the number of inputs, both logarithmic]({file})")
-        return Result(rows, notes, pictures)
-
-    @staticmethod
-    def _row(name: str, rungs: Sequence[Row], after: str) -> Row:
-        last = rungs[-1] if rungs else {}
-        shown: Row = {
-            key: last.get(key)
-            for key in ("k", "seconds", "gap", *(column.key for column in CHECKING), "memory", "size")
-        }
-        exponents: Row = {what: growth(rungs, key) for key, what in PICTURES.items()}
-        return {"problem": name, **shown, **exponents, "next": after}
+    ),
+    measure,
+)

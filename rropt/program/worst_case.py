@@ -11,17 +11,14 @@ Lemma. Let l_y <= w_y <= u_y. For any numbers b_y, since phi(w) - b w is concave
 
 What depends on P is linear, and its minimum over F is a value of the support function. So every box of output
 probabilities has a bound that any b makes true, found in floats and then taken in rationals; boxes are split until the
-least of their bounds meets the information at a distribution of F. With one box for each output alone, and b chosen for
-it, this is the bound L of lopuhaa Theorem 12 (mu^2 of (46)), which lets every output have a worst P of its own.
+least of their bounds meets the information at a distribution of F.
 """
 
 import heapq
 import math
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
@@ -42,7 +39,6 @@ GRAIN = 1 << 60
 SHARES = (0.0, 2.0**-44, 2.0**-30, 2.0**-20, 2.0**-10, 0.5)
 """Shares by which the witness is moved toward the observed frequencies until it is surely in F."""
 DESCENTS = 60
-INTERVALS = 64
 
 
 @dataclass(frozen=True)
@@ -270,32 +266,3 @@ def _phi_down(value: Fraction) -> Fraction:
 
 def _phi_up(value: Fraction) -> Fraction:
     return -enclosure(lambda: xlogx_ball(value.numerator, value.denominator)).lower
-
-
-def worst_columns(mechanism: Mechanism, confidence: ChiSquareSet) -> Fraction:
-    """L of lopuhaa Theorem 12, rounded down: the sum over outputs of mu^2 (46), each with a worst P of its own.
-
-    One output y at a time: mu^2 = min over P of sum_x P_x q_x log q_x + phi(w), the lemma of this module for one output
-    on INTERVALS intervals of w. Never above `worst_information`; it needs no search over boxes of many outputs.
-    """
-    total = Fraction(0)
-    for y in range(len(mechanism.outputs)):
-        column = mechanism.column(y)
-        if not any(column):
-            continue
-        low = max(Fraction(0), -confidence.joint.support_bound([-v for v in column]))
-        high = confidence.joint.support_bound(column)
-        own = [-_phi_up(v) for v in column]
-        cuts = [low + (high - low) * at / INTERVALS for at in range(INTERVALS + 1)]
-        total += min(_interval_bound(confidence, column, own, one, two) for one, two in pairwise(cuts))
-    return max(Fraction(0), total)
-
-
-def _interval_bound(
-    confidence: ChiSquareSet, column: Sequence[Fraction], own: Sequence[Fraction], low: Fraction, high: Fraction
-) -> Fraction:
-    """The lemma for one output and w in [low, high], at the slope of the tangent in the middle."""
-    middle = float(low + high) / 2
-    b = Fraction(-math.log(middle) - 1) if middle > 0 else Fraction(0)
-    least = -confidence.joint.support_bound([-(a + b * v) for a, v in zip(own, column, strict=True)])
-    return least + min(_phi_down(end) - b * end for end in (low, high))

@@ -565,7 +565,6 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
     ):
         add_methods(protocol, to_mechanism={}, utility={"prior": r["joint"]})
     rough = {"gap": 0.1, "rounds": 1, "time_limit": 2}
-    add("columnwise_maximin", confidence=known, **level)
     add("maximin_information", confidence=known, constraints=[rr.LDP(1)], boxes=3, **rough)
     add("correlated_optimum", joint=rr.robust.Joint(known), prior=None, **level, **rough)
     add(

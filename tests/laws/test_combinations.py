@@ -7,11 +7,11 @@ import random
 import pytest
 from drawing import graded
 from rivals import assert_holds
+from support_cells import CONSTRAINTS, OBJECTIVES, PATTERNS, PRIVACY, TIES, Setting, problem_of
 
 import rropt as rr
 from rropt.errors import InputError, NoMethod
 from rropt.problem import Goal
-from rropt.studies.support import CONSTRAINTS, OBJECTIVES, PATTERNS, PRIVACY, TIES, Setting, problem_of
 
 SIZE, SECONDS = 4, 1.5
 MAKERS = PRIVACY | TIES | PATTERNS
@@ -60,7 +60,7 @@ def holds(problem: rr.Problem, seed: int) -> str:
 
 @pytest.mark.parametrize(("objective", "rule"), CELLS[::60], ids=str)
 def test_no_cell_is_refused(objective: str, rule: str) -> None:
-    """All of them are held in tests/studies/test_support.py (`long`), where they are solved anyway."""
+    """All of them are held in tests/test_support.py (`long`), where they are solved anyway."""
     assert holds(problem_of(objective, rule, SIZE), 0) in ("certified", "bounded")
 
 

@@ -8,6 +8,7 @@ from itertools import permutations
 
 import pytest
 from drawing import graded
+from support_cells import CONSTRAINTS, OBJECTIVES, SQUARE, Setting
 
 import rropt as rr
 from rropt.checker import check_bytes
@@ -15,7 +16,6 @@ from rropt.errors import NoMethod
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.problem import Goal
 from rropt.solve.registry import METHODS
-from rropt.studies.support import CONSTRAINTS, OBJECTIVES, SQUARE, Setting
 
 SECONDS = 1.0
 

@@ -6,10 +6,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from drawing import thinned
+from support_cells import problem_of
 
 import rropt as rr
 from rropt.problem import Problem
-from rropt.studies.support import problem_of
 
 LINEAR = ("trace", "expected_loss", "expected_gain")
 LEVELS = ("ldp", "metric_dp", "floor + ldp", "linear + ldp", "bistochastic + ldp", "approximate_ldp", "invariant + ldp")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from support_cells import BESIDE, LEAST, Setting
 
 import rropt as rr
-from rropt.studies.support import BESIDE, LEAST, Setting
 
 
 @pytest.mark.parametrize("named", [False, True])

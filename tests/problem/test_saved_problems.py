@@ -7,10 +7,10 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from support_cells import CONSTRAINTS, OBJECTIVES, problem_of
 
 import rropt as rr
 from rropt.problem import Problem
-from rropt.studies.support import CONSTRAINTS, OBJECTIVES, problem_of
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = [*sorted((ROOT / "docs" / "examples").glob("*.toml")), *sorted((ROOT / "models").glob("*.toml"))]

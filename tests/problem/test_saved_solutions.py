@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support_cells import problem_of
 
 import rropt as rr
 from rropt import __main__ as cli
 from rropt.problem import Problem, Solution
-from rropt.studies.support import problem_of
 
 CASES = [
     ("trace", "floor + ldp"),

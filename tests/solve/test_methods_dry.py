@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 from drawing import thinned
+from support_cells import CONSTRAINTS, Cell, problem_of, read
 
 import rropt as rr
-from rropt.studies.support import CONSTRAINTS, Cell, problem_of, read
 
 LISTED = read(Path(__file__).parents[2] / "docs" / "support.json")
 CELLS = [cell for cell in LISTED if cell.size == 4]

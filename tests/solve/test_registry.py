@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from support_cells import CONSTRAINTS, OBJECTIVES, problem_of
 
 import rropt as rr
 from rropt.solve.engine.method import particulars
 from rropt.solve.registry import METHODS, Method
-from rropt.studies.support import CONSTRAINTS, OBJECTIVES, problem_of
 
 CELLS = [(objective, rule) for objective in OBJECTIVES for rule in CONSTRAINTS]
 

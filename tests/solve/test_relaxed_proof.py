@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from independent_checker.checker import check
 from independent_checker.steps import after_steps
+from support_cells import problem_of
 
 import rropt as rr
 from rropt.checker import check_bytes
@@ -22,7 +23,6 @@ from rropt.solve.engine.method import Answer, SolveLimits, SolverClaim
 from rropt.solve.relaxations.entropy_floor import gibbs_points
 from rropt.solve.relaxed_bound import simple_bound
 from rropt.solve.relaxed_proof import prove_without, said_of
-from rropt.studies.support import problem_of
 
 F = Fraction
 

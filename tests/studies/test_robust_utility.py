@@ -1,4 +1,4 @@
-"""The largest least information over a set, the protocol of Theorem 12, and inputs correlated with S."""
+"""The largest least information over a set, and inputs correlated with S."""
 
 from __future__ import annotations
 
@@ -14,9 +14,7 @@ from scipy import optimize
 
 import rropt as rr
 from rropt.model.convex_terms import xlogx
-from rropt.program.worst_case import worst_columns
 from rropt.solve.maximin.maximin import descend, informations, surely
-from rropt.studies.robust.robust_utility import least_column
 
 F = Fraction
 TWO = rr.robust.ChiSquareSet([[30, 70], [55, 45]])
@@ -72,35 +70,6 @@ def test_the_maximin_of_three_by_three() -> None:
     assert found.gap < 1e-3
     assert found.bound < F(615, 1000)
     assert found.value > F(612, 1000)
-
-
-def test_the_protocol_of_theorem_12() -> None:
-    found = rr.robust.columnwise_maximin(TWO, epsilon=2)
-    assert rr.RLDP(2, TWO).violation(found.mechanism) <= 0
-    assert found.rays == 18
-    worst = rr.robust.worst_information(found.mechanism, TWO, gap=2e-2)
-    assert F(7, 10) < found.value <= worst.value.upper
-    plain = rr.Problem(rr.Maximize(rr.MutualInformation(TWO.center)), [rr.RLDP(2, TWO)]).solve(gap=1e-5).mechanism
-    assert plain is not None
-    assert worst_columns(plain, TWO) < found.value
-
-
-@pytest.mark.parametrize("seed", range(2))
-def test_the_worst_distribution_of_one_column(seed: int) -> None:
-    """mu^2 against a direct minimisation over F from many starts, and never above a member of F."""
-    rng = np.random.default_rng(seed)
-    column = rng.uniform(0, 1, 4) ** 2
-    least = least_column(TWO, column)
-    own = xlogx(column)
-    best = math.inf
-    for _ in range(12):
-        point = TWO.support(rng.normal(size=4))[1]
-        assert informations(point, column[:, None])[0] >= least - 1e-9
-        # From a member downhill: the linear function that touches is least at a better one.
-        for _ in range(40):
-            point = TWO.support(-(own - column * (np.log(point @ column) + 1)))[1]
-        best = min(best, float(informations(point, column[:, None])[0]))
-    assert least == pytest.approx(best, abs=1e-7)
 
 
 def test_descents_end_in_the_set() -> None:
@@ -202,14 +171,6 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "rows": (
         lambda: rr.robust.maximin_information(TWO, [rr.RLDP(1, TWO), rr.Floor(0.1)]),
         "constraints: they tie columns together; give constraints on single columns, as RLDP",
-    ),
-    "columns of no set": (
-        lambda: rr.robust.columnwise_maximin(3, epsilon=1),  # type: ignore[arg-type]
-        "columnwise_maximin: 3 is not a ChiSquareSet; give ChiSquareSet(counts)",
-    ),
-    "columns of many": (
-        lambda: rr.robust.columnwise_maximin(rr.robust.ChiSquareSet(np.full((3, 4), 9)), epsilon=1),
-        "columnwise_maximin: 12 pairs; it lists vertices: at most 9; use maximin_information",
     ),
     "no joint": (
         lambda: rr.robust.correlated_optimum(TWO, epsilon=1),  # type: ignore[arg-type]

@@ -18,10 +18,10 @@ import pytest
 from drawing import graded, thinned
 from flint import fmpq, fmpq_mat
 from scipy import sparse
+from support_cells import CONSTRAINTS, problem_of
 
 import rropt as rr
 from rropt.program.cones import cone_rows
-from rropt.studies.support import CONSTRAINTS, problem_of
 
 LINEAR = ("trace", "expected_loss", "expected_gain")
 RATIOS = ("ldp", "metric_dp", "maximal_rldp", "rldp, polytope", "rldp, sees other", "cone")

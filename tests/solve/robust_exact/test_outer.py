@@ -10,6 +10,7 @@ import pytest
 from drawing import graded, thinned
 from independent_checker.checker import check
 from scipy.optimize import linprog, minimize
+from support_cells import OBJECTIVES, Setting, problem_of
 
 import rropt as rr
 from rropt.checker import check_bytes
@@ -20,7 +21,6 @@ from rropt.program.programs import ColumnSum, Linear, Program
 from rropt.prove.steps import Cut, relax
 from rropt.solve.engine.climb import worth
 from rropt.solve.robust_exact.cut_pool import CutPool
-from rropt.studies.support import OBJECTIVES, Setting, problem_of
 
 F = Fraction
 FORMS = ("exact", "product")

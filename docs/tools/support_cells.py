@@ -2,7 +2,7 @@
 
 A cell is `certified` (the checker accepted a certificate with the wanted gap), `infeasible` (it accepted a proof that
 no mechanism exists), `bounded` (a mechanism and a true bound, but not both of that) or `no_method`; the last two have a
-reason. `python -m rropt.studies.support` computes them all and writes docs/support.json and docs/support.md.
+reason. `make support` computes them all.
 """
 
 from __future__ import annotations
@@ -16,71 +16,11 @@ from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 
-from rropt.declare.constraints import (
-    LDP,
-    RLDP,
-    ApproximateLDP,
-    AtLeast,
-    AtMost,
-    Bistochastic,
-    Blocks,
-    Circulant,
-    ConeConstraint,
-    Constraint,
-    EntropyRate,
-    Floor,
-    Forbidden,
-    IdentificationRisk,
-    Invariant,
-    LinearConstraint,
-    MaximalLeakage,
-    MaximalRLDP,
-    MetricDP,
-    PermutationMixture,
-    PointwiseMaximalLeakage,
-    RenyiLDP,
-    SharedEntropyRate,
-    Symmetric,
-    Tridiagonal,
-    UniformOffDiagonal,
-    ZeroConcentratedLDP,
-)
-from rropt.declare.objectives import (
-    WORDS,
-    BayesCapacity,
-    BayesSuccess,
-    ChannelCapacity,
-    ChiSquareInformation,
-    ExpectedLoss,
-    MutualInformation,
-    Objective,
-    Trace,
-)
-from rropt.errors import RroptError
+import rropt as rr
+from rropt.declare.objectives import WORDS
 from rropt.io.files import write_whole
-from rropt.model.distributions import ChiSquareSet, Joint
-from rropt.model.prior import Pairs, Prior
-from rropt.problem import Goal, Maximize, Minimize, Problem, Solution
+from rropt.problem import Goal
 from rropt.studies.reports.summary import was_interrupted
-
-__all__ = [
-    "BESIDE",
-    "CONSTRAINTS",
-    "LEAST",
-    "NEW",
-    "OBJECTIVES",
-    "SIZES",
-    "STATUSES",
-    "TIME_LIMIT",
-    "Cell",
-    "Key",
-    "cells",
-    "leakage_cells",
-    "problem_of",
-    "read",
-    "settle",
-    "write",
-]
 
 SIZES = (4, 16, 64)
 """Numbers of inputs that stand for small, middle and large problems."""
@@ -89,7 +29,7 @@ TIME_LIMIT = 3.0
 GAP = 1e-6
 STATUSES = ("certified", "infeasible", "bounded", "no_method")
 EPSILON = 1
-Maker = Callable[["Setting"], Constraint]
+Maker = Callable[["Setting"], rr.Constraint]
 Key = tuple[str, str, int]
 
 
@@ -98,17 +38,17 @@ class Setting:
     """One size class: `size` inputs that are the pairs of `pairs`, with the frequencies `prior`."""
 
     size: int
-    pairs: Pairs
-    prior: Prior
+    pairs: rr.Pairs
+    prior: rr.Prior
 
     @classmethod
     def of(cls, size: int) -> Setting:
         """Uneven frequencies, none zero, of pairs of as many sensitive as other values."""
         side = round(size**0.5)
-        pairs = Pairs([f"s{s}" for s in range(side)], [f"u{u}" for u in range(side)])
+        pairs = rr.Pairs([f"s{s}" for s in range(side)], [f"u{u}" for u in range(side)])
         counts = [200 * (3 + 5 * x % 7) for x in range(size)]
         rows = [counts[s * side : (s + 1) * side] for s in range(side)]
-        return cls(size, pairs, Prior.from_counts(rows, pairs=pairs))
+        return cls(size, pairs, rr.Prior.from_counts(rows, pairs=pairs))
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -127,10 +67,10 @@ class Setting:
         return [list(self.inputs[:middle]), list(self.inputs[middle:])]
 
 
-NEW = BayesCapacity, ChannelCapacity
+NEW = rr.privacy.BayesCapacity, rr.privacy.ChannelCapacity
 """Objectives that stand on the page of leakage only."""
 
-OBJECTIVES: Mapping[str, tuple[type[Objective], str]] = {
+OBJECTIVES: Mapping[str, tuple[type[rr.Objective], str]] = {
     f"{word}, {example}" if example else word: (kind, example)
     for word, kind in WORDS.items()
     if kind not in NEW
@@ -139,43 +79,46 @@ OBJECTIVES: Mapping[str, tuple[type[Objective], str]] = {
 """The examples of all objectives: the word of a problem file, and which of its class's it is."""
 
 
-def _robust(form: str) -> Callable[[Setting], Constraint]:
-    return lambda at: RLDP(EPSILON, ChiSquareSet(at.prior, alpha="0.05"), form=form)
+def _robust(form: str) -> Callable[[Setting], rr.Constraint]:
+    return lambda at: rr.RLDP(EPSILON, rr.robust.ChiSquareSet(at.prior, alpha="0.05"), form=form)
 
 
-def _correlated(at: Setting) -> Constraint:
+def _correlated(at: Setting) -> rr.Constraint:
     """A secret with probability 3/4 at the lower inputs and 1/4 at the higher ones."""
     lower = [weight * (3 if x < at.size // 2 else 1) for x, weight in enumerate(at.prior.weights)]
     rows = [lower, [4 * weight - own for weight, own in zip(at.prior.weights, lower, strict=True)]]
-    return RLDP(
-        "0.5", Joint(ChiSquareSet(Prior.from_counts(rows, pairs=Pairs(["yes", "no"], at.inputs)), alpha="0.05"))
+    return rr.RLDP(
+        "0.5",
+        rr.robust.Joint(
+            rr.robust.ChiSquareSet(rr.Prior.from_counts(rows, pairs=rr.Pairs(["yes", "no"], at.inputs)), alpha="0.05")
+        ),
     )
 
 
-def _shifts(at: Setting) -> Constraint:
+def _shifts(at: Setting) -> rr.Constraint:
     """The identity and all rotations, the identity with a little more than its share."""
     turned = [tuple(at.inputs[(x + step) % at.size] for x in range(at.size)) for step in range(at.size)]
-    return PermutationMixture(turned, weights=[(turned[0], Fraction(6, 5 * at.size), 1)])
+    return rr.patterns.PermutationMixture(turned, weights=[(turned[0], Fraction(6, 5 * at.size), 1)])
 
 
-def _kept(at: Setting) -> Constraint:
+def _kept(at: Setting) -> rr.Constraint:
     """A little more truth than by chance is kept of the first half of the inputs."""
     half = at.size // 2
-    return LinearConstraint(
+    return rr.LinearConstraint(
         [[int(x == y and x < half) for y in range(at.size)] for x in range(at.size)], ">=", "0.6", name="kept"
     )
 
 
-def _flat(at: Setting) -> Constraint:
+def _flat(at: Setting) -> rr.Constraint:
     """Each entry of a column is at most twice its mean."""
-    return ConeConstraint([[at.size * (x == z) - 2 for z in range(at.size)] for x in range(at.size)])
+    return rr.ConeConstraint([[at.size * (x == z) - 2 for z in range(at.size)] for x in range(at.size)])
 
 
 PRIVACY: Mapping[str, Maker] = {
-    "ldp": lambda at: LDP(EPSILON),
-    "metric_dp": lambda at: MetricDP(list(pairwise(at.inputs)), epsilon=EPSILON),
-    "approximate_ldp": lambda at: ApproximateLDP(EPSILON, delta="0.1"),
-    "maximal_rldp": lambda at: MaximalRLDP(EPSILON, groups=at.pairs),
+    "ldp": lambda at: rr.LDP(EPSILON),
+    "metric_dp": lambda at: rr.MetricDP(list(pairwise(at.inputs)), epsilon=EPSILON),
+    "approximate_ldp": lambda at: rr.ApproximateLDP(EPSILON, delta="0.1"),
+    "maximal_rldp": lambda at: rr.MaximalRLDP(EPSILON, groups=at.pairs),
     "rldp, polytope": _robust("polytope"),
     "rldp, product": _robust("product"),
     "rldp, exact": _robust("exact"),
@@ -185,30 +128,30 @@ PRIVACY: Mapping[str, Maker] = {
 """Constraints on every column by itself."""
 
 TIES: dict[str, Maker] = {
-    "uniform_off_diagonal": lambda at: UniformOffDiagonal(),
-    "bistochastic": lambda at: Bistochastic(),
-    "invariant": lambda at: Invariant(at.prior),
-    "entropy_rate": lambda at: EntropyRate("0.95"),
-    "shared_entropy_rate": lambda at: SharedEntropyRate("0.95", at.halves),
+    "uniform_off_diagonal": lambda at: rr.patterns.UniformOffDiagonal(),
+    "bistochastic": lambda at: rr.patterns.Bistochastic(),
+    "invariant": lambda at: rr.Invariant(at.prior),
+    "entropy_rate": lambda at: rr.EntropyRate("0.95"),
+    "shared_entropy_rate": lambda at: rr.SharedEntropyRate("0.95", at.halves),
     "permutation_mixture": _shifts,
-    "circulant": lambda at: Circulant(),
-    "symmetric": lambda at: Symmetric(),
-    "floor": lambda at: Floor("0.02"),
+    "circulant": lambda at: rr.patterns.Circulant(),
+    "symmetric": lambda at: rr.patterns.Symmetric(),
+    "floor": lambda at: rr.Floor("0.02"),
     "linear": _kept,
-    "identification_risk": lambda at: IdentificationRisk(at.few, "0.25"),
+    "identification_risk": lambda at: rr.IdentificationRisk(at.few, "0.25"),
 }
 """Constraints between the columns of a matrix; each alone and with LDP."""
 
 PATTERNS: dict[str, Maker] = {
-    "blocks": lambda at: Blocks(at.halves),
-    "tridiagonal": lambda at: Tridiagonal(),
-    "forbidden": lambda at: Forbidden([(at.inputs[0], at.inputs[-1])]),
+    "blocks": lambda at: rr.patterns.Blocks(at.halves),
+    "tridiagonal": lambda at: rr.patterns.Tridiagonal(),
+    "forbidden": lambda at: rr.patterns.Forbidden([(at.inputs[0], at.inputs[-1])]),
 }
 """Zeros, which are infeasible or empty columns under LDP: alone."""
 
 LIMITS: dict[str, Maker] = {
-    "at_most": lambda at: AtMost(MutualInformation(at.prior), "0.05"),
-    "at_least": lambda at: AtLeast(Trace(at.prior), Fraction(2, at.size + 1)),
+    "at_most": lambda at: rr.AtMost(rr.MutualInformation(at.prior), "0.05"),
+    "at_least": lambda at: rr.AtLeast(rr.Trace(at.prior), Fraction(2, at.size + 1)),
 }
 """Objectives as constraints."""
 
@@ -223,12 +166,12 @@ CONSTRAINTS: Mapping[str, tuple[Maker, ...]] = {
 """The constraints by their names in problem files, alone and together."""
 
 NOTIONS: dict[str, Maker] = {
-    "pointwise_maximal_leakage": lambda at: PointwiseMaximalLeakage(at.prior, epsilon="0.5"),
-    "maximal_leakage": lambda at: MaximalLeakage("0.5"),
-    "renyi_ldp": lambda at: RenyiLDP(2, "0.5"),
-    "zero_concentrated_ldp": lambda at: ZeroConcentratedLDP("0.2"),
-    "at_most, channel_capacity": lambda at: AtMost(ChannelCapacity(), "0.1"),
-    "at_most, bayes_success": lambda at: AtMost(BayesSuccess(at.prior, gain=_near(at)), _half_way(at)),
+    "pointwise_maximal_leakage": lambda at: rr.privacy.PointwiseMaximalLeakage(at.prior, epsilon="0.5"),
+    "maximal_leakage": lambda at: rr.privacy.MaximalLeakage("0.5"),
+    "renyi_ldp": lambda at: rr.privacy.RenyiLDP(2, "0.5"),
+    "zero_concentrated_ldp": lambda at: rr.privacy.ZeroConcentratedLDP("0.2"),
+    "at_most, channel_capacity": lambda at: rr.AtMost(rr.privacy.ChannelCapacity(), "0.1"),
+    "at_most, bayes_success": lambda at: rr.AtMost(rr.BayesSuccess(at.prior, gain=_near(at)), _half_way(at)),
 }
 """Constraints on leakages and divergences, of the page of leakage."""
 
@@ -255,21 +198,21 @@ def _half_way(at: Setting) -> Fraction:
     return (least + 2) / 2
 
 
-def _mixture(at: Setting) -> Objective:
+def _mixture(at: Setting) -> rr.Objective:
     """Half of the mutual information, and the probability of a correct guess."""
-    return "0.5" * MutualInformation(at.prior) + BayesSuccess(at.prior)
+    return "0.5" * rr.MutualInformation(at.prior) + rr.BayesSuccess(at.prior)
 
 
 LEAST: Mapping[str, Callable[[Setting], Goal]] = {
-    "least mutual_information": lambda at: Minimize(MutualInformation(at.prior)),
-    "least chi_square": lambda at: Minimize(ChiSquareInformation(at.prior)),
-    "least bayes_success": lambda at: Minimize(BayesSuccess(at.prior)),
-    "least sum": lambda at: Minimize(_mixture(at)),
-    "least bayes_capacity": lambda at: Minimize(BayesCapacity()),
-    "least channel_capacity": lambda at: Minimize(ChannelCapacity()),
-    "loss": lambda at: Minimize(ExpectedLoss(at.prior, _far(at))),
-    "most mutual_information": lambda at: Maximize(MutualInformation(at.prior)),
-    "most bayes_success": lambda at: Maximize(BayesSuccess(at.prior)),
+    "least mutual_information": lambda at: rr.Minimize(rr.MutualInformation(at.prior)),
+    "least chi_square": lambda at: rr.Minimize(rr.ChiSquareInformation(at.prior)),
+    "least bayes_success": lambda at: rr.Minimize(rr.BayesSuccess(at.prior)),
+    "least sum": lambda at: rr.Minimize(_mixture(at)),
+    "least bayes_capacity": lambda at: rr.Minimize(rr.privacy.BayesCapacity()),
+    "least channel_capacity": lambda at: rr.Minimize(rr.privacy.ChannelCapacity()),
+    "loss": lambda at: rr.Minimize(rr.ExpectedLoss(at.prior, _far(at))),
+    "most mutual_information": lambda at: rr.Maximize(rr.MutualInformation(at.prior)),
+    "most bayes_success": lambda at: rr.Maximize(rr.BayesSuccess(at.prior)),
 }
 """Goals of the page of leakage. The least ones stand at a loss."""
 
@@ -312,13 +255,13 @@ def cells() -> list[Key]:
     return [(objective, rule, size) for size in SIZES for rule in CONSTRAINTS for objective in OBJECTIVES]
 
 
-def problem_of(objective: str, constraint: str, size: int) -> Problem:
+def problem_of(objective: str, constraint: str, size: int) -> rr.Problem:
     """The problem that stands for a cell. Raises InputError where the two do not go together."""
     at = Setting.of(size)
     rules = [make(at) for make in CONSTRAINTS[constraint]]
     kind, example = OBJECTIVES[objective]
     goal = Goal(kind.sense, kind.examples(at.prior)[example])
-    return Problem(goal, rules, inputs=at.inputs, outputs=at.inputs if constraint in SQUARE else None)
+    return rr.Problem(goal, rules, inputs=at.inputs, outputs=at.inputs if constraint in SQUARE else None)
 
 
 def leakage_cells() -> list[Key]:
@@ -326,25 +269,27 @@ def leakage_cells() -> list[Key]:
     return [(goal, rule, size) for size in SIZES for rule in BESIDE for goal in LEAST]
 
 
-def _stated(objective: str, constraint: str, size: int) -> Problem:
+def _stated(objective: str, constraint: str, size: int) -> rr.Problem:
     """The problem of a cell of either page."""
     if objective not in LEAST:
         return problem_of(objective, constraint, size)
     at = Setting.of(size)
     rules = [make(at) for make in BESIDE[constraint]]
     if objective.startswith("least"):
-        rules.append(AtMost(ExpectedLoss(at.prior, _far(at)), Fraction(19, 20) * _of_a_guess(at)))
+        rules.append(rr.AtMost(rr.ExpectedLoss(at.prior, _far(at)), Fraction(19, 20) * _of_a_guess(at)))
     is_free = objective.startswith("most")
-    return Problem(LEAST[objective](at), rules, inputs=at.inputs, outputs=None if is_free else at.inputs)
+    return rr.Problem(LEAST[objective](at), rules, inputs=at.inputs, outputs=None if is_free else at.inputs)
 
 
-def settle(objective: str, constraint: str, size: int, time_limit: float = TIME_LIMIT) -> tuple[Cell, Solution | None]:
+def settle(
+    objective: str, constraint: str, size: int, time_limit: float = TIME_LIMIT
+) -> tuple[Cell, rr.Solution | None]:
     """Solve the problem of a cell; returns its result, and the solution where a method takes the problem. Raises
     KeyboardInterrupt when the solve was interrupted."""
     begun = time.process_time()
     try:
         found = _stated(objective, constraint, size).solve(gap=GAP, absolute_gap=GAP, time_limit=time_limit)
-    except RroptError as error:
+    except rr.RroptError as error:
         return Cell(objective, constraint, size, "no_method", str(error), None, time.process_time() - begun), None
     if was_interrupted(found):
         # A solve returns its best result on an interrupt, which is not what can be proved in the time.
@@ -354,7 +299,7 @@ def settle(objective: str, constraint: str, size: int, time_limit: float = TIME_
     return Cell(objective, constraint, size, found.status, reason, found.gap, spent, found.value, found.bound), found
 
 
-def _reason(found: Solution) -> str:
+def _reason(found: rr.Solution) -> str:
     """Why a solution is not certified: the reason for stopping, then the part that is not proved, or the gap alone."""
     beginnings = (
         "stopped early",

@@ -8,14 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-import rropt as rr
-from rropt.errors import InputError, RroptError
-from rropt.program.confidence_cones import ConfidenceCone
-from rropt.solve.robust_exact.climb import Climber
-from rropt.solve.robust_exact.cut_pool import CutPool
-from rropt.studies.robust import robust_gain
-from rropt.studies.robust.robust_gain import (
+import robust_gain
+from robust_gain import (
     Gain,
     Instance,
     Optimum,
@@ -29,7 +23,13 @@ from rropt.studies.robust.robust_gain import (
     write,
 )
 
-ROOT = Path(__file__).resolve().parents[2]
+import rropt as rr
+from rropt.errors import InputError, RroptError
+from rropt.program.confidence_cones import ConfidenceCone
+from rropt.solve.robust_exact.climb import Climber
+from rropt.solve.robust_exact.cut_pool import CutPool
+
+ROOT = Path(__file__).resolve().parents[1]
 REFERENCE = ROOT / "tests" / "data" / "rldp_reference.csv"
 EVERY = instances(REFERENCE)
 KNOWN = read(ROOT / "docs" / "robust-gain.json")

@@ -1,6 +1,6 @@
 """The page docs/support.md: the results of every objective with every constraint, with reasons.
 
-`python -m rropt.studies.support_page` solves every cell and writes docs/support.json and the page; with `--only TEXT`
+`python docs/tools/support_page.py` solves every cell and writes docs/support.json and the page; with `--only TEXT`
 the cells whose objective, constraint, size or reason has that text in it, with `--missing` those that are
 missing, with `--refused` those that no method took (a new method changes their reasons), the others unchanged; with
 `--page` the page alone. With `--leakage` all of this is of docs/support-leakage.json and its page.
@@ -13,8 +13,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from rropt.io.files import write_whole
-from rropt.studies.support import (
+from support_cells import (
     BESIDE,
     CONSTRAINTS,
     GAP,
@@ -31,7 +30,7 @@ from rropt.studies.support import (
     write,
 )
 
-__all__ = ["leakage_page", "page"]
+from rropt.io.files import write_whole
 
 FILES = Path("docs/support.json"), Path("docs/support.md")
 LEAKAGE = Path("docs/support-leakage.json"), Path("docs/support-leakage.md")
@@ -147,7 +146,7 @@ def _describe(cell: Cell | None, numbers: dict[str, int]) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Compute cells and write the two files."""
-    parser = argparse.ArgumentParser(prog="python -m rropt.studies.support_page", description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="", help="cells whose objective|constraint|size|reason has this text in it")
     parser.add_argument("--page", action="store_true", help="write the page alone, from the cells that are there")
     parser.add_argument("--missing", action="store_true", help="only cells that are not in the file yet")

@@ -14,13 +14,7 @@ from pathlib import Path
 import pytest
 from core_files import FOLDERS
 from rivals import assert_holds
-
-import rropt
-from rropt.declare import constraints, objectives
-from rropt.problem import Solution
-from rropt.prove.elaborate import elaborate
-from rropt.prove.problems import Json, OutsideCoreError
-from rropt.studies.support import (
+from support_cells import (
     BESIDE,
     CONSTRAINTS,
     LEAST,
@@ -38,9 +32,15 @@ from rropt.studies.support import (
     read,
     settle,
 )
-from rropt.studies.support_page import leakage_page, page
+from support_page import leakage_page, page
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
+import rropt
+from rropt.declare import constraints, objectives
+from rropt.problem import Solution
+from rropt.prove.elaborate import elaborate
+from rropt.prove.problems import Json, OutsideCoreError
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
 KNOWN = {cell.key: cell for cell in read(DOCS / "support.json")}
 PATIENT = 300.0
 """Seconds for a cell that is said to be certified: the machine may be slower, or have other things to do."""

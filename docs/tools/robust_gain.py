@@ -2,7 +2,7 @@
 
 For each row of tests/data/rldp_reference.csv (counts, epsilon; alpha 0.05) the certified optima of mutual information
 in the forms polytope (PolyOpt), product and exact, with their bounds, and the audited level of the exact one.
-`python -m rropt.studies.robust.robust_gain` solves the missing rows, large ones last, writes
+`python docs/tools/robust_gain.py` solves the missing rows, large ones last, writes
 docs/robust-gain.json after each, and the tables of docs/robust.md at the end; it can be stopped and started again.
 """
 
@@ -20,17 +20,10 @@ from typing import Literal
 
 import numpy as np
 
-from rropt.comparison.robust_audit import robust_audit
-from rropt.declare.constraints import RLDP
-from rropt.declare.objectives import MutualInformation
-from rropt.errors import InputError, Missing, RroptError, counted
+import rropt as rr
+from rropt.errors import Missing, counted
 from rropt.io.content import ByContent
 from rropt.io.files import write_whole
-from rropt.model.distributions import ChiSquareSet
-from rropt.model.prior import Pairs, Prior
-from rropt.problem import Maximize, Problem
-
-__all__ = ["Gain", "Instance", "Optimum", "instances", "page", "placed", "read", "settle", "short", "write"]
 
 FORMS: tuple[Literal["polytope", "product", "exact"], ...] = ("polytope", "product", "exact")
 FILES = Path("tests/data/rldp_reference.csv"), Path("docs/robust-gain.json"), Path("docs/robust.md")
@@ -61,11 +54,11 @@ class Instance:
         return self.size, self.number, self.epsilon
 
     @property
-    def confidence(self) -> ChiSquareSet:
+    def confidence(self) -> rr.robust.ChiSquareSet:
         """The chi-square set of the counts, alpha 0.05."""
         sensitive, other = map(int, self.size.split("x"))
         counts = np.reshape(self.counts, (sensitive, other))
-        return ChiSquareSet(Prior.from_counts(counts, pairs=Pairs(sensitive, other)))
+        return rr.robust.ChiSquareSet(rr.Prior.from_counts(counts, pairs=rr.Pairs(sensitive, other)))
 
 
 @dataclass(frozen=True)
@@ -118,7 +111,7 @@ def instances(source: Path) -> list[Instance]:
             for row in csv.DictReader(file)
         ]
     if unknown := {row.size for row in rows} - set(SIZES):
-        raise InputError(f"sizes {', '.join(sorted(unknown))}", str(source), f"this study has {', '.join(SIZES)}")
+        raise rr.InputError(f"sizes {', '.join(sorted(unknown))}", str(source), f"this study has {', '.join(SIZES)}")
 
     def late(row: Instance) -> tuple[bool, int, bool, int, float]:
         # A large size at small epsilon takes longest.
@@ -130,22 +123,22 @@ def instances(source: Path) -> list[Instance]:
 def settle(row: Instance, time_limit: float = TIME_LIMIT) -> Gain:
     """Solve a row in every form; `time_limit` is that of each. Raises RroptError where a form has no answer at all."""
     confidence = row.confidence
-    goal = Maximize(MutualInformation(confidence.counts))
+    goal = rr.Maximize(rr.MutualInformation(confidence.counts))
     optima: dict[str, Optimum] = {}
     level = (0.0, math.inf)
     for form in FORMS:
         # A gap is relative for values above 1.
         gap = POLYTOPE_GAP if form == "polytope" else max(SHARE * min(optima["polytope"].value, 1.0), POLYTOPE_GAP)
         begun = time.process_time()
-        found = Problem(goal, [RLDP(row.epsilon, confidence, form=form)]).solve(
+        found = rr.Problem(goal, [rr.RLDP(row.epsilon, confidence, form=form)]).solve(
             gap=gap, absolute_gap=gap, time_limit=time_limit
         )
         seconds = time.process_time() - begun
         if found.value is None or found.bound is None or found.mechanism is None:
-            raise RroptError(f"no mechanism of form {form} at {row.key} within {time_limit:g} seconds")
+            raise rr.RroptError(f"no mechanism of form {form} at {row.key} within {time_limit:g} seconds")
         optima[form] = Optimum(found.status, float(found.value), float(found.bound), round(seconds, 3))
         if form == "exact":
-            audit = robust_audit(found.mechanism, confidence)
+            audit = rr.robust.robust_audit(found.mechanism, confidence)
             level = float(audit.epsilon.lower), float(audit.epsilon.upper)
     return Gain(*row.key, optima, level)
 
@@ -252,7 +245,7 @@ def run(
             continue
         try:
             known[row.key] = settle(row, time_limit)
-        except RroptError as error:
+        except rr.RroptError as error:
             failed.append(f"{row.key}: {error}")
             continue
         note(known[row.key])
@@ -261,29 +254,23 @@ def run(
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Solve the missing rows, and write the tables."""
-    parser = argparse.ArgumentParser(prog="python -m rropt.studies.robust.robust_gain", description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=TIME_LIMIT, help="for each form of a row (default 30)")
     parser.add_argument("--only", default="", help="rows whose size|instance|epsilon has this text in it")
     parser.add_argument("--page", action="store_true", help="write the tables alone, from the rows that are there")
-    parser.add_argument("--data", type=Path, default=FILES[1], help=f"the file of rows (default {FILES[1]})")
-    parser.add_argument("--short", action="store_true", help="print the small table alone")
     chosen = parser.parse_args(arguments)
     every = instances(FILES[0])
-    known = {row.key: row for row in read(chosen.data)} if chosen.data.is_file() else {}
+    known = {row.key: row for row in read(FILES[1])}
 
     def note(row: Gain) -> None:
-        write(chosen.data, [known[one.key] for one in every if one.key in known])
+        write(FILES[1], [known[one.key] for one in every if one.key in known])
         last = row.optima["exact"]
         print(*row.key, last.status, f"{row.percent('exact'):.3f} %", f"{last.seconds:.1f} s", sep=" | ", flush=True)
 
-    if not chosen.page and not chosen.short:
-        wanted = [row for row in every if chosen.only in "|".join(map(str, row.key))]
-        for line in run(wanted, known, note, chosen.seconds):
-            print(line, file=sys.stderr)
+    wanted = [row for row in every if chosen.only in "|".join(map(str, row.key))]
+    for line in run([] if chosen.page else wanted, known, note, chosen.seconds):
+        print(line, file=sys.stderr)
     rows = [known[one.key] for one in every if one.key in known]
-    if chosen.short:
-        print(short(rows))
-        return
     write_whole(FILES[2], placed(FILES[2].read_text(), page(rows, len(every))))
 
 
