@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rropt.errors import InputError, counted, short_labels
+from rropt.errors import InputError, Missing, TooLarge, WrongType, counted, short_labels
 from rropt.io.extras import need
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def axes_of(ax: Axes | None, width: float, height: float, *, kept: bool = True) 
         made = need("matplotlib.pyplot", "plot", "plot").figure(**size) if kept else figure.Figure(**size)
         return made.add_subplot()  # type: ignore[no-any-return]
     if not isinstance(ax, need("matplotlib.axes", "plot", "plot").Axes):
-        raise InputError(f"{type(ax).__name__} is not an Axes of matplotlib", "plot, ax", "as plt.subplots()[1]")
+        raise WrongType(f"{type(ax).__name__} is not an Axes of matplotlib", "plot, ax", "as plt.subplots()[1]")
     return ax
 
 
@@ -135,7 +135,7 @@ def matrix_picture(mechanism: Mechanism, ax: Axes | None, title: str = "") -> Ax
 def solution_picture(solution: Solution, ax: Axes | None) -> Axes:
     """The matrix of a solution, under what it attains and what is proved of all others."""
     if solution.mechanism is None:
-        raise InputError(f"the status is {solution.status}: there is no mechanism", "plot", "change the constraints")
+        raise Missing(f"the status is {solution.status}: there is no mechanism", "plot", "change the constraints")
     name, parts = solution.problem.objective.describe(), []
     if solution.value is not None:
         parts.append(f"{name} {solution.value:.4g} {solution.units}".rstrip())
@@ -151,7 +151,7 @@ def estimate_picture(found: Estimate, truth: Sequence[Any] | None, level: float,
     try:
         true = None if truth is None else np.array([float(share) for share in truth])
     except (TypeError, ValueError, OverflowError):
-        raise InputError("the true frequencies are not numbers", "plot, truth", "as [0.2, 0.8]") from None
+        raise WrongType("the true frequencies are not numbers", "plot, truth", "as [0.2, 0.8]") from None
     if true is not None and true.shape != (k,):
         raise InputError(
             f"{counted(len(true), 'true frequencies')} for {counted(k, 'categories')}", "plot, truth", "one for each"
@@ -209,7 +209,7 @@ def swept_picture(swept: Swept, columns: Sequence[str], ax: Axes | None) -> Axes
     numeric = [name for name in known if _are_numbers(swept.column(name))]
     across = next((name for name in swept.axes if name in numeric), None)
     if across is None:
-        raise InputError("no axis of the sweep has numbers", "plot", "sweep over epsilon, or draw the rows yourself")
+        raise Missing("no axis of the sweep has numbers", "plot", "sweep over epsilon, or draw the rows yourself")
     shown = list(columns) or (["value"] if "value" in numeric else [one for one in numeric if one not in swept.axes])
     wrong = [name for name in shown if name not in numeric]
     if wrong or not shown:
@@ -220,7 +220,7 @@ def swept_picture(swept: Swept, columns: Sequence[str], ax: Axes | None) -> Axes
     groups = dict.fromkeys(tuple(row[name] for name in others) for row in swept.rows)
     lines = [(name, group) for group in groups for name in shown]
     if len(lines) > MOST_LINES:
-        raise InputError(f"{counted(len(lines), 'lines')} are too many", "plot", f"at most {MOST_LINES}: drop an axis")
+        raise TooLarge(f"{counted(len(lines), 'lines')} are too many", "plot", f"at most {MOST_LINES}: drop an axis")
     ax = axes_of(ax, 6.4, 4.2)
     hollow = False
     labels = cut([", ".join([*([name] if len(shown) > 1 else []), *map(str, group)]) for name, group in lines], 40)
@@ -291,7 +291,7 @@ class History:
             last = max([solution.seconds, *(seconds for seconds, _, _ in rows)])
             rows.append((last, solution.value, solution.bound))
         if not rows:
-            raise InputError("nothing was reported", "plot", "solve with monitor=history")
+            raise Missing("nothing was reported", "plot", "solve with monitor=history")
         ax = axes_of(ax, 6.4, 4.2)
         first, second, *_ = colours_of(ax)
         named: list[tuple[str, str, Any, list[tuple[float, float]]]] = [
