@@ -93,7 +93,7 @@ DIT = Peer("dit", "work_dit.py")
 SCIP = Peer("pyscipopt", "work_scip.py")
 BESIDES = {
     # Both hash texts by xxhash, which takes bytes alone since its version 4.
-    "multi-freq-ldpy": ("xxhash<4",),
+    "multi-freq-ldpy": ("scipy", "xxhash<4"),
     "pure-ldp": ("scikit-learn", "statsmodels", "xxhash<4"),
     "opendp": ("numpy",),
 }
