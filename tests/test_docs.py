@@ -1,6 +1,5 @@
 """The Python of every page runs, block after block, in an empty folder; the site has every page and every name."""
 
-import importlib.util
 import os
 import re
 import subprocess
@@ -10,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from documented import other_messages
+from documented import loaded, other_messages
 from drawing import graded
 
 import rropt as rr
@@ -112,11 +111,7 @@ def test_models_that_readers_are_told_to_copy_can_be_estimated_from() -> None:
 
 
 def site_hook() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("site_hook", ROOT / "docs" / "site_hook.py")
-    assert spec is not None
-    hook = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(hook)
-    return hook
+    return loaded(ROOT / "docs" / "site_hook.py")
 
 
 def test_the_contents_of_the_site_have_every_page_that_is_there() -> None:
