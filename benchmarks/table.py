@@ -53,7 +53,7 @@ class Column:
 
 
 TENTH = 0.1
-"""What checking is to take, as a share of solving."""
+"""The target of checking time, as a share of solving time."""
 
 CHECKING = (
     Column("check, s", "check", as_seconds),
@@ -100,5 +100,5 @@ REACHED = "reached"
 
 
 def mark(reached: bool) -> str:
-    """The word that stands beside a target."""
+    """The word that follows a target."""
     return REACHED if reached else MISSED

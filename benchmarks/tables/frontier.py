@@ -168,7 +168,7 @@ Priors are Dirichlet(1) of seed {SEED}, for robust LDP the counts of the table `
 of graphs with epsilon 1 a step, *k* the inputs (for robust LDP the pairs). Each solve has a process of its own:
 *memory* is the most that the process had, libraries included (some 140 MB). Times are those of one run; a *check* is
 to take a tenth of its solve. Solving and checking grow as k to the exponent, fitted over the largest {TAIL} sizes that
-are certified. No version before 0.1.0 was released, so none stands beside."""
+are certified. There is no earlier release to compare with."""
     columns: ClassVar[tuple[Column, ...]] = (
         Column("problem", "problem"),
         Column("largest k", "k"),

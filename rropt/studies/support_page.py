@@ -36,7 +36,7 @@ __all__ = ["leakage_page", "page"]
 FILES = Path("docs/support.json"), Path("docs/support.md")
 LEAKAGE = Path("docs/support-leakage.json"), Path("docs/support-leakage.md")
 PREFIX = "method auto: no method takes this problem: "
-HEAD = f"""# What can be proved
+HEAD = f"""# What rropt can certify
 
 Every objective with every constraint, solved at {", ".join(map(str, SIZES[:-1]))} and {SIZES[-1]} inputs with uneven
 frequencies, {TIME_LIMIT:.0f} seconds for each problem and a relative gap of {GAP:.0e}. Every entry is computed:
@@ -54,7 +54,7 @@ neighbours on a path. For `rldp` the inputs are pairs, with as many sensitive as
 0.95 of the maximum, identification risk is at most 1/4. `+` joins constraints. Constraints without privacy are
 listed for completeness: if they allow it, the best mechanism is the identity.
 
-## Which programs accept
+## Which checkers accept each proof
 
 The verdict of a solve names the programs that accept: `PROVED (kernel and checker)`. So does `rropt check --core`,
 with `PROVED (verified core)` if `rropt-core` is installed; without `--core` it prints `PROVED`. For a proof that the
@@ -83,7 +83,7 @@ with `PROVED (verified core)` if `rropt-core` is installed; without `--core` it 
 | capacities, sums of utilities | checker | `utility 'capacity'`, `utility 'sum'` |
 """
 
-LEAKAGE_HEAD = f"""# What can be proved of leakage
+LEAKAGE_HEAD = f"""# What rropt can certify: leakage
 
 Goals and notions that are not on [the other page](support.md), solved at the same sizes with the same frequencies,
 {TIME_LIMIT:.0f} seconds for each problem and a relative gap of {GAP:.0e}. `make support` solves them all again. The
