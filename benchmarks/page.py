@@ -38,6 +38,10 @@ def machine(warm: float) -> str:
     )
 
 
+MOST = 8
+"""Tables on one page of the site."""
+
+
 def grid(table: Table, rows: Sequence[Row]) -> str:
     """The rows as a Markdown table; columns without a single value are left out, a missing value is a dash."""
     shown = [column for column in table.columns if any(row[column.key] is not None for row in rows)]
@@ -85,4 +89,9 @@ Times are seconds of wall clock: the median of {REPEATS} runs, or one run where 
 On another day they may differ by a factor of two. A target that is not reached is marked **missed**.
 
 {overview}"""
-    return "\n\n".join([introduction, *sections]) + "\n"
+    marks = {
+        at: f"<!-- page: benchmarks-{at // MOST + 1} Benchmarks (part {at // MOST + 1}) -->"
+        for at in range(MOST, len(sections), MOST)
+    }
+    parts = [part for at, one in enumerate(sections) for part in ([marks[at], one] if at in marks else [one])]
+    return "\n\n".join([introduction, *parts]) + "\n"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
+import tomllib
 from collections import Counter
 from collections.abc import Callable, Sequence
 from html import escape
@@ -144,7 +146,62 @@ def demo() -> str:
     return picture("From a column to a proved matrix, a release, and estimates with intervals", 972, 360, parts)
 
 
-PICTURES: dict[str, Callable[[], str]] = {"demo": demo, "gain": gain}
+def box(x: float, y: float, width: float, words: str, colour: str = "none", more: str = "") -> str:
+    """A line of text in a box 26 high, centred."""
+    shape = f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="26" rx="5" fill="{colour}" stroke="#888"/>'
+    return shape + text(x + width / 2, y + 17.5, words, f'text-anchor="middle" font-size="12" {more}')
+
+
+GUARANTEES = (
+    ("no part of an answer may stand out; in doubt", "LDP(epsilon)"),
+    ("only close answers must look alike (scale, map)", "MetricDP(graph, epsilon)"),
+    ("a small failure probability is acceptable", "ApproximateLDP(epsilon, delta)"),
+    ("only one part of the record is sensitive", "RLDP(epsilon, set)"),
+    ("a limit on the odds of a guess", "LDP(criterion=...)"),
+    ("a limit on identification in a table", "IdentificationRisk(counts)"),
+    ("the answer must stay uncertain, in bits", "EntropyRate(share)"),
+)
+OBJECTIVES = (
+    ("estimate the frequency of each category", "Minimize(MinimaxRisk(prior))"),
+    ("many uses that are not known yet", "Maximize(MutualInformation(prior))"),
+    ("keep answers unchanged", "Maximize(Trace(prior))"),
+    ("errors cost different amounts", "Minimize(ExpectedLoss(prior, loss))"),
+    ("guess the true answer", "Maximize(BayesSuccess(prior))"),
+    ("publish invariant tables (PRAM)", "... with Invariant(counts)"),
+)
+
+
+def chooser() -> str:
+    """docs/chooser.svg: from what is needed to the guarantee and to the objective."""
+    parts = []
+    for y, title, rows in ((8, "1. Which guarantee?", GUARANTEES), (286, "2. Which objective?", OBJECTIVES)):
+        parts.append(text(12, y + 20, title, 'font-weight="bold" font-size="15"'))
+        for at, (need, answer) in enumerate(rows):
+            top = y + 32 + 34 * at
+            parts += [box(12, top, 320, need), box(382, top, 286, answer, "#dce6f5", 'font-family="monospace"')]
+            parts.append(f'<path d="M336,{top + 13} h36 m-7,-5 l7,5 l-7,5" fill="none" stroke="#555"/>')
+    return picture("Choose a guarantee, then an objective, by what you need", 680, 530, parts)
+
+
+def layers() -> str:
+    """docs/layers.svg: the folders of rropt by the contracts in pyproject.toml."""
+    contracts = tomllib.loads((HERE.parent / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
+    whole, solve = (one["layers"] for one in contracts["contracts"] if one["type"] == "layers")
+    rows = []
+    for layer in whole:
+        for part in solve if layer == "solve" else [layer]:
+            names = [name for name in re.split(r"[:| ]+", part) if name != "__main__"]
+            rows += [(names[at : at + 6], layer == "solve") for at in range(0, len(names), 6)]
+    words = "A folder imports from layers below it (blue: within solve). checker.py imports the standard library only."
+    parts = [text(12, 26, words, 'font-size="12"')]
+    for at, (names, inside) in enumerate(rows):
+        width = (656 - 8 * (len(names) - 1)) / len(names)
+        colour = "#dce6f5" if inside else "none"
+        parts += [box(12 + (width + 8) * place, 40 + 33 * at, width, name, colour) for place, name in enumerate(names)]
+    return picture("The folders of rropt in layers", 680, 50 + 33 * len(rows), parts)
+
+
+PICTURES: dict[str, Callable[[], str]] = {"chooser": chooser, "demo": demo, "gain": gain, "layers": layers}
 
 
 def main(names: Sequence[str]) -> None:

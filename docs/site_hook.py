@@ -1,6 +1,7 @@
 """What mkdocs asks while it builds the site.
 
-`<!-- page: NAME -->` before a heading begins another page of the site, NAME.md, so that a long file is not a long page.
+`<!-- page: NAME -->` before a heading begins another page of the site, NAME.md, so that a long file is not a long page;
+`<!-- page: NAME TITLE -->` gives it a title.
 `<!-- names: A B -->` becomes the documentation of these public names (the name of a namespace stands for all of its
 names), `<!-- names: the others -->` that of all names of rropt which the page does not
 mention; `<!-- examples -->` the table of the examples of certificates. Pages that the contents in mkdocs.yml do not
@@ -18,7 +19,7 @@ from typing import Any
 from markdown.extensions.toc import slugify
 
 ORDER = re.compile(r"<!-- names: (.*?) -->", re.DOTALL)
-PAGE = re.compile(r"^<!-- page: (\S+) -->\n", re.MULTILINE)
+PAGE = re.compile(r"^<!-- page: (\S+)(?: (.+?))? -->\n", re.MULTILINE)
 HEADING = re.compile(r"^(#+) +(.*)$", re.MULTILINE)
 LINK = re.compile(r"(\]\()([^()#\s]*)#([\w.-]+)(\))")
 FORMULA = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', re.DOTALL)
@@ -92,13 +93,15 @@ def pages(name: str, text: str) -> dict[str, str]:
     first, *rest = PAGE.split(text)
     folder = PurePosixPath(name).parent
     found = {name: first}
-    for title, part in zip(rest[::2], rest[1::2], strict=True):
+    for page, title, part in zip(rest[::3], rest[1::3], rest[2::3], strict=True):
         parts = FENCED.split(part)
-        level = min(len(marks) for piece in parts[::2] for marks, _ in HEADING.findall(piece))
-        parts[::2] = [HEADING.sub(lambda m, up=level - 1: f"{m[1][up:]} {m[2]}", piece) for piece in parts[::2]]
-        found[(folder / f"{title}.md").as_posix()] = "".join(parts)
+        up = min(len(marks) for piece in parts[::2] for marks, _ in HEADING.findall(piece)) - (2 if title else 1)
+        parts[::2] = [HEADING.sub(lambda m, up=up: f"{m[1][up:]} {m[2]}", piece) for piece in parts[::2]]
+        found[(folder / f"{page}.md").as_posix()] = (f"# {title}\n\n" if title else "") + "".join(parts)
     if len(found) > 1:
-        links = "\n".join(f"- [{_headings(part)[0]}]({PurePosixPath(page).name})" for page, part in [*found.items()][1:])
+        links = "\n".join(
+            f"- [{_headings(part)[0]}]({PurePosixPath(page).name})" for page, part in [*found.items()][1:]
+        )
         found[name] = f"{first.rstrip()}\n\n## On further pages\n\n{links}\n"
     return found
 
@@ -125,7 +128,6 @@ def linked(name: str, text: str, homes: dict[str, dict[str, str]]) -> str:
         if page is None or (page == name and not path):
             return found[0]
         to = "/".join([".."] * len(PurePosixPath(name).parent.parts) + [page])
-        # The anchor of the title is the page itself.
         return f"{before}{to}#{anchor}{after}"
 
     parts = CODE.split(text)

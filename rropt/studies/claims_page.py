@@ -38,6 +38,8 @@ is made by `rropt claims --markdown`.
 cases is confirmed by a proof that the entry names, or on a finite family, and then the entry names the family. Optimality is judged by
 certificates that the independent checker accepted.
 """
+MOST = 15
+"""Entries on one page of the site."""
 OWN = """# A reproducibility report
 
 Each entry is computed and compared with its claim. Every verdict is computed. `rropt claims --markdown` makes this
@@ -53,7 +55,11 @@ def page(entries: Sequence[Entry]) -> str:
     parts[-1] += "".join(f"\n| {WORDS[word]} | {found[word]} |" for word in WORDS if word in found)
     for paper, group in groupby(entries, key=lambda entry: entry.claim.paper):
         parts.append(f"<!-- page: claims-{paper} -->\n## {TITLES.get(paper, paper)}")
-        parts += [story(entry) for entry in group]
+        for number, entry in enumerate(group):
+            if number and number % MOST == 0:
+                part = number // MOST + 1
+                parts.append(f"<!-- page: claims-{paper}-{part} {TITLES.get(paper, paper)} (part {part}) -->")
+            parts.append(story(entry))
     return "\n\n".join(part.strip() for part in parts) + "\n"
 
 

@@ -99,27 +99,27 @@ For the `most` goals the number of outputs is free, as on the other page, unless
 
 def page(found: Sequence[Cell]) -> str:
     """The page as Markdown."""
-    return _page(HEAD, tuple(OBJECTIVES), tuple(CONSTRAINTS), found)
+    return _page("support", HEAD, tuple(OBJECTIVES), tuple(CONSTRAINTS), found)
 
 
 def leakage_page(found: Sequence[Cell]) -> str:
     """The page of leakage as Markdown."""
-    return _page(LEAKAGE_HEAD, tuple(LEAST), tuple(BESIDE), found)
+    return _page("support-leakage", LEAKAGE_HEAD, tuple(LEAST), tuple(BESIDE), found)
 
 
-def _page(head: str, goals: Sequence[str], rules: Sequence[str], found: Sequence[Cell]) -> str:
+def _page(name: str, head: str, goals: Sequence[str], rules: Sequence[str], found: Sequence[Cell]) -> str:
     numbers: dict[str, int] = {}
     parts = [head, _counts(found)]
     by_key = {cell.key: cell for cell in found}
     for size in SIZES:
-        heads = " | ".join(f"`{name}`" for name in goals)
+        heads = " | ".join(f"`{goal}`" for goal in goals)
         lines = [f"## {size} inputs", "", f"| | {heads} |", "|---" * (len(goals) + 1) + "|"]
         for rule in rules:
             row = (_describe(by_key.get((objective, rule, size)), numbers) for objective in goals)
             lines.append(f"| `{rule}` | {' | '.join(row)} |")
         parts.append("\n".join(lines))
     reasons = "\n".join(f"{number}. {reason}" for reason, number in numbers.items())
-    parts.append(f"## Reasons\n\n{reasons}")
+    parts.append(f"<!-- page: {name}-reasons -->\n## Reasons\n\n{reasons}")
     return "\n\n".join(part.strip() for part in parts) + "\n"
 
 
