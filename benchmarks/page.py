@@ -38,7 +38,7 @@ def machine(warm: float) -> str:
     )
 
 
-MOST = 8
+MOST = 7
 """Tables on one page of the site."""
 
 

@@ -38,7 +38,7 @@ is made by `rropt claims --markdown`.
 cases is confirmed by a proof that the entry names, or on a finite family, and then the entry names the family. Optimality is judged by
 certificates that the independent checker accepted.
 """
-MOST = 15
+MOST = 10
 """Entries on one page of the site."""
 OWN = """# A reproducibility report
 
