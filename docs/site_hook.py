@@ -180,11 +180,11 @@ def unlinked(text: str) -> str:
 
 
 def on_page_content(html: str, **_: Any) -> str:
-    """mkdocs' event: the page as HTML. Formulas become MathML, which browsers draw without a script or a font of ours;
-    the arrow keys scroll wide code."""
+    """mkdocs' event: the page as HTML. Formulas become MathML, which browsers draw without a script; a cell above the
+    names of rows is not a heading."""
     from latex2mathml.converter import convert
 
     def drawn(formula: re.Match[str]) -> str:
         return convert(unescape(formula[2]), display="block" if formula[1] == "div" else "inline")
 
-    return FORMULA.sub(drawn, html).replace("<pre><span></span><code>", '<pre><span></span><code tabindex="0">')
+    return FORMULA.sub(drawn, html).replace("<th></th>", "<td></td>")
