@@ -207,3 +207,18 @@ def test_the_parts_of_the_checker_have_the_sizes_that_the_page_gives() -> None:
 def test_entries_of_matrices_are_no_links() -> None:
     text = "a[x][y], [a link](x.md), `b[x][y]`\n```py\nc[0][1]\n```\n"
     assert site_hook().unlinked(text) == text.replace("a[x][y]", "a[x]\\[y]")
+
+
+def test_a_long_file_becomes_pages_whose_links_lead_to_headings() -> None:
+    sources = {
+        "a.md": "# A\n\nSee [c](#c-d).\n\n<!-- page: b -->\n## B\n\n```sh\n## no heading\n```\n\n"
+        "<!-- page: c The C -->\n### C `d`\n\n[B](#b), [A](#a), [here](#c-d)\n",
+        "theory/x.md": "# X\n\n[C](../a.md#c-d), `[C](../a.md#c-d)`, [X](#x)\n",
+    }
+    found = site_hook().site(sources)
+    assert found == {
+        "a.md": "# A\n\nSee [c](c.md#c-d).\n\n## On further pages\n\n- [B](b.md)\n- [The C](c.md)\n",
+        "b.md": "# B\n\n```sh\n## no heading\n```\n\n",
+        "c.md": "# The C\n\n## C `d`\n\n[B](b.md#b), [A](a.md#a), [here](#c-d)\n",
+        "theory/x.md": "# X\n\n[C](../c.md#c-d), `[C](../a.md#c-d)`, [X](#x)\n",
+    }

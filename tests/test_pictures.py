@@ -57,4 +57,9 @@ def test_the_readme_gives_the_numbers_of_the_gain() -> None:
         assert all(
             over("subset selection", epsilon, "risk") > 0.98 for epsilon in ("0.5", "0.75", "1")
         )  # "hardly more"
+    paper = " ".join((DOCS / "paper" / "paper.md").read_text(encoding="utf-8").split())
+    found = re.findall(
+        r"keeps (\S+) times the mutual information of k-ary randomised response and (\S+) times that of", paper
+    )
+    assert found == [tuple(f"{over(name, '1', 'information'):.1f}" for name in (RESPONSE, "subset selection"))]
     assert all(row["risk"] <= 1.01 * row["risk bound"] for row in GAIN["rropt"].values())
