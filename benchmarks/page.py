@@ -34,7 +34,7 @@ def machine(warm: float) -> str:
         f"| load before measuring | {load} (mean of one minute, including the warming up) |\n"
         f"| system | {platform.system()}, Python {platform.python_version()} |\n"
         f"| versions | rropt {rr.__version__}, {versions} |\n"
-        f"| warming up | {warm:.2f} s: one small solve a method, which loads the libraries; not included below |\n"
+        f"| warming up | {warm:.2f} s: one small solve per method, which loads the libraries; not included below |\n"
     )
 
 

@@ -118,7 +118,7 @@ KINDS: dict[str, Kind] = {
     "0-1 loss, LDP 1": Kind(loss, powers(2, 5, 11)),
     "information, RLDP, polytope": Kind(partial(robust, "polytope"), [9, *GRIDS]),
     "information, RLDP, exact": Kind(partial(robust, "exact"), (4, 6, 9, 12, 16)),
-    "information, LDP 1, one number a row": Kind(
+    "information, LDP 1, one number per row": Kind(
         partial(square, rr.patterns.UniformOffDiagonal), powers(4, 3, 8), 1e-10
     ),
     "information, LDP 1, symmetric": Kind(partial(square, rr.patterns.Symmetric), (4, 6, 8, 11, 16)),
@@ -162,10 +162,10 @@ class Frontier(Table):
     name: ClassVar[str] = "frontier"
     title: ClassVar[str] = "The largest size of each kind that is certified, and how the cost grows"
     about: ClassVar[str] = f"""\
-The largest size of a geometric ladder that is certified to {GAP:g} (1e-10 for *one number a row*) in
+The largest size of a geometric ladder that is certified to {GAP:g} (1e-10 for *one number per row*) in
 {LIMITS["default"]:g} s of wall clock, with `--full` in {LIMITS["full"]:g} s: absolutely, or relative to the bound.
 Priors are Dirichlet(1) of seed {SEED}, for robust LDP the counts of the table `rldp` at epsilon 1; the metric is that
-of graphs with epsilon 1 a step, *k* the inputs (for robust LDP the pairs). Each solve has a process of its own:
+of graphs with epsilon 1 per step, *k* the inputs (for robust LDP the pairs). Each solve has a process of its own:
 *memory* is the most that the process had, libraries included (some 140 MB). Times are those of one run; a *check* is
 to take a tenth of its solve. Solving and checking grow as k to the exponent, fitted over the largest {TAIL} sizes that
 are certified. There is no earlier release to compare with."""

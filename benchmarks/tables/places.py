@@ -67,12 +67,12 @@ class Places(Table):
     name: ClassVar[str] = "places"
     title: ClassVar[str] = "Metric privacy over places, beside qif and plain HiGHS, and a real map"
     about: ClassVar[str] = f"""\
-The least expected distance on square grids, epsilon 1 a step, Dirichlet(1) priors of seed {SEED}. **rropt** is asked
+The least expected distance on square grids, epsilon 1 per step, Dirichlet(1) priors of seed {SEED}. **rropt** is asked
 for {GAP:g} relative: declaration, search, certificate and check. **HiGHS** is `scipy.optimize.linprog` on the whole
 programme, **qif** its function for this problem (`min_loss_given_d`), each with {PATIENCE} s of wall clock and in its
 own float precision; HiGHS above 100 places and qif above 64 are asked with `--full` only, up to 144 and 100. Seconds
 are processor time, for qif wall clock. The *map* is that of the 100 counties of North Carolina
-(`benchmarks/data/counties.json`, from libpysal): mutual information about the county of a birth, epsilon 1 a border,
+(`benchmarks/data/counties.json`, from libpysal): mutual information about the county of a birth, epsilon 1 per border,
 asked for {MAP_GAP:g}."""
     columns: ClassVar[tuple[Column, ...]] = (
         Column("places", "places"),

@@ -44,7 +44,7 @@ def loss(size: int) -> tuple[rr.Problem, Task]:
 
 
 def distance(size: int) -> tuple[rr.Problem, Task]:
-    """The least expected distance on a square grid, epsilon 1 a step."""
+    """The least expected distance on a square grid, epsilon 1 per step."""
     side = math.isqrt(size)
     graph = nx.convert_node_labels_to_integers(nx.grid_2d_graph(side, side))
     far = dict(nx.all_pairs_shortest_path_length(graph))
