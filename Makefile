@@ -23,8 +23,8 @@ SOURCES = pyproject.toml setup.py $(CONSTRAINTS)
 # Some hundred tests start rropt in a process of its own: bytecode is compiled once, not in each of them.
 unexport PYTHONDONTWRITEBYTECODE
 
-# Tests run in one process a core, each with one thread of linear algebra; make TESTS= test runs them in one process,
-# make THREADS=2 test gives each two threads. In which environments else they must pass says .ci/run.
+# Tests run in one process per core, each with one thread of linear algebra; make TESTS= test runs them in one process,
+# make THREADS=2 test gives each two threads. The other environments in which they must pass are in .ci/run.
 TESTS ?= -n auto --dist worksteal
 THREADS ?= 1
 PYTEST = OPENBLAS_NUM_THREADS=$(THREADS) OMP_NUM_THREADS=$(THREADS) $(1)/bin/python -m pytest -q $(TESTS)

@@ -90,7 +90,7 @@ def information_problem(weights: Sequence[int], epsilon: str) -> rr.Problem:
 
 
 def warm_up() -> float:
-    """Seconds of one small solve a method: it loads the libraries, which nothing measured later should pay for."""
+    """Seconds of one small solve per method: it loads the libraries, which nothing measured later should pay for."""
     begun = time.perf_counter()
     for method in ("columns", "vertices"):
         information_problem([1, 2, 3], "1").solve(method)

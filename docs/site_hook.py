@@ -1,5 +1,7 @@
 """What mkdocs asks while it builds the site.
 
+`<!-- page: NAME -->` before a heading begins another page of the site, NAME.md, so that a long file is not a long page;
+`<!-- page: NAME TITLE -->` gives it a title.
 `<!-- names: A B -->` becomes the documentation of these public names (the name of a namespace stands for all of its
 names), `<!-- names: the others -->` that of all names of rropt which the page does not
 mention; `<!-- examples -->` the table of the examples of certificates. Pages that the contents in mkdocs.yml do not
@@ -9,11 +11,19 @@ name are listed at their end, and names of pages that are not there (yet) are le
 from __future__ import annotations
 
 import re
-from pathlib import Path
+from html import unescape
+from pathlib import Path, PurePosixPath
 from types import ModuleType
 from typing import Any
 
+from markdown.extensions.toc import slugify
+
 ORDER = re.compile(r"<!-- names: (.*?) -->", re.DOTALL)
+PAGE = re.compile(r"^<!-- page: (\S+)(?: (.+?))? -->\n", re.MULTILINE)
+HEADING = re.compile(r"^(#+) +(.*)$", re.MULTILINE)
+LINK = re.compile(r"(\]\()([^()#\s]*)#([\w.-]+)(\))")
+FORMULA = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', re.DOTALL)
+FENCED = re.compile(r"(^```.*?^```$)", re.DOTALL | re.MULTILINE)
 OTHERS, MORE = "the others", "More"
 SKIPPED = ("__version__",)
 CODE = re.compile(r"(```.*?```|`[^`]*`)", re.DOTALL)
@@ -78,11 +88,89 @@ def contents(nav: list[Any], pages: set[str]) -> list[Any]:
     return [*found, {MORE: rest}] if rest else found
 
 
-def on_config(config: Any, **_: Any) -> Any:
-    """mkdocs' event: the settings before anything is read."""
-    folder = Path(config["docs_dir"])
-    config["nav"] = contents(config["nav"], {page.relative_to(folder).as_posix() for page in folder.rglob("*.md")})
-    return config
+def pages(name: str, text: str) -> dict[str, str]:
+    """The pages of the site that a file becomes, by their paths; the headings of the further ones move up."""
+    first, *rest = PAGE.split(text)
+    folder = PurePosixPath(name).parent
+    found = {name: first}
+    for page, title, part in zip(rest[::3], rest[1::3], rest[2::3], strict=True):
+        parts = FENCED.split(part)
+        up = min(len(marks) for piece in parts[::2] for marks, _ in HEADING.findall(piece)) - (2 if title else 1)
+        parts[::2] = [HEADING.sub(lambda m, up=up: f"{m[1][up:]} {m[2]}", piece) for piece in parts[::2]]
+        found[(folder / f"{page}.md").as_posix()] = (f"# {title}\n\n" if title else "") + "".join(parts)
+    if len(found) > 1:
+        links = "\n".join(
+            f"- [{_headings(part)[0]}]({PurePosixPath(page).name})" for page, part in [*found.items()][1:]
+        )
+        found[name] = f"{first.rstrip()}\n\n## On further pages\n\n{links}\n"
+    return found
+
+
+def _headings(text: str) -> list[str]:
+    return [title for piece in FENCED.split(text)[::2] for _, title in HEADING.findall(piece)]
+
+
+def anchors(text: str) -> list[str]:
+    """The anchors of the headings of a page."""
+    return [slugify(unescape(re.sub(r"[`*]", "", title)), "-") for title in _headings(text)]
+
+
+def linked(name: str, text: str, homes: dict[str, dict[str, str]]) -> str:
+    """The text of a page with its links to headings that are on further pages; `homes`: by file, by anchor, the page."""
+    own = next((file for file, where in homes.items() if name in where.values()), name)
+
+    def link(found: re.Match[str]) -> str:
+        before, path, anchor, after = found.groups()
+        if ":" in path:
+            return found[0]
+        target = _resolved(PurePosixPath(name).parent, path) if path else own
+        page = homes.get(target, {}).get(anchor)
+        if page is None or (page == name and not path):
+            return found[0]
+        to = "/".join([".."] * len(PurePosixPath(name).parent.parts) + [page])
+        return f"{before}{to}#{anchor}{after}"
+
+    parts = CODE.split(text)
+    return "".join(part if at % 2 else LINK.sub(link, part) for at, part in enumerate(parts))
+
+
+def _resolved(folder: PurePosixPath, path: str) -> str:
+    parts: list[str] = []
+    for part in (*folder.parts, *PurePosixPath(path).parts):
+        if part == "..":
+            parts.pop()
+        elif part != ".":
+            parts.append(part)
+    return "/".join(parts)
+
+
+def site(sources: dict[str, str]) -> dict[str, str]:
+    """All pages of the site by path, from the files by path."""
+    split = {
+        name: pages(name, expanded(text) if name == "api.md" else unlinked(shown(text)))
+        for name, text in sources.items()
+    }
+    homes = {
+        name: {anchor: page for page, text in reversed(found.items()) for anchor in anchors(text)}
+        for name, found in split.items()
+        if len(found) > 1
+    }
+    return {page: linked(page, text, homes) for found in split.values() for page, text in found.items()}
+
+
+def on_files(files: Any, config: Any, **_: Any) -> Any:
+    """mkdocs' event: which files there are. Pages take the place of their files."""
+    from mkdocs.structure.files import File
+
+    sources = {file.src_uri: file.content_string for file in files.documentation_pages()}
+    made = site(sources)
+    for name, text in made.items():
+        if sources.get(name) != text:
+            if name in sources:
+                files.remove(files.get_file_from_path(name))
+            files.append(File.generated(config, name, content=text))
+    config["nav"] = contents(config["nav"], set(made))
+    return files
 
 
 def unlinked(text: str) -> str:
@@ -91,6 +179,12 @@ def unlinked(text: str) -> str:
     return "".join(part if at % 2 else ENTRY.sub(r"\1\\\2", part) for at, part in enumerate(parts))
 
 
-def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """mkdocs' event: the text of a page before it is read."""
-    return expanded(markdown) if page.file.src_uri == "api.md" else unlinked(shown(markdown))
+def on_page_content(html: str, **_: Any) -> str:
+    """mkdocs' event: the page as HTML. Formulas become MathML, which browsers draw without a script; a cell above the
+    names of rows is not a heading."""
+    from latex2mathml.converter import convert
+
+    def drawn(formula: re.Match[str]) -> str:
+        return convert(unescape(formula[2]), display="block" if formula[1] == "div" else "inline")
+
+    return FORMULA.sub(drawn, html).replace("<th></th>", "<td></td>")

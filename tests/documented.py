@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import inspect
 import re
 from collections.abc import Iterator
@@ -85,3 +86,13 @@ def _public() -> set[object]:
 def other_messages(err: str) -> str:
     """What is on stderr but for the note that depends on a draw: an estimate of a rare category may be negative."""
     return re.sub(r"rropt: note: \d+ estimates? (?:is|are) negative, .*\n", "", err)
+
+
+def loaded(path: Path) -> ModuleType:
+    """A file of the documentation as a module."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

@@ -1,6 +1,5 @@
 """The Python of every page runs, block after block, in an empty folder; the site has every page and every name."""
 
-import importlib.util
 import os
 import re
 import subprocess
@@ -10,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from documented import other_messages
+from documented import loaded, other_messages
 from drawing import graded
 
 import rropt as rr
@@ -112,11 +111,7 @@ def test_models_that_readers_are_told_to_copy_can_be_estimated_from() -> None:
 
 
 def site_hook() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("site_hook", ROOT / "docs" / "site_hook.py")
-    assert spec is not None
-    hook = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(hook)
-    return hook
+    return loaded(ROOT / "docs" / "site_hook.py")
 
 
 def test_the_contents_of_the_site_have_every_page_that_is_there() -> None:
@@ -212,3 +207,18 @@ def test_the_parts_of_the_checker_have_the_sizes_that_the_page_gives() -> None:
 def test_entries_of_matrices_are_no_links() -> None:
     text = "a[x][y], [a link](x.md), `b[x][y]`\n```py\nc[0][1]\n```\n"
     assert site_hook().unlinked(text) == text.replace("a[x][y]", "a[x]\\[y]")
+
+
+def test_a_long_file_becomes_pages_whose_links_lead_to_headings() -> None:
+    sources = {
+        "a.md": "# A\n\nSee [c](#c-d).\n\n<!-- page: b -->\n## B\n\n```sh\n## no heading\n```\n\n"
+        "<!-- page: c The C -->\n### C `d`\n\n[B](#b), [A](#a), [here](#c-d)\n",
+        "theory/x.md": "# X\n\n[C](../a.md#c-d), `[C](../a.md#c-d)`, [X](#x)\n",
+    }
+    found = site_hook().site(sources)
+    assert found == {
+        "a.md": "# A\n\nSee [c](c.md#c-d).\n\n## On further pages\n\n- [B](b.md)\n- [The C](c.md)\n",
+        "b.md": "# B\n\n```sh\n## no heading\n```\n\n",
+        "c.md": "# The C\n\n## C `d`\n\n[B](b.md#b), [A](a.md#a), [here](#c-d)\n",
+        "theory/x.md": "# X\n\n[C](../c.md#c-d), `[C](../a.md#c-d)`, [X](#x)\n",
+    }

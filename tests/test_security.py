@@ -55,9 +55,9 @@ def sentences(title: str, text: str) -> list[str]:
 
 
 def test_every_sentence_names_tests_that_are_there() -> None:
-    named = [(first, tests) for first, tests in rows("Which test holds what") if first not in ("Sentence", "---")]
-    promised = [one for title, text in rows("What is promised") for one in sentences(title, text)]
-    not_promised = re.findall(r"(?m)^- \*\*(.*?)\.\*\*", section("What is not promised"))
+    named = [(first, tests) for first, tests in rows("Tests of the guarantees") if first not in ("Sentence", "---")]
+    promised = [one for title, text in rows("Guarantees") for one in sentences(title, text)]
+    not_promised = re.findall(r"(?m)^- \*\*(.*?)\.\*\*", section("Outside the guarantees"))
     assert len(named) == len(promised) + len(not_promised)
     for (words, _), sentence in zip(named, [*promised, *not_promised], strict=True):
         assert sentence.startswith(words), (words, sentence)
@@ -69,7 +69,7 @@ def test_every_sentence_names_tests_that_are_there() -> None:
 
     for at, (words, tests) in enumerate(named):
         found = re.findall(r"`(tests/[a-z_/]+\.py)::(test_[a-z0-9_]+)`", tests)
-        assert found or (at >= len(promised) and tests == "no test: nothing is promised"), words
+        assert found or (at >= len(promised) and tests == "no test: not guaranteed"), words
         for file, name in found:
             assert name in there(file), name
     # So does each test that the prose names.

@@ -35,7 +35,7 @@ from rropt.io.files import write_whole
 FILES = Path("docs/support.json"), Path("docs/support.md")
 LEAKAGE = Path("docs/support-leakage.json"), Path("docs/support-leakage.md")
 PREFIX = "method auto: no method takes this problem: "
-HEAD = f"""# What can be proved
+HEAD = f"""# What rropt can certify
 
 Every objective with every constraint, solved at {", ".join(map(str, SIZES[:-1]))} and {SIZES[-1]} inputs with uneven
 frequencies, {TIME_LIMIT:.0f} seconds for each problem and a relative gap of {GAP:.0e}. Every entry is computed:
@@ -53,7 +53,7 @@ neighbours on a path. For `rldp` the inputs are pairs, with as many sensitive as
 0.95 of the maximum, identification risk is at most 1/4. `+` joins constraints. Constraints without privacy are
 listed for completeness: if they allow it, the best mechanism is the identity.
 
-## Which programs accept
+## Which checkers accept each proof
 
 The verdict of a solve names the programs that accept: `PROVED (kernel and checker)`. So does `rropt check --core`,
 with `PROVED (verified core)` if `rropt-core` is installed; without `--core` it prints `PROVED`. For a proof that the
@@ -82,7 +82,7 @@ with `PROVED (verified core)` if `rropt-core` is installed; without `--core` it 
 | capacities, sums of utilities | checker | `utility 'capacity'`, `utility 'sum'` |
 """
 
-LEAKAGE_HEAD = f"""# What can be proved of leakage
+LEAKAGE_HEAD = f"""# What rropt can certify: leakage
 
 Goals and notions that are not on [the other page](support.md), solved at the same sizes with the same frequencies,
 {TIME_LIMIT:.0f} seconds for each problem and a relative gap of {GAP:.0e}. `make support` solves them all again. The
@@ -98,27 +98,27 @@ For the `most` goals the number of outputs is free, as on the other page, unless
 
 def page(found: Sequence[Cell]) -> str:
     """The page as Markdown."""
-    return _page(HEAD, tuple(OBJECTIVES), tuple(CONSTRAINTS), found)
+    return _page("support", HEAD, tuple(OBJECTIVES), tuple(CONSTRAINTS), found)
 
 
 def leakage_page(found: Sequence[Cell]) -> str:
     """The page of leakage as Markdown."""
-    return _page(LEAKAGE_HEAD, tuple(LEAST), tuple(BESIDE), found)
+    return _page("support-leakage", LEAKAGE_HEAD, tuple(LEAST), tuple(BESIDE), found)
 
 
-def _page(head: str, goals: Sequence[str], rules: Sequence[str], found: Sequence[Cell]) -> str:
+def _page(name: str, head: str, goals: Sequence[str], rules: Sequence[str], found: Sequence[Cell]) -> str:
     numbers: dict[str, int] = {}
     parts = [head, _counts(found)]
     by_key = {cell.key: cell for cell in found}
     for size in SIZES:
-        heads = " | ".join(f"`{name}`" for name in goals)
+        heads = " | ".join(f"`{goal}`" for goal in goals)
         lines = [f"## {size} inputs", "", f"| | {heads} |", "|---" * (len(goals) + 1) + "|"]
         for rule in rules:
             row = (_describe(by_key.get((objective, rule, size)), numbers) for objective in goals)
             lines.append(f"| `{rule}` | {' | '.join(row)} |")
         parts.append("\n".join(lines))
     reasons = "\n".join(f"{number}. {reason}" for reason, number in numbers.items())
-    parts.append(f"## Reasons\n\n{reasons}")
+    parts.append(f"<!-- page: {name}-reasons -->\n## Reasons\n\n{reasons}")
     return "\n\n".join(part.strip() for part in parts) + "\n"
 
 

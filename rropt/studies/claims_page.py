@@ -26,21 +26,23 @@ WORDS = {
     "not_checkable": "not checkable",
     "failed": "not computed",
 }
-HEAD = """# The reproducibility report
+HEAD = """# Reproducibility report
 
-What papers on the design of randomised response say, derived again. Published optima come from local optimisers, hand
-algebra and typesetting, and some are wrong. Each entry computes from definitions what should have been printed and
-compares; every verdict is computed, none is stored. `rropt claims` runs all of it, `rropt claims PAPER` or `rropt
-claims ID` a part, `--json` gives the numbers, `--out DIR` writes the certificates, `--full` takes the papers' numbers
-of draws. This page is made by `rropt claims --markdown`.
+This report derives the claims of papers on the design of randomised response again. Published optima come from local
+optimisers, hand algebra and typesetting, and some are wrong. Each entry computes the published numbers from definitions
+and compares. Every verdict is computed. `rropt claims` runs all of it, `rropt claims PAPER` or `rropt claims ID` a part,
+`--json` gives the numbers, `--out DIR` writes the certificates, `--full` takes the papers' numbers of draws. This page
+is made by `rropt claims --markdown`.
 
 *Confirmed with an erratum* means: true after the correction that the entry states and verified. A theorem about all
-cases is confirmed by a proof that the entry names, or on a finite family, and then it says so. Optimality is judged by
+cases is confirmed by a proof that the entry names, or on a finite family, and then the entry names the family. Optimality is judged by
 certificates that the independent checker accepted.
 """
+MOST = 10
+"""Entries on one page of the site."""
 OWN = """# A reproducibility report
 
-Each entry is computed and compared with what is claimed: no verdict is stored. `rropt claims --markdown` makes this
+Each entry is computed and compared with its claim. Every verdict is computed. `rropt claims --markdown` makes this
 page, `--out DIR` writes the certificates.
 """
 
@@ -52,8 +54,12 @@ def page(entries: Sequence[Entry]) -> str:
     found = counts(entries)
     parts[-1] += "".join(f"\n| {WORDS[word]} | {found[word]} |" for word in WORDS if word in found)
     for paper, group in groupby(entries, key=lambda entry: entry.claim.paper):
-        parts.append(f"## {TITLES.get(paper, paper)}")
-        parts += [story(entry) for entry in group]
+        parts.append(f"<!-- page: claims-{paper} -->\n## {TITLES.get(paper, paper)}")
+        for number, entry in enumerate(group):
+            if number and number % MOST == 0:
+                part = number // MOST + 1
+                parts.append(f"<!-- page: claims-{paper}-{part} {TITLES.get(paper, paper)} (part {part}) -->")
+            parts.append(story(entry))
     return "\n\n".join(part.strip() for part in parts) + "\n"
 
 

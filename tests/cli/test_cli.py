@@ -1043,10 +1043,12 @@ def test_the_readme_says_what_is_so(checkout: Path, tmp_path: Path, run: Run, mo
     # The blocks go on from one another, as a reader would run them.
     done = forked.run("\n".join(blocks(readme, "python")))
     assert (done.returncode, done.stderr) == (0, "")
-    first, *rest = done.stdout.splitlines()
+    first, warned, *rest = done.stdout.splitlines()
     status, value, bound = first.split()
     assert status == "certified"
-    assert 0 <= float(bound) - float(value) <= 1e-9
-    assert rest[0].startswith("Mechanism(3 inputs x ")
+    assert 0 <= float(value) - float(bound) <= 1e-9 * float(value)
+    assert warned == "warnings: []"
+    assert rest[0].startswith("Mechanism(4 inputs x ")
+    assert sum(" 95 % interval " in line for line in rest) == 4
     assert any(line.startswith("PROVED optimum in [") for line in rest)
     assert (folder / "education.cert.json").is_file()

@@ -107,7 +107,7 @@ for shape in json.loads(sys.argv[5]):
 
 def limits() -> dict[str, tuple[int, int]]:
     """The gigabytes and the seconds of each reader that the page states."""
-    table = PAGE.read_text(encoding="utf-8").split("## What a reader takes\n")[1].split("\n## ")[0]
+    table = PAGE.read_text(encoding="utf-8").split("## Input size limits\n")[1].split("\n## ")[0]
     rows = re.findall(r"(?m)^\| ([\w, ]+) \|.*\| (\d+) \| (\d+) \|$", table)
     return {name: (int(memory), int(seconds)) for name, memory, seconds in rows}
 

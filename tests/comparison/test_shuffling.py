@@ -169,7 +169,13 @@ def test_more_people_hide_better_and_no_more_than_all() -> None:
 
 @pytest.mark.parametrize(
     ("respondents", "epsilon", "said"),
-    [(0, 1, "respondents"), (10**6 + 1, 1, "respondents"), (5, -1, "epsilon"), (5, 21, "epsilon"), (5, 10**400, "epsilon")],
+    [
+        (0, 1, "respondents"),
+        (10**6 + 1, 1, "respondents"),
+        (5, -1, "epsilon"),
+        (5, 21, "epsilon"),
+        (5, 10**400, "epsilon"),
+    ],
 )
 def test_what_makes_no_sense_is_refused(respondents: int, epsilon: int, said: str) -> None:
     with pytest.raises(InputError, match=said):

@@ -1,0 +1,14 @@
+// Parts that the theme makes when it starts get the names and the keyboard focus that screen readers and the arrow keys
+// need.
+const complete = () => {
+  document.querySelector(".md-search")?.setAttribute("aria-label", "Search");
+  for (const wide of document.querySelectorAll(".md-typeset__scrollwrap, .md-typeset pre > code"))
+    if (!wide.hasAttribute("tabindex")) wide.setAttribute("tabindex", "0");
+  document.querySelectorAll("nav.md-code__nav").forEach((buttons, at) => {
+    if (!buttons.hasAttribute("aria-label")) buttons.setAttribute("aria-label", `Buttons of code ${at + 1}`);
+  });
+};
+complete();
+new MutationObserver(complete).observe(document.body, {
+  attributeFilter: ["tabindex"], attributes: true, childList: true, subtree: true,
+});

@@ -1,0 +1,65 @@
+"""The pictures of the README are those that docs/pictures.py draws today, of the numbers that the README gives."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from documented import loaded
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+pictures = loaded(DOCS / "pictures.py")
+GAIN = json.loads((DOCS / "gain.json").read_text(encoding="utf-8"))
+RESPONSE = "k-ary randomised response"
+
+
+@pytest.mark.parametrize("name", [name for name in pictures.PICTURES if name != "gain"])
+def test_a_picture_is_up_to_date(name: str) -> None:
+    """Else run `python docs/pictures.py NAME`."""
+    assert (DOCS / f"{name}.svg").read_text(encoding="utf-8") == pictures.PICTURES[name]()
+
+
+def test_the_picture_of_the_gain_shows_its_numbers() -> None:
+    assert (DOCS / "gain.svg").read_text(encoding="utf-8") == pictures.gain_figure(GAIN)
+
+
+@pytest.mark.parametrize(
+    "epsilons", [("1",), pytest.param(("0.5", "0.75", "1.5", "2", "3", "4"), marks=pytest.mark.long)]
+)
+def test_the_gain_is_measured(epsilons: tuple[str, ...]) -> None:
+    """Solved again: information within the gaps of both solves, and risk between the proved bounds of either."""
+    for name, rows in pictures.measured(epsilons).items():
+        for epsilon, found in rows.items():
+            known = GAIN[name][epsilon]
+            assert found["information"] == pytest.approx(known["information"], rel=2e-3)
+            if name == "rropt":
+                assert found["risk bound"] <= known["risk"] * (1 + 1e-9)
+                assert known["risk bound"] <= found["risk"] * (1 + 1e-9)
+            else:
+                assert found["risk"] == pytest.approx(known["risk"], rel=1e-9)
+
+
+def test_the_readme_gives_the_numbers_of_the_gain() -> None:
+    def over(name: str, epsilon: str, quantity: str) -> float:
+        return GAIN["rropt"][epsilon][quantity] / GAIN[name][epsilon][quantity]
+
+    for page in (ROOT / "README.md", DOCS / "index.md"):
+        text = " ".join(page.read_text(encoding="utf-8").split())
+        (times,) = re.findall(r"keeps (\S+) times the mutual information of k-ary", text)
+        assert times == f"{over(RESPONSE, '1', 'information'):.1f}"
+        assert over(RESPONSE, "1", "risk") == pytest.approx(0.5, abs=0.01)  # "half as many"
+        first, last = re.findall(
+            r"keeps (\S+) times the information at epsilon 0.5 and (\S+) times at epsilon 4", text
+        )[0]
+        assert first == f"{over(RESPONSE, '0.5', 'information'):.1f}"
+        assert last == f"{over(RESPONSE, '4', 'information'):.2f}"
+        assert all(
+            over("subset selection", epsilon, "risk") > 0.98 for epsilon in ("0.5", "0.75", "1")
+        )  # "hardly more"
+    paper = " ".join((DOCS / "paper" / "paper.md").read_text(encoding="utf-8").split())
+    found = re.findall(
+        r"keeps (\S+) times the mutual information of k-ary randomised response and (\S+) times that of", paper
+    )
+    assert found == [tuple(f"{over(name, '1', 'information'):.1f}" for name in (RESPONSE, "subset selection"))]
+    assert all(row["risk"] <= 1.01 * row["risk bound"] for row in GAIN["rropt"].values())
