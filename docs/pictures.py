@@ -20,7 +20,7 @@ def demo() -> None:
     problem = load_problem(model_path("adult-education"))
     console = Console(record=True, force_terminal=True, color_system="truecolor", width=100, file=io.StringIO())
     console.print("$ rropt solve adult-education", style="bold")
-    console.print(terminal.problem_table(problem))
+    terminal.show_result(problem, console)
     console.print()
     terminal.show_solution(problem.solve(), console)
     # Without the web fonts that rich names: the picture must not fetch anything.

@@ -31,7 +31,7 @@ from rropt.cli.sweep import SWEEP_EPILOG, sweep_grid
 from rropt.errors import InputError, NoMethod, RroptError, SettingNeeded
 
 app = typer.Typer(
-    add_completion=False,
+    add_completion=True,
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -143,8 +143,7 @@ def solve(
     declared = declared.with_options(method, **chosen)
     console = terminal.console()
     if not as_json:
-        console.print(terminal.problem_table(declared))
-        console.print()
+        terminal.show_result(declared, console)
     with held_folder(folder):
         try:
             with terminal.progress(float(declared.options.gap), float(declared.options.absolute_gap)) as report:
@@ -296,7 +295,7 @@ COMMANDS: tuple[tuple[typer.Typer, str, Callable[..., None], str, str | None], .
     (app, "solve", solve, "Find the best mechanism and prove it.", SOLVE_EPILOG),
     (app, "check", check, "Check certificates with the independent checker.", None),
     (app, "report", write_page, "Write a page about a result: problem, matrix, verdict.", REPORT_EPILOG),
-    (app, "apply", apply, "Release a table: put columns through a mechanism.", APPLY_EPILOG),
+    (app, "apply", apply, "Randomise columns of a table; write the protected file.", APPLY_EPILOG),
     (app, "estimate", estimate, "Estimate the true frequencies from a release.", None),
     (app, "identify", identify, "Make a design from which frequencies can be estimated.", None),
     (app, "publish", publish, "Copy the files of a design that may be published.", None),

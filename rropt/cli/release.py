@@ -184,12 +184,12 @@ def estimate(
     if as_json:
         typer.echo(json.dumps(told, ensure_ascii=False))
     else:
-        terminal.show_estimate(found, level, terminal.console())
+        terminal.show(found._table(level), terminal.console())
     if plot is not None and picture is not None:
         wrote(write_whole(plot, picture), error=as_json)
 
 
-key_app = typer.Typer(no_args_is_help=True, help="Make the key with which a repeated release costs nothing.")
+key_app = typer.Typer(no_args_is_help=True, help="Create a key so that releasing the same record again adds no privacy loss.")
 
 
 @key_app.command("new")
@@ -250,28 +250,10 @@ def show(
     from rropt.studies.reports import terminal
 
     account = Account.load(accountant_place(path))
-    told = account.to_dict()
     if as_json:
-        typer.echo(json.dumps(told, ensure_ascii=False))
-        return
-    terminal.show_draws(told["draws"], terminal.console())
-    for name, epsilon in told["populations"].items():
-        say(f"population {name}: epsilon {epsilon}")
-    of_which = "" if account.ceiling is None or account.delta is not None else f" of {told['ceiling']}"
-    say(f"epsilon {told['spent']}{of_which} has been spent on each {account.unit}")
-    for why in account.infinite:
-        say(f"infinite: {why}")
-    change = "without limit" if account.most.odds is None else f"by a factor of {told['odds']} at most"
-    say(f"the odds between two values of a {account.unit} can change {change}")
-    if account.approximate.delta or account.delta is not None:
-        of_which = "" if account.delta is None else f" of {told['ceiling']} and {told['delta']}"
-        approximate = told["approximate"]
-        say(f"as approximate LDP: epsilon {approximate['epsilon']}, delta {approximate['delta']}{of_which}")
-    robust = sum(
-        any("robust LDP" in str(one.get("guarantee")) for one in entry.content["columns"]) for entry in account.entries
-    )
-    if robust:
-        say(f"{counted(robust, 'draws')} with robust LDP: it holds for each draw alone and does not add up")
+        typer.echo(json.dumps(account.to_dict(), ensure_ascii=False))
+    else:
+        terminal.show_result(account, terminal.console())
 
 
 @accountant_app.command()

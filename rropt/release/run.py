@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rropt.errors import Conflict, InputError, NotWritten, Refused, counted
-from rropt.exact import float_up
+from rropt.exact import float_up, shown
 from rropt.io.content import ByContent
 from rropt.io.files import (
     folders,
@@ -23,13 +23,14 @@ from rropt.io.files import (
     usual_mode,
     write_whole,
 )
+from rropt.io.tables import Readable, Table
 from rropt.mechanisms.sampling.sources import secure_bytes
 from rropt.release.accountant import Entry, PrivacyAccountant, temporary_name
 from rropt.release.memo import Memo
 from rropt.release.plans import manifest as manifests
 from rropt.release.plans.manifest import AS_THEY_ARE, QUOTED, file_sha256, manifest_path, manifest_text, read_manifest
 from rropt.release.plans.odds import epsilon_above, together
-from rropt.release.plans.plan import Release
+from rropt.release.plans.plan import Release, by_stratum
 from rropt.release.plans.privacy import Level, Privacy, privacy_of_stacks
 from rropt.release.plans.provenance import release_digest
 from rropt.release.previous_releases import crossed_people, crossings, names_of, of_others, randomised_before, was
@@ -46,7 +47,7 @@ Monitor = Callable[[int, int | None], None]
 
 
 @dataclass(frozen=True, eq=False)
-class Released(ByContent):
+class Released(ByContent, Readable):
     """A release that was made: where it stands, its manifest (also as an object), the accountants that record it, the
     memory of its key, its privacy, remarks (`notes`), and whether it was `drawn` now and not only finished."""
 
@@ -58,6 +59,30 @@ class Released(ByContent):
     privacy: Privacy
     notes: tuple[str, ...]
     drawn: bool = True
+
+    def _tables(self) -> Iterator[Table]:
+        document = self.manifest
+        rows = []
+        for level, column in zip(self.privacy.levels, document["columns"], strict=True):
+            named = column.get("designs", {"": column})
+            strata = f", within each {', '.join(level.strata)}" if level.strata else ""
+            # A release of an earlier version has fewer fields.
+            proofs = {one.get("certificate") for one in named.values()}
+            unproved = "; certificate not checked" if "unchecked" in proofs else ""
+            unproved = "; no certificate" if "none" in proofs else unproved
+            plain = f"LDP (epsilon {shown(level.epsilon, 12, up=True)})"
+            words = by_stratum((name, one.get("guarantee", plain)) for name, one in named.items())
+            rows.append((", ".join(level.columns), f"randomised: {words}{strata}{unproved}"))
+        rows.append(("Together", f"plain LDP (epsilon {shown(self.privacy.epsilon, 12, up=True)})"))
+        if document["earlier_draws"]:
+            more = document["epsilon_with_earlier"]
+            rows.append(("With earlier", f"epsilon {'infinite' if more is None else f'{more:.12g}'}, for all releases"))
+        rows.append(("Unchanged", ", ".join(document["unprotected"]) or "no column"))
+        rows += [("Left out", ", ".join(document["dropped"]))] * bool(document["dropped"])
+        yield Table(f"Release of {document['data']}", [*rows, ("Rows", f"{document['rows']:,}")])
+
+    def _remarks(self) -> Iterator[str]:
+        yield from (f"note: {note}" for note in self.notes)
 
     @property
     def accountant(self) -> Place:
