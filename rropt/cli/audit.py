@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from rropt.cli.data import find_problem
-from rropt.cli.lines import AsJson, say, wrote
+from rropt.cli.lines import AsJson, wrote
 from rropt.errors import Conflict, InputError, plain
 
 AUDIT_EPILOG = "Exit status: 0 audited, for every result; 2 bad input."
@@ -58,16 +58,17 @@ def audit_matrix(
     declared = None if problem is None else load_problem(find_problem(problem), prior=at)
     if improved is not None:
         check_writable(improved.parent, [improved.name])
-    found = audit(
-        matrix,
-        problem=declared,
-        epsilon=epsilon,
-        prior=at if declared is None else None,
-        orientation=orientation,
-        renormalise=renormalise,
-        delimiter=delimiter,
-        time_limit=time_limit,
-    )
+    with terminal.working("auditing"):
+        found = audit(
+            matrix,
+            problem=declared,
+            epsilon=epsilon,
+            prior=at if declared is None else None,
+            orientation=orientation,
+            renormalise=renormalise,
+            delimiter=delimiter,
+            time_limit=time_limit,
+        )
     if as_json:
         typer.echo(json.dumps(found.to_dict(), ensure_ascii=False))
     else:
@@ -94,7 +95,8 @@ def audit_draws(
     from rropt.studies.reports import terminal
     from rropt.studies.sweeps.rows import finite
 
-    found = audit_sampler(pairs, epsilon, confidence=confidence, delta=delta)
+    with terminal.working("auditing"):
+        found = audit_sampler(pairs, epsilon, confidence=confidence, delta=delta)
     if as_json:
         told = {key: finite(value) for key, value in vars(found).items()}
         typer.echo(json.dumps(told | {"event": vars(found.event)}, ensure_ascii=False))

@@ -175,7 +175,8 @@ def estimate(
     made_by, declared = designs_of(mechanism, column)
     delimiter = delimiter or declared
     part = read_where(where)
-    found = release.estimate_file(data, made_by, method=method, where=part, delimiter=delimiter)
+    with terminal.working("estimating"):
+        found = release.estimate_file(data, made_by, method=method, where=part, delimiter=delimiter)
     told = found.to_dict(level)
     picture = None if plot is None else draw_estimate(found, level, made_by, data, part, truth, delimiter)
     for kind, lines in (("warning", found.warnings), ("note", found.notes)):
@@ -189,7 +190,9 @@ def estimate(
         wrote(write_whole(plot, picture), error=as_json)
 
 
-key_app = typer.Typer(no_args_is_help=True, help="Create a key so that releasing the same record again adds no privacy loss.")
+key_app = typer.Typer(
+    no_args_is_help=True, help="Create a key so that releasing the same record again adds no privacy loss."
+)
 
 
 @key_app.command("new")
@@ -249,7 +252,8 @@ def show(
     from rropt.release.storage.places import accountant_place
     from rropt.studies.reports import terminal
 
-    account = Account.load(accountant_place(path))
+    with terminal.working("reading"):
+        account = Account.load(accountant_place(path))
     if as_json:
         typer.echo(json.dumps(account.to_dict(), ensure_ascii=False))
     else:
@@ -273,11 +277,13 @@ def verify(
     from rropt.release.account import Account
     from rropt.release.storage.places import accountant_place
     from rropt.release.storage.receipts import read_receipt
+    from rropt.studies.reports import terminal
 
     if (receipt is None) != (public is None):
         raise Conflict("only one of --receipt and --public is given", "accountant verify", "give both or neither")
     signed = None if receipt is None or public is None else read_receipt(receipt, public)
-    account = Account.load(accountant_place(path), signed)
+    with terminal.working("verifying"):
+        account = Account.load(accountant_place(path), signed)
     lines, draws = counted(account.lines, "lines"), counted(len(account.entries), "draws")
     say(f"{path}: every hash agrees; {lines}, {draws}, spent epsilon {account.most.epsilon}")
     if signed is not None:

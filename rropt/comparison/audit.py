@@ -73,7 +73,11 @@ class Audit(Readable):
         exact = "infinite: an output excludes an input" if isinstance(ratio, float) else str(ratio)
         if len(exact) > WIDEST:
             exact = f"{rounded(Fraction(ratio), 15)} (rounded; --json has the exact ratio)"
-        rows = [("matrix", sides), ("epsilon", between(self.epsilon.lower, self.epsilon.upper)), ("privacy ratio", exact)]
+        rows = [
+            ("matrix", sides),
+            ("epsilon", between(self.epsilon.lower, self.epsilon.upper)),
+            ("privacy ratio", exact),
+        ]
         rules = () if self.problem is None else described(self.problem.constraints)
         words = {True: "yes", False: "NO", None: "nothing is declared"}
         verdict = words[self.satisfies] + (f": it breaks {' and '.join(self.broken)}" if self.broken else "")

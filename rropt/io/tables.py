@@ -62,7 +62,7 @@ class Table:
 
     def html(self) -> str:
         """A table that scrolls by itself where it is wider than the page."""
-        title = f"<caption style=\"text-align:left\">{escaped(self.title)}</caption>" if self.title else ""
+        title = f'<caption style="text-align:left">{escaped(self.title)}</caption>' if self.title else ""
         cellular = "".join(f'<th scope="col">{_marked(head)}</th>' for head in self.heads)
         head = f"<thead><tr>{cellular}</tr></thead>" if self.heads else ""
         body = "".join(f"<tr>{''.join(self._cells(x, row))}</tr>" for x, row in enumerate(self.rows))

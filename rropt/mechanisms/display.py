@@ -46,7 +46,9 @@ def headline(mechanism: Shown) -> str:
 def as_table(mechanism: Shown, digits: int, rows: int, columns: int) -> tuple[Table, list[str]]:
     """The first entries of the matrix, shaded by their share of the largest, and a remark on the others."""
     matrix = mechanism.matrix[:rows, :columns]
-    body = [[name, *(f"{value:.{digits}f}" for value in row)] for name, row in zip(mechanism.inputs, matrix, strict=False)]
+    body = [
+        [name, *(f"{value:.{digits}f}" for value in row)] for name, row in zip(mechanism.inputs, matrix, strict=False)
+    ]
     hidden = zip(mechanism.matrix.shape, matrix.shape, ("inputs", "outputs"), strict=True)
     more = [counted(there - here, f"more {what}") for there, here, what in hidden if there > here]
     heads = ["", *mechanism.outputs[:columns]]

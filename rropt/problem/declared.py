@@ -28,8 +28,8 @@ from rropt.io.tables import Readable, Table
 from rropt.io.types import Label, Number
 from rropt.model.guarantees import guarantees
 from rropt.model.prior import Prior, clean_labels
-from rropt.problem.goal import Goal, Maximize, Minimize
 from rropt.problem.display import problem_table
+from rropt.problem.goal import Goal, Maximize, Minimize
 from rropt.program.cones import CompleteCone, FreeCone, PolyhedralCone, base_cone, cone_rows, simplified
 from rropt.program.extras import Extra, OffDiagonalForm
 from rropt.program.programs import BayesGain, Information, Program, Row

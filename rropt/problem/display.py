@@ -26,7 +26,7 @@ SHOWN, FIRST = 12, 3
 def problem_table(problem: Problem) -> Table:
     """The problem as understood, for the user to compare with what was meant."""
     prior = problem.objective.prior
-    rows = [(problem.goal.sense, problem.objective.describe())]
+    rows: list[tuple[str, str]] = [(problem.goal.sense, problem.objective.describe())]
     if prior is not None:
         order = sorted(range(len(prior)), key=lambda x: -prior.weights[x])
         most = ", ".join(f"{prior.labels[x]} {float(prior.probabilities[x]):.4f}" for x in order[:FIRST])
@@ -56,7 +56,8 @@ def counted_from(prior: Prior, data: DataColumn | None) -> str:
 
 def solution_table(solution: Solution) -> Table:
     """The result: every number in it is proved, or marked as not proved."""
-    rows, up = [("status", solution.status)], solution.problem.goal.sense == "maximize"
+    rows: list[tuple[str, str]] = [("status", solution.status)]
+    up = solution.problem.goal.sense == "maximize"
     unit = f" {solution.units}" if solution.units else ""
     if solution.status == "infeasible":
         rows.append(("conflict", " and ".join(solution.conflict) or "-"))

@@ -17,7 +17,7 @@ from rropt.exact import Interval, float_down, float_up
 from rropt.io.arguments import checked
 from rropt.io.content import ByContent
 from rropt.io.files import JSON, read_text, write_whole
-from rropt.io.tables import Readable, Table
+from rropt.io.tables import Table
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.problem.display import solution_tables
 from rropt.problem.duals import Duals, Proven, duals
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @checked
 @dataclass(frozen=True, eq=False)
-class Solution(ByContent, Readable):
+class Solution(ByContent):
     """A mechanism, the value that it attains, the bound on all mechanisms, and the certificate of both.
 
     `status` is "certified" (a wanted gap reached and the checker said PROVED), "bounded" (a true bound, gap not reached

@@ -19,7 +19,7 @@ from typing import Any
 from rropt.errors import InputError, NotWritten, OutOfRange, UnknownName, Unreadable, WrongType, counted
 from rropt.exact import declared_text, exp_enclosure, rational, shown
 from rropt.io.content import ByContent
-from rropt.io.tables import MOST, Readable, Table, further
+from rropt.io.tables import MOST, Table, further
 from rropt.io.types import Number
 from rropt.release.accountant import Entry, read_entries
 from rropt.release.previous_releases import why_infinite
@@ -50,7 +50,7 @@ def _forced(entry: Entry) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Account(ByContent, Readable):
+class Account(ByContent):
     """An accountant that was read. `ceiling` is an epsilon (None: no ceiling), `delta` that of approximate LDP (None: plain
     LDP counts), for one `unit`, as a person. `spent` is what was spent by population as plain LDP, and `most` the most
     of one of them, `approximate` as approximate LDP; `infinite` says why that is infinite. `lines` lines were compared

@@ -23,7 +23,7 @@ from rropt.io.files import (
     usual_mode,
     write_whole,
 )
-from rropt.io.tables import Readable, Table
+from rropt.io.tables import Table
 from rropt.mechanisms.sampling.sources import secure_bytes
 from rropt.release.accountant import Entry, PrivacyAccountant, temporary_name
 from rropt.release.memo import Memo
@@ -40,14 +40,14 @@ from rropt.release.storage.tally import Draw
 from rropt.release.tables.batches import Protector
 from rropt.release.tables.cautions import cautions_of_designs
 from rropt.release.tables.formats import SUFFIXES, check_places, open_table
-from rropt.release.tables.scan import look, warn_python
+from rropt.release.tables.scan import Seen, look, warn_python
 
 Monitor = Callable[[int, int | None], None]
 """Called with the rows done and the rows in all (None where that is not known)."""
 
 
 @dataclass(frozen=True, eq=False)
-class Released(ByContent, Readable):
+class Released(ByContent):
     """A release that was made: where it stands, its manifest (also as an object), the accountants that record it, the
     memory of its key, its privacy, remarks (`notes`), and whether it was `drawn` now and not only finished."""
 
@@ -146,12 +146,15 @@ class FileRelease:
                 found = self._finish(accountant, same) or (self._standing(accountant, same) if standing else None)
                 if found is not None:
                     return found
-            crossed, earlier, total = self._count(accountant)
             for path in self.stood:
                 if is_special(path):
                     what = f"cannot write ({'a folder' if path.is_dir() else 'a device or a pipe'} has this name)"
                     raise NotWritten(what, str(path), "choose another name for the output")
-            rows = self._look(crossed, earlier, total)
+            # Values that no design declares are reported first: with them there is no release to count.
+            seen = self._look()
+            crossed, earlier, total = self._count(accountant)
+            designs = cautions_of_designs(self.release, self.privacy, earlier, total)
+            seen.tell(self.warn, self.force, (*self.twice, *crossed, *designs))
             if _state(self.data) != self.before:
                 remedy = "release it when no program writes to it"
                 raise Conflict("it changed while it was read", str(self.data), remedy)
@@ -167,7 +170,7 @@ class FileRelease:
                         self._cost(Privacy(tuple(Level(one.columns, math.inf) for one in self.privacy.levels)))
                         accountant.refuse_above(self.draw)
                         total = math.inf
-                content, temporary = self._begun(accountant, sha256, rows, earlier, total)
+                content, temporary = self._begun(accountant, sha256, seen.rows, earlier, total)
             return self._draw(accountant, content, temporary, self.before)
 
     def _count(self, accountant: PrivacyAccountant) -> tuple[list[str], int, float]:
@@ -202,10 +205,9 @@ class FileRelease:
             self.recorded["infinite"] = self.infinite
         self.draw = Draw.of_event(self.recorded)
 
-    def _look(self, crossed: list[str], earlier: int, total: float) -> int:
-        """Read the whole table once, and show cautions before the draw. Returns the number of rows.
-        Raises InputError for values that cannot be released, and without `force` for what is against it."""
-        seen = look(
+    def _look(self) -> Seen:
+        """Read the whole table once. Raises InputError for values that cannot be released."""
+        return look(
             self.source.batches(),
             self.protector,
             sorted(self.wanted),
@@ -214,9 +216,6 @@ class FileRelease:
             keep=None if self.memo is None else self.memo.tag,
             whole=self.source.rows,
         )
-        designs = cautions_of_designs(self.release, self.privacy, earlier, total)
-        seen.tell(self.warn, self.force, (*self.twice, *crossed, *designs))
-        return seen.rows
 
     # -- what was drawn before -------------------------------------------------------------------------
 

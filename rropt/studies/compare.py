@@ -166,7 +166,7 @@ def _is_solved(row: Measured, bound: Fraction | None) -> bool:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Comparisons(ByContent, Tables, Readable):
+class Comparisons(ByContent, Tables):
     """The comparisons of many problems, by name."""
 
     by_name: dict[str, Comparison]

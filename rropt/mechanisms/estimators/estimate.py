@@ -12,7 +12,7 @@ import scipy
 from rropt.errors import InputError, OutOfRange, UnknownName, counted
 from rropt.io.arguments import checked
 from rropt.io.content import ByContent
-from rropt.io.tables import MOST, Readable, Table, further
+from rropt.io.tables import MOST, Table, further
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 Kind = Literal["wilson", "wald"]
@@ -22,7 +22,7 @@ SMALLER = "its own errors are smaller near 0, and it is biased there"
 
 @checked
 @dataclass(frozen=True, eq=False)
-class Estimate(ByContent, Readable):
+class Estimate(ByContent):
     """Frequencies of k categories, estimated from n randomised answers.
 
     `values` (k) sum to one. `centre` (k) are those of the linear unbiased estimator behind them (the same, unless the

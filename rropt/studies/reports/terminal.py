@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -14,12 +15,12 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from rropt.errors import counted, plain, short_labels
-from rropt.exact import shown
-from rropt.io.tables import Readable, Table
-from rropt.mechanisms.mechanism import Mechanism
-from rropt.problem import Solution
 
 if TYPE_CHECKING:
+    from rropt.checker import Verdict
+    from rropt.io.tables import Readable, Table
+    from rropt.mechanisms.mechanism import Mechanism
+    from rropt.problem import Solution
     from rropt.release.run import Released
 
 SHADES = " ░▒▓█"
@@ -53,10 +54,10 @@ def show(table: Table, on: Console) -> None:
     on.print(text, soft_wrap=True)
 
 
-def remark(line: str, on: Console) -> None:
-    """Print a sentence, folded on a terminal only; notes and warnings are in colour there."""
+def remark(line: str, on: Console, fold: bool = True) -> None:
+    """Print a sentence, folded on a terminal only, if at all; notes and warnings are in colour there."""
     style = "yellow" if line.startswith(("note: ", "warning: ")) else ""
-    on.print(plain(line), style=style, highlight=False, markup=False, soft_wrap=not on.is_terminal)
+    on.print(plain(line), style=style, highlight=False, markup=False, soft_wrap=not (fold and on.is_terminal))
 
 
 def number(value: float | None) -> str:
@@ -118,13 +119,16 @@ def show_solution(solution: Solution, on: Console) -> None:
     if solution.verdict is not None:
         # The checker's numbers are in the utility's own unit, whatever that of the objective.
         on.print(f"Certificate check{' (values in nats)' if solution.units else ''}", style="bold")
-        show_verdict(solution.verdict.report(), on)
+        # The problem is printed above; the checker's own line on it is left out.
+        show_verdict(solution.verdict, on, leave_out=solution.verdict.problem)
 
 
-def show_verdict(report: str, on: Console) -> None:
-    """Print the checker's lines, with the verdict in colour on a terminal."""
-    for line in report.splitlines():
-        text = Text(line)
+def show_verdict(verdict: Verdict, on: Console, before: str = "", leave_out: str = "") -> None:
+    """Print the checker's lines, each after the name `before`, with the verdict in colour on a terminal."""
+    for line in verdict.report().splitlines():
+        if line == leave_out:
+            continue
+        text = Text(f"{plain(before)}: {line}" if before else line)
         text.highlight_regex(r"\b(PROVED|OF THIS PROBLEM)\b", "bold green")
         text.highlight_regex(r"\b(REFUTED|UNREADABLE|OTHER MECHANISM|OTHER PROBLEM|NOT SHOWN)\b", "bold red")
         on.print(text, soft_wrap=True)
@@ -134,69 +138,60 @@ def show_release(released: Released, on: Console) -> None:
     """Print the privacy of a release, column by column and together, and the places of its files."""
     show_result(released, on)
     verb = "wrote" if released.drawn else "found"
-    places = [(released.output, ""), (released.manifest_file, "")]
-    places += [(place, "privacy accountant") for place in released.accountants]
-    places += [(released.memory, "memory of the key")] * bool(released.memory)
-    for path, what in places:
-        remark(f"{verb} {path}" + (f" ({what})" if what else ""), on)
-    kept = "Keep the privacy accountant with the data" * bool(released.accountants)
-    kept = f"{kept}. " * bool(kept) + "Keep the memory with the key. " * bool(released.memory)
-    if kept:
-        remark(f"{kept}Do not publish them.", on)
+    for path in (released.output, released.manifest_file):
+        remark(f"{verb} {path}", on, fold=False)
+    kept = [(place, "the privacy accountant", "data") for place in released.accountants]
+    kept += [(released.memory, "the memory of the key", "key")] * bool(released.memory)
+    for place, what, of in kept:
+        remark(f"{verb} {place}. This is {what}. Keep it with the {of}. Do not publish it.", on, fold=False)
+
+
+@contextmanager
+def working(what: str) -> Iterator[Callable[..., None]]:
+    """A progress bar on the error stream, and how to update it (`total`, `completed`, and the text `shown`); nothing
+    where that is not a terminal."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda **_: None
+        return
+    columns = (TextColumn(what), BarColumn(), TextColumn("{task.fields[shown]}"), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        yield partial(bar.update, bar.add_task(what, total=None, shown=""))
 
 
 @contextmanager
 def rows_progress(what: str) -> Iterator[Callable[[int, int | None], None]]:
-    """A progress bar of rows on the error stream; nothing where that is not a terminal."""
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield lambda done, total: None
-        return
-    columns = (TextColumn(what), BarColumn(), TextColumn("{task.fields[shown]}"), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task(what, total=None, shown="")
+    """A progress bar of rows."""
+    with working(what) as update:
         started = time.monotonic()
 
         def report(done: int, total: int | None) -> None:
             rate = done / max(time.monotonic() - started, 1e-3)
-            bar.update(task, total=total, completed=done, shown=f"{counted(done, 'rows')}  {rate / 1e6:.1f} million/s")
+            update(total=total, completed=done, shown=f"{counted(done, 'rows')}  {rate / 1e6:.1f} million/s")
 
         yield report
 
 
 @contextmanager
 def points_progress(what: str) -> Iterator[Callable[[int, int], None]]:
-    """A progress bar of points done on the error stream; nothing where that is not a terminal."""
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield lambda done, total: None
-        return
-    columns = (TextColumn(what), BarColumn(), TextColumn("{task.completed:,.0f} of {task.total:,.0f} points"))
-    with Progress(*columns, TimeElapsedColumn(), console=console, transient=True) as bar:
-        task = bar.add_task(what, total=1)
-        yield lambda done, total: bar.update(task, total=total, completed=done)
+    """A progress bar of points done."""
+    with working(what) as update:
+        yield lambda done, total: update(total=total, completed=done, shown=f"{done:,} of {counted(total, 'points')}")
 
 
 @contextmanager
 def sweep_progress(what: str) -> Iterator[Callable[[int, int, int], None]]:
-    """A progress bar of (points done, done in earlier runs, points in all) on the error stream, with the time that is
-    left at the speed of this run; nothing where that is not a terminal."""
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield lambda done, resumed, total: None
-        return
-    done_of = TextColumn("{task.completed:,.0f} of {task.total:,.0f}")
-    columns = (TextColumn(what), BarColumn(), done_of, TextColumn("{task.fields[left]}"), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task(what, total=1, left="")
+    """A progress bar of (points done, done in earlier runs, points in all), with the time that is left at the speed of
+    this run."""
+    with working(what) as update:
         started = time.monotonic()
 
         def report(done: int, resumed: int, total: int) -> None:
             left = ""
             if done > resumed:
                 seconds = (time.monotonic() - started) / (done - resumed) * (total - done)
-                left = f"{clock(seconds)} left"
-            bar.update(task, total=max(total, 1), completed=done, left=left)
+                left = f"  {clock(seconds)} left"
+            update(total=max(total, 1), completed=done, shown=f"{done:,} of {total:,}{left}")
 
         yield report
 
@@ -210,17 +205,9 @@ def clock(seconds: float) -> str:
 
 @contextmanager
 def progress(goal: float, absolute: float = 0.0) -> Iterator[Callable[[float | None, float | None], None]]:
-    """A progress bar on the error stream with value, bound and gap; nothing where that is not a terminal.
-
-    The bar measures the logarithm of the gap, from the first one seen down to `goal` times |bound|, or `absolute`.
-    """
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield lambda value, bound: None
-        return
-    columns = (TextColumn("solving"), BarColumn(), TextColumn("{task.fields[shown]}"), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("solve", total=None, shown="")
+    """A progress bar with value, bound and gap: it measures the logarithm of the gap, from the first one seen down to
+    `goal` times |bound|, or `absolute`."""
+    with working("solving") as update:
         first = 0.0
 
         def report(value: float | None, bound: float | None) -> None:
@@ -234,6 +221,6 @@ def progress(goal: float, absolute: float = 0.0) -> Iterator[Callable[[float | N
                 target = min(max(goal * abs(bound), absolute, grain), first)
                 done = math.log(first / gap) / math.log(first / target) if first > target else 1.0
                 line += f"  gap {gap:.2g}"
-            bar.update(task, total=1.0, completed=min(max(done, 0.0), 1.0), shown=line)
+            update(total=1.0, completed=min(max(done, 0.0), 1.0), shown=line)
 
         yield report

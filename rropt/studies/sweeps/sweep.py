@@ -23,7 +23,7 @@ from rropt.io.arguments import checked
 from rropt.io.content import ByContent
 from rropt.io.files import check_writable, remove_result, write_whole
 from rropt.io.processes import checked_workers, environment, spread
-from rropt.io.tables import MOST, Readable, Table, further
+from rropt.io.tables import MOST, Table, further
 from rropt.io.types import Number
 from rropt.problem import Problem
 from rropt.release.plans.manifest import file_sha256
@@ -45,7 +45,7 @@ Report = Callable[[int, int, int], None]
 
 @checked
 @dataclass(frozen=True, eq=False)
-class Swept(ByContent, Readable):
+class Swept(ByContent):
     """The result of a sweep: `rows` in the order of the grid, one for each point (a function may give several), each
     the cells of the axes (`axes`, their names) and then the results; infinite numbers are inf.
 
