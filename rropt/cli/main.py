@@ -205,7 +205,6 @@ def write_results(solution: Any, folder: Path) -> dict[str, Path]:
         **summary(solution, written.get("certificate.json")),
         "target_gap": solution.target_gap,
         "target_absolute_gap": solution.target_absolute_gap,
-        "warnings": list(solution.warnings),
         "conflict": list(solution.conflict),
         "solver": solution.claim.solver,
         "solver_status": solution.claim.status,
@@ -231,6 +230,7 @@ SUMMARY_KEYS = (
     "mechanism",
     "certificate",
     "verdict",
+    "warnings",
 )
 """The keys of the object of `rropt solve --json`."""
 
@@ -258,6 +258,7 @@ def summary(solution: Any, certificate: Path | None) -> dict[str, Any]:
         "relative_gap": finite(found["relative_gap"]),
         "mechanism": table,
         "certificate": None if certificate is None else str(certificate),
+        "warnings": list(solution.warnings),
     }
     return {name: found[name] for name in SUMMARY_KEYS}
 
@@ -342,6 +343,9 @@ def main(arguments: list[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")
     try:
         given = sys.argv[1:] if arguments is None else arguments
+        if "_RROPT_COMPLETE" in os.environ:
+            # A shell asks what may follow.
+            command().main(given, prog_name="rropt")
         # Typer's own entry says nothing at Ctrl-C; rropt/__main__.py does. Without arguments the help is shown.
         try:
             with command().make_context("rropt", [*given] or ["--help"]) as context:

@@ -190,9 +190,7 @@ def estimate(
         wrote(write_whole(plot, picture), error=as_json)
 
 
-key_app = typer.Typer(
-    no_args_is_help=True, help="Create a key so that releasing the same record again adds no privacy loss."
-)
+key_app = typer.Typer(no_args_is_help=True, help="Create a key, with which a repeated release adds no loss.")
 
 
 @key_app.command("new")

@@ -47,7 +47,7 @@ KEYS = [
     "guarantees",
     "epsilon",
 ]
-KEYS += ["mechanism", "certificate", "verdict"]
+KEYS += ["mechanism", "certificate", "verdict", "warnings"]
 FILES = ["certificate.json", "mechanism.csv", "mechanism.json", "solution.json"]
 
 COUNTS = "counts = { a = 5, b = 3, c = 1 }"
@@ -143,17 +143,20 @@ def test_solve_shows_the_problem_the_result_and_the_verdict(run: Run) -> None:
     for pattern in (
         r"Problem: t\b",
         r"maximize +mutual information",
-        r"prior +3 inputs, counted from 9 people: a 0\.5556, b 0\.3333, c 0\.1111",
+        r"frequencies +a 0\.5556, b 0\.3333, c 0\.1111, counted from 9 people",
+        r"inputs +3: a, b, c",
         r"subject to +LDP at epsilon 1",
         r"privacy +epsilon 1, privacy ratio at most 2\.718281828",
         r"status +certified",
         r"value +0\.\d+ nats",
         r"bound +at most 0\.\d+ nats",
-        r"gap +\S+ nats, \S+ of the bound \(wanted 1e-06\)",
-        r"guarantees +LDP \(epsilon 1\)",
+        r"gap +\S+ nats, \S+ of the bound; target: 1e-06 of the bound",
+        r"guarantee +LDP \(epsilon 1\)",
         r"method +vertices: ",
         r"seconds +\d",
-        r"Q\[input, output\], 3 x \d",
+        r"In plain terms beside k-RR at the same epsilon",
+        r"a 10 % suspicion becomes at most +23\.2 % +23\.2 %",
+        r"Probability of each output \(column\) given each answer \(row\); full shade 0\.\d",
         r"PROVED \(kernel and checker\) optimum in \[",
         *(rf"(?m)^wrote o[/\\]{name}$" for name in FILES),
     ):
@@ -783,7 +786,7 @@ def test_a_pipe_sees_nothing_of_the_bar(run: Run) -> None:
 def shaded_rows(text: str) -> list[str]:
     """The lines of the heat map of inputs a, b and c, escapes taken out."""
     plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)
-    return re.findall(r"(?m)^[abc] +(.*?)\r?$", plain.partition("Q[input")[2])
+    return re.findall(r"(?m)^[abc] +(.*?)\r?$", plain.partition("Probability of each output")[2])
 
 
 @needs_terminal
@@ -825,14 +828,35 @@ def test_a_width_of_nothing_means_unknown(run: Run, monkeypatch: pytest.MonkeyPa
     assert "certified" in run("solve", write(toml())).out
 
 
-def test_forty_columns_keep_every_number_whole(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "40")
-    ran = run("solve", write(toml()), "--out", "o")
-    assert ran.status == 0
+@needs_terminal
+def test_forty_columns_keep_every_number_whole() -> None:
+    write(toml())
+    shown = on_terminal("solve", "t.toml", "--out", "o", both=True, COLUMNS="40", NO_COLOR="1").shown
+    plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown)
     kept = solution("o")
-    assert re.search(rf"value +{re.escape(terminal.number(kept['value'])[:9])}\d+ nats", ran.out)
-    assert max(len(line) for line in ran.out.splitlines() if not line.startswith("wrote")) <= 40
-    assert len(shaded_rows(ran.out)) == 3
+    assert re.search(rf"value +{re.escape(terminal.number(kept['value'])[:9])}\d+", plain)
+    lines = plain.partition("Problem: t")[2].splitlines()
+    assert max(len(line) for line in lines if not line.startswith("wrote")) <= 40
+    assert len(shaded_rows(shown)) == 3
+
+
+def test_a_pipe_gets_every_row_in_one_line(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever COLUMNS says: what a program reads is not folded."""
+    text = toml("counts = { " + ", ".join(f"category_{x} = {x + 1}" for x in range(9)) + " }")
+    wide = run("solve", write(text), "--out", "o").out
+    monkeypatch.setenv("COLUMNS", "30")
+    assert run("solve", "t.toml", "--out", "p").out.split("Result")[0] == wide.split("Result")[0]
+    assert re.search(r"(?m)^inputs +9: category_0, .*, category_8$", wide)
+    assert re.search(r"(?m)^method +vertices: .+ suffice$", wide)
+
+
+def test_a_shell_can_complete_commands(run: Run) -> None:
+    """As the script of `rropt --show-completion` asks."""
+    asked = {"_RROPT_COMPLETE": "complete_bash", "COMP_WORDS": "rropt so", "COMP_CWORD": "1"}
+    done = subprocess.run(
+        [sys.executable, "-m", "rropt"], env=os.environ | asked, capture_output=True, text=True, check=False
+    )
+    assert (done.stdout.split(), done.stderr) == (["solve"], "")
 
 
 @pytest.mark.parametrize(("width", "k"), [(40, 18), (80, 40)])

@@ -77,8 +77,8 @@ def heat_map(mechanism: Mechanism, console: Console) -> Text:
     # Seven strengths need more than the sixteen colours of old terminals.
     coloured = console.is_terminal and console.color_system in ("256", "truecolor") and not console.no_color
     shades = SHADES if console.encoding.lower().startswith("utf") else ASCII_SHADES
-    title = "Probability of each output (column) for each true answer (row)"
-    text = Text(f"{title}; full shade = {largest:.2g}", style="bold")
+    title = "Probability of each output (column) given each answer (row)"
+    text = Text(f"{title}; full shade {largest:.2g}", style="bold")
     for x, name in enumerate(names):
         # Line ends go before each line: a line that ends in blank cells must not be stripped.
         text.append(f"\n{name:<{width}} ", style="default")
@@ -114,7 +114,7 @@ def show_solution(solution: Solution, on: Console) -> None:
     for note in solution._remarks():
         remark(note, on)
     if solution.mechanism is not None:
-        on.print(heat_map(solution.mechanism, on), soft_wrap=True)
+        on.print(heat_map(solution.mechanism, on), soft_wrap=not on.is_terminal)
         on.print()
     if solution.verdict is not None:
         # The checker's numbers are in the utility's own unit, whatever that of the objective.
@@ -131,7 +131,7 @@ def show_verdict(verdict: Verdict, on: Console, before: str = "", leave_out: str
         text = Text(f"{plain(before)}: {line}" if before else line)
         text.highlight_regex(r"\b(PROVED|OF THIS PROBLEM)\b", "bold green")
         text.highlight_regex(r"\b(REFUTED|UNREADABLE|OTHER MECHANISM|OTHER PROBLEM|NOT SHOWN)\b", "bold red")
-        on.print(text, soft_wrap=True)
+        on.print(text, soft_wrap=not on.is_terminal)
 
 
 def show_release(released: Released, on: Console) -> None:
