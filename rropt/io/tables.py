@@ -16,10 +16,9 @@ from rropt.exact import Interval, declared_text, shown
 
 GAP, LEAST = "  ", 8
 """What separates two columns; no column is made narrower than so many characters to fit a line."""
-MOST, NAMED = 24, 6
-"""Rows of a table of a result, and entries of one of its fields, that are written out."""
+MOST, NAMED, FEW = 24, 6, 2
+"""Rows of a table of a result, entries of one of its fields, and fields of a result in it, that are written out."""
 DIGITS = 12
-SHADE = "background:rgba(31,119,180,{:.3f})"
 
 
 @dataclass(frozen=True)
@@ -60,21 +59,28 @@ class Table:
         space = " " * (width - cells(text))
         return space + text if column in self.right else text + space
 
-    def html(self) -> str:
-        """A table that scrolls by itself where it is wider than the page."""
-        title = f'<caption style="text-align:left">{escaped(self.title)}</caption>' if self.title else ""
-        cellular = "".join(f'<th scope="col">{_marked(head)}</th>' for head in self.heads)
-        head = f"<thead><tr>{cellular}</tr></thead>" if self.heads else ""
-        body = "".join(f"<tr>{''.join(self._cells(x, row))}</tr>" for x, row in enumerate(self.rows))
-        return f'<div style="max-width:100%;overflow-x:auto"><table>{title}{head}<tbody>{body}</tbody></table></div>'
+    def html(self, inline: bool = True) -> str:
+        """A table that scrolls by itself where it is wider than the page. Without `inline` styles it has the classes
+        `wide` and `number` of a page of its own, and no shades."""
+        scrolls, left = 'style="max-width:100%;overflow-x:auto"', ' style="text-align:left"'
+        wide = f"<div {scrolls}>" if inline else '<div class="wide">'
+        title = f"<caption{left if inline else ''}>{escaped(self.title)}</caption>" if self.title else ""
+        lines = [("thead", "th", [self.heads])] if self.heads else []
+        parts = []
+        for part, tag, rows in [*lines, ("tbody", "td", self.rows)]:
+            body = "".join(f"<tr>{''.join(self._cells(x, row, tag, inline))}</tr>" for x, row in enumerate(rows))
+            parts.append(f"<{part}>{body}</{part}>")
+        return f"{wide}<table>{title}{''.join(parts)}</table></div>"
 
-    def _cells(self, x: int, row: Sequence[str]) -> Iterator[str]:
+    def _cells(self, x: int, row: Sequence[str], tag: str, inline: bool) -> Iterator[str]:
         for y, cell in enumerate(row):
-            styles = ["text-align:right"] * (y in self.right) + ["text-align:left"] * (y not in self.right)
-            if self.shades is not None and y:
-                styles.append(SHADE.format(0.75 * self.shades[x][y - 1]))
-            tag, scope = ("td", "") if y else ("th", ' scope="row"')
-            yield f'<{tag}{scope} style="{";".join(styles)}">{_marked(cell)}</{tag}>'
+            right = y in self.right
+            style = "text-align:right;white-space:nowrap" if right else "text-align:left"
+            if self.shades is not None and y and tag == "td":
+                style += f";background:rgba(31,119,180,{0.75 * self.shades[x][y - 1]:.3f})"
+            name, scope = (tag, "") if y and tag == "td" else ("th", f' scope="{"col" if tag == "th" else "row"}"')
+            look = f' style="{style}"' if inline else ' class="number"' * right
+            yield f"<{name}{scope}{look}>{_marked(cell)}</{name}>"
 
 
 class Readable:
@@ -89,7 +95,8 @@ class Readable:
         yield from ()
 
     def __str__(self) -> str:
-        return "\n\n".join([*(table.text() for table in self._tables()), *map(plain, self._remarks())])
+        remarks = "\n".join(map(plain, self._remarks()))
+        return "\n\n".join([*(table.text() for table in self._tables()), *([remarks] if remarks else [])])
 
     def _repr_html_(self) -> str:
         remarks = "".join(f"<p>{escaped(remark)}</p>" for remark in self._remarks())
@@ -116,6 +123,9 @@ def told(value: Any) -> str:
         return _listed([f"{told(key)}: {told(one)}" for key, one in value.items()])
     if isinstance(value, Set | tuple | list):
         return _listed([told(one) for one in value])
+    if isinstance(value, Readable) and type(value).__str__ is Readable.__str__:
+        rows = next(value._tables()).rows
+        return "; ".join(f"{name} {text}" for name, text in rows[:FEW]) if all(len(row) == 2 for row in rows) else ""
     # What only a dataclass writes of itself is all of its fields.
     if is_dataclass(value) and type(value).__str__ is object.__str__ and hasattr(type(value).__repr__, "__wrapped__"):
         return type(value).__name__

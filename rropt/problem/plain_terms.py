@@ -89,13 +89,14 @@ def plain_terms(problem: Problem, mechanism: Mechanism | None) -> Iterator[Table
         return
     prior = problem.objective.prior
     n = sum(prior.weights) if prior is not None and prior.declared == "counts" else RESPONDENTS
-    designs = [_Terms.of(mechanism, prior, n)]
-    ratio, heads = mechanism.privacy_ratio, ["", "this design"]
-    # With another guarantee the epsilon of plain LDP is not what was asked for, and no ground for a comparison.
-    plain = any(isinstance(rule, LDP) and not rule.population and not rule.properties for rule in problem.constraints)
-    if plain and not isinstance(ratio, float):
-        designs.append(_Terms.of(RandomizedResponse(mechanism.inputs, gamma=ratio).mechanism, prior, n))
-        heads.append("k-RR")
+    designs, heads = [_Terms.of(mechanism, prior, n)], ["", "this design"]
+    # Another guarantee is not kept by k-RR at the same number, and no ground for a comparison.
+    for rule in problem.constraints:
+        if isinstance(rule, LDP) and not rule.population and not rule.properties:
+            own = RandomizedResponse(mechanism.inputs, epsilon=rule.epsilon, gamma=rule.gamma)
+            designs.append(_Terms.of(own.mechanism, prior, n))
+            heads.append("k-RR")
+            break
     rows = []
     if designs[0].kept is not None:
         kept = [f"{shown(100 * (one.kept or 0), 3, up=False)} %" for one in designs]

@@ -19,7 +19,7 @@ from rropt.errors import InputError, NoMethod, UnknownName, WrongType, counted, 
 from rropt.exact import rounded, shown
 from rropt.io.arguments import checked
 from rropt.io.content import ByContent
-from rropt.io.tables import Readable, Table, told
+from rropt.io.tables import Readable, Table
 from rropt.io.types import Number
 from rropt.problem import Problem
 from rropt.program.programs import Sense
@@ -105,7 +105,7 @@ class Comparison(Tables, Readable):
                 row.label,
                 row.solver_status or "-",
                 "-" if row.claimed is None else f"{row.claimed:.9g}",
-                "-" if row.solver_epsilon is None else told(row.solver_epsilon),
+                "-" if row.solver_epsilon is None else _level(row.solver_epsilon),
             ]
             for row in self.taken
             if row.claimed is not None or row.solver_epsilon is not None
@@ -155,6 +155,11 @@ class Comparison(Tables, Readable):
             entry | more | {"label": row.label, "breach": row.breach, "solved": _is_solved(row, bound)}
             for row, entry in taken
         ]
+
+
+def _level(epsilon: float) -> str:
+    """In full: what is wrong with it may begin late."""
+    return "infinite" if epsilon == math.inf else repr(epsilon)
 
 
 def _is_solved(row: Measured, bound: Fraction | None) -> bool:

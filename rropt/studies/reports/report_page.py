@@ -47,10 +47,12 @@ p, ul { margin: .5rem 0; } ul { padding-left: 1.2rem; } .soft { color: var(--sof
 .good { color: var(--good); background: var(--good-back); } .bad { color: var(--bad); background: var(--bad-back); }
 .warn { color: var(--warn); background: var(--warn-back); }
 .wide { overflow-x: auto; border: 1px solid var(--line); border-radius: .5rem; padding: .5rem; }
+caption { text-align: left; font-weight: 600; padding: .25rem .6rem; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: .25rem .6rem; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
 span { white-space: nowrap; } th { overflow-wrap: normal; min-width: 6.5rem; }
 details th, details td { min-width: 0; font-size: .8rem; white-space: nowrap; }
+.number { text-align: right; white-space: nowrap; }
 details tbody th { position: sticky; left: 0; background: var(--page); }
 pre { overflow-x: auto; background: var(--card); border: 1px solid var(--line); border-radius: .5rem; padding: .75rem;
   font-size: .85rem; white-space: pre; overflow-wrap: normal; }
@@ -223,7 +225,7 @@ def _result(report: Report) -> str:
         Table("", rows),
         *(plain_terms(report.problem, report.mechanism) if report.word in ("proved", "not checked") else []),
     ]
-    return "<h2>The result</h2>\n" + "\n".join(UNIT.sub("\u00a0", table.html()) for table in tables)
+    return "<h2>The result</h2>\n" + "\n".join(UNIT.sub("\u00a0", table.html(inline=False)) for table in tables)
 
 
 def _mechanism(mechanism: Mechanism) -> str:
@@ -239,7 +241,7 @@ def _mechanism(mechanism: Mechanism) -> str:
     table, _ = as_table(mechanism, 5, LARGEST_MAP, LARGEST_MAP)
     return (
         f'<h2>The mechanism</h2>\n<p>{words}</p>\n<div class="wide">{heat_svg(mechanism)}</div>\n'
-        f"<details><summary>The numbers</summary>{table.html()}\n"
+        f"<details><summary>The numbers</summary>{table.html(inline=False)}\n"
         '<p class="soft">Five decimals; the exact integers are in mechanism.json and in the certificate.</p></details>'
     )
 
