@@ -1074,3 +1074,42 @@ def test_the_readme_says_what_is_so(checkout: Path, tmp_path: Path, run: Run, mo
     assert rest[0].startswith("Mechanism(3 inputs x ")
     assert any(line.startswith("PROVED optimum in [") for line in rest)
     assert (folder / "education.cert.json").is_file()
+
+
+# -- what reads well --------------------------------------------------------------------------------------------------
+
+
+@needs_terminal
+def test_a_verdict_has_a_colour_on_a_terminal_only(run: Run) -> None:
+    write(toml())
+    assert run("solve", "t.toml", "--out", "o").status == 0
+    text = Path("o/certificate.json").read_text(encoding="utf-8")
+    Path("bad.json").write_text(text.replace('"kind":"ldp"', '"kind":"x"', 1).replace('"bound":"', '"bound":"-9'))
+    for name, word, colour in (("o", "PROVED", "32"), ("bad.json", "REFUTED|UNREADABLE", "31")):
+        shown = on_terminal("check", name, both=True).shown
+        assert re.search(rf"\x1b\[[0-9;]*{colour}m({word})", shown)
+        assert not re.search(rf"\x1b\[[0-9;]*{colour}m", on_terminal("check", name, both=True, NO_COLOR="1").shown)
+        assert "\x1b" not in run("check", name).out
+
+
+def test_values_that_are_not_declared_are_reported_before_earlier_releases(run: Run) -> None:
+    """A wrong column is the first fault of a command: what the accountant says of it helps nobody."""
+    write("x\n" + "a\nb\nc\n" * 40, "p.csv")
+    assert run("solve", write(toml()), "--out", "o").status == 0
+    assert run("apply", "o", "p.csv", "--column", "x").status == 0
+    write("x\n" + "a\nb\nz\n" * 40, "p.csv")
+    ran = run("apply", "o", "p.csv", "--column", "x", "-o", "again.csv")
+    assert ran.status == 2
+    assert "'z'" in ran.err
+    assert "epsilon" not in ran.err
+    assert ran.err.count("\n") == 1
+
+
+def test_compare_says_in_one_line_who_refused(run: Run) -> None:
+    ran = run("compare", write(toml()), "--methods", "vertices,linear,identity,capacity", "--time-limit", "20")
+    assert ran.status == 0
+    (line,) = [line for line in ran.out.splitlines() if "cannot take this problem" in line]
+    assert line == "3 methods cannot take this problem (--json says why): linear, identity, capacity"
+    assert re.search(r"(?m)^vertices +certified +0\.", ran.out)
+    assert max(len(line) for line in ran.out.splitlines()) <= 80
+    assert "No two methods disagree." in ran.out
