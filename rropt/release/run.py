@@ -76,7 +76,7 @@ class Released(ByContent):
         rows.append(("Together", f"plain LDP (epsilon {shown(self.privacy.epsilon, 12, up=True)})"))
         if document["earlier_draws"]:
             more = document["epsilon_with_earlier"]
-            rows.append(("With earlier", f"epsilon {'infinite' if more is None else f'{more:.12g}'}, for all releases"))
+            rows.append(("With earlier releases", f"epsilon {'infinite' if more is None else f'{more:.12g}'}"))
         rows.append(("Unchanged", ", ".join(document["unprotected"]) or "no column"))
         rows += [("Left out", ", ".join(document["dropped"]))] * bool(document["dropped"])
         yield Table(f"Release of {document['data']}", [*rows, ("Rows", f"{document['rows']:,}")])

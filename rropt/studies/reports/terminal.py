@@ -140,10 +140,10 @@ def show_release(released: Released, on: Console) -> None:
     verb = "wrote" if released.drawn else "found"
     for path in (released.output, released.manifest_file):
         remark(f"{verb} {path}", on, fold=False)
-    kept = [(place, "the privacy accountant", "data") for place in released.accountants]
-    kept += [(released.memory, "the memory of the key", "key")] * bool(released.memory)
+    kept = [(place, "privacy accountant", "data") for place in released.accountants]
+    kept += [(released.memory, "memory of the key", "key")] * bool(released.memory)
     for place, what, of in kept:
-        remark(f"{verb} {place}. This is {what}. Keep it with the {of}. Do not publish it.", on, fold=False)
+        remark(f"{verb} {place} ({what}). Keep it with the {of}. Do not publish it.", on, fold=False)
 
 
 @contextmanager
