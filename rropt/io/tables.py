@@ -94,13 +94,21 @@ class Readable:
         """Sentences below the tables."""
         yield from ()
 
+    def _said(self) -> tuple[list[str], list[str]]:
+        """The warnings, which stand above the tables, and the other remarks."""
+        said = list(self._remarks())
+        warns = [line for line in said if line.startswith("warning: ")]
+        return warns, [line for line in said if line not in warns]
+
     def __str__(self) -> str:
-        remarks = "\n".join(map(plain, self._remarks()))
-        return "\n\n".join([*(table.text() for table in self._tables()), *([remarks] if remarks else [])])
+        above, below = ("\n".join(map(plain, lines)) for lines in self._said())
+        return "\n\n".join(part for part in (above, *(table.text() for table in self._tables()), below) if part)
 
     def _repr_html_(self) -> str:
-        remarks = "".join(f"<p>{escaped(remark)}</p>" for remark in self._remarks())
-        return f"<div>{''.join(table.html() for table in self._tables())}{remarks}</div>"
+        above, below = self._said()
+        warns = "".join(f'<p style="color:#b00020"><b>{escaped(line)}</b></p>' for line in above)
+        notes = "".join(f"<p>{escaped(line)}</p>" for line in below)
+        return f"<div>{warns}{''.join(table.html() for table in self._tables())}{notes}</div>"
 
 
 def told(value: Any) -> str:

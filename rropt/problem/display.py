@@ -12,7 +12,6 @@ from rropt.exact import shown
 from rropt.io.tables import Table
 from rropt.model.guarantees import privacy_statement
 from rropt.program.cones import CompleteCone, base_cone
-from rropt.prove.gaps import WORST, share
 
 if TYPE_CHECKING:
     from rropt.model.prior import DataColumn, Prior
@@ -56,6 +55,8 @@ def counted_from(prior: Prior, data: DataColumn | None) -> str:
 
 def solution_table(solution: Solution) -> Table:
     """The result: every number in it is proved, or marked as not proved."""
+    from rropt.prove.gaps import share
+
     rows: list[tuple[str, str]] = [("status", solution.status)]
     up = solution.problem.goal.sense == "maximize"
     unit = f" {solution.units}" if solution.units else ""
@@ -82,6 +83,8 @@ def solution_table(solution: Solution) -> Table:
 
 def why_bounded(solution: Solution) -> str:
     """Why a solve ended without a certificate of its target gap, and what would help: one line."""
+    from rropt.prove.gaps import WORST
+
     reason = next((one for one in solution.warnings if one.startswith("stopped early: ")), "").partition(": ")[2]
     if reason == "interrupted":
         return "it was interrupted; solve again and let it finish"

@@ -133,5 +133,5 @@ class Estimate(ByContent):
 
     def _remarks(self) -> Iterator[str]:
         yield from (f"warning: {line}" for line in self.warnings)
-        yield from further(len(self.categories), "more categories")
+        yield from further(len(self.categories), "further categories")
         yield from (f"note: {line}" for line in self.notes)
