@@ -1,5 +1,5 @@
 """The command `rropt`, also as `python -m rropt`. To check certificate files it loads the checker and nothing else,
-unless there are files beside them to compare."""
+unless there are files beside them to compare, or a terminal to write to."""
 
 import io
 import os
@@ -36,8 +36,11 @@ def _check(certificates: list[str]) -> int:
     from rropt import checker
 
     places = (os.path.split(checker.certificate_file(name)) for name in certificates)
+    # On a terminal the verdict has a colour, and a long check shows progress.
+    terminal = any(stream is not None and stream.isatty() for stream in (sys.stdout, sys.stderr))
     folders = {folder for folder, name in places if name == "certificate.json"}
-    if any(os.path.exists(os.path.join(folder, f"mechanism.{end}")) for folder in folders for end in ("json", "csv")):
+    beside = (os.path.join(folder, f"mechanism.{end}") for folder in folders for end in ("json", "csv"))
+    if terminal or any(map(os.path.exists, beside)):
         from rropt.cli.main import main as run
 
         return run(["check", *certificates])

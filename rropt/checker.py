@@ -182,6 +182,13 @@ class Verdict:
         """The lines of section 7, without a line end after the last."""
         return "\n".join(_report_lines(self))
 
+    def __str__(self) -> str:
+        return self.report()
+
+    def _repr_html_(self) -> str:
+        lines = self.report().replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+        return f'<pre style="white-space:pre-wrap;overflow-wrap:anywhere">{lines}</pre>'
+
 
 # --------------------------------------------------------------------------------------------------------
 # 1. Encoding: from bytes to JSON values

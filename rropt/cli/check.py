@@ -59,6 +59,7 @@ def check(
     """
     from rropt import checker
     from rropt.solve.verified import BUILD, NAME, VARIABLE, check as judge, find_core
+    from rropt.studies.reports import terminal
 
     options = (data, column, delimiter, null, public_counts)
     if problem is None:
@@ -72,8 +73,13 @@ def check(
     declared = None if problem is None else declared_problem(find_problem(problem), *options, "check").problem
     worst = 0
     for name in map(checker.certificate_file, certificates):
-        verdict = judge(name, core=core)
-        printed = checker.print_verdict(verdict, name if len(certificates) > 1 else "")
+        with terminal.working("checking"):
+            verdict = judge(name, core=core)
+        before, printed = name if len(certificates) > 1 else "", True
+        if sys.stdout is not None and sys.stdout.isatty():
+            terminal.show_verdict(verdict, terminal.console(), before)
+        else:
+            printed = checker.print_verdict(verdict, before)
         worst = max(worst, verdict.exit_status, 0 if printed else BAD_INPUT)
         if verdict.proved:
             worst = max(worst, compare_files(Path(name), named=len(certificates) > 1))
@@ -95,15 +101,17 @@ def write_proof(
     from rropt import checker
     from rropt.prove.problems import OutsideCoreError
     from rropt.solve.verified import check, proof_file
+    from rropt.studies.reports import terminal
 
-    verdict = check(certificate)
-    if not verdict.proved:
-        checker.print_verdict(verdict)
-        raise typer.Exit(verdict.exit_status)
-    try:
-        text = proof_file(json.loads(Path(certificate).read_bytes()))
-    except OutsideCoreError as outside:
-        raise InputError(str(outside), certificate, "rropt check checks it") from None
+    with terminal.working("writing the proof"):
+        verdict = check(certificate)
+        if not verdict.proved:
+            checker.print_verdict(verdict)
+            raise typer.Exit(verdict.exit_status)
+        try:
+            text = proof_file(json.loads(Path(certificate).read_bytes()))
+        except OutsideCoreError as outside:
+            raise InputError(str(outside), certificate, "rropt check checks it") from None
     if out is None:
         typer.echo(text, nl=False)
     else:

@@ -21,15 +21,8 @@ if TYPE_CHECKING:
 CLAIMS_EPILOG = "Exit status: 0 computed, for every verdict; 1 an entry could not be computed; 2 bad input."
 VERIFY_EPILOG = "Exit status: 0 confirmed, also with a correction; 1 refuted; 2 bad input; 3 not decided."
 EXITS = {"confirmed": 0, "confirmed_with_erratum": 0, "refuted": 1, "not_checkable": 3}
-COLOURS = {
-    "confirmed": "green",
-    "confirmed_with_erratum": "yellow",
-    "refuted": "red",
-    "not_checkable": "cyan",
-    "failed": "bold red",
-}
-WIDEST, WIDTH = 48, 140
-"""Characters of a value in the table, and of a line of it where there is no terminal."""
+WIDEST = 48
+"""Characters of a value in the table."""
 
 
 def show_claims(
@@ -115,34 +108,20 @@ def _run(claims: Sequence[Claim], full: bool, out: Path | None) -> list[Entry]:
 
 
 def _show(entries: list[Entry]) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
+    from rropt.io.tables import Table
     from rropt.studies.reports import terminal
 
-    console = terminal.console()
-    if not console.is_terminal:
-        console.width = WIDTH
-    table = Table(box=None, pad_edge=False)
-    table.add_column("claim", no_wrap=True)
-    for head in ("where", "verdict", "published", "computed"):
-        table.add_column(head, overflow="fold")
-    table.add_column("s", justify="right")
+    rows = []
     for entry in entries:
-        word = entry.verdict.replace("_", " ")
         cells = entry.judged.cells if entry.judged else ()
-        rows = [(cell.name, cell.published, cell.computed) for cell in cells if cell.verdict == entry.verdict]
-        published = "\n".join(_short(name, value) for name, value, _ in rows)
-        computed = "\n".join(_short("", value) for _, _, value in rows) if entry.judged else entry.failure
-        table.add_row(
-            entry.claim.id,
-            entry.claim.where,
-            Text(word, COLOURS[entry.verdict]),
-            published,
-            computed,
-            f"{entry.seconds:.1f}",
-        )
-    console.print(table)
+        both = [(cell.name, cell.published, cell.computed) for cell in cells if cell.verdict == entry.verdict]
+        published = "\n".join(_short(name, value) for name, value, _ in both)
+        computed = "\n".join(_short("", value) for _, _, value in both) if entry.judged else entry.failure
+        word = entry.verdict.replace("_", " ")
+        rows.append([entry.claim.id, entry.claim.where, word, published, computed, f"{entry.seconds:.1f}"])
+    terminal.show(
+        Table("", rows, ["claim", "where", "verdict", "published", "computed", "s"], (5,)), terminal.console()
+    )
 
 
 def _short(name: str, value: object) -> str:

@@ -42,6 +42,7 @@ def draw_people(
     from rropt.models import model_path
     from rropt.problem_file import load_problem
     from rropt.release.synthetic import insecure_synthetic_records
+    from rropt.studies.reports import terminal
 
     prior = load_problem(model_path(name)).objective.prior
     if prior is None:
@@ -49,7 +50,9 @@ def draw_people(
     if count is None and prior.declared != "counts":
         raise InputError(f"the model {name!r} has frequencies, not numbers of people", WHERE, "give --count, as 5000")
     number = sum(prior.weights) if count is None else count
-    written = write_whole(out, "".join(insecure_synthetic_records(prior, number, seed, column)), new=not force)
+    with terminal.working("drawing"):
+        text = "".join(insecure_synthetic_records(prior, number, seed, column))
+    written = write_whole(out, text, new=not force)
     wrote(written, f": {counted(number, 'synthetic records')}")
 
 
@@ -307,6 +310,7 @@ def identify(
     from rropt.model.guarantees import plain_ratio
     from rropt.prove.mechanism_files import CERTIFICATE
     from rropt.release import load_design
+    from rropt.studies.reports import terminal
 
     if (out.parent / CERTIFICATE).exists():
         raise Conflict(
@@ -315,8 +319,9 @@ def identify(
     design = load_design(mechanism, check=False)
     given = design.mechanism
     most = None if design.problem is None else plain_ratio(design.problem)
-    cured = identifying(given, with_=companion(given, most), share=share)
-    before, after = float_rank(given.matrix), float_rank(cured.mechanism.matrix)
+    with terminal.working("mixing"):
+        cured = identifying(given, with_=companion(given, most), share=share)
+        before, after = float_rank(given.matrix), float_rank(cured.mechanism.matrix)
     if after < len(given.inputs):
         raise InputError(
             f"with {share} no frequencies can be estimated in double precision", "--share", "give a larger share"

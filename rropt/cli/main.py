@@ -31,7 +31,7 @@ from rropt.cli.sweep import SWEEP_EPILOG, sweep_grid
 from rropt.errors import InputError, NoMethod, RroptError, SettingNeeded
 
 app = typer.Typer(
-    add_completion=False,
+    add_completion=True,
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -143,8 +143,7 @@ def solve(
     declared = declared.with_options(method, **chosen)
     console = terminal.console()
     if not as_json:
-        console.print(terminal.problem_table(declared))
-        console.print()
+        terminal.show_result(declared, console)
     with held_folder(folder):
         try:
             with terminal.progress(float(declared.options.gap), float(declared.options.absolute_gap)) as report:
@@ -206,7 +205,6 @@ def write_results(solution: Any, folder: Path) -> dict[str, Path]:
         **summary(solution, written.get("certificate.json")),
         "target_gap": solution.target_gap,
         "target_absolute_gap": solution.target_absolute_gap,
-        "warnings": list(solution.warnings),
         "conflict": list(solution.conflict),
         "solver": solution.claim.solver,
         "solver_status": solution.claim.status,
@@ -232,6 +230,7 @@ SUMMARY_KEYS = (
     "mechanism",
     "certificate",
     "verdict",
+    "warnings",
 )
 """The keys of the object of `rropt solve --json`."""
 
@@ -259,6 +258,7 @@ def summary(solution: Any, certificate: Path | None) -> dict[str, Any]:
         "relative_gap": finite(found["relative_gap"]),
         "mechanism": table,
         "certificate": None if certificate is None else str(certificate),
+        "warnings": list(solution.warnings),
     }
     return {name: found[name] for name in SUMMARY_KEYS}
 
@@ -296,7 +296,7 @@ COMMANDS: tuple[tuple[typer.Typer, str, Callable[..., None], str, str | None], .
     (app, "solve", solve, "Find the best mechanism and prove it.", SOLVE_EPILOG),
     (app, "check", check, "Check certificates with the independent checker.", None),
     (app, "report", write_page, "Write a page about a result: problem, matrix, verdict.", REPORT_EPILOG),
-    (app, "apply", apply, "Release a table: put columns through a mechanism.", APPLY_EPILOG),
+    (app, "apply", apply, "Randomise columns of a table; write the protected file.", APPLY_EPILOG),
     (app, "estimate", estimate, "Estimate the true frequencies from a release.", None),
     (app, "identify", identify, "Make a design from which frequencies can be estimated.", None),
     (app, "publish", publish, "Copy the files of a design that may be published.", None),
@@ -343,6 +343,9 @@ def main(arguments: list[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")
     try:
         given = sys.argv[1:] if arguments is None else arguments
+        if "_RROPT_COMPLETE" in os.environ:
+            # A shell asks what may follow.
+            command().main(given, prog_name="rropt")
         # Typer's own entry says nothing at Ctrl-C; rropt/__main__.py does. Without arguments the help is shown.
         try:
             with command().make_context("rropt", [*given] or ["--help"]) as context:

@@ -175,7 +175,8 @@ def estimate(
     made_by, declared = designs_of(mechanism, column)
     delimiter = delimiter or declared
     part = read_where(where)
-    found = release.estimate_file(data, made_by, method=method, where=part, delimiter=delimiter)
+    with terminal.working("estimating"):
+        found = release.estimate_file(data, made_by, method=method, where=part, delimiter=delimiter)
     told = found.to_dict(level)
     picture = None if plot is None else draw_estimate(found, level, made_by, data, part, truth, delimiter)
     for kind, lines in (("warning", found.warnings), ("note", found.notes)):
@@ -184,12 +185,12 @@ def estimate(
     if as_json:
         typer.echo(json.dumps(told, ensure_ascii=False))
     else:
-        terminal.show_estimate(found, level, terminal.console())
+        terminal.show(found._table(level), terminal.console())
     if plot is not None and picture is not None:
         wrote(write_whole(plot, picture), error=as_json)
 
 
-key_app = typer.Typer(no_args_is_help=True, help="Make the key with which a repeated release costs nothing.")
+key_app = typer.Typer(no_args_is_help=True, help="Create a key, with which a repeated release adds no loss.")
 
 
 @key_app.command("new")
@@ -249,29 +250,12 @@ def show(
     from rropt.release.storage.places import accountant_place
     from rropt.studies.reports import terminal
 
-    account = Account.load(accountant_place(path))
-    told = account.to_dict()
+    with terminal.working("reading"):
+        account = Account.load(accountant_place(path))
     if as_json:
-        typer.echo(json.dumps(told, ensure_ascii=False))
-        return
-    terminal.show_draws(told["draws"], terminal.console())
-    for name, epsilon in told["populations"].items():
-        say(f"population {name}: epsilon {epsilon}")
-    of_which = "" if account.ceiling is None or account.delta is not None else f" of {told['ceiling']}"
-    say(f"epsilon {told['spent']}{of_which} has been spent on each {account.unit}")
-    for why in account.infinite:
-        say(f"infinite: {why}")
-    change = "without limit" if account.most.odds is None else f"by a factor of {told['odds']} at most"
-    say(f"the odds between two values of a {account.unit} can change {change}")
-    if account.approximate.delta or account.delta is not None:
-        of_which = "" if account.delta is None else f" of {told['ceiling']} and {told['delta']}"
-        approximate = told["approximate"]
-        say(f"as approximate LDP: epsilon {approximate['epsilon']}, delta {approximate['delta']}{of_which}")
-    robust = sum(
-        any("robust LDP" in str(one.get("guarantee")) for one in entry.content["columns"]) for entry in account.entries
-    )
-    if robust:
-        say(f"{counted(robust, 'draws')} with robust LDP: it holds for each draw alone and does not add up")
+        typer.echo(json.dumps(account.to_dict(), ensure_ascii=False))
+    else:
+        terminal.show_result(account, terminal.console())
 
 
 @accountant_app.command()
@@ -291,11 +275,13 @@ def verify(
     from rropt.release.account import Account
     from rropt.release.storage.places import accountant_place
     from rropt.release.storage.receipts import read_receipt
+    from rropt.studies.reports import terminal
 
     if (receipt is None) != (public is None):
         raise Conflict("only one of --receipt and --public is given", "accountant verify", "give both or neither")
     signed = None if receipt is None or public is None else read_receipt(receipt, public)
-    account = Account.load(accountant_place(path), signed)
+    with terminal.working("verifying"):
+        account = Account.load(accountant_place(path), signed)
     lines, draws = counted(account.lines, "lines"), counted(len(account.entries), "draws")
     say(f"{path}: every hash agrees; {lines}, {draws}, spent epsilon {account.most.epsilon}")
     if signed is not None:

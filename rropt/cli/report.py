@@ -20,9 +20,11 @@ def write_page(
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The page.")] = Path("report.html"),
 ) -> None:
     """Write one self-contained page: the problem, the mechanism, the verdict, and how to check it."""
+    from rropt.studies.reports import terminal
     from rropt.studies.reports.report import write_report
 
-    report = write_report(solution, out)
+    with terminal.working("checking again"):
+        report = write_report(solution, out)
     wrote(out, f": {report.word}")
     reason = "" if report.verdict is None or report.verdict.proved else report.verdict.report()
     for line in (reason, *report.contradictions):

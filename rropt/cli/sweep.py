@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,7 +10,7 @@ import typer
 
 from rropt.cli.data import find_problem
 from rropt.cli.lines import say, wrote
-from rropt.errors import Duplicate, InputError, Missing, WrongType, counted, plain
+from rropt.errors import Duplicate, InputError, Missing, WrongType
 
 if TYPE_CHECKING:
     from rropt.studies.sweeps.sweep import Swept
@@ -22,11 +21,6 @@ SWEEP_EPILOG = (
 )
 FAILED, BOUNDED, NO_METHOD, ABORTED = 1, 3, 5, 130
 GRID = "LOW:HIGH:COUNT, LOW:HIGH:COUNT:log, or values with commas."
-WIDEST = 40
-"""Rows that are shown where nothing is written."""
-SHOWN = ("status", "value", "bound", "gap", "units", "method")
-WIDTH = 120
-"""Characters of a line of the table where there is no terminal."""
 
 
 def sweep_grid(
@@ -89,7 +83,7 @@ def sweep_grid(
     except KeyboardInterrupt:
         kept = "" if out is None else "; finished points are kept: run the same command to continue"
         raise typer.Exit(_say(f"interrupted{kept}", ABORTED)) from None
-    _tell(found, declared.goal.sense == "maximize", as_json)
+    _tell(found, as_json)
     raise typer.Exit(_status(found))
 
 
@@ -124,7 +118,8 @@ def _say(text: str, status: int) -> int:
     return status
 
 
-def _tell(found: Swept, up: bool, as_json: bool) -> None:
+def _tell(found: Swept, as_json: bool) -> None:
+    from rropt.studies.reports import terminal
     from rropt.studies.sweeps.rows import finite
 
     for failure in found.failures:
@@ -134,43 +129,10 @@ def _tell(found: Swept, up: bool, as_json: bool) -> None:
         typer.echo(json.dumps(rows, ensure_ascii=False, indent=1))
         return
     if found.output is None:
-        _show(found, up)
-    states = Counter(str(row.get("status")) for row in found.rows)
-    words = ", ".join(f"{number} {status.replace('_', ' ')}" for status, number in states.items())
-    earlier = f"; {found.resumed} of them from the journal" if found.resumed else ""
-    say(f"{counted(found.points, 'points')}: {words}{earlier}")
-    if found.output is not None:
+        terminal.show_result(found, terminal.console())
+    else:
+        say([*found._remarks()][-1])
         wrote(found.output, f"; a larger grid begins with what is in {found.journal}")
-
-
-def _show(found: Swept, up: bool) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    from rropt.studies.reports import terminal
-
-    console = terminal.console()
-    if not console.is_terminal:
-        console.width = WIDTH
-    table = Table(box=None, pad_edge=False)
-    names = [*found.axes, *SHOWN]
-    for name in names:
-        table.add_column(name.replace("_", " "), justify="left" if name in ("status", "units", "method") else "right")
-    for row in found.rows[:WIDEST]:
-        table.add_row(*(Text(_cell(name, row.get(name), up)) for name in names))
-    console.print(table)
-    if len(found.rows) > WIDEST:
-        console.print(f"... {len(found.rows) - WIDEST} more: write them with -o", highlight=False)
-
-
-def _cell(name: str, value: Any, up: bool) -> str:
-    from rropt.studies.reports import terminal
-
-    if name in ("value", "bound"):
-        return terminal.directed(value, up == (name == "bound"))
-    if name == "gap" and value is not None:
-        return f"{value:.2g}"
-    return "-" if value is None else plain(str(value))
 
 
 def _status(found: Swept) -> int:

@@ -1,7 +1,7 @@
 """The audit of any matrix: exact privacy, value, and distance from the optimum."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from os import PathLike
@@ -16,6 +16,7 @@ from rropt.declare.objectives import MutualInformation
 from rropt.errors import Conflict, InputError, NoMethod, counted
 from rropt.exact import Interval, declared_text, float_down, float_up, rational, rational_text, rounded, shown
 from rropt.io.arguments import checked
+from rropt.io.tables import Readable, Table, between
 from rropt.io.types import Matrix, Number
 from rropt.mechanisms.garbling import HasMatrix
 from rropt.mechanisms.mechanism import Mechanism
@@ -31,13 +32,15 @@ TIME_LIMIT = 60.0
 NO_LEVEL = "its own epsilon is zero or above 20"
 ROUNDING = 1e-9
 """Share of a probability below which a difference is attributed to rounding."""
+WIDEST = 60
+"""Characters of a privacy ratio that is shown in full."""
 LARGEST_IMPROVED = 1 << 12
 """Entries of a mechanism that is improved: the proof multiplies matrices of rationals."""
 
 
 @checked
 @dataclass(frozen=True, repr=False)
-class Audit:
+class Audit(Readable):
     """The proved properties of a mechanism.
 
     `epsilon` (nats) encloses its exact level, the logarithm of `privacy_ratio`; both are infinite where an output excludes an
@@ -61,6 +64,51 @@ class Audit:
     improved_value: Interval | None
     robust: tuple[tuple[str, RobustAudit], ...]
     notes: tuple[str, ...]
+
+    def _tables(self) -> Iterator[Table]:
+        size, width = self.mechanism.shape
+        inputs = "rows" if self.orientation.startswith("row") else "columns"
+        sides = f"{counted(size, 'inputs')} ({inputs}: {self.orientation}), {counted(width, 'outputs')}"
+        ratio = self.privacy_ratio
+        exact = "infinite: an output excludes an input" if isinstance(ratio, float) else str(ratio)
+        if len(exact) > WIDEST:
+            exact = f"{rounded(Fraction(ratio), 15)} (rounded; --json has the exact ratio)"
+        rows = [
+            ("matrix", sides),
+            ("epsilon", between(self.epsilon.lower, self.epsilon.upper)),
+            ("privacy ratio", exact),
+        ]
+        rules = () if self.problem is None else described(self.problem.constraints)
+        words = {True: "yes", False: "NO", None: "nothing is declared"}
+        verdict = words[self.satisfies] + (f": it breaks {' and '.join(self.broken)}" if self.broken else "")
+        if self.satisfies is None and self.undecided:
+            verdict = f"undecided: {' and '.join(self.undecided)}"
+        rows.append(("satisfies", verdict + (f": {' and '.join(rules)}" if self.satisfies and rules else "")))
+        rows += [
+            ("robust epsilon", f"{between(one.epsilon.lower, one.epsilon.upper)}: {rule}") for rule, one in self.robust
+        ]
+        rows += self._worth()
+        if self.admissible:
+            rows.append(("admissible", "yes: no mechanism of the same privacy is more informative"))
+        elif self.admissibility is not None:
+            rows.append(("admissible", f"no{', but' if self.rounding_only else ':'} {self.why_inadmissible}"))
+        yield Table("Audit", rows)
+
+    def _worth(self) -> Iterator[tuple[str, str]]:
+        if self.problem is None or self.value is None:
+            return
+        up = self.problem.goal.sense == "maximize"
+        units = f" {self.problem.objective.units}" if self.problem.objective.units else ""
+        kind = self.problem.objective.describe()
+        yield "value", f"{shown(self.value.lower if up else self.value.upper, 12, up=not up)}{units} ({kind})"
+        if self.solution is not None and self.solution.limit is not None:
+            limit = shown(self.solution.limit, 12, up=up)
+            yield "optimum", f"{'at most' if up else 'at least'} {limit}{units} ({self.solution.status})"
+        if self.share_of_optimum is not None:
+            yield "share", f"at least {shown(100 * self.share_of_optimum, 6, up=False)} % of the optimum"
+
+    def _remarks(self) -> Iterator[str]:
+        yield from (f"note: {note}" for note in self.notes)
 
     def __repr__(self) -> str:
         parts = [f"epsilon={shown(self.epsilon.upper, 6, up=True)}", f"satisfies={self.satisfies}"]

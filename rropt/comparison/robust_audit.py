@@ -10,6 +10,7 @@ from rropt.errors import WrongType
 from rropt.exact import Interval, log_enclosure, rational
 from rropt.io.arguments import checked
 from rropt.io.counts import same_labels
+from rropt.io.tables import Readable
 from rropt.io.types import Number
 from rropt.mechanisms.families.randomized_response import RandomizedResponse
 from rropt.mechanisms.mechanism import Mechanism
@@ -21,7 +22,7 @@ Row = tuple[Fraction, ...]
 
 @checked
 @dataclass(frozen=True)
-class RobustAudit:
+class RobustAudit(Readable):
     """A mechanism's level over F: the least epsilon, in nats, for which it is (epsilon, F)-RLDP is inside of `epsilon`.
 
     Both ends are `math.inf` where no level holds (the upper alone above 20 over a ChiSquareSet). `witness` proves the

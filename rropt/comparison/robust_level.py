@@ -18,6 +18,7 @@ from rropt.errors import UnknownName
 from rropt.exact import Interval, exp_enclosure, log_enclosure
 from rropt.io.arguments import checked
 from rropt.io.counts import same_labels
+from rropt.io.tables import Readable
 from rropt.io.types import Number
 from rropt.mechanisms.families.randomized_response import RandomizedResponse
 from rropt.mechanisms.mechanism import Mechanism
@@ -41,7 +42,7 @@ Found = tuple[int, int, int, np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True)
-class RobustLevel:
+class RobustLevel(Readable):
     """A mechanism's level over a set F: `epsilon` encloses the smallest number for which it is (epsilon, F)-RLDP.
 
     `witness` is a distribution of F (exact probabilities of the inputs, in their order) under which output `output` is

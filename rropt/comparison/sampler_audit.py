@@ -21,10 +21,11 @@ import numpy as np
 from flint import arb
 
 from rropt.errors import Duplicate, InputError, OutOfRange, TooLarge, WrongType, counted, shown
-from rropt.exact import ball, enclosure, float_up, rational
+from rropt.exact import ball, enclosure, float_up, rational, shown as least
 from rropt.io.arguments import checked
 from rropt.io.count_records import records
 from rropt.io.counts import bounded
+from rropt.io.tables import NAMED, Readable, Table
 from rropt.io.types import Number
 from rropt.model.privacy import Level
 
@@ -64,7 +65,7 @@ class Event:
 
 
 @dataclass(frozen=True)
-class SamplerAudit:
+class SamplerAudit(Readable):
     """What trials show of a sampler. With probability `confidence` at least, its epsilon is at least `epsilon` (nats,
     for the `claimed_delta`) and its delta at the `claimed` level at least `delta`. `rejected`: it does not have the
     privacy that is claimed. `event` is the test that gave the larger epsilon. `detectable` is the epsilon that these
@@ -78,6 +79,26 @@ class SamplerAudit:
     confidence: float
     detectable: float
     event: Event
+
+    def _tables(self) -> Iterator[Table]:
+        claim = f"epsilon {self.claimed:.12g}" + (f", delta {self.claimed_delta:.12g}" if self.claimed_delta else "")
+        one = self.event
+        outputs = ", ".join(map(str, one.outputs[:NAMED])) + (", ..." if one.outputs[NAMED:] else "")
+        things = "outputs" if one.outputs[1:] else "output"
+        more = f"{one.counts[0]:,} of {counted(one.trials[0], 'draws')} at input {one.more}"
+        can = "no epsilon: draw more"
+        if math.isfinite(self.detectable):
+            can = f"an epsilon of {least(self.detectable, 6, up=True)} or more, with probability {POWER}"
+        rows = [
+            ("claimed", claim),
+            ("verdict", "REJECTED" if self.rejected else "not rejected"),
+            ("confidence", f"{self.confidence:g}"),
+            (f"epsilon at delta {self.claimed_delta:g}", f"at least {least(self.epsilon, 6, up=False)}"),
+            (f"delta at epsilon {self.claimed:g}", f"at least {least(self.delta, 6, up=False)}"),
+            (things, f"{outputs}: {more}, {one.counts[1]:,} of {one.trials[1]:,} at input {one.less}"),
+            ("can be detected", can),
+        ]
+        yield Table("Audit of draws", rows)
 
     def __bool__(self) -> bool:
         return not self.rejected

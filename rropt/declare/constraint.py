@@ -67,6 +67,9 @@ class Constraint(ABC):
         """One short phrase for tables and messages."""
         return self.kind.replace("_", " ")
 
+    def __str__(self) -> str:
+        return self.describe()
+
 
 class AtLevel(Constraint):
     """A constraint with a privacy `level`; `epsilon` and `gamma` are the one of the two that was declared, exact, and

@@ -84,6 +84,9 @@ class Objective(ABC):
         """One short phrase for tables and messages."""
         return self.kind.replace("_", " ")
 
+    def __str__(self) -> str:
+        return self.describe()
+
     def __mul__(self, weight: Number) -> Sum:
         return Sum([(weight, self)])
 

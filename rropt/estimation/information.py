@@ -22,6 +22,7 @@ import numpy as np
 from rropt.errors import OutOfRange, WrongType
 from rropt.io.arguments import checked
 from rropt.io.counts import Table, number_array
+from rropt.io.tables import Readable
 from rropt.io.types import Matrix
 from rropt.model.convex_terms import xlogx
 from rropt.program.programs import FloatArray
@@ -30,7 +31,7 @@ __all__ = ["EstimatedInformation", "estimated_information", "plug_in_information
 
 
 @dataclass(frozen=True)
-class EstimatedInformation:
+class EstimatedInformation(Readable):
     """Information in nats estimated from `respondents` pairs.
 
     `plug_in` is the 3H estimate, `corrected` less its bias d / (2 n) for the pairs that were seen (within 0 and what r

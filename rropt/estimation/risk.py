@@ -15,6 +15,7 @@ from flint import fmpq, fmpq_mat
 from rropt.errors import InputError, Missing, OutOfRange, UnknownName
 from rropt.io.arguments import checked
 from rropt.io.counts import same_labels
+from rropt.io.tables import Readable
 from rropt.mechanisms.estimators.simplex import clipped, projected
 from rropt.mechanisms.garbling import AnyMechanism, explicit
 from rropt.model.prior import Prior
@@ -30,7 +31,7 @@ ExactMatrix = tuple[tuple[Fraction, ...], ...]
 
 
 @dataclass(frozen=True)
-class VarianceSplit:
+class VarianceSplit(Readable):
     """n times the covariance of P^-1 (frequencies of Z), exactly, in two parts.
 
     `inflation` is what randomising adds, P^-1 D_lambda P^-1' - D_pi; `sampling` is that of drawing people, D_pi - pi
@@ -76,7 +77,7 @@ def variance_split(mechanism: AnyMechanism, prior: Prior) -> VarianceSplit:
 
 
 @dataclass(frozen=True)
-class ProjectedRisk:
+class ProjectedRisk(Readable):
     """n times the expected squared error of the linear estimate and of its projection, and the standard error of the
     second (0 where it is a sum over all samples); `outside`: how often the linear estimate has a negative part."""
 

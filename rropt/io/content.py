@@ -1,4 +1,4 @@
-"""Equality and hash of records by what they hold, arrays and mappings too."""
+"""Results: equality and hash by what they hold, arrays and mappings too; short tables for `str` and notebooks."""
 
 from collections.abc import Hashable, Mapping, Set
 from dataclasses import fields
@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from rropt.io.tables import Readable
 
-class ByContent:
+
+class ByContent(Readable):
     """A base of dataclasses (with eq=False) whose fields hold arrays, lists or mappings: two are equal where their
     class and all fields that are compared are, arrays by shape, type and entries."""
 

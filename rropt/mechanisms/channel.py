@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rropt.exact import Interval
+from rropt.io.tables import Readable
 from rropt.mechanisms.sampling import Source
 from rropt.model.prior import Prior
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from rropt.mechanisms.estimators.estimate import Estimate
 
 
-class RandomizedChannel(ABC):
+class RandomizedChannel(Readable, ABC):
     """A conditional distribution of an output given an input of a labelled, finite domain."""
 
     @property

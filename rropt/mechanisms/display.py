@@ -1,15 +1,17 @@
 """A mechanism as text and as HTML, without pandas."""
 
-import html
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
 
-from rropt.errors import counted, escaped, plain
+from rropt.errors import counted, escaped, short_labels
 from rropt.exact import Interval, shown
+from rropt.io.tables import Table
 
 TEXT_ROWS, TEXT_COLUMNS = 12, 8
 HTML_ROWS, HTML_COLUMNS = 40, 40
+TEXT_NAME, TEXT_HEAD = 14, 8
 
 
 class Shown(Protocol):
@@ -41,37 +43,29 @@ def headline(mechanism: Shown) -> str:
     return f"{shape} over {over}, epsilon <= {shown(mechanism.epsilon.upper, 6, up=True)}"
 
 
+def as_table(mechanism: Shown, digits: int, rows: int, columns: int) -> tuple[Table, list[str]]:
+    """The first entries of the matrix, shaded by their share of the largest, and a remark on the others."""
+    matrix = mechanism.matrix[:rows, :columns]
+    body = [
+        [name, *(f"{value:.{digits}f}" for value in row)] for name, row in zip(mechanism.inputs, matrix, strict=False)
+    ]
+    hidden = zip(mechanism.matrix.shape, matrix.shape, ("inputs", "outputs"), strict=True)
+    more = [counted(there - here, f"more {what}") for there, here, what in hidden if there > here]
+    heads = ["", *mechanism.outputs[:columns]]
+    shades = (matrix / (float(mechanism.matrix.max()) or 1.0)).tolist()
+    return Table("", body, heads, range(1, len(heads)), shades), [f"... {', '.join(more)}"] * bool(more)
+
+
 def as_text(mechanism: Shown) -> str:
     """A table of at most 12 x 8 entries under the headline."""
-    inputs, outputs = mechanism.matrix.shape
-    width = min(14, max(len(plain(label)) for label in mechanism.inputs[:TEXT_ROWS]))
-    shown = mechanism.outputs[:TEXT_COLUMNS]
-    cut = " ..." if outputs > TEXT_COLUMNS else ""
-    lines = [f"Mechanism({headline(mechanism)})"]
-    lines.append(" " * width + "".join(f" {plain(label)[:8]:>8}" for label in shown) + cut)
-    for label, row in zip(mechanism.inputs[:TEXT_ROWS], mechanism.matrix, strict=False):
-        cells = "".join(f" {value:8.5f}" for value in row[:TEXT_COLUMNS])
-        lines.append(f"{plain(label)[:width]:<{width}}{cells}{cut}")
-    if inputs > TEXT_ROWS:
-        lines.append(f"... {counted(inputs - TEXT_ROWS, 'more inputs')}")
-    return "\n".join(lines)
+    table, more = as_table(mechanism, 5, TEXT_ROWS, TEXT_COLUMNS)
+    names, heads = short_labels([row[0] for row in table.rows], TEXT_NAME), short_labels(table.heads, TEXT_HEAD)
+    short = replace(table, rows=[[name, *row[1:]] for name, row in zip(names, table.rows, strict=True)], heads=heads)
+    return "\n".join([f"Mechanism({headline(mechanism)})", short.text(), *more])
 
 
 def as_html(mechanism: Shown) -> str:
-    """An HTML table with cells shaded by probability, for notebooks; at most 40 x 40 entries."""
-    inputs, outputs = mechanism.matrix.shape
-    largest = float(mechanism.matrix.max())
-    head = "".join(f"<th>{escaped(label)}</th>" for label in mechanism.outputs[:HTML_COLUMNS])
-    body = []
-    for label, row in zip(mechanism.inputs[:HTML_ROWS], mechanism.matrix, strict=False):
-        cells = "".join(
-            f'<td style="background:rgba(31,119,180,{0.75 * value / largest:.3f})">{value:.5f}</td>'
-            for value in row[:HTML_COLUMNS]
-        )
-        body.append(f"<tr><th>{escaped(label)}</th>{cells}</tr>")
-    hidden = max(0, inputs - HTML_ROWS), max(0, outputs - HTML_COLUMNS)
-    note = f"<p>{counted(hidden[0], 'more inputs')}, {counted(hidden[1], 'more outputs')}</p>" if any(hidden) else ""
-    return (
-        f"<div><p>Mechanism: {html.escape(headline(mechanism))}</p>"
-        f"<table><thead><tr><th></th>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>{note}</div>"
-    )
+    """The headline and a shaded table of at most 40 x 40 entries, for notebooks."""
+    table, more = as_table(mechanism, 3, HTML_ROWS, HTML_COLUMNS)
+    remarks = "".join(f"<p>{line}</p>" for line in more)
+    return f"<div><p>Mechanism: {escaped(headline(mechanism))}</p>{table.html()}{remarks}</div>"

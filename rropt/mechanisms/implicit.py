@@ -216,6 +216,9 @@ class FamilyMechanism(Mechanism):
         """Rank of Q: the rows less their mean are orthogonal to each other and to ones, and none of them is zero."""
         return self.family.size
 
+    def __str__(self) -> str:
+        return repr(self)
+
     def __repr__(self) -> str:
         k, m = counted(len(self.inputs), "inputs"), counted(len(self.outputs), "outputs")
         level = shown(self.epsilon.upper, 6, up=True)

@@ -367,6 +367,8 @@ class Mechanism(RandomizedChannel):
     def __repr__(self) -> str:
         return display.as_text(self)
 
+    __str__ = __repr__
+
     def _repr_html_(self) -> str:
         return display.as_html(self)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from rropt.errors import (
+    LONG,
     Conflict,
     Duplicate,
     InputError,
@@ -37,6 +38,7 @@ from rropt.io.counts import (
     is_collection,
 )
 from rropt.io.files import TABLE, csv_rows, read_text
+from rropt.io.tables import MOST, Readable, Table as Shown, further
 from rropt.io.types import Categories, Counts, Label, Matrix
 
 TOLERANCE = Fraction(1, 10**9)
@@ -179,7 +181,7 @@ class DataColumn:
 
 @checked
 @dataclass(frozen=True)
-class Prior:
+class Prior(Readable):
     """A distribution over k >= 2 labelled inputs, p_x = weights[x] / sum(weights), weights integers >= 0.
 
     Make one with `from_counts`, `from_probabilities`, `uniform` or `from_csv`. `pairs` says that the inputs are pairs
@@ -338,6 +340,21 @@ class Prior:
     def array(self) -> np.ndarray:
         """The k probabilities as float64."""
         return np.array([float(value) for value in self.probabilities])
+
+    def _tables(self) -> Iterator[Shown]:
+        rows = [
+            (label, f"{weight:,}", f"{100 * float(share):.3g} %")
+            for label, weight, share in zip(self.labels[:MOST], self.weights, self.probabilities, strict=False)
+        ]
+        exact = max(self.weights) < LONG and self.declared == "counts"
+        body = rows if exact else [(label, share) for label, _, share in rows]
+        title = f"Frequencies of {counted(len(self), 'inputs')}"
+        title += f", counted from {counted(sum(self.weights), 'records')}" if self.declared == "counts" else ""
+        yield Shown(title, body, ("input", *["count"] * exact, "share"), (1, 2))
+
+    def _remarks(self) -> Iterator[str]:
+        yield from further(len(self), "more inputs")
+        yield from [] if self.source is None else [str(self.source)]
 
     def __repr__(self) -> str:
         first = [

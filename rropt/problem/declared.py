@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -24,11 +24,12 @@ from rropt.io.clock import BRIEF, Clock
 from rropt.io.count_records import blank_twins
 from rropt.io.counts import same_labels
 from rropt.io.files import TOML, read_text, write_whole
+from rropt.io.tables import Readable, Table
 from rropt.io.types import Label, Number
 from rropt.model.guarantees import guarantees
 from rropt.model.prior import Prior, clean_labels
+from rropt.problem.display import problem_table
 from rropt.problem.goal import Goal, Maximize, Minimize
-from rropt.problem.html import problem_html
 from rropt.program.cones import CompleteCone, FreeCone, PolyhedralCone, base_cone, cone_rows, simplified
 from rropt.program.extras import Extra, OffDiagonalForm
 from rropt.program.programs import BayesGain, Information, Program, Row
@@ -47,7 +48,7 @@ UNNAMED = "problem"
 
 @checked
 @dataclass(frozen=True, init=False)
-class Problem:
+class Problem(Readable):
     """An objective and constraints.
 
     `goal` is `Maximize(objective)` or `Minimize(objective)`. Inputs come from the objective's prior or from
@@ -232,8 +233,8 @@ class Problem:
 
         return extreme_rays(self.compile())
 
-    def _repr_html_(self) -> str:
-        return problem_html(self)
+    def _tables(self) -> Iterator[Table]:
+        yield problem_table(self)
 
     def warnings(self) -> tuple[str, ...]:
         """Remarks on the declaration before it is solved."""

@@ -14,6 +14,7 @@ from rropt.declare.constraints import Constraint, Floor, LinearConstraint
 from rropt.errors import InputError, UnknownName, suggestion
 from rropt.exact import unit_of
 from rropt.io.content import ByContent
+from rropt.io.tables import Readable
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.program.cones import GraphCone, base_cone, cone_rows
 from rropt.program.entropy_floors import ConcaveFloor
@@ -31,7 +32,7 @@ WHERE = "duals"
 
 
 @dataclass(frozen=True)
-class Multiplier:
+class Multiplier(Readable):
     """The change of the optimum for one unit more of a right-hand side as it was declared: `exact` in the unit of the
     certificate (nats for information), `value` in the objective's. `constraint` says which constraint it is of."""
 

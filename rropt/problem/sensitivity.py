@@ -11,6 +11,7 @@ from rropt.declare.constraint import described
 from rropt.declare.constraints import Constraint, Floor
 from rropt.errors import InputError
 from rropt.exact import Interval, float_down, float_up, rational
+from rropt.io.tables import Readable
 from rropt.io.types import Number
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.privacy import Level, declared_number
@@ -32,7 +33,7 @@ FIELDS = "epsilon", "delta", "rhs", "at_least", "at_most", "number"
 
 
 @dataclass(frozen=True)
-class Sensitivity:
+class Sensitivity(Readable):
     """The change of the optimum with one number of one constraint: `slope`, in the objective's unit for one unit of
     the number, at its value `at`.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -16,9 +17,10 @@ from rropt.exact import Interval, float_down, float_up
 from rropt.io.arguments import checked
 from rropt.io.content import ByContent
 from rropt.io.files import JSON, read_text, write_whole
+from rropt.io.tables import Table
 from rropt.mechanisms.mechanism import Mechanism
+from rropt.problem.display import solution_tables
 from rropt.problem.duals import Duals, Proven, duals
-from rropt.problem.html import solution_html
 from rropt.problem.saved import from_dict, to_dict
 from rropt.problem.sensitivity import Sensitivity, sensitivities
 from rropt.program.cones import CompleteCone
@@ -164,8 +166,14 @@ class Solution(ByContent):
             raise InputError("the solution has no mechanism with two outputs", "plot_plane", "use plot()")
         return plane_picture(self, mechanism, float(cone.level.ratio.lower), ax)
 
+    def _tables(self) -> Iterator[Table]:
+        return solution_tables(self)
+
+    def _remarks(self) -> Iterator[str]:
+        yield from (f"note: {warning}" for warning in self.warnings)
+
     def _repr_html_(self) -> str:
-        return solution_html(self)
+        return super()._repr_html_() + ("" if self.mechanism is None else self.mechanism._repr_html_())
 
     def __repr__(self) -> str:
         parts = [f"status={self.status!r}", f"value={self.value!r}", f"bound={self.bound!r}", f"gap={self.gap!r}"]

@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from rropt.errors import Unreadable, WrongType
-from rropt.exact import Interval, rational_text
+from rropt.exact import Interval, rational_text, shown
 from rropt.io.arguments import checked
 from rropt.io.content import ByContent
 from rropt.io.files import JSON, read_text, write_whole
+from rropt.io.tables import Table, told
 from rropt.mechanisms.columns import exact_rows
 from rropt.mechanisms.grouped import GroupedMechanism, grouped_from_file
 from rropt.mechanisms.mechanism import Mechanism, mechanism_of_columns
@@ -76,6 +78,16 @@ class Certificate(ByContent):
     def of_infeasibility(cls, program: Program, proof: Proof) -> Certificate:
         """No mechanism satisfies `program`."""
         return cls(_document(program, proof, None, None, None))
+
+    def _tables(self) -> Iterator[Table]:
+        stated, found = self.document["problem"], self.document.get("mechanism")
+        rows = [("claim", "no mechanism exists" if found is None else f"{stated['sense']} {stated['utility']['kind']}")]
+        if found is not None:
+            up = stated["sense"] == "maximize"
+            bound = shown(Fraction(self.document["bound"]), 12, up)
+            rows.append(("bound", f"{'at most' if up else 'at least'} {bound}"))
+        rows += [("inputs", told(stated["inputs"])), ("proof", self.document["proof"]["kind"])]
+        yield Table("Certificate", [*rows, ("format version", str(self.document["version"]))])
 
     def differences(self, program: Program) -> list[str]:
         """Where the problem that the certificate states is not `program`, by path; [] where it is. Programs are

@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from rropt.errors import InputError, NotWritten, OutOfRange, UnknownName, Unreadable, WrongType
+from rropt.errors import InputError, NotWritten, OutOfRange, UnknownName, Unreadable, WrongType, counted
 from rropt.exact import declared_text, exp_enclosure, rational, shown
 from rropt.io.content import ByContent
+from rropt.io.tables import MOST, Table, further
 from rropt.io.types import Number
 from rropt.release.accountant import Entry, read_entries
 from rropt.release.previous_releases import why_infinite
@@ -142,6 +144,40 @@ class Account(ByContent):
                 for entry, epsilon in zip(self.entries, self._epsilons(), strict=True)
             ],
         }
+
+    def _tables(self) -> Iterator[Table]:
+        told = self.to_dict()
+        heads = ["time", "data", "columns", "population", "epsilon", "state", "guarantee"]
+        rows = []
+        for one in told["draws"][-MOST:]:
+            names = ", ".join(name for column in one["columns"] for name in column["columns"])
+            each = [(", ".join(column["columns"]), column.get("guarantee", "")) for column in one["columns"]]
+            several = len({guarantee for _, guarantee in each}) > 1
+            lines = dict.fromkeys(f"{name}: {guarantee}" if several else guarantee for name, guarantee in each)
+            cells = (one["time"], one["data"], names, one["population"], one["epsilon"], one["state"])
+            rows.append([*cells, "\n".join(lines)])
+        if rows:
+            yield Table("Releases", rows, heads, (4,))
+        of = "" if self.ceiling is None or self.delta is not None else f" of {told['ceiling']}"
+        spent = [(f"population {name}", f"epsilon {epsilon}") for name, epsilon in told["populations"].items()]
+        spent.append((f"each {self.unit}", f"epsilon {told['spent']}{of}"))
+        if self.approximate.delta or self.delta is not None:
+            of = "" if self.delta is None else f" of {told['ceiling']} and {told['delta']}"
+            approximate = told["approximate"]
+            level = f"epsilon {approximate['epsilon']}, delta {approximate['delta']}{of}"
+            spent.append(("as approximate LDP", level))
+        change = "without limit" if self.most.odds is None else f"by a factor of at most {told['odds']}"
+        spent.append((f"odds between two values of a {self.unit}", f"change {change}"))
+        yield Table("Spent", spent)
+
+    def _remarks(self) -> Iterator[str]:
+        yield from further(len(self.entries), "earlier releases")
+        yield from (f"infinite: {why}" for why in self.infinite)
+        told = [[str(column.get("guarantee")) for column in one.content["columns"]] for one in self.entries]
+        robust = sum(any("robust LDP" in guarantee for guarantee in each) for each in told)
+        if robust:
+            holds = "it holds" if robust == 1 else "each holds"
+            yield f"{counted(robust, 'releases')} with robust LDP: {holds} for one release alone and does not add up"
 
     def _epsilons(self) -> list[str]:
         """What each draw adds for its people: answers that an earlier draw gave add nothing."""

@@ -15,6 +15,7 @@ from typing import Any, Literal
 from rropt.errors import InputError, Unreadable
 from rropt.io.files import folders, named_path
 from rropt.io.processes import checked_workers, spread
+from rropt.io.tables import Readable
 from rropt.release import accountant as accountants
 from rropt.release.plans.plan import Release
 from rropt.release.run import FileRelease
@@ -41,7 +42,7 @@ class FileOutcome:
 
 
 @dataclass(frozen=True)
-class FolderReleased:
+class FolderReleased(Readable):
     """The results of a folder's files, in the order of their names; `output` is the folder of the releases."""
 
     output: Path

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rropt.errors import Conflict, InputError, NotWritten, Refused, counted
-from rropt.exact import float_up
+from rropt.exact import float_up, shown
 from rropt.io.content import ByContent
 from rropt.io.files import (
     folders,
@@ -23,13 +23,14 @@ from rropt.io.files import (
     usual_mode,
     write_whole,
 )
+from rropt.io.tables import Table
 from rropt.mechanisms.sampling.sources import secure_bytes
 from rropt.release.accountant import Entry, PrivacyAccountant, temporary_name
 from rropt.release.memo import Memo
 from rropt.release.plans import manifest as manifests
 from rropt.release.plans.manifest import AS_THEY_ARE, QUOTED, file_sha256, manifest_path, manifest_text, read_manifest
 from rropt.release.plans.odds import epsilon_above, together
-from rropt.release.plans.plan import Release
+from rropt.release.plans.plan import Release, by_stratum
 from rropt.release.plans.privacy import Level, Privacy, privacy_of_stacks
 from rropt.release.plans.provenance import release_digest
 from rropt.release.previous_releases import crossed_people, crossings, names_of, of_others, randomised_before, was
@@ -39,7 +40,7 @@ from rropt.release.storage.tally import Draw
 from rropt.release.tables.batches import Protector
 from rropt.release.tables.cautions import cautions_of_designs
 from rropt.release.tables.formats import SUFFIXES, check_places, open_table
-from rropt.release.tables.scan import look, warn_python
+from rropt.release.tables.scan import Seen, look, warn_python
 
 Monitor = Callable[[int, int | None], None]
 """Called with the rows done and the rows in all (None where that is not known)."""
@@ -58,6 +59,30 @@ class Released(ByContent):
     privacy: Privacy
     notes: tuple[str, ...]
     drawn: bool = True
+
+    def _tables(self) -> Iterator[Table]:
+        document = self.manifest
+        rows = []
+        for level, column in zip(self.privacy.levels, document["columns"], strict=True):
+            named = column.get("designs", {"": column})
+            strata = f", within each {', '.join(level.strata)}" if level.strata else ""
+            # A release of an earlier version has fewer fields.
+            proofs = {one.get("certificate") for one in named.values()}
+            unproved = "; certificate not checked" if "unchecked" in proofs else ""
+            unproved = "; no certificate" if "none" in proofs else unproved
+            plain = f"LDP (epsilon {shown(level.epsilon, 12, up=True)})"
+            words = by_stratum((name, one.get("guarantee", plain)) for name, one in named.items())
+            rows.append((", ".join(level.columns), f"randomised: {words}{strata}{unproved}"))
+        rows.append(("Together", f"plain LDP (epsilon {shown(self.privacy.epsilon, 12, up=True)})"))
+        if document["earlier_draws"]:
+            more = document["epsilon_with_earlier"]
+            rows.append(("With earlier releases", f"epsilon {'infinite' if more is None else f'{more:.12g}'}"))
+        rows.append(("Unchanged", ", ".join(document["unprotected"]) or "no column"))
+        rows += [("Left out", ", ".join(document["dropped"]))] * bool(document["dropped"])
+        yield Table(f"Release of {document['data']}", [*rows, ("Rows", f"{document['rows']:,}")])
+
+    def _remarks(self) -> Iterator[str]:
+        yield from (f"note: {note}" for note in self.notes)
 
     @property
     def accountant(self) -> Place:
@@ -121,12 +146,15 @@ class FileRelease:
                 found = self._finish(accountant, same) or (self._standing(accountant, same) if standing else None)
                 if found is not None:
                     return found
-            crossed, earlier, total = self._count(accountant)
             for path in self.stood:
                 if is_special(path):
                     what = f"cannot write ({'a folder' if path.is_dir() else 'a device or a pipe'} has this name)"
                     raise NotWritten(what, str(path), "choose another name for the output")
-            rows = self._look(crossed, earlier, total)
+            # Values that no design declares are reported first: with them there is no release to count.
+            seen = self._look()
+            crossed, earlier, total = self._count(accountant)
+            designs = cautions_of_designs(self.release, self.privacy, earlier, total)
+            seen.tell(self.warn, self.force, (*self.twice, *crossed, *designs))
             if _state(self.data) != self.before:
                 remedy = "release it when no program writes to it"
                 raise Conflict("it changed while it was read", str(self.data), remedy)
@@ -142,7 +170,7 @@ class FileRelease:
                         self._cost(Privacy(tuple(Level(one.columns, math.inf) for one in self.privacy.levels)))
                         accountant.refuse_above(self.draw)
                         total = math.inf
-                content, temporary = self._begun(accountant, sha256, rows, earlier, total)
+                content, temporary = self._begun(accountant, sha256, seen.rows, earlier, total)
             return self._draw(accountant, content, temporary, self.before)
 
     def _count(self, accountant: PrivacyAccountant) -> tuple[list[str], int, float]:
@@ -177,10 +205,9 @@ class FileRelease:
             self.recorded["infinite"] = self.infinite
         self.draw = Draw.of_event(self.recorded)
 
-    def _look(self, crossed: list[str], earlier: int, total: float) -> int:
-        """Read the whole table once, and show cautions before the draw. Returns the number of rows.
-        Raises InputError for values that cannot be released, and without `force` for what is against it."""
-        seen = look(
+    def _look(self) -> Seen:
+        """Read the whole table once. Raises InputError for values that cannot be released."""
+        return look(
             self.source.batches(),
             self.protector,
             sorted(self.wanted),
@@ -189,9 +216,6 @@ class FileRelease:
             keep=None if self.memo is None else self.memo.tag,
             whole=self.source.rows,
         )
-        designs = cautions_of_designs(self.release, self.privacy, earlier, total)
-        seen.tell(self.warn, self.force, (*self.twice, *crossed, *designs))
-        return seen.rows
 
     # -- what was drawn before -------------------------------------------------------------------------
 

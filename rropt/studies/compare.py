@@ -19,6 +19,7 @@ from rropt.errors import InputError, NoMethod, UnknownName, WrongType, counted, 
 from rropt.exact import rounded, shown
 from rropt.io.arguments import checked
 from rropt.io.content import ByContent
+from rropt.io.tables import Readable, Table
 from rropt.io.types import Number
 from rropt.problem import Problem
 from rropt.program.programs import Sense
@@ -36,6 +37,8 @@ LIMIT = 60.0
 """Default time limit of a method, in seconds."""
 MOST_REPEATS = 1000
 """Most runs of each method and solver: every run is a process of its own."""
+DIGITS = 10
+"""Significant digits of a value and a bound in the table: a line of it fits 80 columns."""
 PROVED = ("certified", "infeasible")
 """Results that are proved."""
 REACHED = Fraction(1, 10**6)
@@ -64,7 +67,7 @@ class Disagreement:
 
 @checked
 @dataclass(frozen=True, repr=False)
-class Comparison(Tables):
+class Comparison(Tables, Readable):
     """The rows of one problem, one for each method and solver, in the order of the methods; `disagreements` is empty if
     all proved intervals intersect."""
 
@@ -79,6 +82,46 @@ class Comparison(Tables):
         solved = sum(row.status in PROVED for row in self.taken)
         parts = [repr(self.problem.name), f"{counted(len(self.rows), 'rows')}", f"{len(self.taken)} taken"]
         return f"Comparison({', '.join(parts)}, {solved} proved, {counted(len(self.disagreements), 'disagreements')})"
+
+    def _tables(self) -> Iterator[Table]:
+        up = self.problem.goal.sense == "maximize"
+        heads = ["method", "status", "value", "bound", "gap", "s", "MB"]
+        rows = [
+            [
+                row.label,
+                row.status,
+                "-" if row.value is None else shown(row.value, DIGITS, not up),
+                "-" if row.bound is None else shown(row.bound, DIGITS, up),
+                "-" if row.gap is None else f"{row.gap:.2g}",
+                "-" if row.seconds is None else f"{row.seconds:.2f}",
+                "-" if row.memory is None else f"{row.memory / 1e6:.0f}",
+            ]
+            for row in self.taken
+        ]
+        yield Table(f"{self.problem.name}: {self.problem.goal.sense} {self.problem.objective.describe()}", rows, heads,
+                    range(2, len(heads)))  # fmt: skip
+        claims = [
+            [
+                row.label,
+                row.solver_status or "-",
+                "-" if row.claimed is None else f"{row.claimed:.9g}",
+                "-" if row.solver_epsilon is None else _level(row.solver_epsilon),
+            ]
+            for row in self.taken
+            if row.claimed is not None or row.solver_epsilon is not None
+        ]
+        if claims:
+            heads = ["method", "solver says", "claims", "epsilon of its matrix"]
+            yield Table("Claims of the solvers, before rropt repaired and proved their results", claims, heads, (2, 3))
+
+    def _remarks(self) -> Iterator[str]:
+        yield from (f"{row.label}: {row.note}" for row in self.taken if row.note)
+        refused = list(dict.fromkeys(row.method for row in self.rows if row.status == "no_method"))
+        if refused:
+            yield f"{counted(len(refused), 'methods')} cannot take this problem (--json says why): {', '.join(refused)}"
+        if self.taken:
+            yield from map(str, self.disagreements)
+            yield "No two methods disagree." if not self.disagreements else "Methods disagree: report this as a defect."
 
     @property
     def taken(self) -> tuple[Measured, ...]:
@@ -114,6 +157,11 @@ class Comparison(Tables):
         ]
 
 
+def _level(epsilon: float) -> str:
+    """In full: what is wrong with it may begin late."""
+    return "infinite" if epsilon == math.inf else repr(epsilon)
+
+
 def _is_solved(row: Measured, bound: Fraction | None) -> bool:
     """Whether a row proves its result, or its matrix reaches the bound of another one."""
     if row.status != "own" or row.attained is None or bound is None:
@@ -137,6 +185,12 @@ class Comparisons(ByContent, Tables):
     def __repr__(self) -> str:
         clashes = counted(len(self.disagreements), "disagreements")
         return f"Comparisons({counted(len(self.by_name), 'problems')}, {clashes})"
+
+    def _tables(self) -> Iterator[Table]:
+        yield from (table for found in self.by_name.values() for table in found._tables())
+
+    def _remarks(self) -> Iterator[str]:
+        yield from (f"{name}: {line}" for name, found in self.by_name.items() for line in found._remarks())
 
     @property
     def disagreements(self) -> tuple[Disagreement, ...]:

@@ -10,13 +10,14 @@ from typing import Any
 from rropt.comparison.claims import Claim, Judged, plain
 from rropt.errors import reason
 from rropt.io.files import write_whole
+from rropt.io.tables import Readable
 from rropt.studies.reports.summary import summarise, was_interrupted
 
 __all__ = ["Entry", "counts", "run"]
 
 
 @dataclass(frozen=True)
-class Entry:
+class Entry(Readable):
     """One claim with its verdict; `judged` is None where its evidence could not be computed, and `failure` says why.
 
     `files` are the certificates that were written, by the names of `Evidence.solutions`.

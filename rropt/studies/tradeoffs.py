@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from rropt.declare.constraints import LDP, ApproximateLDP, AtLeast, AtMost, Constraint
-from rropt.errors import InputError, OutOfRange, shown
-from rropt.exact import declared_text, rational
+from rropt.errors import InputError, OutOfRange, shown as quoted
+from rropt.exact import declared_text, rational, shown
 from rropt.io.arguments import checked
+from rropt.io.tables import Readable, Table
 from rropt.io.types import Number
 from rropt.problem import Goal, Maximize, Minimize, Problem, Solution
 
@@ -27,7 +29,7 @@ MOST_POINTS = 1000
 
 
 @dataclass(frozen=True)
-class LeastEpsilon:
+class LeastEpsilon(Readable):
     """The least level at which the demand can be met lies between `below` (nats, exclusive; 0 where no level was too
     small) and `epsilon`.
 
@@ -118,7 +120,7 @@ def least_epsilon(
 
 
 @dataclass(frozen=True)
-class Frontier:
+class Frontier(Readable):
     """What two objectives allow together, in the order of the levels of the first.
 
     At each of `levels` the first is held to at least, or at most, that number (as its goal says), and the second
@@ -132,17 +134,22 @@ class Frontier:
     levels: tuple[Fraction, ...]
     solutions: tuple[Solution, ...]
 
-    def __repr__(self) -> str:
-        """A line for each level."""
+    def _tables(self) -> Iterator[Table]:
         first, second = self.first.objective.describe(), self.second.objective.describe()
-        limit = "at least" if self.first.sense == "maximize" else "at most"
-        lines = [f"Frontier: {self.second.sense} {second} where {first} is {limit} a level"]
-        for level, solution in zip(self.levels, self.solutions, strict=True):
-            numbers = [
-                f"{name} {number:.9g}" for name in ("value", "bound") if (number := getattr(solution, name)) is not None
-            ]
-            lines.append(f"  {float(level):.6g}: {', '.join([solution.status, *numbers])}")
-        return "\n".join(lines)
+        limit, up = "at least" if self.first.sense == "maximize" else "at most", self.second.sense == "maximize"
+        rows = [
+            (
+                f"{float(level):.6g}",
+                solution.status,
+                "-" if solution.value is None else shown(solution.value, 9, not up),
+                "-" if solution.bound is None else shown(solution.bound, 9, up),
+            )
+            for level, solution in zip(self.levels, self.solutions, strict=True)
+        ]
+        title = f"Frontier: {self.second.sense} {second} where {first} is {limit} a level"
+        yield Table(title, rows, ("level", "status", "value", "bound"), (0, 2, 3))
+
+    __repr__ = Readable.__str__
 
     @property
     def attained(self) -> tuple[tuple[float, float], ...]:
@@ -176,7 +183,7 @@ def frontier(problem: Problem, first: Goal, second: Goal, *, points: int = 9, **
     minimised. `options` are those of `Problem.solve`. Raises InputError, and as `solve`.
     """
     if not 1 <= points <= MOST_POINTS:
-        raise InputError(f"points is {shown(points)}", "frontier", f"ask for 1 to {MOST_POINTS:,}")
+        raise InputError(f"points is {quoted(points)}", "frontier", f"ask for 1 to {MOST_POINTS:,}")
     limit = AtLeast if first.sense == "maximize" else AtMost
     limit(first.objective, 0)
 

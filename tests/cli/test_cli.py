@@ -47,7 +47,7 @@ KEYS = [
     "guarantees",
     "epsilon",
 ]
-KEYS += ["mechanism", "certificate", "verdict"]
+KEYS += ["mechanism", "certificate", "verdict", "warnings"]
 FILES = ["certificate.json", "mechanism.csv", "mechanism.json", "solution.json"]
 
 COUNTS = "counts = { a = 5, b = 3, c = 1 }"
@@ -143,17 +143,20 @@ def test_solve_shows_the_problem_the_result_and_the_verdict(run: Run) -> None:
     for pattern in (
         r"Problem: t\b",
         r"maximize +mutual information",
-        r"prior +3 inputs, counted from 9 people: a 0\.5556, b 0\.3333, c 0\.1111",
+        r"frequencies +a 0\.5556, b 0\.3333, c 0\.1111, counted from 9 people",
+        r"inputs +3: a, b, c",
         r"subject to +LDP at epsilon 1",
         r"privacy +epsilon 1, privacy ratio at most 2\.718281828",
         r"status +certified",
         r"value +0\.\d+ nats",
         r"bound +at most 0\.\d+ nats",
-        r"gap +\S+ nats, \S+ of the bound \(wanted 1e-06\)",
-        r"guarantees +LDP \(epsilon 1\)",
+        r"gap +\S+ nats, \S+ of the bound; target: 1e-06 of the bound",
+        r"guarantee +LDP \(epsilon 1\)",
         r"method +vertices: ",
         r"seconds +\d",
-        r"Q\[input, output\], 3 x \d",
+        r"In plain terms beside k-RR at the same epsilon",
+        r"a 10 % suspicion becomes at most +23\.2 % +23\.2 %",
+        r"Probability of each output \(column\) given each answer \(row\); full shade 0\.\d",
         r"PROVED \(kernel and checker\) optimum in \[",
         *(rf"(?m)^wrote o[/\\]{name}$" for name in FILES),
     ):
@@ -783,7 +786,7 @@ def test_a_pipe_sees_nothing_of_the_bar(run: Run) -> None:
 def shaded_rows(text: str) -> list[str]:
     """The lines of the heat map of inputs a, b and c, escapes taken out."""
     plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)
-    return re.findall(r"(?m)^[abc] +(.*?)\r?$", plain.partition("Q[input")[2])
+    return re.findall(r"(?m)^[abc] +(.*?)\r?$", plain.partition("Probability of each output")[2])
 
 
 @needs_terminal
@@ -825,14 +828,35 @@ def test_a_width_of_nothing_means_unknown(run: Run, monkeypatch: pytest.MonkeyPa
     assert "certified" in run("solve", write(toml())).out
 
 
-def test_forty_columns_keep_every_number_whole(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "40")
-    ran = run("solve", write(toml()), "--out", "o")
-    assert ran.status == 0
+@needs_terminal
+def test_forty_columns_keep_every_number_whole() -> None:
+    write(toml())
+    shown = on_terminal("solve", "t.toml", "--out", "o", both=True, COLUMNS="40", NO_COLOR="1").shown
+    plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown)
     kept = solution("o")
-    assert re.search(rf"value +{re.escape(terminal.number(kept['value'])[:9])}\d+ nats", ran.out)
-    assert max(len(line) for line in ran.out.splitlines() if not line.startswith("wrote")) <= 40
-    assert len(shaded_rows(ran.out)) == 3
+    assert re.search(rf"value +{re.escape(terminal.number(kept['value'])[:9])}\d+", plain)
+    lines = plain.partition("Problem: t")[2].splitlines()
+    assert max(len(line) for line in lines if not line.startswith("wrote")) <= 40
+    assert len(shaded_rows(shown)) == 3
+
+
+def test_a_pipe_gets_every_row_in_one_line(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever COLUMNS says: what a program reads is not folded."""
+    text = toml("counts = { " + ", ".join(f"category_{x} = {x + 1}" for x in range(9)) + " }")
+    wide = run("solve", write(text), "--out", "o").out
+    monkeypatch.setenv("COLUMNS", "30")
+    assert run("solve", "t.toml", "--out", "p").out.split("Result")[0] == wide.split("Result")[0]
+    assert re.search(r"(?m)^inputs +9: category_0, .*, category_8$", wide)
+    assert re.search(r"(?m)^method +vertices: .+ suffice$", wide)
+
+
+def test_a_shell_can_complete_commands(run: Run) -> None:
+    """As the script of `rropt --show-completion` asks."""
+    asked = {"_RROPT_COMPLETE": "complete_bash", "COMP_WORDS": "rropt so", "COMP_CWORD": "1"}
+    done = subprocess.run(
+        [sys.executable, "-m", "rropt"], env=os.environ | asked, capture_output=True, text=True, check=False
+    )
+    assert (done.stdout.split(), done.stderr) == (["solve"], "")
 
 
 @pytest.mark.parametrize(("width", "k"), [(40, 18), (80, 40)])
@@ -1052,3 +1076,42 @@ def test_the_readme_says_what_is_so(checkout: Path, tmp_path: Path, run: Run, mo
     assert sum(" 95 % interval " in line for line in rest) == 4
     assert any(line.startswith("PROVED optimum in [") for line in rest)
     assert (folder / "education.cert.json").is_file()
+
+
+# -- what reads well --------------------------------------------------------------------------------------------------
+
+
+@needs_terminal
+def test_a_verdict_has_a_colour_on_a_terminal_only(run: Run) -> None:
+    write(toml())
+    assert run("solve", "t.toml", "--out", "o").status == 0
+    text = Path("o/certificate.json").read_text(encoding="utf-8")
+    Path("bad.json").write_text(text.replace('"kind":"ldp"', '"kind":"x"', 1).replace('"bound":"', '"bound":"-9'))
+    for name, word, colour in (("o", "PROVED", "32"), ("bad.json", "REFUTED|UNREADABLE", "31")):
+        shown = on_terminal("check", name, both=True).shown
+        assert re.search(rf"\x1b\[[0-9;]*{colour}m({word})", shown)
+        assert not re.search(rf"\x1b\[[0-9;]*{colour}m", on_terminal("check", name, both=True, NO_COLOR="1").shown)
+        assert "\x1b" not in run("check", name).out
+
+
+def test_values_that_are_not_declared_are_reported_before_earlier_releases(run: Run) -> None:
+    """A wrong column is the first fault of a command: what the accountant says of it helps nobody."""
+    write("x\n" + "a\nb\nc\n" * 40, "p.csv")
+    assert run("solve", write(toml()), "--out", "o").status == 0
+    assert run("apply", "o", "p.csv", "--column", "x").status == 0
+    write("x\n" + "a\nb\nz\n" * 40, "p.csv")
+    ran = run("apply", "o", "p.csv", "--column", "x", "-o", "again.csv")
+    assert ran.status == 2
+    assert "'z'" in ran.err
+    assert "epsilon" not in ran.err
+    assert ran.err.count("\n") == 1
+
+
+def test_compare_says_in_one_line_who_refused(run: Run) -> None:
+    ran = run("compare", write(toml()), "--methods", "vertices,linear,identity,capacity", "--time-limit", "20")
+    assert ran.status == 0
+    (line,) = [line for line in ran.out.splitlines() if "cannot take this problem" in line]
+    assert line == "3 methods cannot take this problem (--json says why): linear, identity, capacity"
+    assert re.search(r"(?m)^vertices +certified +0\.", ran.out)
+    assert max(len(line) for line in ran.out.splitlines()) <= 80
+    assert "No two methods disagree." in ran.out

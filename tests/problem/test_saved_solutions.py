@@ -13,6 +13,7 @@ from support_cells import problem_of
 
 import rropt as rr
 from rropt import __main__ as cli
+from rropt.exact import shown
 from rropt.problem import Problem, Solution
 
 CASES = [
@@ -176,8 +177,9 @@ def test_html_shows_what_there_is_and_no_label_as_markup(problem: Problem) -> No
         assert any(label in part for part in stated.text)
         assert solution.mechanism is None or label in solved.text
     if solution.value is not None:
-        assert any(repr(solution.value) in part for part in solved.text)
-        assert any(repr(solution.bound) in part for part in solved.text)
+        up = problem.goal.sense == "maximize"
+        assert any(shown(solution.value, 12, not up) in part for part in solved.text)
+        assert any(shown(solution.bound, 12, up) in part for part in solved.text)
 
 
 def test_a_frame_has_the_labels_and_the_matrix() -> None:

@@ -6,6 +6,7 @@ import json
 import math
 import os
 import random
+import re
 import sqlite3
 import subprocess
 import sys
@@ -174,7 +175,7 @@ def test_a_column_that_is_given_away_is_above_every_ceiling(capsys: pytest.Captu
     release_file(data, column("y"), "oy.csv", force=True)
     capsys.readouterr()
     assert cli.main(["accountant", "show", f"{data}.accountant"]) == 0
-    assert "epsilon infinite has been spent on each person\n" in capsys.readouterr().out
+    assert re.search(r"(?m)^each person +epsilon infinite$", capsys.readouterr().out)
 
 
 def test_an_infinite_draw_that_another_accountant_explains_is_said_to_be_one(
@@ -234,8 +235,8 @@ def test_show_tells_every_draw_and_the_odds(capsys: pytest.CaptureFixture[str]) 
     assert cli.main(["accountant", "show", str(ALL)]) == 0
     told = capsys.readouterr().out
     assert "x.csv" in told
-    assert "epsilon 1 of 4 has been spent on each person\n" in told
-    assert "by a factor of 2.71829 at most\n" in told  # e is 2.71828..., rounded up
+    assert re.search(r"(?m)^each person +epsilon 1 of 4$", told)
+    assert "change by a factor of at most 2.71829\n" in told  # e is 2.71828..., rounded up
     assert cli.main(["accountant", "verify", str(ALL)]) == 0
     assert "every hash agrees; 3 lines, 1 draw, spent epsilon 1" in capsys.readouterr().out
     change(ALL, "UPDATE accountant SET line = replace(line, '\"x\"', '\"y\"') WHERE number = 2")
@@ -285,7 +286,7 @@ def test_approximate_ldp_adds_up_as_itself_where_the_accountant_has_a_delta(caps
     refused("epsilon 4, delta 0.1", respondents("z"), column("z", 2))
     release_file(respondents("z"), column("z"), accountant=ALL)
     assert cli.main(["accountant", "show", str(ALL)]) == 0
-    assert "as approximate LDP: epsilon 3, delta 0.14" in capsys.readouterr().out
+    assert re.search(r"(?m)^as approximate LDP +epsilon 3, delta 0\.14", capsys.readouterr().out)
 
 
 @pytest.mark.parametrize("seed", range(3))

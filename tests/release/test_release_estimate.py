@@ -62,7 +62,7 @@ def test_the_command(released: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["estimate", "age.json", "safe.csv", "--column", "age", "--method", "mle", "--level", "0.9"]) == 0
     out, said = capfd.readouterr()
     assert "rropt: note: standard errors and intervals are those of the linear unbiased estimate, not of 'mle'" in said
-    for part in ("Frequencies by mle, 60,000 answers", "90 % from", "middle"):
+    for part in ("Estimated frequencies (maximum likelihood estimator, 60,000 answers)", "90 % from", "middle"):
         assert part in out
 
 

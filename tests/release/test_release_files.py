@@ -799,7 +799,7 @@ def test_a_release_file_from_any_folder(capfd: pytest.CaptureFixture[str]) -> No
     assert (plan.data, plan.output, plan.delimiter) == (Path("p/t.csv"), Path("p/out/o.csv"), ";")
     assert cli.main(["apply", "p/RELEASE.toml", "--force"]) == 0
     out = capfd.readouterr().out
-    for part in ("x ", "s, t", "together", "epsilon infinite", "as they are", "wrote p/out/o.csv"):
+    for part in ("x ", "s, t", "Together", "epsilon infinite", "Unchanged", "wrote p/out/o.csv"):
         assert part in out
     assert Path("p/out/o.csv").read_text(encoding="utf-8") == "x;st;g\nb;f, u;n\nb;m, u;\n"
     assert cli.main(["estimate", "p/RELEASE.toml", "p/out/o.csv", "--column", "x"]) == 0
@@ -857,13 +857,13 @@ def test_apply_shows_what_it_gives_away(capfd: pytest.CaptureFixture[str], solve
     for part in (
         "Release of t.parquet",
         "randomised: LDP (epsilon 1)",
-        "as they are",
+        "Unchanged",
         "id, real, flag, list, nest, kind, when",
-        "rows",
+        "Rows",
         "40",
         "wrote o.parquet",
         "wrote o.parquet.manifest.json",
-        "unpublished",
+        "Do not publish it.",
     ):
         assert part in out
     assert counts_of("o.parquet", "x", load_mechanism(solved)).sum() == 40

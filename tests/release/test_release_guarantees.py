@@ -67,7 +67,7 @@ def test_manifest_and_output_tell_the_guarantee_first(name: str, capsys: pytest.
     plain = "infinite" if column["epsilon"] is None else column["epsilon"]
     assert account["spent"] == plain or 0 <= float(account["spent"]) - plain < 1e-9
     assert cli.main(["accountant", "show", "d.csv.accountant"]) == 0
-    assert ("robust LDP: it holds for each draw alone" in capsys.readouterr().out) == (name == "robust")
+    assert ("robust LDP: it holds for one release alone" in capsys.readouterr().out) == (name == "robust")
 
 
 def test_a_design_for_pairs_is_applied_and_estimated_by_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,8 +16,8 @@ from rropt.declare.constraints import Constraint
 from rropt.declare.objectives import WORDS, Objective, from_keys
 from rropt.model.guarantees import guarantees
 from rropt.model.prior import DataColumn
+from rropt.problem.display import problem_table
 from rropt.studies.reports.descriptions import CONSTRAINTS, goal_sentence, prior_sentence, rule_sentences
-from rropt.studies.reports.terminal import problem_table
 
 PRIOR = rr.Prior.from_counts({"a": 50, "b": 30, "c": 20, "d": 10})
 PEOPLE = dict(zip(PRIOR.labels, PRIOR.weights, strict=True))

@@ -87,4 +87,4 @@ def test_no_point_of_a_curve_beats_a_bound() -> None:
     # Nothing is claimed between two levels but the bound of the first of them.
     assert (points.get_linestyle(), bounds.get_drawstyle()) == ("None", "steps-post")
     assert [float(one) for one in bounds.get_ydata()] == list(curve.bounds)
-    assert repr(curve).count("\n") == len(curve.levels)
+    assert repr(curve).count("\n") == len(curve.levels) + 1  # a title and heads

@@ -15,6 +15,7 @@ from itertools import pairwise
 from rropt.errors import OutOfRange
 from rropt.exact import rounded
 from rropt.io.arguments import checked
+from rropt.io.tables import Readable
 from rropt.io.types import Number
 from rropt.mechanisms.columns import TwoValuedColumn
 from rropt.mechanisms.garbling import AnyMechanism, Garbling, directions, explicit
@@ -24,7 +25,7 @@ from rropt.model.privacy import Level, level_numbers
 
 
 @dataclass(frozen=True)
-class Shortfall:
+class Shortfall(Readable):
     """Why an output is not admissible: its `privacy_ratio` (largest over smallest entry; 1 for an uninformative output)
     and how many different `values` its column has; both wanted: gamma and 2 (1 under perfect secrecy). `missing` is
     the largest share by which an entry differs from these two values; rounding alone makes it tiny, not 0."""
@@ -36,7 +37,7 @@ class Shortfall:
 
 
 @dataclass(frozen=True)
-class Admissibility:
+class Admissibility(Readable):
     """Whether no mechanism of privacy ratio at most `gamma` is more informative; true when there are no `shortfalls` and the
     mechanism's own `privacy_ratio` is not above gamma (`private`)."""
 
@@ -54,7 +55,7 @@ class Admissibility:
 
 
 @dataclass(frozen=True)
-class Improvement:
+class Improvement(Readable):
     """An admissible `mechanism` of privacy ratio gamma that dominates the one `given`: given = mechanism C.
 
     C is `garbling`, exact and verified when the object is made (ArithmeticError otherwise), as are privacy and

@@ -14,6 +14,7 @@ from rropt.comparison.orders.deficiency import DecisionProblem, bracket
 from rropt.comparison.orders.nonnegative import Column, Infeasible, solve_nonnegative
 from rropt.errors import RroptError
 from rropt.io.arguments import checked
+from rropt.io.tables import Readable
 from rropt.mechanisms.garbling import AnyMechanism, Garbling, directions, explicit_pair, merge_proportional
 from rropt.mechanisms.mechanism import Mechanism
 
@@ -22,7 +23,7 @@ WORTH_SEPARATING = Fraction(1, 10**7)
 
 
 @dataclass(frozen=True)
-class Dominance:
+class Dominance(Readable):
     """Whether `a` dominates `b`: b = a C for a garbling C, so a decides as well all that b decides.
 
     True with that `garbling`; false with a `problem` in which b earns more than a by `gap` > 0. The witness is
@@ -49,7 +50,7 @@ class Dominance:
 
 
 @dataclass(frozen=True)
-class Equivalence:
+class Equivalence(Readable):
     """Whether each of two mechanisms dominates the other: `forward` is a over b, `backward` b over a."""
 
     forward: Dominance

@@ -10,6 +10,7 @@ from scipy import sparse
 from rropt.errors import RroptError
 from rropt.exact import Interval
 from rropt.io.arguments import checked
+from rropt.io.tables import Readable
 from rropt.mechanisms.garbling import AnyMechanism, Garbling, Rational, explicit_pair, flint_rows, table
 from rropt.mechanisms.mechanism import GRID, Mechanism, grid_row
 from rropt.solve.engine.lp import LpModel
@@ -37,7 +38,7 @@ class DecisionProblem:
 
 
 @dataclass(frozen=True)
-class Deficiency:
+class Deficiency(Readable):
     """delta(a, b) = min over garblings C of max over inputs of the total variation (half the L1 distance) between
     the rows of a C and of b: 0 exactly when b is a garbling of a.
 

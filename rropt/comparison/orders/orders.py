@@ -14,6 +14,7 @@ from rropt.comparison.orders.simplices import Cover, Point, Simplex, cover
 from rropt.errors import RroptError, counted, positive_integer
 from rropt.exact import Interval, ball, xlogx_ball
 from rropt.io.arguments import checked
+from rropt.io.tables import Readable
 from rropt.mechanisms.garbling import AnyMechanism, explicit_pair, merge_proportional
 from rropt.mechanisms.mechanism import GRID, Mechanism, grid_row
 from rropt.model.prior import Prior
@@ -25,7 +26,7 @@ WORKING_BITS = 128
 
 
 @dataclass(frozen=True)
-class InformationGap:
+class InformationGap(Readable):
     """A witness that b is more informative than a: the variable U that chooses between `distributions` over the k
     inputs (one input drawn from the one that U picks, all equally likely), or, for a single distribution, the input
     itself. `by_a` and `by_b` enclose the information in nats; by_a.upper < by_b.lower."""
@@ -40,7 +41,7 @@ class InformationGap:
 
 
 @dataclass(frozen=True)
-class Ordering:
+class Ordering(Readable):
     """Whether a stands above b in an order: `holds` is True, False or None (undecided), `because` says why.
 
     True rests on `dominance` (Blackwell's order implies both others) or on a proof that cut the simplex of input

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from rropt.errors import OutOfRange
 from rropt.exact import rational
 from rropt.io.arguments import checked
+from rropt.io.tables import Readable
 from rropt.io.types import Number
 from rropt.mechanisms.garbling import AnyMechanism, explicit
 from rropt.model.privacy import PreciseBoundary
@@ -21,7 +22,7 @@ Factor = Fraction | float
 
 
 @dataclass(frozen=True)
-class AttainedRegion:
+class AttainedRegion(Readable):
     """All pairs (p, p*) that some prior distribution, set of inputs and output give, by their Bayes factors.
 
     A prior p in (0, 1) reaches exactly the posteriors whose odds are the prior odds times one of `factors`, or times

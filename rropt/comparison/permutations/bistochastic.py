@@ -14,6 +14,7 @@ import numpy as np
 from rropt.errors import InputError, OutOfRange, counted, positive_integer
 from rropt.exact import rational, rounded
 from rropt.io.counts import Table
+from rropt.io.tables import Readable
 from rropt.io.types import Matrix
 from rropt.mechanisms.controlled_rounding import round_with_margins
 from rropt.mechanisms.garbling import AnyMechanism, explicit
@@ -24,7 +25,7 @@ WHERE = "bistochastic matrix"
 
 
 @dataclass(frozen=True)
-class Bistochastic:
+class Bistochastic(Readable):
     """n x n non-negative integers `numerators` whose rows and columns all sum to `denominator`.
 
     `inputs` and `outputs` label rows and columns; `moved` is the largest change of an entry that rounding the given

@@ -13,6 +13,7 @@ from scipy import sparse
 from rropt.comparison.permutations.matching import Matching, column_sets
 from rropt.comparison.permutations.structured import least_terms
 from rropt.errors import InputError, TooLarge
+from rropt.io.tables import Readable
 from rropt.solve.engine.milp import solve_milp
 
 MOST_PERMUTATIONS = 1000
@@ -100,7 +101,7 @@ def permutations_within(support: np.ndarray, limit: int) -> list[tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Fewest:
+class Fewest(Readable):
     """Exact weights (summing to one) of the permutations found, and the bound on their number that HiGHS claims,
     which is not proved; None where it was not asked."""
 

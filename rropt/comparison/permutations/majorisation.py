@@ -16,6 +16,7 @@ from rropt.errors import InputError, OutOfRange, counted
 from rropt.exact import Interval, common_denominator, enclosure, rational, xlogx_ball
 from rropt.io.arguments import checked
 from rropt.io.counts import Numbers, same_labels
+from rropt.io.tables import Readable
 from rropt.io.types import Counts
 from rropt.mechanisms.garbling import AnyMechanism, explicit
 from rropt.mechanisms.mechanism import Mechanism
@@ -24,7 +25,7 @@ from rropt.model.prior import Prior
 
 
 @dataclass(frozen=True)
-class Majorisation:
+class Majorisation(Readable):
     """An exact bistochastic `matrix` B (n x n) with `after` = B `before`, the product of `transforms`.
 
     A transform (i, j, share) replaces the entries i and j of the vector sorted downwards by themselves with
@@ -115,7 +116,7 @@ def majorisation(before: Counts, after: Counts) -> Majorisation:
 
 
 @dataclass(frozen=True)
-class EntropyChange:
+class EntropyChange(Readable):
     """Entropies in bits, rigorously enclosed: of the inputs, and of the outputs."""
 
     before: Interval

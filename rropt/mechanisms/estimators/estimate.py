@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import scipy
 
-from rropt.errors import InputError, OutOfRange, UnknownName, counted, escaped
+from rropt.errors import InputError, OutOfRange, UnknownName, counted
 from rropt.io.arguments import checked
 from rropt.io.content import ByContent
+from rropt.io.tables import MOST, Table, further
 from rropt.io.types import Number
 
 if TYPE_CHECKING:
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 Kind = Literal["wilson", "wald"]
-SHOWN = 24
-"""Categories that a notebook shows."""
 SMALLER = "its own errors are smaller near 0, and it is biased there"
 """How an estimate in the simplex differs from the unbiased one."""
 
@@ -133,18 +132,20 @@ class Estimate(ByContent):
 
         return estimate_picture(self, truth, level, ax)
 
-    def _repr_html_(self) -> str:
-        """For notebooks: the warnings first, then the estimates with their errors and intervals of 95 %."""
-        said = [f'<p style="color:#b00020"><b>warning: {escaped(line)}</b></p>' for line in self.warnings]
-        rows = [
-            f"<tr><th>{escaped(label)}</th><td>{value:.5f}</td><td>{error:.5f}</td>"
-            f"<td>{low:.5f} to {high:.5f}</td></tr>"
-            for label, value, error, (low, high) in zip(
-                self.categories[:SHOWN], self.values, self.standard_errors, self.intervals(), strict=False
-            )
-        ]
-        more = len(self.categories) - SHOWN
-        notes = [*([f"and {counted(more, 'further categories')}"] if more > 0 else []), *self.notes]
-        head = "<tr><th></th><th>estimate</th><th>standard error</th><th>95 %</th></tr>"
-        said += [f"<table>{head}{''.join(rows)}</table>", *(f"<p>{escaped(line)}</p>" for line in notes)]
-        return f"<div>{''.join(said)}</div>"
+    def _table(self, level: float = 0.95) -> Table:
+        """One row for each category: the estimate, its standard error and its interval."""
+        heads = ["category", "estimate", "standard error", f"{100 * level:g} % from", "to"]
+        numbers = np.column_stack([self.values, self.standard_errors, self.intervals(level)])
+        rows = [[name, *(f"{one:.5f}" for one in row)] for name, row in zip(self.categories, numbers, strict=True)]
+        estimator = {"mle": "maximum likelihood"}.get(self.method, self.method.replace("_", " "))
+        title = f"Estimated frequencies ({estimator} estimator, {counted(self.n, 'answers')})"
+        return Table(title, rows, heads, range(1, len(heads)))
+
+    def _tables(self) -> Iterator[Table]:
+        table = self._table()
+        yield replace(table, rows=table.rows[:MOST])
+
+    def _remarks(self) -> Iterator[str]:
+        yield from (f"warning: {line}" for line in self.warnings)
+        yield from further(len(self.categories), "further categories")
+        yield from (f"note: {line}" for line in self.notes)

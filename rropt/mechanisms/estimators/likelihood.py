@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import scipy
 
+from rropt.io.tables import Readable
+
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 
 RIDGE = 1e-10
@@ -15,7 +17,7 @@ HALVINGS = 40
 
 
 @dataclass(frozen=True, eq=False)
-class MaximumLikelihood:
+class MaximumLikelihood(Readable):
     """`values` (k frequencies), their log-likelihood (up to the constant of the multinomial), and `gap` >= what any
     other frequencies have more than that, both in nats for the whole sample."""
 

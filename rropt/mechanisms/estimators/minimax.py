@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import scipy
 
+from rropt.io.tables import Readable
 from rropt.mechanisms.estimators.linear import LinearEstimator, locally_best
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
@@ -15,7 +16,7 @@ SMALLEST = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class MinimaxEstimator:
+class MinimaxEstimator(Readable):
     """An estimator, `worst_risk` = its largest risk, and `lower` <= the largest risk of every linear unbiased one
     (the least risk at the frequencies `at`), both n times the squared error, in floats."""
 

@@ -45,6 +45,9 @@ class Criterion(ABC):
     def describe(self) -> str:
         """One short phrase."""
 
+    def __str__(self) -> str:
+        return self.describe()
+
     @property
     def declarable(self) -> bool:
         """Whether a problem file can write it: not where it rests on a Python function."""

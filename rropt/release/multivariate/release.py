@@ -16,6 +16,7 @@ from rropt.exact import rational
 from rropt.io.arguments import checked
 from rropt.io.content import ByContent
 from rropt.io.counts import Numbers, in_order, ordered
+from rropt.io.tables import Readable
 from rropt.io.types import Counts, Label, Number
 from rropt.mechanisms.families.bistochastic import beta, entropy_bits
 from rropt.mechanisms.families.chains import inversion
@@ -32,7 +33,7 @@ LARGEST = 160
 
 @checked
 @dataclass(frozen=True, init=False)
-class Attribute:
+class Attribute(Readable):
     """One matrix of a release: an attribute, or a cluster of several that are treated jointly.
 
     `prior` is over its categories; `members` names the attributes (itself where there is one), `parts` gives for each
@@ -147,7 +148,7 @@ class MultiSolution(ByContent):
 
 @checked
 @dataclass(frozen=True, init=False)
-class MultiRelease:
+class MultiRelease(Readable):
     """Several attributes, each through its own bistochastic matrix, with one entropy rate for all of them.
 
     The entropies of the matrices add up to at least `at_least` (beta in [0, 1]) times the sum of log n_j; how the

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from rropt.errors import Duplicate, InputError, Missing, UnknownName, WrongType
 from rropt.io.arguments import checked
+from rropt.io.tables import Readable
 from rropt.mechanisms.garbling import explicit
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.guarantees import guarantees_to_list, privacy_statement
@@ -46,7 +47,7 @@ class Design:
 
 @checked
 @dataclass(frozen=True, init=False)
-class ProtectedColumn:
+class ProtectedColumn(Readable):
     """One column, or several that are perturbed jointly, and the mechanism that protects them.
 
     `columns`: a name, or names whose values together are one input: the mechanism's inputs are then labels "s, u" as
@@ -117,7 +118,7 @@ class ProtectedColumn:
 
 @checked
 @dataclass(frozen=True, init=False)
-class Release:
+class Release(Readable):
     """What happens to the columns of a table: some are protected, some are left out (`drop`), the others
     are released unchanged.
 

@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from rropt.exact import rational_text
+from rropt.io.tables import Readable
 from rropt.model.guarantees import approximate_level
 from rropt.model.privacy.level import Level as Declared, declared_number
 from rropt.program.events import ApproximateBound
@@ -15,7 +16,7 @@ from rropt.release.plans.stack import Stack
 
 
 @dataclass(frozen=True)
-class Level:
+class Level(Readable):
     """The draw for `columns` has at most this `privacy_ratio` (exact; `math.inf` where there is no bound).
 
     `strata`: the columns that choose the mechanism and are public, within whose values alone the privacy ratio holds.
@@ -46,7 +47,7 @@ class Level:
 
 
 @dataclass(frozen=True)
-class Privacy:
+class Privacy(Readable):
     """The levels of a release's columns, one each, and of all together."""
 
     levels: tuple[Level, ...]

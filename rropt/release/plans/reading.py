@@ -10,6 +10,7 @@ from typing import Any
 from rropt.errors import Conflict, InputError, Missing, UnknownName, Unreadable, WrongType
 from rropt.io.arguments import checked
 from rropt.io.files import TOML, read_text
+from rropt.io.tables import Readable
 from rropt.release.plans.plan import ProtectedColumn, Release
 from rropt.release.plans.provenance import load_design
 
@@ -18,7 +19,7 @@ COLUMN_KEYS = ("name", "names", "as", "mechanism", "mechanisms", "by", "null", "
 
 
 @dataclass(frozen=True)
-class ReleaseFile:
+class ReleaseFile(Readable):
     """The content of a release file: the release, and its keys on files (None where they are absent)."""
 
     release: Release

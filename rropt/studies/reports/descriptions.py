@@ -14,8 +14,9 @@ from rropt.model.distributions import ChiSquareSet, EveryDistribution, Joint, Kn
 from rropt.model.guarantees import frequencies
 from rropt.model.prior import DataColumn, Prior
 from rropt.problem import Problem
+from rropt.problem.display import counted_from
 
-__all__ = ["CONSTRAINTS", "counted_from", "goal_sentence", "prior_sentence", "rule_sentences"]
+__all__ = ["CONSTRAINTS", "goal_sentence", "prior_sentence", "rule_sentences"]
 
 
 def _ratio(rule: Any) -> str:
@@ -251,14 +252,6 @@ def prior_sentence(problem: Problem, data: DataColumn | None = None) -> str:
     respondents = "" if prior.declared != "counts" else f", {counted_from(prior, data)}"
     more = "; the most frequent are" if len(prior) > FEW else ":"
     return f"The frequencies of the true answers are given{respondents}{more} {most}."
-
-
-def counted_from(prior: Prior, data: DataColumn | None) -> str:
-    """Where counts come from; those that noise or rounding has changed are not numbers of people."""
-    total = sum(prior.weights)
-    if data is not None and data.public:
-        return f"by counts of {data}, which sum to {total:,}"
-    return f"counted from {counted(total, 'people')}" + ("" if data is None else f" in {data}")
 
 
 def _priors(problem: Problem) -> list[Prior]:

@@ -8,8 +8,11 @@ import numpy as np
 
 from rropt.errors import counted, plain, short_labels
 from rropt.exact import Interval, shown
+from rropt.io.tables import Table
+from rropt.mechanisms.display import as_table
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.guarantees import NO_PRIVACY
+from rropt.problem.plain_terms import plain_terms
 from rropt.prove.assumptions import MEANINGS
 from rropt.prove.gaps import share
 from rropt.studies.reports.descriptions import goal_sentence, prior_sentence, rule_sentences
@@ -44,11 +47,13 @@ p, ul { margin: .5rem 0; } ul { padding-left: 1.2rem; } .soft { color: var(--sof
 .good { color: var(--good); background: var(--good-back); } .bad { color: var(--bad); background: var(--bad-back); }
 .warn { color: var(--warn); background: var(--warn-back); }
 .wide { overflow-x: auto; border: 1px solid var(--line); border-radius: .5rem; padding: .5rem; }
+caption { text-align: left; font-weight: 600; padding: .25rem .6rem; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: .25rem .6rem; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
 span { white-space: nowrap; } th { overflow-wrap: normal; min-width: 6.5rem; }
-.matrix th, .matrix td { min-width: 0; font-size: .8rem; text-align: right; white-space: nowrap; }
-.matrix tbody th { text-align: left; position: sticky; left: 0; background: var(--page); }
+details th, details td { min-width: 0; font-size: .8rem; white-space: nowrap; }
+.number { text-align: right; white-space: nowrap; }
+details tbody th { position: sticky; left: 0; background: var(--page); }
 pre { overflow-x: auto; background: var(--card); border: 1px solid var(--line); border-radius: .5rem; padding: .75rem;
   font-size: .85rem; white-space: pre; overflow-wrap: normal; }
 pre.words { white-space: pre-wrap; overflow-wrap: anywhere; }
@@ -151,18 +156,19 @@ def _proved_sentence(report: Report) -> str:
     value, optimum = found
     up = report.problem.goal.sense == "maximize"
     unit = f"\u00a0{_text(report.units)}" if report.units else ""
-    best, verb = (optimum.upper, "more than") if up else (optimum.lower, "less than")
+    best, verb = (optimum.upper, "more") if up else (optimum.lower, "less")
     own = value.lower if up else value.upper
     gap = shown(optimum.upper - optimum.lower, 2, up=True) + unit
     attained = _nearest(own, optimum.upper - optimum.lower) or shown(own, DIGITS, up=not up)
     # Ends that agree in their digits are one number; rounded outwards they would look like two.
     if f"{float(own):.{DIGITS}g}" == f"{float(best):.{DIGITS}g}":
-        none, end = verb.split()[0] + (f" by over {gap}" if optimum.upper > optimum.lower else ""), ""
+        bound = verb + (f" (within {gap})" if optimum.upper > optimum.lower else "")
     else:
-        none, end = f"{verb} {shown(best, DIGITS, up=up)}{unit}", f" It is optimal to within {gap}."
+        bound = f"{verb} than {shown(best, DIGITS, up=up)}{unit}"
+    what = report.problem.objective.told()
     return (
-        f"The mechanism attains {attained}{unit}, and none with the same properties attains {none}.{end} An "
-        "independent program has checked this."
+        f"This mechanism attains {attained}{unit} ({_text(what)}). No mechanism under the same constraints can attain "
+        f"{bound}. An independent program has checked this."
     )
 
 
@@ -183,7 +189,7 @@ def _problem(report: Report) -> str:
 def _result(report: Report) -> str:
     up = report.problem.goal.sense == "maximize"
     found = report.proved
-    rows = [("reported by the solve", report.status)]
+    rows = [("Solver status", report.status)]
     unit = f" {report.units}" if report.units else ""
 
     def range_of(interval: Interval) -> str:
@@ -215,8 +221,11 @@ def _result(report: Report) -> str:
         )
     rows += [("method", report.method), ("seconds", f"{report.seconds:.2f}")]
     rows += [("note", note) for note in report.notes]
-    body = "".join(f"<tr><th>{name}</th><td>{_text(value)}</td></tr>" for name, value in rows)
-    return f'<h2>The result</h2>\n<div class="wide"><table>{body}</table></div>'
+    tables = [
+        Table("", rows),
+        *(plain_terms(report.problem, report.mechanism) if report.word in ("proved", "not checked") else []),
+    ]
+    return "<h2>The result</h2>\n" + "\n".join(UNIT.sub("\u00a0", table.html(inline=False)) for table in tables)
 
 
 def _mechanism(mechanism: Mechanism) -> str:
@@ -226,13 +235,14 @@ def _mechanism(mechanism: Mechanism) -> str:
         shown = counted(min(rows, LARGEST_MAP), "rows"), counted(min(columns, LARGEST_MAP), "columns")
         cut = f" Shown are the first {' and '.join(shown)}."
     words = (
-        f"Each row is a true answer ({rows}), each column a released one ({columns}); the stronger a cell, the "
-        f"likelier that output. The strongest is {float(mechanism.matrix.max()):.4f}.{cut}"
+        f"Each row is a true answer ({rows}), each column a released one ({columns}). Stronger shading means a higher "
+        f"probability. The largest is {float(mechanism.matrix.max()):.3g}.{cut}"
     )
+    table, _ = as_table(mechanism, 5, LARGEST_MAP, LARGEST_MAP)
     return (
         f'<h2>The mechanism</h2>\n<p>{words}</p>\n<div class="wide">{heat_svg(mechanism)}</div>\n'
-        f'<details><summary>The numbers</summary><div class="wide">{_table(mechanism)}</div>\n'
-        '<p class="soft">Five decimals; the exact integers stand in mechanism.json and the certificate.</p></details>'
+        f"<details><summary>The numbers</summary>{table.html(inline=False)}\n"
+        '<p class="soft">Five decimals; the exact integers are in mechanism.json and in the certificate.</p></details>'
     )
 
 
@@ -275,30 +285,18 @@ def _cell(value: float) -> str:
     return "0" if value == 0 else "1" if value == 1 else f"{value:.2f}".removeprefix("0")
 
 
-def _table(mechanism: Mechanism) -> str:
-    rows, columns = (min(side, LARGEST_MAP) for side in mechanism.matrix.shape)
-    head = "".join(f'<th scope="col">{_text(label)}</th>' for label in mechanism.outputs[:columns])
-    body = "".join(
-        f'<tr><th scope="row">{_text(label)}</th>'
-        + "".join(f"<td>{value:.5f}</td>" for value in row[:columns])
-        + "</tr>"
-        for label, row in zip(mechanism.inputs[:rows], mechanism.matrix, strict=False)
-    )
-    return f'<table class="matrix"><thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>'
-
-
 def _certificate(report: Report) -> str:
     if report.verdict is None:
         return "<h2>The certificate</h2>\n<p>There is none.</p>"
     verdict = report.verdict
     taken = [f"<code>{_text(name)}</code>: {_text(MEANINGS.get(name, ''))}" for name in verdict.assumptions]
-    granted = "The proof assumes nothing."
+    granted = "The proof assumes no mathematical lemma."
     if taken:
-        granted = "The proof assumes:"
+        granted = "The proof relies on:"
     lines = "\n".join(_exact(line) for line in verdict.report().splitlines())
     colour = "words" if verdict.proved else "words bad"
     rest = f"<p>{granted}</p>{_items(taken)}" if verdict.proved else ""
-    unit = ", with informations in nats" if report.units else ""
+    unit = ", with values in nats" if report.units else ""
     return (
         "<h2>The certificate</h2>\n<p>"
         f"The checker's output when this page was written{unit}:</p>\n"

@@ -11,7 +11,8 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import KW_ONLY, dataclass
 from importlib import import_module
@@ -19,10 +20,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rropt.errors import InputError, NotInstalled, NotWritten, WrongType, counted
+from rropt.exact import shown
 from rropt.io.arguments import checked
 from rropt.io.content import ByContent
 from rropt.io.files import check_writable, remove_result, write_whole
 from rropt.io.processes import checked_workers, environment, spread
+from rropt.io.tables import MOST, Table, further
 from rropt.io.types import Number
 from rropt.problem import Problem
 from rropt.release.plans.manifest import file_sha256
@@ -37,6 +40,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Swept", "sweep"]
 
+SHOWN = ("status", "value", "bound", "gap", "units", "method")
+"""Results that are shown of a sweep over problems."""
 GIVEN = "given_"
 """Before the name of an axis whose name is that of a result."""
 Report = Callable[[int, int, int], None]
@@ -64,6 +69,20 @@ class Swept(ByContent):
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    def _tables(self) -> Iterator[Table]:
+        known = rows.columns(self.rows)
+        names = [*self.axes, *(name for name in (SHOWN if "status" in known else known) if name not in self.axes)]
+        body = [[_cell(name, row) for name in names] for row in self.rows[:MOST]]
+        right = [at for at, name in enumerate(names) if name not in ("status", "units", "method")]
+        yield Table("", body, [name.replace("_", " ") for name in names], right)
+
+    def _remarks(self) -> Iterator[str]:
+        yield from further(len(self.rows), "more rows")
+        states = Counter(str(row["status"]).replace("_", " ") for row in self.rows if "status" in row)
+        words = ", ".join(f"{number} {state}" for state, number in states.items())
+        earlier = f"; {self.resumed} of them from the journal" if self.resumed else ""
+        yield f"{counted(self.points, 'points')}{f': {words}' if words else ''}{earlier}"
 
     def column(self, name: str) -> list[Any]:
         """The cells of one column, None where a row has none. Raises InputError for a column that no row has."""
@@ -95,6 +114,16 @@ class Swept(ByContent):
         except ImportError:
             raise NotInstalled("the package pandas is not installed", "to_frame", "pip install pandas") from None
         return pandas.DataFrame(list(self.rows), columns=rows.columns(self.rows))
+
+
+def _cell(name: str, row: Mapping[str, Any]) -> str:
+    """A cell as it is shown: value and bound are rounded away from each other, so that both are true."""
+    value, bound = row.get("value"), row.get("bound")
+    if name in ("value", "bound") and isinstance(value, float) and isinstance(bound, float):
+        return shown(value if name == "value" else bound, 12, up=(name == "bound") == (value <= bound))
+    if name == "gap" and isinstance(row.get(name), float):
+        return f"{row[name]:.2g}"
+    return "-" if row.get(name) is None else str(row[name])
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,115 @@
+"""What a design means in plain terms, beside k-ary randomised response at the same epsilon."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import scipy
+from flint import arb
+
+from rropt.declare.constraints import LDP, RLDP, MaximalRLDP
+from rropt.errors import InputError, counted
+from rropt.exact import Interval, enclosure, shown, xlogx_ball
+from rropt.io.tables import Table
+from rropt.mechanisms.families.randomized_response import RandomizedResponse
+from rropt.mechanisms.mechanism import Mechanism
+from rropt.mechanisms.precision import variances
+from rropt.model.prior import Prior
+
+if TYPE_CHECKING:
+    from rropt.problem.declared import Problem
+
+SUSPICION = Fraction(1, 10)
+LEVEL = 0.95
+RESPONDENTS = 1000
+"""Answers for which a margin of error is said where no records were counted."""
+LARGEST = 128
+"""Inputs up to which a design is compared with k-RR: what that takes grows with the cube of them."""
+
+
+def worst_posterior(ratio: Fraction | float, suspicion: Fraction = SUSPICION) -> Fraction:
+    """The largest probability of a property of the true answer after the output was seen, where it was `suspicion`
+    before, and entries of a column have a ratio of at most `ratio`.
+
+    Proof. An output has the probability a, a mean of the entries of its column, where the property holds, and b, a mean
+    of others of them, where it does not: a <= ratio b. By Bayes' rule the posterior is p a / (p a + (1 - p) b), which
+    grows in a / b. It is attained by a property that has the likeliest input only, and whose absence the least likely
+    one only.
+    """
+    if isinstance(ratio, float):
+        return Fraction(suspicion > 0)
+    return suspicion * ratio / (suspicion * ratio + 1 - suspicion)
+
+
+def entropy(prior: Prior) -> Interval:
+    """The entropy of a prior in nats, enclosed."""
+    total = sum(prior.weights)
+    return enclosure(lambda: -sum((xlogx_ball(weight, total) for weight in prior.weights), arb(0)))
+
+
+def entropy_kept(mechanism: Mechanism, prior: Prior) -> Fraction | None:
+    """The share of the entropy of the true answers that is mutual information with the outputs, rounded down; None
+    where the answers have none."""
+    whole = entropy(prior)
+    return None if whole.upper <= 0 else mechanism.mutual_information(prior).lower / whole.upper
+
+
+def margin_of_error(mechanism: Mechanism, n: int) -> float | None:
+    """Half the width of a 95 % interval of an estimated share from n answers, of the category and at the frequencies
+    where it is largest; None where the shares cannot be estimated."""
+    try:
+        variance = float(variances(mechanism).max())
+    except InputError:
+        return None
+    return -float(scipy.special.ndtri((1 - LEVEL) / 2)) * math.sqrt(variance / n)
+
+
+@dataclass(frozen=True)
+class _Terms:
+    """The figures of one design."""
+
+    kept: Fraction | None
+    posterior: Fraction | None
+    margin: float | None
+
+    @classmethod
+    def of(cls, mechanism: Mechanism, prior: Prior | None, n: int) -> _Terms:
+        ratio = mechanism.privacy_ratio
+        kept = None if prior is None else entropy_kept(mechanism, prior)
+        return cls(kept, None if isinstance(ratio, float) else worst_posterior(ratio), margin_of_error(mechanism, n))
+
+
+def plain_terms(problem: Problem, mechanism: Mechanism | None) -> Iterator[Table]:
+    """A table of what a design keeps, reveals and allows to estimate; none for large designs."""
+    if mechanism is None or max(mechanism.shape) > LARGEST:
+        return
+    prior = problem.objective.prior
+    n = sum(prior.weights) if prior is not None and prior.declared == "counts" else RESPONDENTS
+    designs, heads = [_Terms.of(mechanism, prior, n)], ["", "this design"]
+    # Another guarantee is not kept by k-RR at the same number, and no ground for a comparison.
+    for rule in problem.constraints:
+        if isinstance(rule, LDP) and not rule.population and not rule.properties:
+            own = RandomizedResponse(mechanism.inputs, epsilon=rule.epsilon, gamma=rule.gamma)
+            designs.append(_Terms.of(own.mechanism, prior, n))
+            heads.append("k-RR")
+            break
+    rows = []
+    if designs[0].kept is not None:
+        kept = [f"{shown(100 * (one.kept or 0), 3, up=False)} %" for one in designs]
+        rows.append(("entropy of the answers kept, at least", *kept))
+    suspicion = f"a {float(100 * SUSPICION):g} % suspicion"
+    if designs[0].posterior is not None:
+        most = [f"{shown(100 * (one.posterior or 0), 3, up=True)} %" for one in designs]
+        rows.append((f"{suspicion} becomes at most", *most))
+    for rule in problem.constraints:
+        if isinstance(rule, RLDP | MaximalRLDP):
+            most = [f"{shown(100 * worst_posterior(rule.level.ratio.upper), 3, up=True)} %"]
+            rows.append((f"{suspicion} of a sensitive value: at most", *most, *[""] * (len(designs) - 1)))
+    margins = ["no estimate" if one.margin is None else f"{100 * one.margin:.2g} points" for one in designs]
+    rows.append((f"margin of error, {counted(n, 'answers')} (95 %)", *margins))
+    beside = " beside k-RR at the same epsilon" if designs[1:] else ""
+    yield Table(f"In plain terms{beside}", rows, heads, right=range(1, len(heads)))

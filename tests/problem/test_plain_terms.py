@@ -1,0 +1,147 @@
+"""The figures in plain terms, against their definitions."""
+
+import math
+import random
+from fractions import Fraction as F
+from itertools import combinations
+
+import pytest
+
+import rropt as rr
+from rropt.estimation import sample_size
+from rropt.mechanisms.mechanism import Mechanism
+from rropt.problem.plain_terms import entropy, entropy_kept, margin_of_error, plain_terms, worst_posterior
+
+
+def random_mechanism(seed: int, k: int = 4) -> Mechanism:
+    rng = random.Random(seed)
+    rows = [[rng.randint(1, 9) for _ in range(k)] for _ in range(k)]
+    return Mechanism.from_rationals([[F(one, sum(row)) for one in row] for row in rows])
+
+
+def posterior(mechanism: Mechanism, prior: list[F], members: tuple[int, ...], y: int) -> F:
+    """Bayes' rule, written out."""
+    column = mechanism.column(y)
+    joint = [share * entry for share, entry in zip(prior, column, strict=True)]
+    return sum((joint[x] for x in members), F(0)) / sum(joint)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_no_output_makes_a_suspicion_larger_than_is_said(seed: int) -> None:
+    """For every property of the answers, whatever the frequencies inside and outside of it; exact."""
+    mechanism, rng = random_mechanism(seed), random.Random(seed)
+    k, suspicion = len(mechanism.inputs), F(rng.randint(1, 99), 100)
+    most = worst_posterior(mechanism.privacy_ratio, suspicion)
+    for size in range(1, k):
+        for members in combinations(range(k), size):
+            weights = [F(rng.randint(1, 20)) for _ in range(k)]
+            inside = sum(weights[x] for x in members)
+            outside = sum(weights) - inside
+            prior = [
+                suspicion * weight / inside if x in members else (1 - suspicion) * weight / outside
+                for x, weight in enumerate(weights)
+            ]
+            assert all(posterior(mechanism, prior, members, y) <= most for y in range(k))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_some_output_makes_it_as_large_as_is_said(seed: int) -> None:
+    mechanism, suspicion = random_mechanism(seed), F(1, 10)
+    k, found = len(mechanism.inputs), F(0)
+    for y in range(k):
+        for x in range(k):
+            for z in set(range(k)) - {x}:
+                prior = [suspicion if at == x else 1 - suspicion if at == z else F(0) for at in range(k)]
+                found = max(found, posterior(mechanism, prior, (x,), y))
+    assert found == worst_posterior(mechanism.privacy_ratio, suspicion)
+
+
+def test_an_infinite_ratio_leaves_no_doubt() -> None:
+    assert (worst_posterior(math.inf), worst_posterior(math.inf, F(0)), worst_posterior(F(1))) == (1, 0, F(1, 10))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_entropy_that_is_said_to_be_kept_is_kept(seed: int) -> None:
+    """Against sums of logarithms; never above them."""
+    mechanism, counts = random_mechanism(seed), [5, 3, 1, 7]
+    prior = rr.Prior.from_counts(counts, labels=mechanism.inputs)
+    shares = [F(count, sum(counts)) for count in counts]
+    out = [sum((share * row for share, row in zip(shares, mechanism.column(y), strict=True)), F(0)) for y in range(4)]
+    whole = -math.fsum(float(share) * math.log(share) for share in shares)
+    told = math.fsum(
+        float(share * mechanism.entry(x, y)) * math.log(mechanism.entry(x, y) / out[y])
+        for x, share in enumerate(shares)
+        for y in range(4)
+    )
+    kept = entropy_kept(mechanism, prior)
+    assert float(entropy(prior)) == pytest.approx(whole, rel=1e-12)
+    assert kept is not None
+    assert float(kept) == pytest.approx(told / whole, rel=1e-9)
+    assert kept <= mechanism.mutual_information(prior).upper / entropy(prior).lower
+
+
+def test_nobody_keeps_what_is_not_there() -> None:
+    """All answers alike have no entropy."""
+    prior = rr.Prior.from_counts({"a": 5, "b": 0})
+    assert entropy_kept(rr.RandomizedResponse(["a", "b"], epsilon=1).mechanism, prior) is None
+
+
+@pytest.mark.parametrize("n", [50, 1000, 32561])
+def test_so_many_answers_have_the_margin_that_is_said(n: int) -> None:
+    """The inverse of `sample_size`: with n answers the margin is reached, with a twentieth less it is not."""
+    mechanism = rr.RandomizedResponse(["a", "b", "c"], epsilon=1).mechanism
+    margin = margin_of_error(mechanism, n)
+    assert margin is not None
+    assert sample_size(mechanism, margin) in (n - 1, n, n + 1)
+
+
+def test_the_margin_of_a_yes_no_question_is_that_of_warner() -> None:
+    """Warner's variance: the sampling of the answers, and of the coins; at gamma 3 the truth is told in 3 of 4."""
+    margin = margin_of_error(rr.RandomizedResponse(["yes", "no"], gamma=3).mechanism, 1000)
+    noise = F(3, 4) * F(1, 4) / (2 * F(3, 4) - 1) ** 2
+    assert margin == pytest.approx(1.959964 * math.sqrt((F(1, 4) + noise) / 1000), rel=1e-6)
+
+
+def cells(problem: rr.Problem, mechanism: Mechanism) -> dict[str, list[str]]:
+    (table,) = plain_terms(problem, mechanism)
+    return {row[0]: list(row[1:]) for row in table.rows}
+
+
+def test_numbers_are_rounded_to_the_safe_side() -> None:
+    """A suspicion up, what is kept down, as written."""
+    prior = rr.Prior.from_counts({"a": 50, "b": 30, "c": 20})
+    for epsilon in ("0.1", "0.7", 1, 2, "3.3"):
+        design = rr.RandomizedResponse(prior.labels, epsilon=epsilon).mechanism
+        found = cells(rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.LDP(epsilon)]), design)
+        most = F(found["a 10 % suspicion becomes at most"][0].removesuffix(" %")) / 100
+        kept = F(found["entropy of the answers kept, at least"][0].removesuffix(" %")) / 100
+        assert worst_posterior(design.privacy_ratio) <= most < worst_posterior(design.privacy_ratio) * F(102, 100)
+        assert entropy_kept(design, prior) * F(98, 100) < kept <= entropy_kept(design, prior)
+
+
+def test_k_rr_beside_itself_has_its_own_figures() -> None:
+    prior = rr.Prior.from_counts({"a": 50, "b": 30, "c": 20})
+    problem = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.LDP(1)])
+    for own, other in cells(problem, rr.RandomizedResponse(prior.labels, epsilon=1).mechanism).values():
+        assert own == other
+
+
+def test_a_design_is_compared_with_k_rr_only_where_plain_ldp_was_asked_for() -> None:
+    """Of robust LDP the suspicion of a sensitive value is bounded at the declared level, whatever plain LDP is."""
+    pairs = rr.Pairs(["ill", "well"], ["young", "old"])
+    prior = rr.Prior.from_counts([[5, 9], [50, 36]], pairs=pairs)
+    problem = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.MaximalRLDP(1, groups=pairs)])
+    mechanism = problem.solve().mechanism
+    assert mechanism is not None
+    found = cells(problem, mechanism)
+    ratio = rr.LDP(1).level.ratio.upper
+    told = F(found["a 10 % suspicion of a sensitive value: at most"][0].removesuffix(" %")) / 100
+    assert worst_posterior(ratio) <= told < F(102, 100) * worst_posterior(ratio)
+    assert all(len(row) == 1 for row in found.values())
+
+
+def test_a_design_that_identifies_nothing_has_no_margin() -> None:
+    mechanism = Mechanism.from_rationals([[F(1, 2), F(1, 2)], [F(1, 2), F(1, 2)]])
+    assert margin_of_error(mechanism, 1000) is None
+    problem = rr.Problem(rr.Minimize(rr.MinimaxRisk(rr.Prior.uniform(mechanism.inputs))), [rr.LDP(1)])
+    assert cells(problem, mechanism)["margin of error, 1,000 answers (95 %)"][0] == "no estimate"
