@@ -28,7 +28,7 @@ from itertools import permutations
 
 from flint import fmpz, fmpz_poly
 
-from rropt.errors import InputError, counted, positive_integer
+from rropt.errors import TooLarge, counted, positive_integer
 from rropt.exact import dyadic_down, over_one
 from rropt.io.arguments import checked
 from rropt.io.types import Number
@@ -75,7 +75,7 @@ def shuffled_delta(mechanism: AnyMechanism, respondents: int, epsilon: Number) -
                 alone += max(p - factor * q, Fraction(0))
         pairs.add((alone, both, tuple(sorted(values.items()))))
     if len(pairs) > MOST_PAIRS:
-        raise InputError(f"it has {counted(len(pairs), 'pairs of inputs')}", "shuffled_delta", "merge categories")
+        raise TooLarge(f"it has {counted(len(pairs), 'pairs of inputs')}", "shuffled_delta", "merge categories")
     # Without the others' answers the delta is `both`.
     return max((min(alone + _mean(values, respondents), both) for alone, both, values in pairs), default=Fraction(0))
 

@@ -130,7 +130,7 @@ class Sum(Objective):
             if not weight:
                 raise OutOfRange("a weight is 0", "Sum", f"leave {one.kind} out")
             if one.units == "bits":
-                raise InputError(f"{one.kind} is in bits", "Sum", 'declare it with units="nats"')
+                raise Conflict(f"{one.kind} is in bits", "Sum", 'declare it with units="nats"')
             inner = one.terms if isinstance(one, Sum) else [(Fraction(1), one)]
             found += [(weight * own, part) for own, part in inner]
         if not found:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rropt.disclosure.quasi_identifiers import QuasiIdentifierTable
-from rropt.errors import InputError, Missing, UnknownName, Unreadable, counted
+from rropt.errors import Missing, TooLarge, UnknownName, Unreadable, counted
 from rropt.mechanisms.garbling import explicit
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
@@ -44,7 +44,7 @@ class Channel:
             self._shape[at] = part.shape[1]
         side = max(math.prod(part.shape[end] for part in parts) for end in (0, 1))
         if side > LARGEST_SIDE:
-            raise InputError(
+            raise TooLarge(
                 f"{counted(side, 'joint categories')} are perturbed", "mechanisms", f"at most {LARGEST_SIDE:,}"
             )
         self.matrix: FloatArray = reduce(lambda one, other: np.asarray(np.kron(one, other)), parts)

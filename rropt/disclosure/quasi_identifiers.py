@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from rropt.errors import Conflict, InputError, Missing, OutOfRange, UnknownName, WrongType, counted, shown
+from rropt.errors import Conflict, Missing, OutOfRange, UnknownName, WrongType, counted, shown
 from rropt.io.arguments import checked
 from rropt.io.content import ByContent
 from rropt.io.count_records import count_records, label_order
@@ -72,9 +72,7 @@ class QuasiIdentifierTable(ByContent):
             if mask.shape != shape or mask.dtype != np.bool_:
                 raise WrongType("possible is not an array of truth values", "key table", f"its shape must be {shape}")
             if found[~mask].any():
-                raise InputError(
-                    "cells that are declared impossible have records", "key table", "correct one of the two"
-                )
+                raise Conflict("cells that are declared impossible have records", "key table", "correct one of the two")
         return cls(columns, labels, found.astype(np.int64), possible=mask)
 
     @classmethod

@@ -15,7 +15,7 @@ from fractions import Fraction
 import numpy as np
 
 from rropt.declare.objectives import MinimaxRisk
-from rropt.errors import Conflict, InputError, OutOfRange, WrongType, counted
+from rropt.errors import Conflict, Missing, OutOfRange, WrongType, counted
 from rropt.exact import Interval, exp_enclosure, rational, rounded
 from rropt.io.arguments import checked
 from rropt.io.content import ByContent
@@ -135,7 +135,7 @@ def companion(mechanism: AnyMechanism, most: Fraction | None = None) -> Randomiz
             else f"above exp({LARGEST_EPSILON})"
         )
         why = "perfect secrecy identifies nothing" if privacy_ratio == 1 else "no level to choose a design for"
-        raise InputError(
+        raise Missing(
             f"the mechanism's privacy ratio is {known}: {why}",
             "with_",
             "give the mechanism to mix in (with_=design in Python)",

@@ -12,11 +12,13 @@ from typing import TextIO
 
 from rropt.errors import (
     Conflict,
+    Duplicate,
     InputError,
     Missing,
     OutOfRange,
     SettingNeeded,
     TooLarge,
+    UnknownName,
     Unreadable,
     counted,
     other_form,
@@ -79,7 +81,7 @@ def refuse_unread(path: str | os.PathLike[str]) -> None:
         raise Unreadable(f"{program} files are not read", str(path), remedy)
     for magic, (kind, tool) in PACKED.items():
         if head.startswith(magic):
-            raise InputError(f"it is packed by {kind}", str(path), f"unpack it first, as by {tool}")
+            raise Unreadable(f"it is packed by {kind}", str(path), f"unpack it first, as by {tool}")
 
 
 def not_utf8(path: str | os.PathLike[str]) -> InputError:
@@ -166,7 +168,7 @@ def records(path: str | os.PathLike[str], delimiter: str | None) -> Iterator[tup
         raise not_utf8(path) from None
     except csv.Error as error:
         what = f"it is not CSV after line {reader.line_num} ({error})"
-        raise InputError(what, where, "is the file cut short?") from None
+        raise Unreadable(what, where, "is the file cut short?") from None
     except ValueError:
         raise Unreadable(
             "cannot read this data file (a file name cannot contain a null character)", repr(where), "check it"
@@ -184,7 +186,7 @@ class _Lines(Iterator[str]):
         self.taken += len(line)
         if self.taken > LONGEST_RECORD:
             what = f"a record has more than {LONGEST_RECORD:,} characters"
-            raise InputError(what, self._where, "does a quotation mark or a line end lack?")
+            raise Unreadable(what, self._where, "does a quotation mark or a line end lack?")
         if not line:
             raise StopIteration
         return line
@@ -205,7 +207,7 @@ def check_column(header: Sequence[str], name: str, where: str) -> None:
     if not header:
         raise Missing("it is empty", where, "give a header, and one line a person below it")
     if name in header:
-        raise InputError(
+        raise Duplicate(
             f"{counted(header.count(name), 'columns')} are named {name!r}", where, "give each a name of its own"
         )
     what = f"there is no column {name!r}{other_form([name], header)}"
@@ -218,7 +220,7 @@ def check_column(header: Sequence[str], name: str, where: str) -> None:
     close = like or difflib.get_close_matches(name, header, n=1)
     listed = ", ".join(map(repr, header[:8])) + (", ..." if len(header) > 8 else "")
     hint = f"did you mean {close[0]!r}? Its" if close else "its"
-    raise InputError(what, where, f"{hint} columns are {listed}")
+    raise UnknownName(what, where, f"{hint} columns are {listed}")
 
 
 def look_of(label: str) -> str:

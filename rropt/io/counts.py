@@ -17,7 +17,6 @@ import numpy as np
 from rropt.errors import (
     Conflict,
     Duplicate,
-    InputError,
     Missing,
     OutOfRange,
     TooLarge,
@@ -54,11 +53,11 @@ def clean_labels(labels: object, what: str, at_least: int = 1) -> tuple[str, ...
         if not text:
             told = shown(label)
             wrong = "missing" if told in MISSING else "not a label"
-            raise InputError(f"label {position + 1} is {wrong} ({told})", what, "name it")
+            raise WrongType(f"label {position + 1} is {wrong} ({told})", what, "name it")
         if text in seen:
             raise Duplicate(f"label {shown(text)} appears twice", what, "make the labels distinct")
         if any(0xD800 <= ord(character) <= 0xDFFF for character in text):
-            raise InputError(f"label {text!r} is not valid Unicode", what, "use plain text")
+            raise WrongType(f"label {text!r} is not valid Unicode", what, "use plain text")
         seen.add(text)
         cleaned.append(text)
     if not cleaned:
@@ -83,13 +82,13 @@ def _label_text(label: object) -> str:
 def category_labels(categories: object, what: str) -> tuple[str, ...]:
     """The labels of `categories`: given, or "0", "1", ... for a number of 2 to 100,000. Raises InputError."""
     if isinstance(categories, (bool, np.bool_)):
-        raise InputError("a truth value is given instead of labels or their number", what)
+        raise WrongType("a truth value is given instead of labels or their number", what)
     if isinstance(categories, (int, np.integer)):
         if categories > LARGEST_DOMAIN:
             raise TooLarge(f"{shown(categories)} are too many", what, f"give at most {LARGEST_DOMAIN:,}")
         categories = range(int(categories))
     if isinstance(categories, Set):
-        raise InputError("a set has no order", what, "give a list of labels")
+        raise WrongType("a set has no order", what, "give a list of labels")
     return clean_labels(categories, what, 2)
 
 
@@ -178,7 +177,7 @@ class Numbers:
             return cls(columns[0][1], index)
         if len(columns) == 2 and (index is None or index == tuple(range(len(index)))):
             return cls(columns[1][1], tuple(columns[0][1]))
-        raise InputError(
+        raise WrongType(
             f"it is a table of {counted(len(columns), 'columns')}", what, "give one column of numbers with their labels"
         )
 
@@ -252,7 +251,7 @@ class Table:
     def _of_frame(cls, columns: list[tuple[object, list[Any]]], index: tuple[object, ...] | None, what: str) -> Table:
         if index is None:
             if not columns or not all(isinstance(label, str) for label in columns[0][1]):
-                raise InputError(
+                raise WrongType(
                     "its first column is not of text", what, "put the labels of the rows there, or give an array"
                 )
             index, columns = tuple(columns[0][1]), columns[1:]
@@ -285,7 +284,7 @@ class Table:
         if len({len(row.values) for row in rows}) != 1:
             raise Conflict("it is ragged: its rows have different lengths", what, "give every row as many numbers")
         if not rows[0].values:
-            raise InputError("its rows are empty", what, "give one list of numbers a row")
+            raise Missing("its rows are empty", what, "give one list of numbers a row")
         return cls([row.values for row in rows], keys)
 
     @property
@@ -391,7 +390,7 @@ def _sequence(given: Any, what: str) -> list[Any]:
     if isinstance(given, (str, bytes, bytearray)):
         raise WrongType("one string stands where a list of numbers is needed", what, "give a list")
     if isinstance(given, Set):
-        raise InputError("a set has no order", what, "give a list, or a table label -> number")
+        raise WrongType("a set has no order", what, "give a list, or a table label -> number")
     if isinstance(given, (Sequence, ValuesView, Iterator)):
         return list(bounded(given, what))
     if hasattr(given, "to_pylist"):  # pyarrow

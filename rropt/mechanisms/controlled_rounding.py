@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from rropt.errors import Conflict, InputError, OutOfRange
+from rropt.errors import Conflict, OutOfRange
 
 
 def round_with_margins(
@@ -54,7 +54,7 @@ def round_with_margins(
         [[entry + width for entry in row] for row in ceilings],
     ):
         if width > largest:
-            raise InputError("no table with these zeros has these sums", where, "change the sums or the zeros")
+            raise Conflict("no table with these zeros has these sums", where, "change the sums or the zeros")
         width = max(1, 2 * width, flow.least_width())
     return flow.values
 

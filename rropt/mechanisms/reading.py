@@ -74,7 +74,7 @@ def _check_orientation(numbers: list[Row], sums: list[Fraction], where: str, fli
             where,
             f"use Mechanism.from_{'matrix' if flipped else 'column_stochastic'}, or transpose it",
         )
-    raise InputError(fault, where, f"inputs are axis {rows}; each must sum to one over the outputs, axis {columns_}")
+    raise OutOfRange(fault, where, f"inputs are axis {rows}; each must sum to one over the outputs, axis {columns_}")
 
 
 NATURAL = re.compile(r"0|[1-9][0-9]{0,3999}", re.ASCII)

@@ -14,7 +14,6 @@ import numpy as np
 from rropt.errors import (
     Conflict,
     Duplicate,
-    InputError,
     Missing,
     OutOfRange,
     TooLarge,
@@ -76,7 +75,7 @@ def _tabulate(
     if not isinstance(pairs, Pairs):
         raise WrongType(f"{pairs!r} stands where Pairs are needed", "pairs", "give rropt.Pairs(sensitive, other)")
     if labels is not None:
-        raise InputError("labels are given beside pairs, which name the inputs", what, "leave labels out")
+        raise Conflict("labels are given beside pairs, which name the inputs", what, "leave labels out")
     return pairs.labels, pairs.flattened(values, what)
 
 
@@ -88,7 +87,7 @@ def _non_negative(names: Sequence[str], values: Sequence[object], what: str) -> 
             raise OutOfRange(f"{value} is negative", f"{what} of {name!r}", "give numbers >= 0")
         numbers.append(number)
     if not any(numbers):
-        raise InputError("all numbers are zero", what, "give at least one positive number")
+        raise OutOfRange("all numbers are zero", what, "give at least one positive number")
     return numbers
 
 
@@ -354,7 +353,7 @@ def counted_prior(counts: Mapping[str, int], column: str, path: str | os.PathLik
     """The prior of counts of the values of a column of a file of data. Raises InputError."""
     if len(counts) < 2:
         what = f"column {column!r} has {'one value only' if counts else 'no values'}"
-        raise InputError(what, str(path), "randomise one that varies")
+        raise OutOfRange(what, str(path), "randomise one that varies")
     return replace(Prior.from_counts(dict(counts)), source=DataColumn(column, Path(path).name))
 
 
@@ -373,7 +372,7 @@ def placed_prior(prior: Prior, labels: tuple[str, ...], pairs: Pairs | None, fil
             f"correct the data, or [input] of {file} (of a copy, for a shipped model); "
             "without [input] the inputs are the values of the data, sorted"
         )
-        raise InputError(f"{what} has {counted(len(extra), 'undeclared values')}: {listed}", place, remedy)
+        raise UnknownName(f"{what} has {counted(len(extra), 'undeclared values')}: {listed}", place, remedy)
     # Equal probabilities of some of the inputs are not those of all.
     even = prior.declared == "uniform" and len(labels) > len(prior)
     weights = tuple(counts.get(label, 0) for label in labels)
@@ -389,6 +388,6 @@ def rounded_prior(prior: Prior, step: int) -> Prior:
         label: (2 * count + step) // (2 * step) * step for label, count in zip(prior.labels, prior.weights, strict=True)
     }
     if not any(counts.values()):
-        raise InputError(f"all counts round to 0 multiples of {step:,}", "public counts", "choose a smaller number")
+        raise OutOfRange(f"all counts round to 0 multiples of {step:,}", "public counts", "choose a smaller number")
     public = f"rounded to multiples of {step:,}"
     return replace(Prior.from_counts(counts), source=prior.source and replace(prior.source, public=public))

@@ -17,7 +17,7 @@ from rropt.declare.constraint import AtLevel, joint_cone, with_distinct_names
 from rropt.declare.constraints import Constraint
 from rropt.declare.objective import Sum
 from rropt.declare.objectives import Objective
-from rropt.errors import Conflict, InputError, NotWritten, WrongType, named
+from rropt.errors import Conflict, InputError, Missing, NotWritten, WrongType, named
 from rropt.exact import cleared
 from rropt.io.arguments import checked
 from rropt.io.clock import BRIEF, Clock
@@ -91,7 +91,7 @@ class Problem:
         if inputs is None:
             if prior is None:
                 wrong = f"{goal.objective.kind} has no prior to take inputs from"
-                raise InputError(wrong, "Problem", "give inputs=[labels]")
+                raise Missing(wrong, "Problem", "give inputs=[labels]")
             labels = prior.labels
         else:
             labels = clean_labels(inputs.labels if isinstance(inputs, Prior) else inputs, "inputs", 2)
@@ -161,7 +161,7 @@ class Problem:
                 continue
             if found is not None and found != fixed:
                 wrong = f"{constraint.describe()} and {source} fix different outputs"
-                raise InputError(wrong, "Problem", "give all the same labels")
+                raise Conflict(wrong, "Problem", "give all the same labels")
             found, source = fixed, constraint.kind
         if self.outputs is not None and given_outputs:
             if found is not None and found != self.outputs:

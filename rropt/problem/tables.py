@@ -72,7 +72,7 @@ def problem_from(made: type[Problem], text: str, source: str, given: Prior | Non
     _only(document, TOP_KEYS, source)
     if document.get("schema") != 1 or isinstance(document.get("schema"), bool):
         got = repr(document["schema"]) if "schema" in document else "missing"
-        raise InputError(f"schema is {got}", source, "write: schema = 1")
+        raise Unreadable(f"schema is {got}", source, "write: schema = 1")
     name = document.get("name", Path(source).stem)
     if not isinstance(name, str):
         raise UnknownName(f"name is {name!r}", source, "give a word that can name a folder")
@@ -212,7 +212,7 @@ def _read_pairs(table: Mapping[str, Any], key: str, where: str, folder: Path) ->
         raise Conflict("categories is given together with pairs, which name the inputs", where, "leave it out")
     if key == "counts_file":
         if "pairs" not in table or "sensitive" in table or "other" in table:
-            raise InputError("a counts_file of pairs takes the key pairs", where, 'as pairs = ["sex", "race"]')
+            raise Missing("a counts_file of pairs takes the key pairs", where, 'as pairs = ["sex", "race"]')
         if not isinstance(table[key], str) or not isinstance(table["pairs"], list):
             raise WrongType("counts_file and pairs are not a path and two names", where, 'as pairs = ["sex", "race"]')
         with _unquote(folder, table[key]) as path:
@@ -232,7 +232,7 @@ def _read_goal(table: dict[str, Any], prior: Prior | None, where: str) -> Any:
         raise Missing("it needs either maximize or minimize", where, f'{meant}write maximize = "mutual_information"')
     word = table[senses[0]]
     if not isinstance(word, str):
-        raise InputError(f"{senses[0]} is {word!r}, not a name in quotes", where, 'as maximize = "trace"')
+        raise WrongType(f"{senses[0]} is {word!r}, not a name in quotes", where, 'as maximize = "trace"')
     rest = {key: value for key, value in table.items() if key != senses[0]}
     objective = objectives.from_keys(word, rest, prior, where)
     return Maximize(objective) if senses[0] == "maximize" else Minimize(objective)
@@ -266,7 +266,7 @@ def _read_options(table: dict[str, Any], where: str) -> SolveOptions:
     for key, value in table.items():
         if key in ("method", "solver"):
             if not isinstance(value, str):
-                raise InputError(f"{key} is {value!r}, not a name in quotes", where, 'as method = "auto"')
+                raise WrongType(f"{key} is {value!r}, not a name in quotes", where, 'as method = "auto"')
             settings[key] = value
         elif key in ("workers", "threads"):
             settings[key] = value

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from rropt.errors import InputError
+from rropt.errors import Conflict
 from rropt.exact import Interval, exp_enclosure, log_enclosure, rational_text, unit_of
 from rropt.model.privacy import Level, declared_number
 
@@ -279,7 +279,7 @@ def combined(cones: Sequence[Cone], size: int) -> Cone:
     if other and len(cones) == 1:
         return other[0]
     if other:
-        raise InputError(
+        raise Conflict(
             "the exact cone of a confidence set stands alone", "constraints", "leave the others out, or use polytope"
         )
     complete: CompleteCone | None = None

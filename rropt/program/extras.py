@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Self
 
-from rropt.errors import InputError, counted
+from rropt.errors import Duplicate, counted
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.off_diagonal import OffDiagonalMechanism
 
@@ -34,7 +34,7 @@ class Extra(ABC):
     def joined(cls, found: Sequence[Self]) -> Self:
         """The one that is equivalent to all of `found` together. Raises InputError where there is none."""
         if len(found) > 1:
-            raise InputError(
+            raise Duplicate(
                 f"{counted(len(found), 'constraints')} declare the same: {cls.name}", "Problem", "declare one of them"
             )
         return found[0]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from rropt.checker import check_bytes
-from rropt.errors import InputError, OutOfRange, TooLarge, Unreadable
+from rropt.errors import Conflict, InputError, OutOfRange, TooLarge, Unreadable
 from rropt.exact import exp_enclosure
 from rropt.io.files import JSON, open_file, read_text
 from rropt.io.formulas import unquoted
@@ -40,7 +40,7 @@ def read_mechanism(path: str | os.PathLike[str], check: bool) -> tuple[Mechanism
     certified, problem = _certify(beside, check)
     mechanism = certified if beside == place else Mechanism.load(place)
     if not _same(mechanism, certified):
-        raise InputError(
+        raise Conflict(
             f"it is not the mechanism of the {CERTIFICATE} beside it",
             str(place),
             "one of the two was changed: solve again, or move the certificate away",

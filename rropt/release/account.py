@@ -15,7 +15,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from rropt.errors import InputError, NotWritten, OutOfRange, UnknownName, Unreadable, WrongType
+from rropt.errors import NotWritten, OutOfRange, UnknownName, Unreadable, WrongType
 from rropt.exact import declared_text, exp_enclosure, rational, shown
 from rropt.io.content import ByContent
 from rropt.io.types import Number
@@ -108,7 +108,7 @@ class Account(ByContent):
             read_entries(file, found)
             file.sync()
             if after is not None and file.marked != after[1]:
-                raise InputError(
+                raise Unreadable(
                     f"its line {after[0]} is not the one that the receipt states: lines were changed or removed",
                     str(path),
                     "restore the accountant from a copy",

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from rropt.errors import InputError, Missing, TooLarge, counted
+from rropt.errors import Conflict, Missing, TooLarge, counted
 from rropt.io.count_records import check_column
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.release.accountant import drawn_from
@@ -34,7 +34,7 @@ class _Axis:
         labels = [(label,) if len(columns) == 1 else split(label) for label in mechanism.outputs]
         for label, parts in zip(mechanism.outputs, labels, strict=True):
             if len(parts) != len(columns) or (len(columns) > 1 and joined(parts) != label):
-                raise InputError(
+                raise Conflict(
                     f"output {label!r} of the mechanism does not have {counted(len(columns), 'parts')}",
                     f"columns {', '.join(map(repr, columns))}",
                     "name the column that holds it whole",
@@ -125,7 +125,7 @@ def count_released(path: Path, axes: Mapping[Columns, Any], where: Mapping[str, 
     """Count a released file, or all files of a folder that was released, each compared with its own manifest. `axes`
     maps columns to a mechanism, or to those of their strata. Raises InputError."""
     for name in (name for columns in axes for name in columns if name in where):
-        raise InputError(
+        raise Conflict(
             f"{name!r} itself is estimated, and its records hold randomised answers",
             f"where {name}={where[name]}",
             "leave this out: the estimate has every value of the column",
@@ -138,7 +138,7 @@ def count_released(path: Path, axes: Mapping[Columns, Any], where: Mapping[str, 
     for file in bare:
         if released := drawn_from(file, {name for columns in axes for name in columns}):
             name, output = released
-            raise InputError(
+            raise Conflict(
                 f"column {name!r} was released from this file, so it has the true answers",
                 str(file),
                 f"give the released file, {output}",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rropt.errors import Conflict, InputError, Missing, Unreadable, WrongType
+from rropt.errors import Conflict, Missing, NotWritten, Unreadable, WrongType
 from rropt.io.arguments import checked
 from rropt.io.files import named_path
 from rropt.mechanisms.sampling import Source
@@ -166,7 +166,7 @@ def _beside(folder: Path) -> Path:
     """The default place for the releases of a folder."""
     whole = folder.resolve()
     if not whole.name:
-        raise InputError(
+        raise NotWritten(
             "a folder beside it cannot be made",
             str(folder),
             "name the folder of the releases: --out FOLDER (output in Python)",

@@ -5,7 +5,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from rropt.errors import InputError, Missing, OutOfRange, UnknownName, WrongType, positive_integer, shown
+from rropt.errors import Missing, OutOfRange, UnknownName, WrongType, positive_integer, shown
 from rropt.exact import coefficient
 from rropt.io.arguments import checked
 
@@ -43,14 +43,14 @@ class SolveOptions:
             if self.time_limit <= 0:
                 raise OutOfRange(f"it is {float(self.time_limit)}, not above 0", "time_limit", "give seconds")
         if self.solver is not None and not (isinstance(self.solver, str) and self.solver.isprintable()):
-            raise InputError(
+            raise WrongType(
                 f"{shown(self.solver)} is not the name of a solver", "solver", 'give text, such as "clarabel"'
             )
         if self.solver is not None:
             # cvxpy's own names are in capitals: cvxpy.CLARABEL is "CLARABEL".
             object.__setattr__(self, "solver", self.solver.lower())
         if not isinstance(self.method, str):
-            raise InputError(f"{shown(self.method)} is not the name of a method", "method", "use auto")
+            raise WrongType(f"{shown(self.method)} is not the name of a method", "method", "use auto")
         if self.method != "auto":
             self._check_method()
         counts = {"workers": self.workers} | ({} if self.threads is None else {"threads": self.threads})

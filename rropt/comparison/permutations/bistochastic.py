@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from rropt.errors import InputError, OutOfRange, counted, positive_integer
+from rropt.errors import InputError, OutOfRange, WrongType, counted, positive_integer
 from rropt.exact import rational, rounded
 from rropt.io.counts import Table
 from rropt.io.types import Matrix
@@ -66,7 +66,7 @@ class Bistochastic:
             inputs = table.row_names(WHERE) or tuple(map(str, range(len(given))))
             outputs = table.column_names(WHERE) or tuple(map(str, range(len(given[0]))))
         if len(given) != len(given[0]):
-            raise InputError(
+            raise WrongType(
                 f"it has {counted(len(given), 'rows')} and {counted(len(given[0]), 'columns')}",
                 WHERE,
                 "give a square one",

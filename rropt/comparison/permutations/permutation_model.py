@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from rropt.errors import Duplicate, InputError, UnknownName, counted
+from rropt.errors import Conflict, Duplicate, UnknownName, WrongType, counted
 from rropt.io.arguments import checked
 from rropt.io.content import ByContent
 from rropt.io.counts import Numbers
@@ -81,7 +81,7 @@ def reverse_map(
     labels = one.names("original values")
     before, after = one.values, other.values if labels is None else other.of(labels, "anonymised values")
     if not before or len(before) != len(after):
-        raise InputError(
+        raise Conflict(
             f"{len(before)} original and {counted(len(after), 'anonymised values')}",
             "attribute",
             "give one of each a record",
@@ -93,13 +93,13 @@ def reverse_map(
         for name, values in (("original", before), ("anonymised", after)):
             for record, value in enumerate(values):
                 if value != value:
-                    raise InputError(f"{value!r} has no rank", f"{name} record {record}", "leave such records out")
+                    raise WrongType(f"{value!r} has no rank", f"{name} record {record}", "leave such records out")
     size = len(before)
     try:
         by_original = sorted(range(size), key=lambda record: (before_keys[record], after_keys[record]))
         by_anonymised = sorted(range(size), key=lambda record: (after_keys[record], before_keys[record]))
     except TypeError as error:
-        raise InputError(f"the values have no order ({error})", "attribute", "give order=[...]") from None
+        raise WrongType(f"the values have no order ({error})", "attribute", "give order=[...]") from None
     original_ranks, anonymised_ranks = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64)
     original_ranks[by_original] = np.arange(size)
     anonymised_ranks[by_anonymised] = np.arange(size)

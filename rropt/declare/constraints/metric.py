@@ -127,7 +127,7 @@ class MetricDP(Constraint):
         """Distance of each directed edge between numbered inputs."""
         if self.matrix:
             if len(self.matrix) != len(inputs):
-                raise InputError(
+                raise Conflict(
                     f"its matrix is {len(self.matrix)} x {len(self.matrix)}",
                     "MetricDP",
                     f"there are {counted(len(inputs), 'inputs')}",
@@ -222,7 +222,7 @@ class MetricDP(Constraint):
         if (distances is None) == (graph is None):
             raise Conflict("give either distances or graph", "metric_dp", 'as graph = [["low", "high"]]')
         if not isinstance(directed, bool) or not isinstance(connected, bool):
-            raise InputError("directed and connected are true or false", "metric_dp")
+            raise WrongType("directed and connected are true or false", "metric_dp")
         if distances is not None:
             if not _is_matrix(distances):
                 raise WrongType("distances is not a matrix", "metric_dp", "give k rows of k numbers")
@@ -275,7 +275,7 @@ def _distances(rows: Sequence[Sequence[object]]) -> tuple[tuple[Fraction | None,
         )
     for x, row in enumerate(rows):
         if rational(row[x], f"distances[{x}][{x}]") != 0:
-            raise InputError("the distance of an input to itself is not 0", f"distances[{x}][{x}]", "write 0")
+            raise OutOfRange("the distance of an input to itself is not 0", f"distances[{x}][{x}]", "write 0")
     others = rational_table(([*row[:x], 1, *row[x + 1 :]] for x, row in enumerate(rows)), "distances", weight_of)
     return tuple((*row[:x], Fraction(0), *row[x + 1 :]) for x, row in enumerate(others))
 

@@ -9,7 +9,17 @@ from typing import Any, ClassVar
 
 from rropt.declare.constraint import Constraint
 from rropt.declare.constraints.bistochastic import Bistochastic
-from rropt.errors import Duplicate, InputError, Missing, OutOfRange, WrongType, counted, positive_integer, shown
+from rropt.errors import (
+    Conflict,
+    Duplicate,
+    InputError,
+    Missing,
+    OutOfRange,
+    WrongType,
+    counted,
+    positive_integer,
+    shown,
+)
 from rropt.exact import rational
 from rropt.io.arguments import checked
 from rropt.io.types import Label, Number
@@ -73,7 +83,7 @@ class PermutationMixture(Constraint):
         if max_terms is not None:
             positive_integer(max_terms, f"{WHERE} max_terms", "as max_terms=4")
         if max_terms is not None and sum(1 for _, low, _ in bounds if low) > max_terms:
-            raise InputError("more weights have a positive lower bound than max_terms allows", WHERE, "raise it")
+            raise Conflict("more weights have a positive lower bound than max_terms allows", WHERE, "raise it")
         object.__setattr__(self, "max_terms", max_terms)
         object.__setattr__(self, "permutations", listed)
         object.__setattr__(self, "weights", bounds)
@@ -269,14 +279,14 @@ def _bounds(weights: object, listed: tuple[Permutation, ...] | None) -> list[Bou
             elif listed is not None and len(weights) == len(listed):
                 entries.append((listed[number], *_pair(entry)))
             else:
-                raise InputError(f"{shown(entry)} bounds no weight", WHERE, "give (permutation, low, high)")
+                raise WrongType(f"{shown(entry)} bounds no weight", WHERE, "give (permutation, low, high)")
     else:
         raise WrongType(f"{shown(weights)} is not a list of bounds", WHERE, 'as [["identity", 0, 0.5]]')
     found = []
     for name, low, high in entries:
         least, most = rational(low, f"{WHERE} weight"), rational(high, f"{WHERE} weight")
         if not 0 <= least <= most <= 1:
-            raise InputError(f"[{low}, {high}] bounds no weight", WHERE, "give 0 <= low <= high <= 1")
+            raise OutOfRange(f"[{low}, {high}] bounds no weight", WHERE, "give 0 <= low <= high <= 1")
         if least > 0 or most < 1:
             found.append((_permutation(name), least, most))
     return found

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import scipy
 
-from rropt.errors import InputError, OutOfRange, UnknownName, counted, escaped
+from rropt.errors import OutOfRange, TooLarge, UnknownName, counted, escaped
 from rropt.io.arguments import checked
 from rropt.io.content import ByContent
 
@@ -92,7 +92,7 @@ class Estimate(ByContent):
         """(names, sums, covariance) of groups of categories: a region of districts, an age band of years.
         Raises InputError for an unknown category, or where no covariance is known."""
         if self.covariance is None:
-            raise InputError(
+            raise TooLarge(
                 f"no covariance of {counted(len(self.values), 'categories')} is kept", "sums", "merge them first"
             )
         place = {label: at for at, label in enumerate(self.categories)}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rropt.errors import Conflict, InputError, UnknownName, WrongType, counted, shown
+from rropt.errors import Conflict, Duplicate, UnknownName, WrongType, counted, shown
 from rropt.exact import Interval, log_enclosure
 from rropt.io.arguments import checked
 from rropt.io.counts import same_labels
@@ -79,7 +79,7 @@ class ProductMechanism:
         """For each item P(answer | all reports) under independent `priors`, exact; zero rows where a report is
         impossible raise InputError."""
         if len(priors) != len(self.items) or len(reports) != len(self.items):
-            raise InputError("give one prior and one report an item", "posterior")
+            raise Conflict("give one prior and one report an item", "posterior")
         found = []
         for name, item, prior, report in zip(self.names, self.items, priors, reports, strict=True):
             same_labels(prior.labels, item.inputs, f"prior of item {name!r}")
@@ -89,7 +89,7 @@ class ProductMechanism:
                 )
             joint = [p * q for p, q in zip(prior.probabilities, item.column(item.outputs.index(report)), strict=True)]
             if not sum(joint):
-                raise InputError(f"report {report!r} cannot occur", f"item {name!r}", "check the prior's zeros")
+                raise Conflict(f"report {report!r} cannot occur", f"item {name!r}", "check the prior's zeros")
             found.append(tuple(value / sum(joint) for value in joint))
         return tuple(found)
 
@@ -115,7 +115,7 @@ class ProductMechanism:
         first major."""
         one, two = self._item(first), self._item(second)
         if one == two:
-            raise InputError("they are the same item", "estimate_pair", "give two")
+            raise Duplicate("they are the same item", "estimate_pair", "give two")
         from rropt.mechanisms.estimators.recover import recover
 
         a, b = self.items[one], self.items[two]

@@ -19,7 +19,7 @@ from itertools import combinations
 
 import numpy as np
 
-from rropt.errors import Conflict, InputError, Missing, UnknownName, WrongType, counted
+from rropt.errors import Conflict, Missing, UnknownName, WrongType, counted
 from rropt.exact import Interval, rounded
 from rropt.mechanisms.families.randomized_response import RandomizedResponse
 from rropt.mechanisms.mechanism import Mechanism
@@ -70,7 +70,7 @@ def checked_subs(sub: object, confidence: Confidence, where: str) -> Subs:
             )
         found = [checked_sub(one, pairs.other, where) for one in sub]
         if any(one is None for one in found):
-            raise InputError('"krr" stands among mechanisms', where, "give mechanisms only, or one word for all")
+            raise Conflict('"krr" stands among mechanisms', where, "give mechanisms only, or one word for all")
         return tuple(one for one in found if one is not None)
     one = checked_sub(sub, pairs.other, where)
     return None if one is None else (one,) * size

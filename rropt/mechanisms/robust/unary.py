@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from rropt.errors import InputError
+from rropt.errors import TooLarge
 from rropt.io.arguments import checked
 from rropt.io.types import Number
 from rropt.mechanisms.mechanism import Mechanism
@@ -63,7 +63,7 @@ class UnaryConditionalReporting(CalibratedProtocol):
         name = self._declare(confidence, epsilon, calibration, gamma)
         size = len(self.pairs.sensitive)
         if size > MOST_SENSITIVE:
-            raise InputError(f"{size} sensitive values", name, f"it sums over their subsets: at most {MOST_SENSITIVE}")
+            raise TooLarge(f"{size} sensitive values", name, f"it sums over their subsets: at most {MOST_SENSITIVE}")
         object.__setattr__(self, "sub", checked_subs(sub, confidence, name))
         present, first, second, ratios = self._responses() if self.sub is None else self._around(self.sub)
         object.__setattr__(self, "present", present)

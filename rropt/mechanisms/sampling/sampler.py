@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from rropt.errors import Conflict, InputError, Missing, OutOfRange, TooLarge, WrongType, counted
+from rropt.errors import Conflict, Missing, OutOfRange, TooLarge, WrongType, counted
 from rropt.io.frames import array_of
 from rropt.mechanisms.sampling.alias import AliasTable
 from rropt.mechanisms.sampling.labels import tally
@@ -136,7 +136,7 @@ class MechanismSampler:
         """
         given = self._check(codes)
         if source is not None and not isinstance(source, Source):
-            raise InputError(f"{source!r} gives no random words", "source", "leave it out for secure sampling")
+            raise WrongType(f"{source!r} gives no random words", "source", "leave it out for secure sampling")
         drawn = np.empty(given.shape, dtype=self.dtype)
         if not given.size:
             return drawn
@@ -186,15 +186,15 @@ class MechanismSampler:
     def _check(self, codes: Any) -> np.ndarray:
         where = "codes"
         if isinstance(codes, np.ma.MaskedArray) and (masked := int(np.sum(codes.mask))):
-            raise InputError(f"{masked:,} are masked", where, "drop or recode them first")
+            raise Missing(f"{masked:,} are masked", where, "drop or recode them first")
         try:
             array = array_of(codes, "codes")
         except (TypeError, ValueError) as error:
-            raise InputError(f"they make no array ({error})", where, "give an array of integers") from None
+            raise WrongType(f"they make no array ({error})", where, "give an array of integers") from None
         if not array.size:
             return array
         if array.dtype.kind not in "iu":
-            raise InputError(
+            raise WrongType(
                 f"dtype {array.dtype} is not of integers", where, f"give positions of inputs, 0 to {self.inputs - 1}"
             )
         if array.min() < 0 or array.max() >= self.inputs:

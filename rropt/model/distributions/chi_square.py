@@ -8,7 +8,7 @@ from itertools import permutations
 
 import numpy as np
 
-from rropt.errors import InputError, OutOfRange, UnknownName, counted
+from rropt.errors import OutOfRange, UnknownName, WrongType, counted
 from rropt.exact import Interval, declared_text, rational
 from rropt.io.arguments import checked, position
 from rropt.io.counts import Table, in_order, number_array
@@ -51,7 +51,7 @@ class ChiSquareSet(Confidence):
     def __init__(self, counts: Prior | Matrix, *, alpha: Number = Fraction(1, 20)) -> None:
         known = of_pairs(counts if isinstance(counts, Prior) else _from_table(counts), "ChiSquareSet")
         if known.declared != "counts":
-            raise InputError(
+            raise WrongType(
                 f"its prior was declared as {known.declared}",
                 "ChiSquareSet",
                 "give whole counts: the size of the set depends on their number",

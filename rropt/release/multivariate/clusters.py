@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from math import log, prod
 
-from rropt.errors import Conflict, InputError
+from rropt.errors import Conflict, Missing, WrongType
 from rropt.io.arguments import checked
 from rropt.io.types import Label
 from rropt.mechanisms.sampling.labels import label_of, tally
@@ -51,7 +51,7 @@ def _labels(name: str, values: list[object]) -> list[str]:
     if strange:
         verb = "is not a label" if len(strange) == 1 else "are not labels"
         what = f"{len(strange):,} of {len(values):,} {verb}: {tally(strange)}"
-        raise InputError(what, f"column {name!r}", "give text or integers; recode or drop the others first")
+        raise WrongType(what, f"column {name!r}", "give text or integers; recode or drop the others first")
     return [label for label in found if label]
 
 
@@ -73,7 +73,7 @@ def clusters_of(
     home = {name: [name] for name in names}
     for (first, second), share in sorted(information.items(), key=lambda item: (-item[1], item[0])):
         if unknown := [name for name in (first, second) if name not in home]:
-            raise InputError(f"{unknown[0]} has no number of categories", WHERE, "give its size")
+            raise Missing(f"{unknown[0]} has no number of categories", WHERE, "give its size")
         one, other = home[first], home[second]
         if share < at_least or one is other or prod(sizes[name] for name in one + other) > largest:
             continue

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from rropt.errors import InputError
+from rropt.errors import OutOfRange
 from rropt.exact import rational
 from rropt.io.arguments import checked
 from rropt.io.counts import Numbers
@@ -26,7 +26,7 @@ def microaggregate(values: Counts, least: int) -> Mechanism:
     numbers = [rational(value, f"{WHERE}, value {i}") for i, value in enumerate(given.values)]
     size = len(numbers)
     if size < 2 or isinstance(least, bool) or not isinstance(least, int) or not 1 <= least <= size:
-        raise InputError(f"classes of {least!r} cannot be made of {size} individuals", WHERE, "give 1..n, n at least 2")
+        raise OutOfRange(f"classes of {least!r} cannot be made of {size} individuals", WHERE, "give 1..n, n at least 2")
     labels = given.names(WHERE) or tuple(map(str, range(size)))
     order = sorted(range(size), key=lambda i: (numbers[i], i))
     ranked = [numbers[i] for i in order]

@@ -166,7 +166,7 @@ class MultiRelease:
         clean_labels([name for one in given for name in one.members], "names of attributes")
         clean_labels([one.name for one in given], "names of attributes")
         if not sum(weight for one in given for weight in one.weights):
-            raise InputError("all weights are zero", WHERE, "give one attribute a weight")
+            raise OutOfRange("all weights are zero", WHERE, "give one attribute a weight")
         total = sum(len(one.prior) for one in given)
         if total > LARGEST:
             raise TooLarge(

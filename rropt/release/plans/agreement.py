@@ -106,7 +106,7 @@ def before_release(
     says, or else what is `given`. Raises InputError where the data do not have the records `where`."""
     entries = (read_manifest(path) or {"columns": ()})["columns"]
     for name in (name for one in entries for name in one["released_as"] if name in where):
-        raise InputError(
+        raise Conflict(
             f"{name!r} was randomised: the data before do not tell who was released as {name}={where[name]}",
             str(path),
             "leave out --where or --truth",
@@ -165,7 +165,7 @@ def _of_strata(
     if isinstance(given, ProtectedColumn | Mapping):
         strata = dict(given.strata) if isinstance(given, ProtectedColumn) else _map(given, by)
         if isinstance(given, ProtectedColumn) and given.by != by:
-            raise InputError(f"{_named(columns)} was released by {', '.join(by)}", str(path), "give its release file")
+            raise Conflict(f"{_named(columns)} was released by {', '.join(by)}", str(path), "give its release file")
         for stratum in strata:
             if stratum not in digests:
                 raise _no_stratum(path, by, list(digests), _show(by, stratum))

@@ -70,7 +70,7 @@ class CrossClassification:
             possible[np.ix_(*chosen)] = False
         kept = tuple(compress(product(*parts), possible.ravel()))
         if len(kept) < 2:
-            raise InputError(f"it has {counted(len(kept), 'possible combinations')}", where, "at least two are needed")
+            raise OutOfRange(f"it has {counted(len(kept), 'possible combinations')}", where, "at least two are needed")
         object.__setattr__(self, "names", names)
         object.__setattr__(self, "parts", parts)
         object.__setattr__(self, "combinations", kept)
@@ -107,7 +107,7 @@ class CrossClassification:
         possible = dict.fromkeys(self.labels, 0)
         wrong = [label for label in found if label not in possible]
         if wrong:
-            raise InputError(
+            raise Conflict(
                 f"{sum(found[label] for label in wrong):,} counted in impossible combinations, as {wrong[0]!r}",
                 "cross-classification",
                 "correct the records, or do not declare it impossible",

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal
 
-from rropt.errors import Duplicate, InputError, Missing, UnknownName, WrongType
+from rropt.errors import Conflict, Duplicate, Missing, UnknownName, WrongType
 from rropt.io.arguments import checked
 from rropt.mechanisms.garbling import explicit
 from rropt.mechanisms.mechanism import Mechanism
@@ -80,7 +80,7 @@ class ProtectedColumn:
         protected, strata_columns = _names(columns, "columns"), _names(by, "by") if by else ()
         where = f"column {', '.join(map(repr, protected))}"
         if set(protected) & set(strata_columns):
-            raise InputError("it is its own stratum", where, "the strata are other columns")
+            raise Conflict("it is its own stratum", where, "the strata are other columns")
         if isinstance(mechanism, Mapping) != bool(strata_columns):
             raise Missing(
                 "there are strata without a column that defines them" if not strata_columns else "it has one mechanism",
@@ -131,7 +131,7 @@ class Release:
     def __init__(self, columns: ProtectedColumn | Sequence[ProtectedColumn], *, drop: Sequence[str] = ()) -> None:
         given = (columns,) if isinstance(columns, ProtectedColumn) else tuple(columns)
         if not given or not all(isinstance(column, ProtectedColumn) for column in given):
-            raise InputError("it does not protect any column", "release", "give at least one ProtectedColumn")
+            raise Missing("it does not protect any column", "release", "give at least one ProtectedColumn")
         object.__setattr__(self, "columns", given)
         object.__setattr__(self, "drop", _names(drop, "drop") if drop else ())
         for what, names in (
@@ -145,7 +145,7 @@ class Release:
                 )
         lost = set(self.drop) & {name for column in given for name in column.columns}
         if lost:
-            raise InputError(f"column {min(lost)!r} is both protected and dropped", "release", "do one of the two")
+            raise Conflict(f"column {min(lost)!r} is both protected and dropped", "release", "do one of the two")
 
     def public(self, column: ProtectedColumn) -> bool:
         """Whether the strata of `column` can be read off the release: its columns `by` stay as they are."""
@@ -186,7 +186,7 @@ def _strata(mechanism: Any, by: tuple[str, ...], where: str) -> tuple[tuple[tupl
     if not by:
         return (((), mechanism),)
     if not mechanism:
-        raise InputError("it has no mechanism", where, "give one for each stratum")
+        raise Missing("it has no mechanism", where, "give one for each stratum")
     found: dict[tuple[str, ...], Any] = {}
     for label, one in mechanism.items():
         parts = stratum_parts(label, len(by))

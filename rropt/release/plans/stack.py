@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from rropt.errors import InputError, TooLarge, WrongType, counted
+from rropt.errors import Conflict, TooLarge, UnknownName, WrongType, counted
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.sampling import MechanismSampler, Source, sums
 from rropt.mechanisms.sampling.constant import ConstantTimeSampler, takes
@@ -84,7 +84,7 @@ class Stack:
             return (label,)
         parts = split(label)
         if len(parts) != count or joined(parts) != label:
-            raise InputError(
+            raise Conflict(
                 f"input {label!r} of its mechanism does not have {counted(count, 'parts')}",
                 self.where,
                 'joint labels are like "s, u"; columns that are protected one by one are declared one by one',
@@ -96,7 +96,7 @@ class Stack:
         for kind, marks in (("null", null), ("other", other)):
             if marks.get(name, labels[0]) not in labels:
                 what = f"{kind} {marks[name]!r} is not a label of column {name!r}"
-                raise InputError(what, self.where, f"use one of {_list(labels)}")
+                raise UnknownName(what, self.where, f"use one of {_list(labels)}")
         return Part.declared(name, labels, null, other)
 
     @property

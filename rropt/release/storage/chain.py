@@ -17,7 +17,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from rropt.errors import InputError, Refused
+from rropt.errors import InputError, Refused, Unreadable
 from rropt.exact import declared_text, rational_text, shown
 from rropt.release.storage.tally import DIGITS, Draw, Spent, Tally, read_number
 
@@ -124,7 +124,7 @@ class Chain(ABC):
 
     def broken(self, what: str) -> InputError:
         """The error for an accountant that cannot be read."""
-        return InputError(
+        return Unreadable(
             what, str(self.path), "restore the accountant from a copy; without it earlier draws are not known"
         )
 

@@ -25,7 +25,7 @@ def arrow_column(frame: nw.DataFrame[Any], name: str) -> pa.Array:
     try:
         array = frame[name].to_arrow()
     except (pa.ArrowException, TypeError, ValueError):
-        raise InputError(
+        raise WrongType(
             f"column {name!r} holds values of several types", WHERE, "make them all text, or all integers"
         ) from None
     if isinstance(array, pa.ChunkedArray):

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
-from rropt.errors import Duplicate, InputError, Missing, TooLarge
+from rropt.errors import Duplicate, Missing, TooLarge, Unreadable
 from rropt.io.count_records import not_utf8, records
 from rropt.io.formulas import FIRST, FORMULA, NUMBER, quoted, unquoted
 from rropt.release.tables.streams import Sink, Source, checked_batches, plain, reading
@@ -43,7 +43,7 @@ class CsvSource(Source):
                 last = (last + chunk)[-2:]
         if quotes % 2:
             # The reader would take everything behind the odd one for a part of its cell.
-            raise InputError(
+            raise Unreadable(
                 "its quotes do not pair up", str(path), 'is it cut short? A value that holds a " is written "...""..."'
             )
         if strange:

@@ -26,9 +26,7 @@ def extreme_rays(program: Program) -> tuple[Ray, ...]:
     cone, k = program.cone.general(), program.size
     if isinstance(cone, CompleteCone):
         if k > LISTED:
-            raise InputError(
-                f"{k} inputs have 2**{k} - 2 rays", "extreme rays", f"list those of {LISTED} inputs at most"
-            )
+            raise TooLarge(f"{k} inputs have 2**{k} - 2 rays", "extreme rays", f"list those of {LISTED} inputs at most")
         gamma = cone.level.ratio.lower
         every = product((Fraction(1), gamma), repeat=k)
         return tuple(sorted(ray for ray in every if len(set(ray)) > 1))
