@@ -1,4 +1,4 @@
-"""Counting records of a CSV file, one line a person, in memory that grows with the different values only."""
+"""Counting records of a CSV file, one line per record, in memory that grows with the different values only."""
 
 import codecs
 import csv
@@ -137,7 +137,7 @@ def count_records(
     if missing and null is None:
         raise blank(missing, ", ".join(map(repr, columns)), where)
     if not counts:
-        raise Missing("it has no records", where, "give one line a person below the header")
+        raise Missing("it has no records", where, "give one line per record below the header")
     return {values: counts[values] for values in sorted(counts, key=lambda one: tuple(map(label_order, one)))}
 
 
@@ -205,7 +205,7 @@ def check_column(header: Sequence[str], name: str, where: str) -> None:
     if header.count(name) == 1:
         return
     if not header:
-        raise Missing("it is empty", where, "give a header, and one line a person below it")
+        raise Missing("it is empty", where, "give a header, and one line per record below it")
     if name in header:
         raise Duplicate(
             f"{counted(header.count(name), 'columns')} are named {name!r}", where, "give each a name of its own"

@@ -227,23 +227,23 @@ class Table:
                 raise WrongType(
                     f"it is not a matrix: it has {counted(given.ndim, 'axes')}",
                     what,
-                    "a matrix has two: one list of numbers a row",
+                    "a matrix has two: one list of numbers per row",
                 )
             if 0 in given.shape:
-                raise Missing(f"it is empty, of shape {given.shape}", what, "give one list of numbers a row")
+                raise Missing(f"it is empty, of shape {given.shape}", what, "give one list of numbers per row")
             return cls([plain(row, what) for row in given])
         paired = Numbers.read(given, what) if index_of(given) is not None or isinstance(given, Mapping) else None
         if paired is not None and paired.keys and all(isinstance(k, tuple) and len(k) == 2 for k in paired.keys):
             return cls._of_pairs(paired, what)
         if not isinstance(given, (Mapping, Sequence, Iterator, ValuesView)) or isinstance(given, (str, bytes)):
-            raise WrongType("it is not a matrix: it is not a list of rows", what, "give one list of numbers a row")
+            raise WrongType("it is not a matrix: it is not a list of rows", what, "give one list of numbers per row")
         listed = list(given.values()) if isinstance(given, Mapping) else list(bounded(given, what))
         if not any(map(is_collection, listed)):
-            raise WrongType("it is not a matrix: it is not a list of rows", what, "give one list of numbers a row")
+            raise WrongType("it is not a matrix: it is not a list of rows", what, "give one list of numbers per row")
         rows = []
         for at, row in enumerate(listed):
             if not is_collection(row):
-                raise WrongType(f"row {at} is not a list of numbers", what, "give one list of numbers a row")
+                raise WrongType(f"row {at} is not a list of numbers", what, "give one list of numbers per row")
             rows.append(Numbers.read(row, f"{what}[{at}]"))
         return cls._of_rows(rows, tuple(given) if isinstance(given, Mapping) else None, what)
 
@@ -256,7 +256,7 @@ class Table:
                 )
             index, columns = tuple(columns[0][1]), columns[1:]
         if not columns or not index:
-            raise Missing("it is empty", what, "give one row of numbers a label")
+            raise Missing("it is empty", what, "give one row of numbers per label")
         rows = [list(row) for row in zip(*(entries for _, entries in columns), strict=True)]
         return cls(rows, index, tuple(name for name, _ in columns))
 
@@ -284,7 +284,7 @@ class Table:
         if len({len(row.values) for row in rows}) != 1:
             raise Conflict("it is ragged: its rows have different lengths", what, "give every row as many numbers")
         if not rows[0].values:
-            raise Missing("its rows are empty", what, "give one list of numbers a row")
+            raise Missing("its rows are empty", what, "give one list of numbers per row")
         return cls([row.values for row in rows], keys)
 
     @property

@@ -46,7 +46,7 @@ def round_with_margins(
         values.append(row_values)
         ceilings.append([floor + (rest > 0) for floor, rest in pairs])
     flow = _Flow(values, [[entry != 0 for entry in row] for row in table], list(column_sums))
-    # A column that is off by more than one unit an entry needs wider limits from the start.
+    # A column that is off by more than one unit per entry needs wider limits from the start.
     width = flow.least_width()
     largest = sum(row_sums)
     while not flow.settle(

@@ -62,7 +62,7 @@ class OffDiagonalMechanism(Mechanism):
             raise Conflict(
                 f"{counted(len(off_diagonal), 'numbers')} for {counted(len(names), 'inputs')}",
                 "mechanism",
-                "give one an input",
+                "give one per input",
             )
         for name, number in zip(names, off_diagonal, strict=True):
             if number < 0 or (len(names) - 1) * number > denominator:
@@ -204,7 +204,7 @@ class OffDiagonalMechanism(Mechanism):
 
 
 def off_diagonal_of_document(document: dict[str, object], where: str) -> OffDiagonalMechanism:
-    """The mechanism of a file of version 2: one off-diagonal number for all rows, or one a row. Raises InputError."""
+    """The mechanism of a file of version 2: one off-diagonal number for all rows, or one per row. Raises InputError."""
     inputs = names_of(document["inputs"], f"{where}: inputs")
     denominators = naturals_of(document["denominators"], f"{where}: denominators")
     numbers = naturals_of(document["off_diagonal"], f"{where}: off_diagonal")

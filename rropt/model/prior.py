@@ -63,7 +63,7 @@ def _pair(values: object, labels: Sequence[object] | None, what: str) -> tuple[t
         raise Conflict(
             f"{counted(len(read.values), 'numbers')} for {counted(len(names), 'labels')}",
             what,
-            "give one number a label",
+            "give one number per label",
         )
     return names, read.values
 
@@ -71,7 +71,7 @@ def _pair(values: object, labels: Sequence[object] | None, what: str) -> tuple[t
 def _tabulate(
     values: Any, labels: Sequence[object] | None, pairs: object, what: str
 ) -> tuple[tuple[str, ...], list[object]]:
-    """(labels of the pairs, values) from a table with one row a sensitive value."""
+    """(labels of the pairs, values) from a table with one row per sensitive value."""
     if not isinstance(pairs, Pairs):
         raise WrongType(f"{pairs!r} stands where Pairs are needed", "pairs", "give rropt.Pairs(sensitive, other)")
     if labels is not None:
@@ -138,13 +138,13 @@ class Pairs:
         return slice(s * len(self.other), (s + 1) * len(self.other))
 
     def flattened(self, table: Matrix, what: str) -> list[object]:
-        """The entries of a table with one row a sensitive value, one column an other value. Raises InputError.
+        """The entries of a table with one row per sensitive value, one column per other value. Raises InputError.
 
         `table` is a data frame (index: sensitive values), a mapping of rows, an array of two axes, a list of lists,
         numbers labelled by (s, u) or by "s, u", or a flat list in the order of `labels`.
         """
         if not is_collection(table) and not hasattr(table, "__array__"):
-            raise WrongType("it is not a table of numbers", what, "give one row a sensitive value")
+            raise WrongType("it is not a table of numbers", what, "give one row per sensitive value")
         if has_axes(table, what) != 1:
             read = Table.read(table, what)
             return [
@@ -218,8 +218,8 @@ class Prior:
         """Relative frequencies of `counts`: a mapping label -> count, a Series or data frame, which are used by label,
         or a list with `labels` beside it.
 
-        With `pairs`, `counts` is a data frame, a 2-D array or a list of lists: one row a sensitive value, one column an
-        other value. Counts are numbers >= 0, not all zero. Weighted (fractional) counts are exact too, but only
+        With `pairs`, `counts` is a data frame, a 2-D array or a list of lists: one row per sensitive value, one column
+        per other value. Counts are numbers >= 0, not all zero. Weighted (fractional) counts are exact too, but only
         frequencies: what needs numbers of people refuses them. Raises InputError.
         """
         names, values = _pair(counts, labels, "counts") if pairs is None else _tabulate(counts, labels, pairs, "counts")
@@ -272,7 +272,7 @@ class Prior:
     ) -> Prior:
         """Counts from a CSV file with the header `category,count` (UTF-8). Raises InputError with the line.
 
-        `column` reads a file of data instead, one line a person, and counts that column; labels are sorted. Empty
+        `column` reads a file of data instead, one line per record, and counts that column; labels are sorted. Empty
         values count as `null`, or are an error; `delimiter` is a comma, or a tab for .tsv, where it is None.
 
         `pairs` = (name of the sensitive column, name of the other one) reads a file `sensitive,other,count` with these
@@ -297,7 +297,7 @@ class Prior:
         if [cell.strip() for cell in head] != header:
             got = ",".join(head) or "nothing"
             hint = "use commas, and " if ";" in got or "\t" in got else ""
-            data = "; of a file with one line a person give the column" if pairs is None and len(rows) > 2 else ""
+            data = "; of a file with one line per record give the column" if pairs is None and len(rows) > 2 else ""
             raise UnknownName(f"the first line is {got!r}", where, f"{hint}it must be: {wanted}{data}")
         counts: dict[tuple[str, ...], Fraction] = {}
         for number, row in rows[1:]:

@@ -220,7 +220,7 @@ class Problem:
 
     def methods(self, solver: str | None = None) -> tuple[DryRun, ...]:
         """A dry run: each built-in method, whether it takes the problem (with this solver), why not, what its proofs
-        are of, and the size of what it solves. `print(*problem.methods(), sep="\\n")` shows one a line."""
+        are of, and the size of what it solves. `print(*problem.methods(), sep="\\n")` shows one per line."""
         from rropt.solve.dry_run import considered
 
         return considered(self.compile(), solver)
@@ -308,8 +308,9 @@ class Problem:
         """Solve, round, certify and check; arguments override `options` (see `SolveOptions`).
 
         `monitor(value, bound)` is called with progress in the objective's unit. Where it returns False, or at Ctrl-C,
-        the best mechanism and the true bound so far are the result; a second Ctrl-C aborts. `verbose` prints one line a
-        second; the logger `rropt` has the same. Raises NoMethod and InputError; infeasibility is a status, with a proof.
+        the best mechanism and the true bound so far are the result; a second Ctrl-C aborts. `verbose` prints one line
+        per second; the logger `rropt` has the same. Raises NoMethod and InputError; infeasibility is a status, with a
+        proof.
         """
         begun = time.monotonic()  # methods are loaded at the first call, which counts
         from rropt.problem.progress import Progress, result_line

@@ -74,8 +74,8 @@ class Duals(ByContent):
 class Proven:
     """The multipliers of a proof of `program`, for a maximisation, and a mechanism that attains its bound.
 
-    `prices` (k), `rows` one a row, `weight` of the floor, `events` with theirs; one list a column under test of `tilts`
-    (k), `flows` (one an edge) and `cone` (one a row of the cone), where the proof has them.
+    `prices` (k), `rows` one per row, `weight` of the floor, `events` with theirs; one list per column under test of
+    `tilts` (k), `flows` (one per edge) and `cone` (one per row of the cone), where the proof has them.
     """
 
     program: Program

@@ -188,7 +188,7 @@ def _read_input(table: dict[str, Any], source: str) -> tuple[Prior | None, tuple
 
 
 def _read_data(table: Mapping[str, Any], where: str, folder: Path) -> Prior:
-    """The prior of a column of a file with one line a person."""
+    """The prior of a column of a file with one line per record."""
     extra = next((key for key in table if key not in ("data_file", *DATA_KEYS)), None)
     if extra is not None:
         raise Conflict(f"{extra} is given together with data_file, which names the inputs", where, "leave it out")

@@ -69,8 +69,8 @@ def count_cells(
     remedy: str = "give the file of the release, and its mechanism",
     replaced: Counter[tuple[Part, int, int]] | None = None,
 ) -> list[np.ndarray]:
-    """How often the outputs stand in the records of each cell, among those with these values `where`: one int64 table a
-    cell, with one axis for each column (or tuple of columns) of its `axes`. `unquote` is that of `open_table`;
+    """How often the outputs stand in the records of each cell, among those with these values `where`: one int64 table
+    per cell, with one axis for each column (or tuple of columns) of its `axes`. `unquote` is that of `open_table`;
     `replaced` counts the records of each stratum whose value is missing (NULL) or UNKNOWN. Raises InputError with
     `remedy`, which counts and lists values that are not outputs, and records that are in no cell."""
     made = [[_Axis(columns, one, cell) for columns, one in cell.axes.items()] for cell in cells]

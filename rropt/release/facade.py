@@ -47,8 +47,8 @@ def release_table(
     makes them more likely. `warn` is called with cautions (Python warnings where it
     is left out): how many values are replaced; columns, and an index of pandas, that stay and copy or reveal a
     protected one; categories that no record has; designs that identify no frequencies; levels that add up. There is
-    neither accountant nor manifest, so that it cannot know earlier releases: every call draws anew, and releasing a table
-    twice leaks twice as much; a column that is a release already is randomised once more; a column that another
+    neither accountant nor manifest, so that it cannot know earlier releases: every call draws anew, and releasing a
+    table twice leaks twice as much; a column that is a release already is randomised once more; a column that another
     release protects may stay unchanged in this one. `source` is for tests. Raises InputError; then nothing was drawn.
     """
     need("pyarrow", EXTRA)
@@ -81,14 +81,14 @@ def release_file(
     `output` is of the same format; by default it is DATA.protected.SUFFIX beside the data. It is written whole
     or not at all. An accountant beside the data records every draw: what was released before, or was interrupted
     while it was drawn, is refused without `force`, because a second draw leaks more; so is a column that is randomised
-    in one release and unchanged in another. `accountant` is a file that `rropt accountant init` made, or the URL of a database
-    of PostgreSQL (extra `postgres`), in which the draw is recorded too: it is needed where the folder of the data
-    cannot be written. All draws of an accountant count, also those from another state of the data, except where two releases
-    name different `population`s: only do so where no person is in both. What differs from `release_table`: in text
-    files every value is text, and an empty one is missing; with `quote_formulas`, cells that a spreadsheet would take
-    for formulas get an apostrophe in front of them (`counts_of` reads both). `monitor` is called with the rows done
-    and the rows in all (None where that is not known); `warn`, before the draw, with cautions (Python warnings where
-    it is left out): columns that reveal a protected one, designs that identify no frequencies, levels
+    in one release and unchanged in another. `accountant` is a file that `rropt accountant init` made, or the URL of a
+    database of PostgreSQL (extra `postgres`), in which the draw is recorded too: it is needed where the folder of the
+    data cannot be written. All draws of an accountant count, also those from another state of the data, except where
+    two releases name different `population`s: only do so where no person is in both. What differs from `release_table`:
+    in text files every value is text, and an empty one is missing; with `quote_formulas`, cells that a spreadsheet
+    would take for formulas get an apostrophe in front of them (`counts_of` reads both). `monitor` is called with the
+    rows done and the rows in all (None where that is not known); `warn`, before the draw, with cautions (Python
+    warnings where it is left out): columns that reveal a protected one, designs that identify no frequencies, levels
     that add up. With `identity`, a column that names each person, and `key`, a file that `rropt key new` made, draws
     are memoised: the same person and value gives the same answer in every release with the same mechanisms and strata,
     and a repeat costs nothing. Raises InputError; then nothing has changed.
@@ -130,11 +130,11 @@ def release_folder(
     must see the same folders; only paths and the mechanisms go over the network. A file that has this same release
     already is left as it is, so that the same call can be made again; one whose draw was interrupted is refused and the
     others go on, because no second run, of a scheduler either, may draw again. `population` and `accountant` are as in
-    `release_file`. A `accountant` that is a file, or a URL, is one for all files: where no person is in two of them, write
-    {file} into the `population`, which stands for the name of each file. A folder as `accountant` has one for each
-    file. `identity` and `key`, whose file every worker must see, are as there too: a person has the same answer in all
-    files, and a person whose value differs from that of a file before is refused there. The checks of the records are
-    those of `release_file` for each file, also of counts; `cautions` of the result has what it would warn of.
+    `release_file`. A `accountant` that is a file, or a URL, is one for all files: where no person is in two of them,
+    write {file} into the `population`, which stands for the name of each file. A folder as `accountant` has one for
+    each file. `identity` and `key`, whose file every worker must see, are as there too: a person has the same answer in
+    all files, and a person whose value differs from that of a file before is refused there. The checks of the records
+    are those of `release_file` for each file, also of counts; `cautions` of the result has what it would warn of.
     `report(done, standing, total)` is called with numbers of files. Raises InputError; then nothing was drawn.
     """
     need("pyarrow", EXTRA)
@@ -230,7 +230,7 @@ def counted_of(
     where: Mapping[str, str] | None,
     delimiter: str | None,
 ) -> Counted:
-    """As `table_of`, with one table a stratum where strata of mechanisms are given, and what else is known."""
+    """As `table_of`, with one table per stratum where strata of mechanisms are given, and what else is known."""
     need("pyarrow", EXTRA)
     from rropt.release.counting import count_released
 

@@ -1,4 +1,4 @@
-"""Weights of permutations as a file: one row a permutation, exact, for spreadsheets and for reading back."""
+"""Weights of permutations as a file: one row per permutation, exact, for spreadsheets and for reading back."""
 
 import os
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ def save_mixture(
     weights: Mapping[tuple[str, ...], Fraction], inputs: tuple[str, ...], path: str | os.PathLike[str]
 ) -> Path:
     """Write `weights` of permutations (the output of each input) as CSV, whole or not at all: the weight as an exact
-    ratio, then one column an input. Returns the path. Raises InputError."""
+    ratio, then one column per input. Returns the path. Raises InputError."""
     listed = ([rational_text(weight), *outputs] for outputs, weight in weights.items())
     return write_whole(path, csv_text([[WEIGHT, *inputs], *listed]))
 

@@ -68,9 +68,9 @@ def reverse_map(
 ) -> AnonymisedAttribute:
     """The reverse mapping of an anonymised attribute: z_i is the value of X of the rank that y_i has in Y.
 
-    Values are one a record, a list or a table record -> value, which is used by record. They are compared with `<`, or
-    by their place in `order` (categories from the lowest to the highest; the anonymised ones must be among them too).
-    The published rule leaves ties open; here records with equal y keep the
+    Values are one per record, a list or a table record -> value, which is used by record. They are compared with `<`,
+    or by their place in `order` (categories from the lowest to the highest; the anonymised ones must be among them
+    too). The published rule leaves ties open; here records with equal y keep the
     order of their x, and records with equal x that of their y, then of the records: so an attribute that was not
     changed is not permuted, and of all ways to break ties none has a smaller footrule.
 
@@ -84,7 +84,7 @@ def reverse_map(
         raise Conflict(
             f"{len(before)} original and {counted(len(after), 'anonymised values')}",
             "attribute",
-            "give one of each a record",
+            "give one of each per record",
         )
     if order is not None:
         before_keys, after_keys = _places(before, order, "original"), _places(after, order, "anonymised")

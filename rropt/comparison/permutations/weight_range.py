@@ -35,7 +35,7 @@ class WeightRange(ByContent):
 
 @checked
 def weight_range(mechanism: Matrix, permutation: Sequence[Label], *, denominator: int | None = None) -> WeightRange:
-    """The range of the weight that `permutation` (n outputs, one an input: all by index or all by label) has in
+    """The range of the weight that `permutation` (n outputs, one per input: all by index or all by label) has in
     decompositions of the mechanism, which is read as by `birkhoff`.
 
     The largest weight is the smallest entry along the permutation: no more is there, and what is left after taking

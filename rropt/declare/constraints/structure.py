@@ -122,7 +122,7 @@ class Floor(Constraint):
             raise Conflict(
                 f"{counted(len(self.diagonal), 'numbers')} for {counted(len(inputs), 'inputs')}",
                 "Floor",
-                "give one an input",
+                "give one per input",
             )
         return [
             (label, entry) for label, entry in zip(inputs, self.diagonal, strict=True) if isinstance(entry, Fraction)

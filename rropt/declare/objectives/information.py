@@ -198,7 +198,7 @@ def _set_keys(over: ChiSquareSet | KnownDistribution) -> dict[str, object]:
 
 
 def _joint(given: object, prior: Prior) -> tuple[tuple[int, ...], ...]:
-    """The joint as the smallest integers in its proportions, one row an input."""
+    """The joint as the smallest integers in its proportions, one row per input."""
     where = "MutualInformation given"
     rows = Table.read(given, where).of(prior.labels, None, where, ("inputs", "values"))
     numbers = [[rational(entry, f"{where}[{x}][{z}]") for z, entry in enumerate(row)] for x, row in enumerate(rows)]

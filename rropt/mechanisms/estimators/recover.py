@@ -176,7 +176,7 @@ def recover_strata(samples: Sequence[Answers], method: str = "unbiased", prior: 
 
 
 def checked_counts(counts: Any, outputs: tuple[str, ...]) -> FloatArray:
-    """`counts` as floats: non-negative whole numbers, one an output, with a sum of two or more. Raises InputError."""
+    """`counts` as floats: non-negative whole numbers, one per output, with a sum of two or more. Raises InputError."""
     # A label that a Counter did not count is 0; anywhere else a missing label is a mistake.
     given = Numbers.read(counts, "counts").of(outputs, "counts", 0 if isinstance(counts, Counter) else None)
     found = np.array([_float(value) for value in given], dtype=np.float64)

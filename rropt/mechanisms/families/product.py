@@ -79,7 +79,7 @@ class ProductMechanism:
         """For each item P(answer | all reports) under independent `priors`, exact; zero rows where a report is
         impossible raise InputError."""
         if len(priors) != len(self.items) or len(reports) != len(self.items):
-            raise Conflict("give one prior and one report an item", "posterior")
+            raise Conflict("give one prior and one report per item", "posterior")
         found = []
         for name, item, prior, report in zip(self.names, self.items, priors, reports, strict=True):
             same_labels(prior.labels, item.inputs, f"prior of item {name!r}")
@@ -100,7 +100,7 @@ class ProductMechanism:
         given = array_of(codes, "codes")
         if given.ndim != 2 or given.shape[1] != len(self.items):
             raise Conflict(
-                f"shape {given.shape}", "codes", f"give n x {counted(len(self.items), 'codes')}, one column an item"
+                f"shape {given.shape}", "codes", f"give n x {counted(len(self.items), 'codes')}, one column per item"
             )
         drawn = [item.sample(given[:, at]) for at, item in enumerate(self.items)]
         return np.column_stack(drawn) if drawn else given

@@ -91,7 +91,7 @@ def checked_way(calibration: object, where: str) -> Way:
 
 
 def reference(confidence: Confidence) -> tuple[tuple[Fraction, ...], ...]:
-    """Phat(u | s), one row a sensitive value, from which conditional reporting draws a stand-in for U.
+    """Phat(u | s), one row per sensitive value, from which conditional reporting draws a stand-in for U.
 
     Uniform where no s was observed: privacy is calibrated to whatever is drawn from.
     """

@@ -3,8 +3,8 @@
 A report y of a channel with column v has likelihood P . v when its input has distribution P. All that the protocols
 for robust LDP need of their sub-protocols are ratios of such numbers (lopuhaa (70), (80), (94)), and P . v is linear
 in P: over a set of conditionals its ends are values of the set's support function, here bounded in rationals. So any
-channel may serve, calibrated without slack, whatever it was made for; "paper" goes through its privacy ratio D and the l1
-distance d instead (Lemma 3: the ratio is at most 1 + (D - 1) d / 2).
+channel may serve, calibrated without slack, whatever it was made for; "paper" goes through its privacy ratio D and the
+l1 distance d instead (Lemma 3: the ratio is at most 1 + (D - 1) d / 2).
 
 A channel that is to be found first is declared by a level. `subset_calibration` says which D makes every D-LDP channel
 keep a likelihood ratio r: for a column between 1 and 1 + x, P . v - r P' . v is linear in v, hence largest at a corner
@@ -29,7 +29,7 @@ from rropt.model.distributions.quantile import significant_up
 from rropt.model.prior import Pairs, pair_label
 
 Subs = tuple[Mechanism, ...] | None
-"""One mechanism a sensitive value, or None for randomised responses that the protocol calibrates itself."""
+"""One mechanism per sensitive value, or None for randomised responses that the protocol calibrates itself."""
 MOST_SUBSETS = 10
 """Up to this many other values every set of them is enumerated; beyond, the l1 distance is used."""
 HALF = Fraction(1, 2)

@@ -41,7 +41,7 @@ class UnaryConditionalReporting(CalibratedProtocol):
     E2 <= gamma, which holds all three to gamma. For given kappa and E2 the largest E1 is best, that is lambda =
     kappa / (kappa + E1 (1 - kappa)), so kappa and E2 are searched, at the centre; kappa = lambda = 1, everything
     present, is a legitimate limit. Up to 14 sensitive values. `sub` as in `ConditionalReporting`: one mechanism on the
-    other values, or one a sensitive value; kappa is searched for what they leave of gamma.
+    other values, or one per sensitive value; kappa is searched for what they leave of gamma.
     Source: lopuhaa Protocol 3, Theorems 19 and 20 (with the delta_s of Theorem 17). Raises InputError.
     """
 

@@ -1,4 +1,5 @@
-"""Exact sampling of a mechanism: one alias table an input, one word of 32 bits a value, all values of a chunk at once.
+"""Exact sampling of a mechanism: one alias table per input, one word of 32 bits per value, all values of a chunk at
+once.
 
 **Why it is exact.** An input's table has 2^b columns of capacity W (the row's denominator); of column j the part below
 the threshold t belongs to outcome j, the rest to its alias. Read an endless stream of random bits as: b bits, the
@@ -85,7 +86,7 @@ class MechanismSampler:
             raise Missing("there are no rows, or rows of different lengths", "rows", "give k rows of m integers")
         if len(denominators) not in (1, self.inputs):
             raise Conflict(
-                f"{len(denominators)} for {counted(self.inputs, 'rows')}", "denominators", "give one, or one a row"
+                f"{len(denominators)} for {counted(self.inputs, 'rows')}", "denominators", "give one, or one per row"
             )
         self.outputs = len(rows[0])
         self.dtype = np.min_scalar_type(self.outputs - 1)

@@ -67,7 +67,7 @@ class Confidence(ABC):
         """One short phrase for messages."""
 
     def lower_bounds(self) -> tuple[tuple[Fraction, ...], ...]:
-        """r_s(u): one row a sensitive value, `lower` of each other value."""
+        """r_s(u): one row per sensitive value, `lower` of each other value."""
         inner = range(len(self.pairs.other))
         return tuple(tuple(self.lower(s, u) for u in inner) for s in range(len(self.pairs.sensitive)))
 

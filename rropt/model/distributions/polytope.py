@@ -64,11 +64,11 @@ class Polytope(Confidence):
                 raise Conflict(
                     f"{counted(len(sides[side]), 'numbers')} for {counted(len(tables[name]), 'rows')} of {name}",
                     f"Polytope {side}",
-                    "give one number a row",
+                    "give one number per row",
                 )
         widths = {len(row) for table in tables.values() for row in table}
         if len(widths) != 1 or 0 in widths:
-            raise Conflict("its rows have different lengths, or none", "Polytope", "give one number an input")
+            raise Conflict("its rows have different lengths, or none", "Polytope", "give one number per input")
         for name, value in (*tables.items(), *sides.items()):
             object.__setattr__(self, name, value)
         if pairs is not None and (not isinstance(pairs, Pairs) or len(pairs) != self.size):

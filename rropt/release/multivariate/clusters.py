@@ -19,7 +19,7 @@ def pairwise_information(columns: Mapping[str, Sequence[Label]]) -> dict[tuple[s
     """For each pair of attributes, their mutual information in the data over the smaller of their entropies: 0 where
     they are independent in the data, 1 where one determines the other (or has one value only).
 
-    `columns` are the records, one sequence of values an attribute, all of one length. Floats: these numbers choose
+    `columns` are the records, one sequence of values per attribute, all of one length. Floats: these numbers choose
     clusters and prove nothing. Raises InputError for columns that are empty or of different lengths.
     """
     table = as_text(columns)
@@ -34,14 +34,14 @@ def pairwise_information(columns: Mapping[str, Sequence[Label]]) -> dict[tuple[s
 
 
 def as_text(columns: Mapping[str, Sequence[Label]]) -> dict[str, list[str]]:
-    """Records as text, one column an attribute. Raises InputError for columns that are empty or differ in length, and
+    """Records as text, one column per attribute. Raises InputError for columns that are empty or differ in length, and
     for values that are not labels (`rropt.mechanisms.sampling.labels`), as missing ones."""
     given = list(columns.items())
     names = clean_labels([name for name, _ in given], f"{WHERE}, columns") if given else ()
     table = {name: _labels(name, list(values)) for name, (_, values) in zip(names, given, strict=True)}
     sizes = {len(values) for values in table.values()}
     if len(sizes) != 1 or sizes == {0}:
-        raise Conflict("the columns are empty or of different lengths", WHERE, "give one value a record in each")
+        raise Conflict("the columns are empty or of different lengths", WHERE, "give one value per record in each")
     return table
 
 

@@ -60,7 +60,7 @@ def averaged(mechanism: Mechanism, values: Counts) -> tuple[Fraction, ...]:
 
     With columns that sum to one (Q bistochastic) the mean of all is that of `values`. In the other orientation, Q'x,
     rows that sum to one are enough, so that every mechanism keeps that mean, bistochastic or not. Raises InputError
-    where there is not one value an output; values with labels are used by label.
+    where there is not one value per output; values with labels are used by label.
     """
     given = Numbers.read(values, "averages").of(mechanism.outputs, "averages")
     numbers = [rational(value, f"value {i}") for i, value in enumerate(given)]

@@ -36,7 +36,7 @@ class Attribute:
     """One matrix of a release: an attribute, or a cluster of several that are treated jointly.
 
     `prior` is over its categories; `members` names the attributes (itself where there is one), `parts` gives for each
-    category its value of each member; `weights`, one a member, say how much a changed value matters.
+    category its value of each member; `weights`, one per member, say how much a changed value matters.
     """
 
     name: str
@@ -65,7 +65,7 @@ class Attribute:
             split = [tuple(map(str, Numbers.read(part, f"a part of {name}").values)) for part in given]
         if len(split) != len(prior) or len(set(split)) < len(split) or any(len(part) != len(names) for part in split):
             raise Conflict(
-                "its parts are not one different tuple a category, one value a member",
+                "its parts are not one different tuple per category, one value per member",
                 f"attribute {name}",
                 "correct them",
             )
@@ -107,7 +107,7 @@ class AttributeReport(ByContent):
 @dataclass(frozen=True, eq=False)
 class MultiSolution(ByContent):
     """A solved release: `solution` is that of all matrices as the blocks of one (its value the weighted mean loss),
-    `mechanisms` the exact blocks by name, `reports` one an attribute or cluster."""
+    `mechanisms` the exact blocks by name, `reports` one per attribute or cluster."""
 
     release: MultiRelease
     solution: Solution
@@ -120,7 +120,7 @@ class MultiSolution(ByContent):
         return sum(one.bits for one in self.reports) / sum(one.most_bits for one in self.reports)
 
     def randomize(self, columns: Mapping[str, Sequence[Label]], *, force: bool = False) -> dict[str, list[str]]:
-        """The records (one sequence of values an attribute) with every value randomised, drawn exactly and securely.
+        """The records (one sequence of values per attribute) with every value randomised, drawn exactly and securely.
 
         Raises InputError for attributes that are missing, columns that are not attributes, columns of different lengths
         and values that are not categories; without `force`, also where a category is likelier to be released as another
@@ -187,7 +187,7 @@ class MultiRelease:
         dependence: float = 0.1,
         largest: int = 64,
     ) -> MultiRelease:
-        """A release of records, one sequence of values an attribute; categories and priors are those of the data.
+        """A release of records, one sequence of values per attribute; categories and priors are those of the data.
 
         `clusters` groups attributes; None groups those whose pairwise information is at least `dependence` (see
         `clusters_of`), up to `largest` joint categories, whose labels are "a | b" (a bar or a backslash inside of a

@@ -80,12 +80,12 @@ class CrossClassification:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """One label a possible combination."""
+        """One label per possible combination."""
         return tuple(map(joined, self.combinations))
 
     def counts(self, table: Any) -> dict[str, int]:
-        """Counts by label, for `Prior.from_counts`, from an array of counts with one axis a column, or from counts with
-        labels: a data frame for two columns, a mapping or Series by tuples of labels (those left out count 0).
+        """Counts by label, for `Prior.from_counts`, from an array of counts with one axis per column, or from counts
+        with labels: a data frame for two columns, a mapping or Series by tuples of labels (those left out count 0).
 
         Raises InputError for another shape, and where an impossible combination was counted.
         """
@@ -115,7 +115,7 @@ class CrossClassification:
         return possible | found
 
     def _place(self, table: Any) -> np.ndarray:
-        """Counts with labels as an array with one axis a column."""
+        """Counts with labels as an array with one axis per column."""
         where = "cross-classification"
         if len(self.parts) == 2 and has_axes(table, where) == 2:
             return np.asarray(Table.read(table, where).of(*self.parts, where))

@@ -191,7 +191,7 @@ def _strata(mechanism: Any, by: tuple[str, ...], where: str) -> tuple[tuple[tupl
     for label, one in mechanism.items():
         parts = stratum_parts(label, len(by))
         if len(parts) != len(by) or not all(parts):
-            raise WrongType(f"stratum {label!r} is not a value of {', '.join(by)}", where, "give one value a column")
+            raise WrongType(f"stratum {label!r} is not a value of {', '.join(by)}", where, "give one value per column")
         if parts in found:
             raise Duplicate(f"stratum {label!r} appears twice", where, "name it once")
         found[parts] = one

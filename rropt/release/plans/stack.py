@@ -47,7 +47,7 @@ class Stack:
     """The mechanisms of all strata of one `ProtectedColumn`, put one below the other: one row a (stratum, input).
 
     `parts` are the columns that are read, the strata's after the protected ones; `outputs` the labels of what is drawn,
-    those of all strata; `columns` the released columns, each with one label an output. Raises InputError where the
+    those of all strata; `columns` the released columns, each with one label per output. Raises InputError where the
     labels of the mechanisms do not fit the columns.
     """
 

@@ -151,7 +151,7 @@ class CsvSink(Sink):
 def _check_text(data: bytes, path: Path) -> None:
     """Raise InputError where the first bytes of a file are not UTF-8, or there are none."""
     if not data:
-        raise Missing("it is empty", str(path), "give a header and one line for each person")
+        raise Missing("it is empty", str(path), "give a header and one line per record")
     try:
         codecs.getincrementaldecoder("utf-8")().decode(data)
     except UnicodeDecodeError:

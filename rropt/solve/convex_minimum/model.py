@@ -49,7 +49,7 @@ class Model:
     The n variables u of a column are its k entries, its least entry where the cone is complete, and the gain of each
     Bayes gain; `free` (m x n) are those that no row empties. The conditions are G u <= 0, G being q x n; `active` (m x
     q) are those with a free variable. A linear goal is divided by `unit`, what the answers can change of it. The
-    rows are the k sums, those of the program, and one a limit.
+    rows are the k sums, those of the program, and one per limit.
     """
 
     def __init__(self, program: Program, limits: Sequence[tuple[ColumnSum, float]], elastic: bool = False) -> None:

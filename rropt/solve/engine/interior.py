@@ -1,7 +1,8 @@
 """A dense interior-point method for small linear programmes: prices from the centre of the optimal set.
 
 A master of a column generation with few rows has many optimal prices; those of a simplex vertex swing from round to
-round. A primal-dual path stopped early stays central and is cheap: one Cholesky factor of the size of the rows a step.
+round. A primal-dual path stopped early stays central and is cheap: one Cholesky factor of the size of the rows per
+step.
 """
 
 from collections.abc import Callable

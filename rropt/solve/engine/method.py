@@ -61,8 +61,8 @@ class SolveLimits:
     """The effort of a solve: a `gap` relative to the bound, an `absolute_gap` in the utility's own unit (to reach
     either is enough), an optional time limit in seconds counted from `begun`, a named solver, worker processes, and a
     `monitor(value, bound)` called with progress. A method reports values by `found`; `allowed` is then the gap that is
-    allowed. `clock` is that of the whole solve; a part of it may have a limit of its own. `method(name)` gives the method
-    of that name for a part of the problem."""
+    allowed. `clock` is that of the whole solve; a part of it may have a limit of its own. `method(name)` gives the
+    method of that name for a part of the problem."""
 
     gap: float = 1e-6
     absolute_gap: float = 0.0
@@ -143,7 +143,7 @@ class ColumnMultipliers:
 class Dual:
     """Multipliers in floating point, for a maximisation (a minimisation is solved with negated costs).
 
-    `prices` (k,) of the row sums; `rows`, one a coupling row; `evidence` is further evidence of the theory that
+    `prices` (k,) of the row sums; `rows`, one per coupling row; `evidence` is further evidence of the theory that
     solved the problem (a tree, multipliers of a cone, ...); no other theory reads it. All of it is repaired
     and proved in rationals before it is used.
     """

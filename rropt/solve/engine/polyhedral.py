@@ -124,7 +124,7 @@ def cone_table(cone: Cone) -> sparse.csr_matrix:
 
 
 def edge_table(cone: Cone, size: int) -> sparse.csr_matrix:
-    """Rows v_x - R v_z, one an edge (edges x size), of a cone with a graph; none of another."""
+    """Rows v_x - R v_z, one per edge (edges x size), of a cone with a graph; none of another."""
     edges = ratio_edges(cone, size) if isinstance(cone, GraphCone) else []
     x, z = np.array([edge[:2] for edge in edges], dtype=int).reshape(-1, 2).T
     ratios = np.exp([log for *_, log in edges])

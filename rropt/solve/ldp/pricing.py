@@ -151,7 +151,7 @@ class LdpPricer:
         return [part for node in nodes for part in node.parts or ()]
 
     def _ways_to_split(self, parts: Parts) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(part, way, at) of all candidates, at most one a way and part; none where a part holds one corner only.
+        """(part, way, at) of all candidates, at most one per way and part; none where a part holds one corner only.
 
         Parts are split where their two sets differ. Equal priors need the count, few different priors the weight (one
         input at a time costs binomially many leaves).
