@@ -1,4 +1,4 @@
-"""What several draws from one value reveal together: an upper bound of delta at any epsilon, from the matrices.
+"""The privacy of several draws from one value together: an upper bound of delta at any epsilon, from the matrices.
 
 For inputs x and x', answer y has the privacy loss log(Q[x, y] / Q[x', y]). Losses of independent draws add up, so the
 distribution of their sum is a product of polynomials, and delta at epsilon is the sum of

@@ -1,4 +1,4 @@
-"""Matrices of other programs as they stand in a file, with their labels, before the axis of the inputs is known.
+"""Matrices of other programs as they are in a file, with their labels, before the axis of the inputs is known.
 
 Read are CSV and its kin (commas, semicolons with decimal commas, tabs, blanks; with or without labels, as R's
 `write.csv`, `write.csv2` and `write.table`, pandas, NumPy's `savetxt` and this package write them), NumPy's .npy,
@@ -114,7 +114,7 @@ def array_matrix(matrix: Matrix, where: str = "matrix") -> RawMatrix:
     """A matrix from memory: a data frame, an array of two axes or a list of rows, of numbers as
     `rropt.exact.rational` reads them."""
     if isinstance(matrix, np.ndarray) and matrix.dtype.kind not in "fiuO":
-        raise WrongType(f"its entries are of type {matrix.dtype}, no numbers", where, "give probabilities")
+        raise WrongType(f"its entries are of type {matrix.dtype}, not numbers", where, "give probabilities")
     table = Table.read(matrix, where)
     rows = table.rows
     _rectangle([len(row) for row in rows], [f"row {x}" for x in range(len(rows))], where)
@@ -133,8 +133,8 @@ def _too_many(where: str) -> InputError:
 
 @dataclass(frozen=True)
 class _Cells:
-    """The records of a text: their first lines, their cells as they stand, and as numbers (None: it is none). `notes`
-    say what was left out."""
+    """The records of a text: their first lines, their cells as text, and as numbers (None: it is none). `notes` state
+    what was left out."""
 
     lines: list[int]
     texts: list[list[str]]
@@ -367,7 +367,11 @@ def _matrix(cells: _Cells, layout: _Layout, where: str, shape: str | None) -> Ra
             f"its header names {counted(len(columns), 'columns')} of {len(values[0])}", where, "name every column once"
         )
     if shape is not None and shape != f"{len(values)} {len(values[0])}":
-        raise OutOfRange(f"it says it is {shape!r}, and is {len(values)} x {len(values[0])}", where, "write it again")
+        raise OutOfRange(
+            f"its first line gives the size {shape!r}, but it is {len(values)} x {len(values[0])}",
+            where,
+            "write it again",
+        )
     plain = [[_plain(cell.strip(), cells.mark) for cell in row] for row in values]
     entries = []
     for name, row in zip(places, plain, strict=True):
@@ -381,7 +385,7 @@ def _entry(cell: str, where: str, mark: str) -> Fraction:
         return rational(cell, where)
     except InputError as error:
         others = [other for other in (",", ";", "\t", "|") if other != mark and other in cell]
-        hint = f"is the delimiter {others[0]!r}? say so with --delimiter" if others else error.remedy
+        hint = f"is the delimiter {others[0]!r}? then use --delimiter" if others else error.remedy
         raise error.at(where, hint) from None
 
 
@@ -416,7 +420,7 @@ def _check(
             if entry < 0:
                 raise OutOfRange(f"{name} column {y + 1} is negative ({rounded(entry)})", where, "give probabilities")
             if entry > 1 + TOLERANCE:
-                what = f"{name} column {y + 1} is {rounded(entry)}, above one"
+                what = f"{name} column {y + 1} is {rounded(entry)}, above 1"
                 raise OutOfRange(what, where, "give probabilities, not counts or percentages")
     longest = max(len("".join(DIGITS.findall(_significant(text))[:1])) for row in texts for text in row)
     doubles = None

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from rropt.comparison.matrix_files import RawMatrix, Rows
-from rropt.errors import OutOfRange, SettingNeeded, WrongType, in_file
+from rropt.errors import OutOfRange, SettingNeeded, WrongType, counted, in_file
 from rropt.exact import rounded
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.reading import TOLERANCE
@@ -99,9 +99,14 @@ def _told(raw: RawMatrix, word: str) -> str:
 
 def _remedy(raw: RawMatrix, renormalise: bool) -> str:
     if raw.places <= PRINTED and _worst(raw.entries)[1] <= _slack(raw, True):
-        return f"it was rounded to {raw.places} decimals: give more, or divide by the sums with --renormalise"
+        return (
+            f"it looks rounded to {counted(raw.places, 'decimal places')}: give more, or divide by the "
+            "sums with --renormalise"
+        )
     if renormalise and raw.places <= PRINTED:
-        return f"rounding to {raw.places} decimals does not explain it: give a matrix of probabilities"
+        return (
+            f"rounding to {counted(raw.places, 'decimal places')} does not explain it: give a matrix of probabilities"
+        )
     return "give a matrix of probabilities"
 
 

@@ -55,7 +55,7 @@ def _raw(matrix: object, delimiter: str | None) -> RawMatrix | None:
 class PrintedMatrix:
     """A matrix as `audit` reads it, in a problem's order: `entries` as they are printed, and the `mechanism` that they
     are after sums that rounding explains were divided out. `half` is half a unit of the last decimal (some units of
-    a double near one, where they were printed in full), 0 where the entries are exact; `notes` say what was done."""
+    a double near one, where they were printed in full), 0 where the entries are exact; `notes` state what was done."""
 
     mechanism: Mechanism
     entries: tuple[tuple[Fraction, ...], ...]

@@ -65,10 +65,10 @@ class Event:
 
 @dataclass(frozen=True)
 class SamplerAudit:
-    """What trials show of a sampler. With probability `confidence` at least, its epsilon is at least `epsilon` (nats,
-    for the `claimed_delta`) and its delta at the `claimed` level at least `delta`. `rejected`: it does not have the
-    privacy that is claimed. `event` is the test that gave the larger epsilon. `detectable` is the epsilon that these
-    trials detect with probability 0.9 (infinite where there is none), computed before the first of them."""
+    """The result of the trials of a sampler. With probability `confidence` at least, its epsilon is at least `epsilon`
+    (nats, for the `claimed_delta`) and its delta at the `claimed` level at least `delta`. `rejected`: it does not have
+    the privacy that is claimed. `event` is the test that gave the larger epsilon. `detectable` is the epsilon that
+    these trials detect with probability 0.9 (infinite where there is none), computed before the first of them."""
 
     epsilon: float
     delta: float
@@ -270,7 +270,7 @@ def _drawn(sampler: Callable[[list[Any]], Iterable[Any]], inputs: list[Any], tri
             if len(outputs) != turns * len(inputs):
                 asked = turns * len(inputs)
                 what = f"it returned {counted(len(outputs), 'outputs')} for {counted(asked, 'inputs')}"
-                raise Conflict(what, "sampler", "it shall return one output for each")
+                raise Conflict(what, "sampler", "it must return one output for each")
             for at, name in enumerate(keys):
                 table[name].update(map(_key, outputs[at :: len(keys)]))
     return tables

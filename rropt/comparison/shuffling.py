@@ -1,4 +1,4 @@
-"""What one answer reveals among those of many people, in random order: an upper bound of delta, from the matrix.
+"""The privacy of one answer among those of many respondents, in random order: an upper bound of delta, from the matrix.
 
 Let B(y) be the smallest entry of output y, and n the number of people. Another person's answer is drawn from B with
 probability sum B, whatever the value, and from the rest otherwise; let the adversary know all answers of the rest (the

@@ -65,7 +65,11 @@ def _matrix(mechanism: Any, categories: tuple[str, ...], name: str, labelled: bo
     given = explicit(mechanism, where)
     missing = [label for label in categories if label not in given.inputs]
     if missing:
-        raise Missing(f"{missing[0]!r} is a key but no input of it", where, "solve for all categories")
+        raise Missing(
+            f"{missing[0]!r} is a category of the key, but not an input of the mechanism",
+            where,
+            "solve for all categories",
+        )
     place = {label: at for at, label in enumerate(given.inputs)}
     matrix = np.asarray(given.matrix, dtype=np.float64)[[place[label] for label in categories]]
     if not labelled:

@@ -55,7 +55,9 @@ class QuasiIdentifierTable(ByContent):
         shape = tuple(map(len, labels))
         if math.prod(shape) > LARGEST_TABLE:
             raise Conflict(
-                f"it has {counted(math.prod(shape), 'cells')}", "key table", "merge categories, or use fewer keys"
+                f"it has {counted(math.prod(shape), 'cells')}",
+                "key table",
+                "merge categories, or use fewer key variables",
             )
         found = _count(counts, columns, labels)
         if found.shape != shape:

@@ -33,7 +33,7 @@ __all__ = ["EstimatedInformation", "estimated_information", "plug_in_information
 class EstimatedInformation:
     """Information in nats estimated from `respondents` pairs.
 
-    `plug_in` is the 3H estimate, `corrected` less its bias d / (2 n) for the pairs that were seen (within 0 and what r
+    `plug_in` is the 3H estimate, `corrected` minus its bias d / (2 n) for the pairs that were seen (within 0 and what r
     rows and c columns can have), and [`lower`, `upper`] the interval for the truth at `level`. It is approximate, and
     wider than it need be near independence and where pairs were not seen. Only one row or column makes it a point.
     """

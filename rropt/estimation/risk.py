@@ -56,7 +56,7 @@ def variance_split(mechanism: AnyMechanism, prior: Prior) -> VarianceSplit:
     same_labels(prior.labels, mechanism.inputs, "variance_split, prior")
     size, p = len(mechanism.inputs), prior.probabilities
     if len(mechanism.outputs) != size:
-        raise Missing("this needs as many outputs as inputs", "variance_split", "give a square one")
+        raise Missing("this needs as many outputs as inputs", "variance_split", "give a square matrix")
     numbers = [[mechanism.entry(x, y) for x in range(size)] for y in range(size)]
     table = fmpq_mat([[fmpq(one.numerator, one.denominator) for one in row] for row in numbers])
     if table.rank() < size:
@@ -105,8 +105,8 @@ def projected_risk(
     if method not in PROJECTIONS:
         raise UnknownName(f"{method!r} is not a projection", "projected_risk", f"use {' or '.join(PROJECTIONS)}")
     if not 1 <= respondents <= MOST_PEOPLE or not 2 <= draws <= MOST_DRAWS:
-        remedy = f"give 1 to {MOST_PEOPLE:,} people, 2 to {MOST_DRAWS:,} draws"
-        raise OutOfRange("the number of people or of draws is out of range", "projected_risk", remedy)
+        remedy = f"give 1 to {MOST_PEOPLE:,} respondents, 2 to {MOST_DRAWS:,} draws"
+        raise OutOfRange("the number of respondents or of draws is out of range", "projected_risk", remedy)
     mechanism = explicit(mechanism, "mechanism")
     same_labels(prior.labels, mechanism.inputs, "projected_risk, prior")
     p, matrix = prior.array, mechanism.matrix

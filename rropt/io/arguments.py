@@ -91,7 +91,7 @@ def _function(function: Callable[..., Any], bound: bool = False) -> Callable[...
         hint = hints().get(name, Any)
         if value is signature.parameters[name].default or fits(value, hint):
             return None
-        return WrongType(f"{shown(value)} stands where {said(hint)} is needed", f"{where(given)}, {name}")
+        return WrongType(f"expected {said(hint)}, got {shown(value)}", f"{where(given)}, {name}")
 
     @wraps(function)
     def read(*given: Any, **named: Any) -> Any:

@@ -98,7 +98,7 @@ def count_records(
     """How many records of a CSV file with a header (UTF-8) hold each combination of values of `columns`.
 
     Sorted: numbers by size, before text. `delimiter` is as in `plain_delimiter`. Values are taken
-    as they stand; empty ones are missing: counted as `null`, or an error that counts them. Raises InputError with the
+    unchanged; empty ones are missing: counted as `null`, or an error that counts them. Raises InputError with the
     line, and SettingNeeded where `delimiter` or `null` is the remedy.
     """
     where = str(path)
@@ -186,7 +186,7 @@ class _Lines(Iterator[str]):
         self.taken += len(line)
         if self.taken > LONGEST_RECORD:
             what = f"a record has more than {LONGEST_RECORD:,} characters"
-            raise Unreadable(what, self._where, "does a quotation mark or a line end lack?")
+            raise Unreadable(what, self._where, "is a quotation mark or a line end missing?")
         if not line:
             raise StopIteration
         return line

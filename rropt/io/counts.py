@@ -43,9 +43,9 @@ MISSING = ("None", "''", "nan", "np.float64(nan)", "<NA>", "NaT")
 def clean_labels(labels: object, what: str, at_least: int = 1) -> tuple[str, ...]:
     """Labels as distinct, non-empty strings in their order. `what` names them in the error (InputError)."""
     if isinstance(labels, (str, bytes)):
-        raise WrongType(f"one string ({shown(labels)}) stands where a list of labels is needed", what, "give a list")
+        raise WrongType(f"expected a list of labels, got one string ({shown(labels)})", what, "give a list")
     if not isinstance(labels, Iterable) or getattr(labels, "ndim", 1) == 0:
-        raise WrongType(f"{shown(labels)} stands where a list of labels is needed", what, "give a list")
+        raise WrongType(f"expected a list of labels, got {shown(labels)}", what, "give a list")
     cleaned = []
     seen: set[str] = set()
     for position, label in enumerate(bounded(labels, what)):
@@ -68,7 +68,8 @@ def clean_labels(labels: object, what: str, at_least: int = 1) -> tuple[str, ...
 
 
 def _label_text(label: object) -> str:
-    """A label as text; "" for what is none: missing values, truth values, floats and collections of no fixed order."""
+    """A label as text; "" for a value that cannot be a label: missing values, truth values, floats and collections of
+    no fixed order."""
     if label is None or isinstance(label, (bool, np.bool_, float, np.floating, np.ndarray, Mapping, Set)):
         return ""
     if type(label).__name__ in ("NAType", "NaTType"):  # how pandas says that a value is missing
@@ -158,7 +159,8 @@ class Numbers:
 
     @classmethod
     def read(cls, given: object, what: str) -> Numbers:
-        """From whatever a caller gave. `what` names it in errors. Raises InputError for what is not a list or table."""
+        """From whatever a caller gave. `what` names it in errors. Raises InputError for an argument that is not a list
+        or table."""
         given = native(given)
         if isinstance(given, Mapping):
             return cls(list(given.values()), tuple(given))
@@ -319,7 +321,7 @@ class Table:
         axes: tuple[str, str] = ("rows", "columns"),
     ) -> list[list[Any]]:
         """The entries with rows and columns in these orders (None: as they are). Raises InputError that names missing
-        and extra labels, or says what shape was wanted; `axes` says what rows and columns are."""
+        and extra labels, or states the shape that is needed; `axes` states what rows and columns are."""
         height, width = self.shape
         wanted = (height if rows is None else len(rows), width if columns is None else len(columns))
         named = self.row_names(what), self.column_names(what)
@@ -388,7 +390,7 @@ def _sequence(given: Any, what: str) -> list[Any]:
     if isinstance(given, np.ndarray):
         return plain(given, what)
     if isinstance(given, (str, bytes, bytearray)):
-        raise WrongType("one string stands where a list of numbers is needed", what, "give a list")
+        raise WrongType("expected a list of numbers, got one string", what, "give a list")
     if isinstance(given, Set):
         raise WrongType("a set has no order", what, "give a list, or a table label -> number")
     if isinstance(given, (Sequence, ValuesView, Iterator)):

@@ -80,7 +80,7 @@ def made_folder(place: Path) -> None:
     try:
         place.mkdir(parents=True, exist_ok=True)
     except FileExistsError:
-        # A file that stands in the way: that something exists is not what is wrong.
+        # A file that is in the way: that something exists is not what is wrong.
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(place)) from None
 
 
@@ -306,7 +306,7 @@ def csv_text(rows: Iterable[Sequence[object]], quote_formulas: bool = True) -> s
 
 
 def csv_rows(text: str, where: str, delimiter: str = ",", padded: bool = False) -> list[tuple[int, list[str]]]:
-    """(number of its first line, cells) of every record of a CSV text that is not blank, as they stand; of a `padded`
+    """(number of its first line, cells) of every record of a CSV text that is not blank, unchanged; of a `padded`
     one without the blanks around them. Raises InputError with the line that cannot be read."""
     rows, last = [], 0
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=padded, strict=True)

@@ -85,7 +85,8 @@ def spread(
 
     `scheduler` is the address of a Dask scheduler, which must have at least one worker; `workers` is a number of
     processes on this machine. Close the iterator to stop early: processes that it started are ended. Raises InputError
-    for what cannot be handed over, RroptError where processes die or a cluster is lost, and what `work` raises.
+    for an argument that cannot be handed over, RroptError where processes die or a cluster is lost, and what `work`
+    raises.
     """
     checked_workers(workers, scheduler)
     if scheduler is not None:

@@ -1,4 +1,4 @@
-"""What callers may write for numbers, labels, counts and matrices."""
+"""The types that callers may pass for numbers, labels, counts and matrices."""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from decimal import Decimal

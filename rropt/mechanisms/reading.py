@@ -170,7 +170,7 @@ def check_keys(document: dict[str, object], keys: set[str], where: str) -> None:
 
 
 def names_of(value: object, where: str) -> tuple[str, ...]:
-    """A list of labels as it stands in a file. Raises InputError."""
+    """A list of labels as it is in a file. Raises InputError."""
     found = _listing(value, where)
     for label in found:
         if not isinstance(label, str):

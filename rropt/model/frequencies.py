@@ -42,7 +42,7 @@ class Frequencies:
                 )
             numbers.append(number)
         if not any(numbers):
-            raise OutOfRange("all counts are zero, or there are none", where, "give the frequencies of the inputs")
+            raise OutOfRange("all counts are zero, or no counts are given", where, "give the frequencies of the inputs")
         integers = tuple(int(number) for number in numbers) if whole else cleared(numbers)
         return cls(integers, labels)
 

@@ -56,7 +56,7 @@ def _pair(values: object, labels: Sequence[object] | None, what: str) -> tuple[t
     read = Numbers.read(values, what)
     if read.keys is not None:
         if labels is not None:
-            raise Duplicate("labels are given twice, in a table and beside it", what, "give them once")
+            raise Duplicate("labels are given twice, in the table and in labels", what, "give them once")
         return clean_labels(read.keys, what, 2), read.values
     names = clean_labels(range(len(read.values)) if labels is None else labels, what, 2)
     if len(names) != len(read.values):
@@ -73,9 +73,9 @@ def _tabulate(
 ) -> tuple[tuple[str, ...], list[object]]:
     """(labels of the pairs, values) from a table with one row per sensitive value."""
     if not isinstance(pairs, Pairs):
-        raise WrongType(f"{pairs!r} stands where Pairs are needed", "pairs", "give rropt.Pairs(sensitive, other)")
+        raise WrongType(f"expected Pairs, got {pairs!r}", "pairs", "give rropt.Pairs(sensitive, other)")
     if labels is not None:
-        raise Conflict("labels are given beside pairs, which name the inputs", what, "leave labels out")
+        raise Conflict("labels and pairs are both given, and pairs already name the inputs", what, "leave labels out")
     return pairs.labels, pairs.flattened(values, what)
 
 
@@ -134,7 +134,7 @@ class Pairs:
         return tuple(s for s in self.sensitive for _ in self.other)
 
     def block(self, s: int) -> slice:
-        """Where the inputs of sensitive value number `s` stand."""
+        """The place of the inputs of sensitive value number `s`."""
         return slice(s * len(self.other), (s + 1) * len(self.other))
 
     def flattened(self, table: Matrix, what: str) -> list[object]:
@@ -165,7 +165,7 @@ class Pairs:
 
 @dataclass(frozen=True)
 class DataColumn:
-    """A column of a file of data, by the names of both; without the folder of the file. `public` says what was done
+    """A column of a file of data, by the names of both; without the folder of the file. `public` states what was done
     to its counts so that they may be public, "" where they are exact."""
 
     column: str
@@ -181,7 +181,7 @@ class DataColumn:
 class Prior:
     """A distribution over k >= 2 labelled inputs, p_x = weights[x] / sum(weights), weights integers >= 0.
 
-    Make one with `from_counts`, `from_probabilities`, `uniform` or `from_csv`. `pairs` says that the inputs are pairs
+    Make one with `from_counts`, `from_probabilities`, `uniform` or `from_csv`. `pairs` states that the inputs are pairs
     of a sensitive and another value, or is None; `source` which column of a file was counted, or is None.
     """
 
@@ -202,7 +202,7 @@ class Prior:
         if any(rational(weight).denominator != 1 for weight in self.weights):
             raise WrongType("weights are not integers", "prior", "use Prior.from_counts or from_probabilities")
         if max(self.weights) >= LONGEST_WEIGHT:
-            raise OutOfRange("proportions of over 4,000 digits are out of range", "prior", "round the numbers")
+            raise OutOfRange("proportions with more than 4,000 digits are out of range", "prior", "round the numbers")
         if self.pairs is not None and self.labels != self.pairs.labels:
             raise Conflict("its labels are not those of its pairs", "prior", "leave the labels to the pairs")
         object.__setattr__(self, "weights", tuple(int(weight) for weight in self.weights))

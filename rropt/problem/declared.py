@@ -52,8 +52,8 @@ class Problem:
 
     `goal` is `Maximize(objective)` or `Minimize(objective)`. Inputs come from the objective's prior or from
     `inputs`; `outputs` labels the outputs where neither the objective nor a structure fixes them. `name` names
-    the folder of the results, and `options` say how to solve, as `[solve]` of a problem file does. Raises InputError
-    for what does not fit together.
+    the folder of the results, and `options` state how to solve, as `[solve]` of a problem file does. Raises InputError
+    if the parts are inconsistent.
     """
 
     goal: Goal
@@ -207,7 +207,7 @@ class Problem:
         return problem_from(cls, read_text(path, "problem file", limits=TOML), str(path), None).problem
 
     def to_cvxpy(self) -> Any:
-        """The problem as a `cvxpy.Problem` over the matrix "Q" with labelled constraints. Raises InputError that says
+        """The problem as a `cvxpy.Problem` over the matrix "Q" with labelled constraints. Raises InputError that states
         what is not convex."""
         from rropt.problem.solving import cvxpy_problem
 
@@ -236,7 +236,7 @@ class Problem:
         return problem_html(self)
 
     def warnings(self) -> tuple[str, ...]:
-        """Remarks on the declaration before it is solved."""
+        """Warnings about the problem, available before solving."""
         program, prior = self.compile(), self.objective.prior
         found = []
         emptied = sorted({y for _, y in program.empty_cells})

@@ -33,7 +33,7 @@ WHERE = "duals"
 @dataclass(frozen=True)
 class Multiplier:
     """The change of the optimum for one unit more of a right-hand side as it was declared: `exact` in the unit of the
-    certificate (nats for information), `value` in the objective's. `constraint` says which constraint it is of."""
+    certificate (nats for information), `value` in the objective's. `constraint` states which constraint it is of."""
 
     exact: Fraction
     value: float
@@ -123,7 +123,7 @@ class Proven:
 
     def dual(self) -> Dual:
         """In floats, as the provers repair them."""
-        # A cone's own multipliers stand beside the tilts here, and inside of them in the proof.
+        # A cone's own multipliers are next to the tilts here, and inside of them in the proof.
         tilts = [self._residual(y, y) for y in range(len(self.tilts))]
         tables = [np.array(table, dtype=float) if table else None for table in (self.cone, self.flows, tilts)]
         rows = [*self.rows, *(own for _, own in self.events)]

@@ -1,4 +1,4 @@
-"""What a solve says while it runs: to a monitor, to the logger `rropt`, and, if asked, one line per second."""
+"""Progress of a solve: to a monitor, to the logger `rropt`, and, if asked, one line per second."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ def from_dict(made: type[Solution], document: Any, problem: Problem, where: str)
     certificate, verdict = solution.certificate, solution.verdict
     proved = certificate is not None and verdict is not None and verdict.proved
     if certificate is None or not proved or not _is_shown(solution, certificate, where) or not _is_near(solution):
-        raise Conflict(f"it says {solution.status}, and its certificate does not", where, REMEDY)
+        raise Conflict(f"its status is {solution.status}, but its certificate disagrees", where, REMEDY)
     if certificate.differences(problem.compile()):
         return replace(solution, status="bounded", warnings=(*solution.warnings, RELAXED))
     return solution

@@ -41,9 +41,9 @@ if TYPE_CHECKING:
 TOP_KEYS = ("schema", "name", "input", "objective", "constraint", "outputs", "solve")
 INPUT_KEYS = ("counts_file", "data_file", "counts", "probabilities", "uniform", "categories")
 DATA_KEYS = ("column", "delimiter", "null")
-"""Keys that say how a data_file is read."""
+"""Keys that state how a data_file is read."""
 PAIR_KEYS = ("sensitive", "other", "pairs")
-"""Keys that say that the inputs are pairs of a sensitive and another value."""
+"""Keys that state that the inputs are pairs of a sensitive and another value."""
 
 
 class Declared(NamedTuple):
@@ -56,7 +56,7 @@ class Declared(NamedTuple):
 
 
 def problem_from(made: type[Problem], text: str, source: str, given: Prior | None) -> Declared:
-    """A problem (of the class `made`) from TOML text. `source` is the file's path: it stands in messages, and
+    """A problem (of the class `made`) from TOML text. `source` is the file's path: it appears in messages, and
     `counts_file` and `data_file` are relative to its folder. A `given` prior has the frequencies of the inputs that
     [input] names, whose order stays; where it names none, the inputs are those of the prior. Raises InputError."""
     try:

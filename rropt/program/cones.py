@@ -23,7 +23,7 @@ FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 
 
 class Cone(ABC):
-    """What each column must satisfy by itself, besides being non-negative. `particular` is the name in messages of one
+    """A constraint on each single column, besides being non-negative. `particular` is the name in messages of one
     that only those methods take that declare it; empty for one that every method can take."""
 
     particular: ClassVar[str] = ""
@@ -280,7 +280,9 @@ def combined(cones: Sequence[Cone], size: int) -> Cone:
         return other[0]
     if other:
         raise Conflict(
-            "the exact cone of a confidence set stands alone", "constraints", "leave the others out, or use polytope"
+            "the exact cone of a confidence set cannot be combined with other constraints",
+            "constraints",
+            "leave the others out, or use polytope",
         )
     complete: CompleteCone | None = None
     graphs: list[GraphCone] = []

@@ -15,7 +15,7 @@ class Extra(ABC):
     """A constraint of one kind that is neither a cone nor a row; only the theory that it belongs to reads it.
 
     `name` is what messages call it, `version` the lowest version of the certificate format that states it. `merges`
-    says that a mechanism that keeps it still does after outputs are merged, or named otherwise.
+    states that a mechanism that keeps it still does after outputs are merged, or named otherwise.
     """
 
     name: ClassVar[str]

@@ -155,7 +155,7 @@ def _hold_to_ratios(mechanism: Mechanism, cone: Mapping[str, Any], where: str) -
         return
     if not kept:
         raise OutOfRange(
-            "the mechanism to be drawn has larger ratios than its certificate guarantees",
+            "the mechanism has larger ratios than its certificate guarantees",
             where,
             "one of the two was changed: solve again",
         )

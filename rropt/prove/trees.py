@@ -130,7 +130,7 @@ def raised_tree(
 
 
 def column_dual(prices: Sequence[Fraction] | PricesOfPrior, version: int, **keys: object) -> Proof:
-    """The `column-dual` proof by prices; the `keys` say why every column is worth no more than its price."""
+    """The `column-dual` proof by prices; the `keys` state why every column is worth no more than its price."""
     if isinstance(prices, PricesOfPrior):
         payload: dict[str, object] = {"kind": "column-dual", "prices": prices.payload(), **keys}
         return Proof(payload, prices.total(), max(version, OF_PRIOR))

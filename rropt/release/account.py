@@ -49,10 +49,10 @@ def _forced(entry: Entry) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Account(ByContent):
-    """An accountant that was read. `ceiling` is an epsilon (None: no ceiling), `delta` that of approximate LDP (None: plain
-    LDP counts), for one `unit`, as a person. `spent` is what was spent by population as plain LDP, and `most` the most
-    of one of them, `approximate` as approximate LDP; `infinite` says why that is infinite. `lines` lines were compared
-    with their hashes; `chain` is the hash of the last one."""
+    """An accountant that was read. `ceiling` is an epsilon (None: no ceiling), `delta` that of approximate LDP (None:
+    plain LDP counts), for one `unit`, as a person. `spent` is what was spent by population as plain LDP, and `most` the
+    most of one of them, `approximate` as approximate LDP; `infinite` states why that is infinite. `lines` lines were
+    compared with their hashes; `chain` is the hash of the last one."""
 
     path: Place
     ceiling: Fraction | None
@@ -80,7 +80,7 @@ class Account(ByContent):
             raise OutOfRange(f"{delta} is not between 0 and 1", "delta", "leave it out for 0")
         if not unit.strip() or not unit.isprintable():
             raise WrongType(
-                f"{unit!r} is not a name", "unit", "name one whose draws the ceiling limits, such as person"
+                f"{unit!r} is not a name", "unit", "name the unit that the ceiling protects, such as person"
             )
         try:
             create(whole_place(path), limit, unit, share)
@@ -92,8 +92,8 @@ class Account(ByContent):
 
     @classmethod
     def load(cls, path: Place, after: tuple[int, str] | None = None) -> Account:
-        """Read an accountant, also one beside its data; `after` is the number and the hash of a line that was there before.
-        Raises InputError where its chain is broken or where it lacks that line."""
+        """Read an accountant, also one beside its data; `after` is the number and the hash of a line that was there
+        before. Raises InputError where its chain is broken or where it lacks that line."""
         if isinstance(path, Path) and not path.exists():
             raise UnknownName(
                 "there is no such accountant", str(path), "make one: rropt accountant init --ceiling 4 PATH"

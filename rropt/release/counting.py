@@ -27,7 +27,7 @@ LARGEST_COUNTS = 1 << 26
 
 
 class _Axis:
-    """One mechanism's outputs as they stand in one released column, or in several."""
+    """One mechanism's outputs as they are in one released column, or in several."""
 
     def __init__(self, columns: tuple[str, ...], mechanism: Mechanism, cell: Cell) -> None:
         self.columns, self.mechanism = columns, mechanism
@@ -111,8 +111,8 @@ def count_cells(
 
 @dataclass(frozen=True, eq=False)
 class Counted:
-    """The tables of `cells`, summed over `files` files; `vouched` where manifests say that these mechanisms made them,
-    `notes` remarks."""
+    """The tables of `cells`, summed over `files` files; `vouched` where manifests state that these mechanisms made
+    them, `notes` remarks."""
 
     cells: tuple[Cell, ...]
     tables: tuple[np.ndarray, ...]
@@ -157,8 +157,8 @@ def count_released(path: Path, axes: Mapping[Columns, Any], where: Mapping[str, 
     notes = list(dict.fromkeys(note for one in agreements for note in one.notes))
     if bare:
         notes.append(
-            "it has no manifest: rropt assumes that this mechanism drew the column; if another one did, or none, these "
-            "numbers are wrong"
+            "it has no manifest: rropt assumes that this mechanism randomised the column; if not, "
+            "these numbers are wrong"
         )
     known_cells, sums = zip(*found.values(), strict=True)
     for (part, code, kind), count in replaced.items():

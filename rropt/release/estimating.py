@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rropt.release.counting import Counted
 
 REMEDY = "give the released file and its own mechanism; most likely this column was never randomised"
-DAMAGED = "report this: the manifest names this mechanism, and the draw may be damaged"
+DAMAGED = "report this: the manifest names this mechanism, and the release may be damaged"
 """What helps where counts do not fit: without a manifest, and with one."""
 LARGEST = 1 << 24
 """Most cells of the joint matrix of several columns."""
@@ -55,7 +55,7 @@ def estimate_file(
     found = counted_of(file, columns, where, delimiter)
     if where and not any(table.any() for table in found.tables):
         asked = ", ".join(f"{name}={value}" for name, value in where.items())
-        raise UnknownName(f"none of its records has {asked}", str(file), "give a value that stands in that column")
+        raise UnknownName(f"none of its records has {asked}", str(file), "give a value that occurs in that column")
     from rropt.mechanisms.estimators.recover import Answers, Sample, recover_strata
 
     samples: list[Answers] = []

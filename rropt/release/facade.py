@@ -188,7 +188,7 @@ def counts_of(
 
     `column` is a name, or the names of columns that were released jointly. `where` keeps the records with these values
     of other columns, `{"region": "north"}`: also the stratum, for a column with a mechanism for each. A folder of
-    .parquet files that was released is counted as one. Where a manifest stands beside the file, file and mechanism must
+    .parquet files that was released is counted as one. Where a manifest is next to the file, file and mechanism must
     be those of the release, stratum by stratum. Raises InputError that counts and lists values that are not outputs.
     """
     return _one_table(file, {column: mechanism}, where, delimiter)
@@ -217,7 +217,7 @@ def _one_table(
     found = counted_of(file, columns, where, delimiter)
     if len(found.cells) > 1:
         raise Conflict(
-            f"its records were drawn by the mechanisms of {len(found.cells)} strata, whose counts cannot be added",
+            f"its records were randomised by the mechanisms of {len(found.cells)} strata, whose counts cannot be added",
             str(file),
             "count one of them with where={column: value}, or give all to estimate_file",
         )

@@ -29,7 +29,7 @@ Report = Callable[[int, int, int], None]
 @dataclass(frozen=True)
 class FileOutcome:
     """The result of one file, by its path below the folder: `state` is "released" (drawn now), "standing" (drawn
-    before, and nothing now), "refused" or "failed", and `note` says why. `rows` and `epsilon` are its manifest's
+    before, and nothing now), "refused" or "failed", and `note` states why. `rows` and `epsilon` are its manifest's
     (epsilon None where it is infinite, or where there is no release). `cautions` are those of `release_file`."""
 
     file: str

@@ -44,7 +44,7 @@ class RandomizedColumn(*_BASES):  # type: ignore[misc]
     After `fit`: `mechanism_`, `epsilon_` (of one draw, nats, rounded up), `n_features_in_`, `feature_names_in_` where X
     has names. Every call of `transform` draws anew, with secure randomness and no seed, and leaks `epsilon_` again:
     transform a record once and keep the result. Names of columns must be those of `fit`, in its order; where only X or
-    only `fit` had names, a UserWarning says so.
+    only `fit` had names, a UserWarning states it.
     """
 
     def __init__(self, mechanism: Any = None, *, problem: Problem | None = None) -> None:

@@ -1,4 +1,4 @@
-"""How a problem is to be solved."""
+"""Options of a solve."""
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field

@@ -1,9 +1,9 @@
 """Admissible mechanisms at a privacy level, and how to improve others at the same level.
 
-Chai and Nayak, Theorems 5.4 and 5.5: at a privacy ratio of at most gamma, nothing is more informative than a mechanism exactly
-when every column (proportional ones merged) has two values in the ratio gamma. Their strictness argument in Lemma 5.3
-("P = DA only with D = C") needs linearly independent outputs; the conclusion stands without: equivalent mechanisms have
-the same merged columns (Theorem 5.1), and the lemma changes them.
+Chai and Nayak, Theorems 5.4 and 5.5: at a privacy ratio of at most gamma, nothing is more informative than a mechanism
+exactly when every column (proportional ones merged) has two values in the ratio gamma. Their strictness argument in
+Lemma 5.3 ("P = DA only with D = C") needs linearly independent outputs; the conclusion stands without: equivalent
+mechanisms have the same merged columns (Theorem 5.1), and the lemma changes them.
 """
 
 import math
@@ -37,8 +37,8 @@ class Shortfall:
 
 @dataclass(frozen=True)
 class Admissibility:
-    """Whether no mechanism of privacy ratio at most `gamma` is more informative; true when there are no `shortfalls` and the
-    mechanism's own `privacy_ratio` is not above gamma (`private`)."""
+    """Whether no mechanism of privacy ratio at most `gamma` is more informative; true when there are no `shortfalls`
+    and the mechanism's own `privacy_ratio` is not above gamma (`private`)."""
 
     gamma: Fraction
     privacy_ratio: Fraction | float
@@ -81,9 +81,9 @@ def admissible(mechanism: AnyMechanism, *, epsilon: Number | None = None, gamma:
     The level is `epsilon` (nats) or the ratio `gamma`, 0 and 1 for perfect secrecy; without either, the mechanism's
     own privacy ratio. For `epsilon` it is judged at the largest rational known to be at most exp(epsilon), to which all
     mechanisms of this package are held; one that was rounded to a grid is nearly admissible at best, and `shortfalls`
-    says by how much it is not.
-    Raises InputError for what is not a mechanism, a level that is none, and an own privacy ratio of one or infinity.
-    Source: Chai and Nayak, Theorems 5.4, 5.5.
+    states by how much it is not.
+    Raises InputError for an argument that is not a mechanism, an invalid level, and an own privacy ratio of one or
+    infinity. Source: Chai and Nayak, Theorems 5.4, 5.5.
     """
     given = explicit(mechanism, "mechanism")
     return _judge(given, _ratio(given, epsilon, gamma))

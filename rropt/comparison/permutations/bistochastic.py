@@ -69,7 +69,7 @@ class Bistochastic:
             raise WrongType(
                 f"it has {counted(len(given), 'rows')} and {counted(len(given[0]), 'columns')}",
                 WHERE,
-                "give a square one",
+                "give a square matrix",
             )
         sums_are_exact = _check_sums(given)
         if exact and sums_are_exact:

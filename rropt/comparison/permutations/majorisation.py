@@ -94,7 +94,7 @@ def majorisation(before: Counts, after: Counts) -> Majorisation:
     x_order = sorted(range(size), key=lambda at: -x[at])
     y_order = sorted(range(size), key=lambda at: -y[at])
     now, goal = [x[at] for at in x_order], [y[at] for at in y_order]
-    # rows[i]: the mixture of the sorted entries of x that stands at place i.
+    # rows[i]: the mixture of the sorted entries of x that is at place i.
     rows = [[Fraction(int(i == j)) for j in range(size)] for i in range(size)]
     transforms: list[tuple[int, int, Fraction]] = []
     while now != goal:

@@ -42,7 +42,11 @@ def weight_of(number: object, where: str) -> Fraction | None:
         return None
     value = rational(number, where)
     if value <= 0:
-        raise OutOfRange(f"it is {number}, not above 0", where, "distances are positive; merge inputs that need none")
+        raise OutOfRange(
+            f"it is {number}, not above 0",
+            where,
+            "distances must be positive; merge inputs that need no protection from each other",
+        )
     return value
 
 
@@ -68,7 +72,7 @@ class _Weights(dict[tuple[type, object], Fraction]):
 class MetricDP(Constraint):
     """Metric privacy: Q[x, y] <= exp(epsilon d(x, z)) Q[z, y] for all x, z, y.
 
-    `graph` says how far inputs are apart: a networkx graph over the input labels (edge attribute "weight", default 1;
+    `graph` states how far inputs are apart: a networkx graph over the input labels (edge attribute "weight", default 1;
     d is the length of a shortest path, directed in a directed graph), a k x k matrix of distances in the order of the
     inputs (infinity where a pair is not protected; the shortest paths count), or a list of edges (a, b) or
     (a, b, weight). An unweighted graph is a policy graph: neighbours are protected at epsilon. `epsilon` is in nats per

@@ -52,8 +52,9 @@ class PermutationMixture(Constraint):
 
     `max_terms` limits the number of permutations with positive weight. What rows on Q alone cannot express (that limit,
     and upper bounds where all permutations of more than three categories are allowed) is solved by method `mixtures`,
-    for linear objectives; the bound is then that of any number of permutations. Raises InputError for what is not a
-    permutation, bounds that no weights satisfy, and lists with too many dependent permutations. Source: ruiz Theorem 1.
+    for linear objectives; the bound is then that of any number of permutations. Raises InputError for an argument that
+    is not a permutation, bounds that no weights satisfy, and lists with too many dependent permutations. Source: ruiz
+    Theorem 1.
     """
 
     kind: ClassVar[str] = "permutation_mixture"
@@ -154,7 +155,7 @@ class PermutationMixture(Constraint):
         return (Fraction(1), {}) if found is None else (Fraction(0), found)
 
     def mixture(self, inputs: tuple[str, ...]) -> Mixture | None:
-        """What it demands of weights beyond `rows`; None where the rows say all."""
+        """What it demands of weights beyond `rows`; None where the rows state all."""
         bounds = tuple(self._place(inputs))
         said = self.permutations is not None or len(inputs) <= LISTED or all(high == 1 for *_, high in bounds)
         if self.max_terms is None and said:

@@ -84,7 +84,7 @@ class Estimate(ByContent):
         return np.clip(found, 0.0, 1.0)
 
     def within(self, values: FloatArray, method: str) -> Estimate:
-        """Other `values`, in the simplex, with the errors of the unbiased estimate; a note says so."""
+        """Other `values`, in the simplex, with the errors of the unbiased estimate; a note states it."""
         note = f"standard errors and intervals are those of the linear unbiased estimate, not of {method!r}: {SMALLER}"
         return replace(self, values=values, method=method, notes=(*self.notes, note))
 

@@ -169,6 +169,6 @@ def _why_not(counts: Sequence[int], at_most: Fraction, wanted: set[int]) -> tupl
         remedy = "merge categories: even a bound close to 1 is out of reach"
     else:
         attained = attained_bound(choose_blocks(counts, kept, sorted(wanted)), sorted(wanted))
-        remedy = f"the smallest bound that blocks of this table were found to keep is {attained} = {rounded(attained)}"
+        remedy = f"the smallest bound reached with blocks of this table is {attained} = {rounded(attained)}"
     what = f"no inverse-frequency blocks keep every risk at or below {rounded(at_most)}"
     return what, "identification risk", remedy

@@ -1,4 +1,4 @@
-"""What the protocols for robust local differential privacy have in common."""
+"""The base class of the protocols for robust local differential privacy."""
 
 import math
 from abc import ABC, abstractmethod

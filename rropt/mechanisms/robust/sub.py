@@ -6,9 +6,9 @@ in P: over a set of conditionals its ends are values of the set's support functi
 channel may serve, calibrated without slack, whatever it was made for; "paper" goes through its privacy ratio D and the
 l1 distance d instead (Lemma 3: the ratio is at most 1 + (D - 1) d / 2).
 
-A channel that is to be found first is declared by a level. `subset_calibration` says which D makes every D-LDP channel
-keep a likelihood ratio r: for a column between 1 and 1 + x, P . v - r P' . v is linear in v, hence largest at a corner
-1 + x 1_A, so the terms of `Calibration` are those of sets A of other values instead of single ones.
+A channel that is to be found first is declared by a level. `subset_calibration` states which D makes every D-LDP
+channel keep a likelihood ratio r: for a column between 1 and 1 + x, P . v - r P' . v is linear in v, hence largest at a
+corner 1 + x 1_A, so the terms of `Calibration` are those of sets A of other values instead of single ones.
 """
 
 import math
@@ -70,7 +70,7 @@ def checked_subs(sub: object, confidence: Confidence, where: str) -> Subs:
             )
         found = [checked_sub(one, pairs.other, where) for one in sub]
         if any(one is None for one in found):
-            raise Conflict('"krr" stands among mechanisms', where, "give mechanisms only, or one word for all")
+            raise Conflict('"krr" is listed among mechanisms', where, "give mechanisms only, or one word for all")
         return tuple(one for one in found if one is not None)
     one = checked_sub(sub, pairs.other, where)
     return None if one is None else (one,) * size
@@ -82,7 +82,7 @@ def within(need: Fraction | float, allowed: Fraction, where: str) -> Fraction:
         raise Missing(
             f"its sub-protocols need a ratio of {rounded(need, 9)}, {rounded(allowed, 9)} are left",
             where,
-            "give such of a smaller epsilon",
+            "give sub-protocols with a smaller epsilon",
         )
     return need
 

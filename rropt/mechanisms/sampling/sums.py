@@ -34,7 +34,7 @@ def takes(inputs: int, outputs: int, denominators: Iterable[int]) -> bool:
 
 class SumsSampler:
     """Draws outputs of a mechanism with k inputs and m outputs: k `rows` over `denominators`, which are powers of two
-    up to 2^53. `takes` says which mechanisms it is for. Holds tables only, no random state."""
+    up to 2^53. `takes` states which mechanisms it is for. Holds tables only, no random state."""
 
     def __init__(self, rows: Sequence[Sequence[int]], denominators: Sequence[int]) -> None:
         self.inputs, self.outputs = len(rows), len(rows[0])

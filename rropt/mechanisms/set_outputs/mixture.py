@@ -173,7 +173,8 @@ class SubsetMixture(LabelledChannel):
     # -- estimating ----------------------------------------------------------------------------------
 
     def count(self, reports: Any) -> SupportCounts:
-        """What estimators need of packed reports; add the results of several batches. Raises InputError."""
+        """The statistics of packed reports that estimators need; add the results of several batches. Raises
+        InputError."""
         return SupportCounts.of(reports, self.size)
 
     @cached_property

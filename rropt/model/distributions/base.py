@@ -14,7 +14,7 @@ from rropt.model.prior import Pairs, Prior
 
 @checked
 class Confidence(ABC):
-    """A set F of distributions P of pairs X = (S, U); privacy about S is to hold for every one of them.
+    """A set F of distributions P of pairs X = (S, U); privacy about S must hold for every one of them.
 
     Sensitive values `s` and other values `u` are numbers from 0 on. All bounds are rationals on the safe side: F may be
     a little larger than declared, never smaller.

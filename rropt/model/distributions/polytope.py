@@ -27,12 +27,12 @@ class Polytope(Confidence):
     """All P whose conditionals R = (P(u | s)), s major, satisfy D R + d >= 0 and E R + e = 0.
 
     That each R(. | s) is a distribution is implied. `D` is m x k, `d` has m numbers; `E` (l x
-    k) and `e` (l numbers) may be left out. `pairs` says what the k inputs are (without it there is one block, and the
+    k) and `e` (l numbers) may be left out. `pairs` states what the k inputs are (without it there is one block, and the
     set serves for `contains` only); `center` is a distribution of these pairs that protocols are optimised at. Numbers
     as in `exact.rational`. Rows may tie conditionals of different s together: privacy is then for the tied set.
 
     Source: lopuhaa Lemma 13, whose auxiliary variables are the multipliers of these rows; instead of them the vertices
-    are listed, exactly (`corners`). Both say the same: a linear function is largest at a vertex. Raises InputError.
+    are listed, exactly (`corners`). Both state the same: a linear function is largest at a vertex. Raises InputError.
     """
 
     D: tuple[Row, ...]
@@ -68,7 +68,7 @@ class Polytope(Confidence):
                 )
         widths = {len(row) for table in tables.values() for row in table}
         if len(widths) != 1 or 0 in widths:
-            raise Conflict("its rows have different lengths, or none", "Polytope", "give one number per input")
+            raise Conflict("its rows have different lengths or are empty", "Polytope", "give one number per input")
         for name, value in (*tables.items(), *sides.items()):
             object.__setattr__(self, name, value)
         if pairs is not None and (not isinstance(pairs, Pairs) or len(pairs) != self.size):

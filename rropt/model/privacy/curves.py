@@ -178,7 +178,7 @@ class Monotone(Curve):
     def declared(
         cls, function: Callable[[float], Any], at_zero: Sequence[Number], at_one: Sequence[Number]
     ) -> Monotone:
-        """From what is stated. Raises InputError for what is not, and for numbers out of range."""
+        """From what is stated. Raises InputError for an argument that is not, and for numbers out of range."""
         if not callable(function):
             raise WrongType(f"{function!r} is not a function", "boundary", "give a function of p")
         return cls(function, _statement(at_zero, "at_zero"), _statement(at_one, "at_one"))

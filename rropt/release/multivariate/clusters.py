@@ -41,7 +41,9 @@ def as_text(columns: Mapping[str, Sequence[Label]]) -> dict[str, list[str]]:
     table = {name: _labels(name, list(values)) for name, (_, values) in zip(names, given, strict=True)}
     sizes = {len(values) for values in table.values()}
     if len(sizes) != 1 or sizes == {0}:
-        raise Conflict("the columns are empty or of different lengths", WHERE, "give one value per record in each")
+        raise Conflict(
+            "the columns are empty or of different lengths", WHERE, "give one value per record in every column"
+        )
     return table
 
 

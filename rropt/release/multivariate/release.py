@@ -82,7 +82,7 @@ class Attribute:
 
 @dataclass(frozen=True, eq=False)
 class AttributeReport(ByContent):
-    """What a release does to one matrix's attributes.
+    """The effect of a release on the attributes of one matrix.
 
     `bits` of entropy are injected of at most `most_bits` = log2(categories); `beta` is their ratio. `loss` gives for
     each member the probability that a value changes. `die_before` and `die_after` are 2^H of the true and the reported

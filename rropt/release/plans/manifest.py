@@ -26,7 +26,7 @@ QUOTED, AS_THEY_ARE = "quoted", "as they are"
 
 
 def manifest_path(output: Path) -> Path:
-    """Where the manifest of `output` stands."""
+    """The place of the manifest of `output`."""
     return output.with_name(output.name + SUFFIX)
 
 

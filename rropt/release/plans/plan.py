@@ -50,13 +50,13 @@ class ProtectedColumn:
     """One column, or several that are perturbed jointly, and the mechanism that protects them.
 
     `columns`: a name, or names whose values together are one input: the mechanism's inputs are then labels "s, u" as
-    `Pairs` and `CrossClassification` write them, and its outputs must be among them, unless `name` says that they are
+    `Pairs` and `CrossClassification` write them, and its outputs must be among them, unless `name` states that they are
     released as one column. `mechanism`: a `Mechanism` (or a family with `to_mechanism`), or one for each stratum, as a
     mapping from the values of the columns `by` (joined likewise where there are several). `null`, `other`: the label
     that missing values, or values that are not labels, are read as before they are randomised: a label, or a mapping
     from a column's name to one; without them such values are an error. `name`: the name of the released column.
 
-    Raises InputError for what does not fit together.
+    Raises InputError if the parts are inconsistent.
     """
 
     columns: tuple[str, ...]
@@ -118,7 +118,7 @@ class ProtectedColumn:
 @checked
 @dataclass(frozen=True, init=False)
 class Release:
-    """What happens to the columns of a table: some are protected, some are left out (`drop`), the others
+    """The treatment of the columns of a table: some are protected, some are left out (`drop`), the others
     are released unchanged.
 
     `columns` are `ProtectedColumn`s, each column in at most one of them: a second draw from the same value would leak
@@ -141,7 +141,9 @@ class Release:
             twice = [name for at, name in enumerate(names) if name in names[:at]]
             if twice:
                 raise Duplicate(
-                    f"column {twice[0]!r} is {what} twice", "release", "a second draw leaks more: list it once"
+                    f"column {twice[0]!r} is {what} twice",
+                    "release",
+                    "randomising it twice would reveal more: list it once",
                 )
         lost = set(self.drop) & {name for column in given for name in column.columns}
         if lost:

@@ -43,7 +43,7 @@ def load_mechanism(path: str | os.PathLike[str], sha256: str | None = None, chec
 def load_design(path: str | os.PathLike[str], sha256: str | None = None, check: bool = True) -> Design:
     """Read a mechanism for a release: a mechanism file, a certificate, or the folder that `rropt solve` wrote.
 
-    Raises InputError where the certificate that stands beside a mechanism file is of another mechanism, where the
+    Raises InputError where the certificate that is next to a mechanism file is of another mechanism, where the
     mechanism's `digest` is not `sha256` or where its integers break the ratios of the certificate: then one
     of the files was changed. With `check` also where the checker refuses the certificate, however long it is.
     """

@@ -36,7 +36,7 @@ def load_release(path: str | os.PathLike[str], *, check: bool = True) -> Release
     protected column a block `[[column]]` with `name`, or `names` for columns that are perturbed jointly; `mechanism`, a
     path or `{ file = "...", sha256 = "..." }`, or `by` (a column, or a list) with `mechanisms`, one for each of its
     values; `null`, `other`: a label or a table of labels by column; `as`: the released column's name. With
-    `check` the checker must accept the certificates that stand beside the mechanisms.
+    `check` the checker must accept the certificates that are next to the mechanisms.
     """
     source = Path(path)
     try:

@@ -1,4 +1,4 @@
-"""What every person has spent: the draws of an accountant, multiplied exactly.
+"""The epsilon that each respondent has spent: the draws of an accountant, multiplied exactly.
 
 A person is of one population, and takes part in its draws and in those that name no population; who is of no named
 population takes part in the latter alone. The odds of independent draws multiply. Draws of one scope are one draw,
@@ -134,7 +134,7 @@ class Tally:
         return [name for name, parts in self._people.items() if parts or not name]
 
     def of(self, population: str, approximate: bool = False) -> Spent:
-        """What a person of this population has spent; with `approximate` as approximate LDP."""
+        """The epsilon that a respondent of this population has spent; with `approximate` as approximate LDP."""
         own = self._people.get(population, Counter()) if population else Counter()
         return total(self._people[""] + own, approximate)
 
@@ -152,7 +152,7 @@ def _most(found: list[Spent]) -> Spent:
 
 
 def total(parts: Counter[Part], approximate: bool = False) -> Spent:
-    """What a person has spent who takes part in all of these."""
+    """The epsilon of a respondent who takes part in all of these."""
     costs: Counter[Odds] = Counter()
     scopes: dict[str, list[Spent]] = {}
     delta, finite = Fraction(0), True

@@ -17,7 +17,7 @@ MOST_EXAMPLES = 1000
 SHOWN, KNOWN = 5, 6
 """Wrong values, and labels, that the error names."""
 MISSING, STRANGE = "missing", "unknown"
-"""What is replaced by a label where the release says so."""
+"""What is replaced by a label where the release declares it."""
 NO_MECHANISM = "in a stratum without a mechanism"
 ADD = "add the stratum under mechanisms, or name the one that it counts as: null and other in a release file"
 RECODE = (
@@ -32,7 +32,7 @@ def check_type(type_: pa.DataType, where: str) -> None:
     if not (is_text(inner) or is_whole(inner) or pa.types.is_null(inner)):
         remedy = "cast it to text or to integers first"
         if pa.types.is_floating(inner):
-            remedy += " (whole numbers beside missing ones: a nullable integer type)"
+            remedy += " (for whole numbers with missing values: a nullable integer type)"
         raise WrongType(f"its type {type_} does not hold labels", where, remedy)
 
 

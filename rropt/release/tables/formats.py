@@ -28,7 +28,7 @@ def check_places(data: Path, output: Path) -> None:
     if output.is_dir():
         raise NotWritten("cannot write (a folder has this name)", str(output), "choose another name")
     if output.exists() and output.samefile(data):
-        raise NotWritten("it is the data itself", str(output), "choose another name")
+        raise NotWritten("it is the data file itself", str(output), "choose another name")
 
 
 def open_table(

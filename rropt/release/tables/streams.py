@@ -1,4 +1,4 @@
-"""What readers and writers of all formats have in common."""
+"""Shared code of the readers and writers of all formats."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class CsvSource(Source):
             for _ in records(path, delimiter):
                 pass
         if not last.endswith((b"\n", b"\r")):
-            self.notes = (f"the last line of {path.name} lacks a line end: was the file cut short?",)
+            self.notes = (f"the last line of {path.name} has no line end: was the file cut short?",)
         self._names = self._open(None).schema.names
         names = list(map(unquoted, self._names)) if unquote else self._names
         if len(set(names)) != len(names):

@@ -114,7 +114,7 @@ class Model:
 
     def _rows(self) -> tuple[sparse.csr_matrix, FloatArray, np.ndarray]:
         """The rows over all variables, output by output; their right sides; which are equations. Rows that only empty
-        cells have no terms, and limits of informations none of their own: their gradients are added."""
+        cells have no terms, and limits on mutual information have no terms of their own: their gradients are added."""
         k, m, n, program = self.k, self.m, self.n, self.program
         entries = [(x, y * n + x, 1.0) for x in range(k) for y in range(m)]
         # Rows in counts of people would have residuals of thousands beside sums of one.
@@ -159,7 +159,8 @@ class Model:
         return Point(u, s, multipliers, y, t, g, w, np.full(w.shape, START / k), 0.0)
 
     def gradients(self, forms: FloatArray) -> sparse.csr_matrix:
-        """The rows, with the forms of limits of informations in their rows: times u, the left sides of all rows."""
+        """The rows, with the terms of limits on mutual information in their rows: times u, the left sides of all
+        rows."""
         if not self.limits:
             return self.rows
         found = np.zeros((len(self.limits), self.m, self.n))

@@ -41,7 +41,7 @@ class MeanModel(MatrixModel):
         k, m, count = program.size, len(program.outputs), len(means.blocks)
         own = _column_rows(means, k)
         per = 2 * count
-        # Entry x of column y stands at x * m + y, its T and B at k * m + per * y and on.
+        # Entry x of column y is at x * m + y, its T and B at k * m + per * y and on.
         table = own.tocoo()
         blocks = []
         for y in range(m):

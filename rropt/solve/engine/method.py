@@ -304,13 +304,13 @@ def particulars(program: Program) -> list[tuple[object, str]]:
 
 
 class Method(ABC):
-    """A way to solve programs. `name` is its name in problem files and on the command line; `because`
-    says in one clause when it is the right one.
+    """A way to solve programs. `name` is its name in problem files and on the command line; `because` states
+    in one clause when it is the right one.
 
     Its capabilities are declared. `takes` are the kinds of particular parts that it takes (extras, cones and utilities:
-    see `particulars`); `purpose` says what it is for, where it does not take problems without a part of its own, the
-    first of `takes`; `goals` says which goals `takes_goal` accepts; `solvers` are the names of solvers that it accepts
-    (None: `refuse` decides).
+    see `particulars`); `purpose` states what it is for, where it does not take problems without a part of its own, the
+    first of `takes`; `goals` states which goals `takes_goal` accepts; `solvers` are the names of solvers that it
+    accepts (None: `refuse` decides).
     """
 
     name: str

@@ -110,7 +110,7 @@ def _widened(block: sparse.spmatrix, variables: int) -> sparse.csr_matrix:
 
 
 def _by_column(table: sparse.csr_matrix, width: int) -> list[sparse.csr_matrix]:
-    """Rows on the entries of Q from rows on one column, output by output: entry x of column y stands at x * m + y."""
+    """Rows on the entries of Q from rows on one column, output by output: entry x of column y is at x * m + y."""
     count, size = table.shape
     return [
         sparse.csr_matrix((table.data, table.indices * width + y, table.indptr), shape=(count, size * width))

@@ -167,7 +167,7 @@ def write(model: Any, path: str | os.PathLike[str]) -> Path:
     InputError.
 
     MPS has minimisations only (GLPK does not read the section OBJSENSE that others add): a maximisation is written with
-    its costs negated, and a first line that says so.
+    its costs negated, and a first line that states it.
     """
     highspy = need("highspy")
 

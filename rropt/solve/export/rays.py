@@ -42,7 +42,7 @@ def extreme_rays(program: Program) -> tuple[Ray, ...]:
 
 
 def ray_names(rays: Sequence[Ray]) -> list[str]:
-    """ray(0110) where the rays are those of LDP, one bit per input that says whether it has gamma; else by number."""
+    """ray(0110) where the rays are those of LDP, one bit per input that states whether it has gamma; else by number."""
     if all(len(set(ray)) == 2 and 0 not in ray for ray in rays):
         return [f"ray({''.join(str(int(entry != 1)) for entry in ray)})" for ray in rays]
     return [f"ray({number})" for number in range(1, len(rays) + 1)]

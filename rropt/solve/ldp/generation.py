@@ -1,4 +1,4 @@
-"""Column generation under LDP: informations priced by a knapsack search, at any number of inputs.
+"""Column generation under LDP: mutual information priced by a knapsack search, at any number of inputs.
 
 The universal bound is compared in every round: where sets of the right mass cover all inputs evenly it is nearly
 attained, and one linear programme over such sets is enough.

@@ -90,7 +90,7 @@ class LdpPricer:
         self, accept: float, node_limit: int = 100_000, stop: Callable[[], bool] = never, keep: int = 200
     ) -> Found:
         """Split the worst nodes first until every node is bounded by max(best corner, accept), `node_limit` nodes
-        exist, or `stop()` says so."""
+        exist, or `stop()` is true."""
         whole = Parts.whole(self.size, self.units)
         self.knapsack.evaluate(whole)
         self.found = found = Found(keep, _nodes(whole)[0])

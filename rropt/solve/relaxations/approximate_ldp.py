@@ -55,7 +55,7 @@ class ApproximateLdpMethod(Method):
         return super().refusal(unlisted(program), solver)
 
     def refuse(self, program: Program, solver: str | None) -> Refusal | None:
-        return Refusal("events needs fixed outputs", "give the outputs") if program.outputs is None else None
+        return Refusal("approximate_ldp needs fixed outputs", "give the outputs") if program.outputs is None else None
 
     def solve(self, program: Program, effort: SolveLimits) -> Answer:
         begun, limit, given = time.monotonic(), effort.time_limit, program

@@ -49,10 +49,10 @@ class MergeOutputsMethod(Method):
     def refuse(self, program: Program, solver: str | None) -> Refusal | None:
         linear = one_output_an_action(program)
         if not program.rows and not program.extras:
-            return Refusal("actions is for constraints on several outputs together", "use method linear")
+            return Refusal("merge_outputs is for constraints on several outputs together", "use method linear")
         if linear is None:
             return Refusal(
-                "actions needs an output for each action, and constraints that merging outputs keeps",
+                "merge_outputs needs one output per action, and constraints that still hold when outputs are merged",
                 "give more outputs, or leave the rows out",
             )
         try:

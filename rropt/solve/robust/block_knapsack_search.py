@@ -41,7 +41,7 @@ class LevelNode(PricedCell):
     """Columns of Y_i with b in [b0, b1], the `state` of each block (blocks), z in [low, high] (k each).
 
     `bound` is the largest reduced price that they can have, found at `slope` with the further points `points` (one
-    array per block). `choice` says how to split: an input, how much of w is fractional there, whether both ends of b
+    array per block). `choice` states how to split: an input, how much of w is fractional there, whether both ends of b
     matter, z there, and whether b is too wide for its cells. A split node keeps `way` ("b", ("e", s) or an input), its
     `cut` and its `parts`.
     """

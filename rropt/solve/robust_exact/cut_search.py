@@ -161,7 +161,7 @@ class CutSearch(Search[CutBox]):
 
     @property
     def tree(self) -> CutTree:
-        """The tree as it stands."""
+        """The current tree."""
         return CutTree(self.roots, self.bound, self.cuts.pool.cuts)
 
     def search(

@@ -279,7 +279,7 @@ class CaseSearch(Search[CaseBox]):
 
     @property
     def tree(self) -> CutTree:
-        """The trees as they stand."""
+        """The current trees."""
         return CutTree(self.roots, self.bound, self.cases.pool.cuts)
 
     def search(self, stop: Callable[[], bool] = never, probe: Probe | None = None, settle: bool = False) -> str:

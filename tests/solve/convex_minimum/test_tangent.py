@@ -270,7 +270,7 @@ def test_a_form_is_linear_or_has_columns() -> None:
 
 def test_the_method_takes_what_it_says() -> None:
     rules = [rr.AtMost(LOSS, "0.9")]
-    with pytest.raises(NoMethod, match="limits on informations"):
+    with pytest.raises(NoMethod, match="limits on mutual information"):
         rr.Problem(rr.Minimize(LOSS), [*rules, rr.AtMost(GUESS, "0.9"), rr.EntropyRate("0.2")]).solve(method="linear")
     with pytest.raises(NoMethod, match="tangent minimises informations"):
         rr.Problem(rr.Maximize(LEAKS["information"]), rules).solve(method="convex_minimum")

@@ -1,4 +1,4 @@
-"""What an output, or all of them, may leak to an adversary with any aim."""
+"""Limits on the leakage of one output, or of all, to an adversary with any aim."""
 
 from __future__ import annotations
 

@@ -304,7 +304,7 @@ class BoxSearch(MaximumSearch[Box]):
 
     @property
     def tree(self) -> BoxTree:
-        """The tree as it stands."""
+        """The current tree."""
         return BoxTree(self.root, self.bound)
 
     def run(self, accept: float | Callable[[], float], budget: Budget | None = None) -> None:
