@@ -129,9 +129,9 @@ class Rivals(Table):
     name: ClassVar[str] = "rivals"
     title: ClassVar[str] = "Small problems of five kinds, by rropt, by SCIP and by cvxpy"
     about: ClassVar[str] = f"""\
-Zipf priors, epsilon 1 (a step, on the grid), informations in nats; each tool gets the same problem and {PATIENCE:g} s.
+Zipf priors, epsilon 1 (per step on the grid), mutual information in nats; each tool gets the same problem and {PATIENCE:g} s.
 **rropt** is asked for a gap of {GAP:g}: an exact mechanism, its certificate and the check. **SCIP** searches globally,
-from PySCIPOpt, the newest version in an environment of its own; the informations are stated by probabilities of outputs
+from PySCIPOpt, the newest version in an environment of its own; mutual information is stated by probabilities of outputs
 and ratios, which gave far better bounds than the entries of the matrix. **cvxpy** with Clarabel takes convex problems
 only, and gives no bound. The bounds of SCIP are in floats, within its tolerance of 1e-6. *Outside* is the distance of a
 tool's value from the interval that rropt proves, 0 inside: below 0 the value is worse than rropt's, above 0 it is out

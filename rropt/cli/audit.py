@@ -151,7 +151,7 @@ def _show(found: Audit, name: str) -> None:
     )
     if len(privacy_ratio) > WIDEST:
         privacy_ratio = f"{rounded(found.privacy_ratio, 15)} (rounded; --json has the exact ratio)"
-    lines.append(("privacy_ratio", privacy_ratio))
+    lines.append(("privacy ratio", privacy_ratio))
     rules = () if found.problem is None else described(found.problem.constraints)
     words = {True: "yes", False: "NO", None: "nothing is declared"}
     verdict = words[found.satisfies] + (f": it breaks {' and '.join(found.broken)}" if found.broken else "")

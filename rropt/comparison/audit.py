@@ -129,7 +129,7 @@ class Audit:
         if judged is None or judged:
             return None
         if not judged.private:
-            return "it is not as private as declared"
+            return "it is less private than declared"
         if self.rounding_only:
             return f"only because of rounding (differences of {self._missing:.1e})"
         epsilon = declared_epsilon(judged.gamma)

@@ -365,7 +365,7 @@ BAD: list[tuple[str, str]] = [
         "name them: outputs=",
     ),
     (HEAD + 'outputs = "ab"\n', "outputs"),
-    (HEAD + "[solve]\nrout = 1\n", "did you mean 'method'"),
+    (HEAD + "[solve]\nmethd = 1\n", "did you mean 'method'"),
     (HEAD + "[solve]\nmethod = 1\n", "method is 1"),
     (HEAD + '[solve]\ngap = "small"\n', "gap"),
     (HEAD + "[solve]\ngap = -1\n", "gap.*negative"),

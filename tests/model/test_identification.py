@@ -196,7 +196,7 @@ def test_a_thousand_random_tables_keep_the_bound() -> None:
 def test_what_is_attained_is_said_exactly() -> None:
     with pytest.raises(InputError, match="smallest bound reached with blocks of this table is") as caught:
         choose_blocks((1, 3), F(1, 10))
-    said = F(str(caught.value).split("keep is ")[1].split(" =")[0])
+    said = F(str(caught.value).split("this table is ")[1].split(" =")[0])
     assert F(1, 4) <= said < F(1, 4) + F(1, 400)
     assert smallest_bound((1, 3), 0) == F(1, 4)
     blocks = FrequencyBlocks((1, 3), ((0, 1),), (F(99, 100),))

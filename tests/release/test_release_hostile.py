@@ -90,7 +90,7 @@ def test_renamed_data_keep_their_accountant_and_edited_ones_are_told_of_it() -> 
     with pytest.raises(ReleasedBefore):
         release_file("new.csv", COLUMN, accountant="t.csv.accountant")
     (note,) = release_file("new.csv", COLUMN).notes
-    assert "t.csv.accountant records draws from data that is not here any more" in note
+    assert "t.csv.accountant records releases of data that are no longer here" in note
     # Of an accountant that cannot be read it is not known which data it is of.
     Path("lost.csv.accountant").write_bytes(Path("t.csv.accountant").read_bytes()[:5000])
     with pytest.raises(InputError, match=r"lost\.csv\.accountant: it cannot be read"):

@@ -370,13 +370,13 @@ def test_every_number_has_its_unit(tmp_path: Path, capsys: pytest.CaptureFixture
     assert rr.AtMost(rr.BayesSuccess(PRIOR), "0.6").describe() == "bayes success at most 0.6"
     solution = rr.Problem(rr.Maximize(bits), [rr.LDP(1)]).solve()
     told = words_of(solution, tmp_path)
-    assert "The checker's output when this page was written, with informations in nats:" in told
+    assert "The checker's output when this page was written, with values in nats:" in told
     assert re.search(
         r"attains [\d.]+ bits, and none with the same properties attains more (than|by over) [\d.e-]+ bits", told
     )
     solution.problem.save(tmp_path / "p.toml")
     assert cli.main(["solve", str(tmp_path / "p.toml"), "--out", str(tmp_path / "o")]) == 0
-    assert "checker (informations in nats): " in capsys.readouterr().out
+    assert "(values in nats)" in capsys.readouterr().out
     trace = rr.Problem(rr.Maximize(rr.Trace(PRIOR)), [rr.LDP(1)]).solve()
     assert "in nats" not in words_of(trace, tmp_path)
 

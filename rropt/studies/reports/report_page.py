@@ -298,7 +298,7 @@ def _certificate(report: Report) -> str:
     lines = "\n".join(_exact(line) for line in verdict.report().splitlines())
     colour = "words" if verdict.proved else "words bad"
     rest = f"<p>{granted}</p>{_items(taken)}" if verdict.proved else ""
-    unit = ", with informations in nats" if report.units else ""
+    unit = ", with values in nats" if report.units else ""
     return (
         "<h2>The certificate</h2>\n<p>"
         f"The checker's output when this page was written{unit}:</p>\n"

@@ -170,7 +170,7 @@ def show_solution(solution: Solution, console: Console) -> None:
         # The problem is printed above; the checker's own line on it is left out.
         lines = [line for line in solution.verdict.report().splitlines() if line != solution.verdict.problem]
         # The checker's numbers are in the utility's own unit, whatever that of the objective.
-        unit = " (informations in nats)" if solution.units else ""
+        unit = " (values in nats)" if solution.units else ""
         console.print(f"checker{unit}: " + "\n         ".join(lines), highlight=False, markup=False)
 
 

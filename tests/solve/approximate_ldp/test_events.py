@@ -122,7 +122,7 @@ def test_merging_keeps_most() -> None:
 
 def test_what_the_method_does_not_take_is_said() -> None:
     rules = [rr.ApproximateLDP(1, delta="0.1")]
-    with pytest.raises(rr.NoMethod, match="events maximises mutual information"):
+    with pytest.raises(rr.NoMethod, match="approximate_ldp maximises mutual information"):
         rr.Problem(rr.Minimize(rr.MinimaxRisk(PRIOR)), rules, inputs=PRIOR.labels, outputs=PRIOR.labels).solve(
             "approximate_ldp"
         )
