@@ -72,7 +72,7 @@ class Audit:
 
     @property
     def privacy_ratio(self) -> Fraction | float:
-        """The largest ratio of two entries of a column, exact; infinite beside a zero."""
+        """The largest ratio of two entries of a column, exact; infinite if one of them is zero."""
         return self.mechanism.privacy_ratio
 
     @property

@@ -88,7 +88,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Cell:
-    """One published value beside the computed one."""
+    """One published value with the computed one."""
 
     name: str
     published: Any

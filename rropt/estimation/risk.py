@@ -24,7 +24,7 @@ __all__ = ["ProjectedRisk", "VarianceSplit", "projected_risk", "variance_split"]
 MOST_SAMPLES = 20_000
 """Samples up to which the risk of projected estimates is an exact sum."""
 MOST_PEOPLE, MOST_DRAWS = 10**15, 10**6
-"""Largest numbers of people, whose samples floats hold exactly, and of draws, which are held in memory."""
+"""Largest numbers of respondents, whose samples floats hold exactly, and of draws, which are held in memory."""
 PROJECTIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {"nearest": projected, "clipped": clipped}
 ExactMatrix = tuple[tuple[Fraction, ...], ...]
 
@@ -33,8 +33,8 @@ ExactMatrix = tuple[tuple[Fraction, ...], ...]
 class VarianceSplit:
     """n times the covariance of P^-1 (frequencies of Z), exactly, in two parts.
 
-    `inflation` is what randomising adds, P^-1 D_lambda P^-1' - D_pi; `sampling` is that of drawing people, D_pi - pi
-    pi'.
+    `inflation` is what randomising adds, P^-1 D_lambda P^-1' - D_pi; `sampling` is that of drawing respondents, D_pi -
+    pi pi'.
     """
 
     inflation: ExactMatrix

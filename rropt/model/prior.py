@@ -48,7 +48,7 @@ MOST_NAMED = 6
 """Values that a message names."""
 
 Declared = Literal["counts", "fractional counts", "probabilities", "uniform"]
-"""Only weights that were declared as "counts" are numbers of people."""
+"""Only weights that were declared as "counts" are numbers of records."""
 
 
 def _pair(values: object, labels: Sequence[object] | None, what: str) -> tuple[tuple[str, ...], list[object]]:
@@ -216,11 +216,11 @@ class Prior:
         pairs: Pairs | None = None,
     ) -> Prior:
         """Relative frequencies of `counts`: a mapping label -> count, a Series or data frame, which are used by label,
-        or a list with `labels` beside it.
+        or a list with `labels`.
 
         With `pairs`, `counts` is a data frame, a 2-D array or a list of lists: one row per sensitive value, one column
         per other value. Counts are numbers >= 0, not all zero. Weighted (fractional) counts are exact too, but only
-        frequencies: what needs numbers of people refuses them. Raises InputError.
+        frequencies: a function that needs numbers of records refuses them. Raises InputError.
         """
         names, values = _pair(counts, labels, "counts") if pairs is None else _tabulate(counts, labels, pairs, "counts")
         numbers = _non_negative(names, values, "count")

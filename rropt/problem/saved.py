@@ -68,7 +68,7 @@ def from_dict(made: type[Solution], document: Any, problem: Problem, where: str)
         raise Missing(
             "this is the summary that rropt solve writes, without mechanism and certificate",
             where,
-            "the files beside it are read by Mechanism.load and Certificate.load",
+            "the files next to it are read by Mechanism.load and Certificate.load",
         )
     try:
         if found := differences(problem.compile().payload(), document["problem"]):

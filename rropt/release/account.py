@@ -1,9 +1,9 @@
-"""The account of a population: all draws from its people, in all data, under one ceiling.
+"""The account of a population: all releases of its respondents' records, in all data, under one ceiling.
 
-The odds of one person's draws multiply, so that their epsilons add up; of populations that are declared disjoint, the
-one that spent most counts. Under a ceiling with a delta, a design of approximate LDP counts by its epsilon and delta,
-which add up too; without, by its plain LDP. Robust LDP does not add up over draws: it is recorded beside the draw as a
-sentence, and the draw counts by its plain LDP, which every draw has.
+The odds of the draws from one respondent multiply, so that their epsilons add up; of populations that are declared
+disjoint, the one that spent most counts. Under a ceiling with a delta, a design of approximate LDP counts by its
+epsilon and delta, which add up too; without, by its plain LDP. Robust LDP does not add up over draws: it is recorded
+beside the draw as a sentence, and the draw counts by its plain LDP, which every draw has.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from rropt.release.storage.tally import DIGITS, Spent, total
 
 
 def odds(spent: Spent) -> str:
-    """The factor by which the odds of any two values of a person can change, rounded up."""
+    """The factor by which the odds of any two values of a respondent can change, rounded up."""
     if spent.odds is None:
         return "infinite"
     log = spent.odds.log().upper
@@ -92,8 +92,8 @@ class Account(ByContent):
 
     @classmethod
     def load(cls, path: Place, after: tuple[int, str] | None = None) -> Account:
-        """Read an accountant, also one beside its data; `after` is the number and the hash of a line that was there
-        before. Raises InputError where its chain is broken or where it lacks that line."""
+        """Read an accountant, also one next to its data; `after` is the number and the hash of a line that was there
+        before. Raises InputError where its chain is broken or where that line is missing."""
         if isinstance(path, Path) and not path.exists():
             raise UnknownName(
                 "there is no such accountant", str(path), "make one: rropt accountant init --ceiling 4 PATH"

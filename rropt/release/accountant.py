@@ -4,7 +4,7 @@ It is next to the data, `DATA.accountant`, and is as confidential as the data: i
 who knows all records but one could guess that one. A release is "drawing" from before the first random word until its
 output has its final name. A release that is "drawing" while no process writes its partial file was interrupted.
 
-All draws of an accountant are of the same people, unless their releases name two populations that are declared
+All draws of an accountant are of the same respondents, unless their releases name two populations that are declared
 disjoint. `rropt.release.storage` stores the accountant; this module does not depend on its format.
 """
 
@@ -97,7 +97,7 @@ class Entry:
 
 
 def revealed(one: Entry, two: Entry) -> set[str]:
-    """The columns that release `one` shows unchanged, and release `two` of the same people protects."""
+    """The columns that release `one` shows unchanged, and release `two` of the same respondents protects."""
     return set() if one.respondents(two.population) is None else set(two.columns) & one.raw
 
 
@@ -139,7 +139,7 @@ def read_entries(file: Chain, found: dict[str, Entry]) -> None:
 
 
 class PrivacyAccountant:
-    """The accountant of `data`: the file beside the data, with `elsewhere` that one too, and other accountants in the
+    """The accountant of `data`: the file next to the data, with `elsewhere` that one too, and other accountants in the
     same folder: of files with the same bytes (of SHA-256 `sha256`), and those that record a draw from these bytes,
     which had another name then.
 
@@ -279,7 +279,7 @@ class PrivacyAccountant:
 
 
 def drawn_from(data: Path, columns: Collection[str]) -> tuple[str, str] | None:
-    """(one of the `columns`, the file to which it was released), where an accountant beside `data` states that answers
+    """(one of the `columns`, the file to which it was released), where an accountant next to `data` states that answers
     were drawn from it in these bytes; None where none says so, or none can be read."""
     data = real_path(data)
     own = data.with_name(data.name + SUFFIX)

@@ -195,7 +195,7 @@ def count_true(
     cells = [Cell({names: identity}, cell.strata, *marks) for cell in one.cells]
     remedy = (
         "give the data before they were released; if the release replaced such values (null, other), give its release "
-        "file in place of the mechanism, or keep its manifest beside it"
+        "file in place of the mechanism, or keep its manifest next to it"
     )
     found = [count_cells(file, cells, one.where, delimiter, False, remedy) for file in _files(path)]
     counts = np.sum(found, axis=(0, 1))

@@ -153,7 +153,7 @@ def _unheard(caution: str) -> None:
 def _names(data: Path, output: Path) -> list[str]:
     names = parquet_names(data)
     if output.resolve() == data.resolve() or data.resolve() in output.resolve().parents:
-        raise Conflict("it is in the folder of the data", str(output), "choose a folder beside it")
+        raise Conflict("it is in the folder of the data", str(output), "choose another folder")
     if output.exists() and not output.is_dir():
         raise Unreadable("it exists and is not a folder", str(output), "choose another place")
     return names

@@ -49,8 +49,8 @@ def why_infinite(entries: Sequence[Entry]) -> tuple[str, ...]:
 
 
 def randomised_before(data: Path, wanted: set[str]) -> tuple[set[str], list[str]]:
-    """The columns of `wanted` that the manifest beside `data` names as randomised, and a sentence where there are some.
-    Raises InputError."""
+    """The columns of `wanted` that the manifest next to `data` names as randomised, and a sentence where there are
+    some. Raises InputError."""
     content = read_manifest(data) or {"columns": ()}
     again = wanted & {name for one in content["columns"] for name in one["released_as"]}
     told = f"{names_of(again)} {_are(again)} randomised already, according to {manifest_path(data).name}"
@@ -67,7 +67,7 @@ def of_others(population: str) -> str:
 def crossed_people(
     counted: Sequence[Entry], wanted: set[str], unprotected: Sequence[str], population: str
 ) -> list[str]:
-    """The populations ("": all people) to which releases together reveal a column: a new one of `population` with
+    """The populations ("": all respondents) to which releases together reveal a column: a new one of `population` with
     earlier ones, or the earlier ones alone."""
     shows = [(entry, entry.raw) for entry in counted if entry.raw]
     found = {one.respondents(population) for one, raw in shows if raw & wanted}

@@ -468,5 +468,5 @@ def _is_named(temporary: Path, target: Path) -> bool:
 
 
 def default_output(data: Path) -> Path:
-    """The default place of a release: DATA.protected.SUFFIX, beside the data."""
+    """The default place of a release: DATA.protected.SUFFIX, next to the data."""
     return data.with_name(f"{data.stem}.protected{data.suffix}")

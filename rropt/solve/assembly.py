@@ -96,9 +96,9 @@ def assemble(
     closed: Sequence[Mechanism] = (),
 ) -> Assembled:
     """Round, prove, certify and check a method's answer. `outputs` are labels that the caller wants where the
-    program leaves them free; `options` state which gap is wanted. Where the time was too short to compile the
-    constraints, `program` lacks them, and `fits` decides whether a mechanism satisfies them. `closed` has the best
-    mechanism in closed form, where it was sought."""
+    program leaves them free; `options` state the requested gap. Where the time was too short to compile the
+    constraints, `program` does not have them, and `fits` decides whether a mechanism satisfies them. `closed` has the
+    best mechanism in closed form, where it was sought."""
     warnings = list(answer.claim.notes)
     if not all(dual is None or dual.is_finite() for dual in (answer.dual, answer.farkas)):
         answer = replace(answer, dual=None, draft=None if answer.farkas else answer.draft)

@@ -15,7 +15,7 @@ from rropt.io.arguments import checked
 class SolveOptions:
     """How to solve: the `[solve]` table of a problem file.
 
-    `method` is "auto" or a method's name, `gap` the wanted distance of value and bound as a share of |bound|,
+    `method` is "auto" or a method's name, `gap` the requested distance of value and bound as a share of |bound|,
     `absolute_gap` one in the objective's unit (0: none): to reach either is enough, if no more than 1 % of |bound| is
     left. `time_limit` is seconds or None, `solver` a solver that is installed and that the method takes,
     `solver_options` what it is given besides, under its own names, `threads` how many it may use (None: one for HiGHS,

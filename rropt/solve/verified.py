@@ -61,7 +61,7 @@ def find_core() -> str | None:
 
 
 def proof_file(certificate: Json) -> bytes:
-    """The proof file of a certificate; raises OutsideCoreError where the core lacks a rule."""
+    """The proof file of a certificate; raises OutsideCoreError where the core has no such rule."""
     with kernel.long_integers():
         return "".join(f"{line}\n" for line in elaborate(certificate)).encode("ascii")
 

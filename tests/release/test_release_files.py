@@ -622,7 +622,7 @@ def test_an_off_diagonal_certificate_is_read_and_held_against_its_mechanism() ->
     solution.certificate.save("certificate.json")
     assert load_mechanism(".").numerators == solution.mechanism.numerators
     ABC.save("mechanism.json")
-    with pytest.raises(InputError, match=r"not the mechanism of the certificate\.json beside it"):
+    with pytest.raises(InputError, match=r"not the mechanism of the certificate\.json next to it"):
         load_mechanism("mechanism.json")
 
 
@@ -657,7 +657,7 @@ def test_a_tampered_mechanism_is_refused(name: str, solved: Path, capfd: pytest.
     before = contents()
     assert cli.main(["apply", "mechanism.json", str(data), "--column", "x"]) == 2
     err = capfd.readouterr().err
-    assert "it is not the mechanism of the certificate.json beside it" in err
+    assert "it is not the mechanism of the certificate.json next to it" in err
     assert err.count("\n") == 1
     assert contents() == before
     Path("certificate.json").unlink()

@@ -107,7 +107,8 @@ def test_a_column_that_was_randomised_is_not_randomised_again(capsys: pytest.Cap
     assert "warning: 'income' is randomised already" in capsys.readouterr().err
     assert cli.main(["estimate", "m.json", "p.csv", "--column", "income"]) == 0
     assert (
-        "'income' was randomised before: these are frequencies of o.csv, not of the original records" in capsys.readouterr().err
+        "'income' was randomised before: these are frequencies of o.csv, not of the original records"
+        in capsys.readouterr().err
     )
     assert cli.main(["estimate", "m.json", "o.csv", "--column", "income"]) == 0
     assert "randomised before" not in capsys.readouterr().err

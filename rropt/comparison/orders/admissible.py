@@ -26,7 +26,7 @@ from rropt.model.privacy import Level, level_numbers
 @dataclass(frozen=True)
 class Shortfall:
     """Why an output is not admissible: its `privacy_ratio` (largest over smallest entry; 1 for an uninformative output)
-    and how many different `values` its column has; both wanted: gamma and 2 (1 under perfect secrecy). `missing` is
+    and how many different `values` its column has; the targets are gamma and 2 (1 under perfect secrecy). `missing` is
     the largest share by which an entry differs from these two values; rounding alone makes it tiny, not 0."""
 
     output: str
@@ -168,7 +168,7 @@ def _judge(mechanism: Mechanism, gamma: Fraction) -> Admissibility:
 
 def _missing(column: Sequence[int], gamma: Fraction) -> Fraction | float:
     """The largest share by which an entry differs from the smallest one t and from gamma t, and the largest entry from
-    gamma t; infinite beside a zero."""
+    gamma t; infinite if one of them is zero."""
     low = min(column)
     if not low:
         return math.inf

@@ -1,4 +1,4 @@
-"""Several answers of one person, each randomised by its own mechanism: never multiplied out."""
+"""Several answers of one respondent, each randomised by its own mechanism: never multiplied out."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class ProductMechanism:
     # -- drawing and estimating ----------------------------------------------------------------------
 
     def sample(self, codes: Any) -> np.ndarray:
-        """Draw a report for each person, exactly and securely: n x d codes of answers to n x d codes of outputs."""
+        """Draw a report for each respondent, exactly and securely: n x d codes of answers to n x d codes of outputs."""
         given = array_of(codes, "codes")
         if given.ndim != 2 or given.shape[1] != len(self.items):
             raise Conflict(

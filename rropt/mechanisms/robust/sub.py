@@ -6,7 +6,7 @@ in P: over a set of conditionals its ends are values of the set's support functi
 channel may serve, calibrated without slack, whatever it was made for; "paper" goes through its privacy ratio D and the
 l1 distance d instead (Lemma 3: the ratio is at most 1 + (D - 1) d / 2).
 
-A channel that is to be found first is declared by a level. `subset_calibration` states which D makes every D-LDP
+A channel that must be found first is declared by a level. `subset_calibration` states which D makes every D-LDP
 channel keep a likelihood ratio r: for a column between 1 and 1 + x, P . v - r P' . v is linear in v, hence largest at a
 corner 1 + x 1_A, so the terms of `Calibration` are those of sets A of other values instead of single ones.
 """

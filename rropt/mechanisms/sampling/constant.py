@@ -66,7 +66,7 @@ class ConstantTimeSampler:
 
     def sample(self, codes: Any, *, source: Source | None = None) -> np.ndarray:
         """Draw one output for each of n inputs, which are positions 0, ..., k - 1: an array of one axis. It asks for n
-        words, and then for n more, and holds four bytes per value beside the result. Raises InputError."""
+        words, and then for n more, and holds four bytes per value in addition to the result. Raises InputError."""
         given = flat_codes(codes, self.inputs)
         source = secure_source() if source is None else source
         drawn = np.empty(len(given), dtype=self.dtype)

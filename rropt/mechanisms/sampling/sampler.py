@@ -128,8 +128,8 @@ class MechanismSampler:
 
         `codes` are positions of inputs, 0, ..., k - 1: an array of any integer dtype and any shape, or a list of
         integers. Returns positions of outputs: an array of the same shape, of the smallest unsigned dtype that holds
-        m - 1 whatever the dtype of `codes` (uint8 up to 256 outputs, then uint16). The memory beside the result is
-        constant. Without `source` the randomness is ChaCha20 under a key that the operating system gives for this
+        m - 1 whatever the dtype of `codes` (uint8 up to 256 outputs, then uint16). The memory in addition to the result
+        is constant. Without `source` the randomness is ChaCha20 under a key that the operating system gives for this
         call alone; `insecure_seeded_source` is for tests.
 
         Raises InputError, before anything is drawn, for codes that are not integers, masked, or out of range: it

@@ -150,7 +150,7 @@ class SubsetMixture(LabelledChannel):
 
     def sample(self, codes: Any, *, source: Source | None = None) -> np.ndarray:
         """Draw one set for each input, exactly: n x ceil(k / 8) bytes, the first category in the highest bit, so that
-        no order of drawing shows. `codes`: one axis. Memory beside the result is constant."""
+        no order of drawing shows. `codes`: one axis. The memory in addition to the result is constant."""
         given = flat_codes(codes, self.size)
         source = secure_source() if source is None else source
         drawn = np.empty((given.size, -(-self.size // 8)), dtype=np.uint8)

@@ -1,4 +1,4 @@
-"""Comparison of the columns to be counted with the manifest beside a released file: each column must be read by
+"""Comparison of the columns to be counted with the manifest next to a released file: each column must be read by
 its own mechanism, stratum by stratum."""
 
 import shlex
@@ -67,7 +67,7 @@ def agreed(path: Path, axes: Mapping[Columns, Any], where: Mapping[str, str]) ->
             f"its SHA-256 differs from that in {manifest_path(path).name}: it was changed after its release, or the "
             "manifest is of another file",
             str(path),
-            "restore the released file from a copy, or put its own manifest beside it",
+            "restore the released file from a copy, or put its own manifest next to it",
         )
     if content is not None:
         randomised = {name for one in content["columns"] for name in one["released_as"]}
@@ -150,7 +150,7 @@ def _declare(path: Path, given: Any, where: Mapping[str, str]) -> list[_Choice]:
         return _pick(path, given.by, strata, parts, where)
     if isinstance(given, Mapping):
         raise Missing(
-            "there is no manifest beside it, so the column of its strata is not known",
+            "there is no manifest next to it, so the column of its strata is not known",
             str(path),
             "give ProtectedColumn(column, {stratum: mechanism}, by=...), or a RELEASE.toml",
         )

@@ -181,8 +181,8 @@ class Stack:
     # -- privacy ----------------------------------------------------------------------------
 
     def privacy_ratio(self, public: bool) -> Fraction | float:
-        """The largest ratio of the probabilities of what is drawn, between any two values of a person: in one stratum
-        where the strata are `public`, else in any two (an upper bound then)."""
+        """The largest ratio of the probabilities of what is drawn, between any two values of a respondent: in one
+        stratum where the strata are `public`, else in any two (an upper bound then)."""
         strata = [one for _, one in self.column.strata]
         if public or len(strata) == 1:
             return max(one.privacy_ratio for one in strata)

@@ -172,7 +172,7 @@ class Chain(ABC):
 
     def refuse_above(self, draw: Draw, others: Iterable[Draw] = ()) -> None:
         """Raise InputError where one more draw, with `others` that are recorded elsewhere, is above the ceiling for a
-        person from whom it draws."""
+        respondent from whom it draws."""
         if self.ceiling is None:
             return
         with self.tally.also([*others, draw]):

@@ -78,7 +78,7 @@ def central_prices(
         if not (np.isfinite(dx).all() and np.isfinite(dz).all()):
             break
         ahead = float((x + _room(x, dx) * dx) @ (z + _room(z, dz) * dz))
-        # Points of the path with less than half of the wanted gap are not approached: prices stay central.
+        # Points of the path with less than half of the requested gap are not approached: prices stay central.
         centre = max((ahead / float(x @ z)) ** 3 * float(x @ z), tolerance / 2) / len(x)
         dx, dy, dz = direction(centre - x * z - dx * dz)
         if not (np.isfinite(dx).all() and np.isfinite(dz).all()):

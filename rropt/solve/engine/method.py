@@ -242,7 +242,7 @@ class MixedWeights(Draft):
 
 @dataclass(frozen=True)
 class SolverClaim:
-    """The claims of a solver: shown beside the proved numbers, but not used in proofs. `notes` are for the user."""
+    """The claims of a solver: shown next to the proved numbers, but not used in proofs. `notes` are for the user."""
 
     solver: str
     status: str
@@ -386,7 +386,7 @@ def unanswered(solver: str, program: Program, effort: SolveLimits) -> Answer:
 @dataclass(frozen=True)
 class ProofGoal:
     """The goal of a proof: the effort of the solve, and the mechanism's value in the utility's unit (None: there
-    is no mechanism). A proof within the wanted gap of it may be short, and looks no further."""
+    is no mechanism). A proof within the requested gap of it may be short, and looks no further."""
 
     effort: SolveLimits
     attained: float | None = None

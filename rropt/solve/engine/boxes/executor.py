@@ -56,7 +56,7 @@ def solve_chunk(pool: BoxPool, boxes: Sequence[Box], enough: float) -> list[Foun
 
 @dataclass(eq=False)
 class Task:
-    """A chunk that was submitted to a queue, the bound wanted of its boxes, and the results as soon as there are."""
+    """A chunk that was submitted to a queue, the required bound of its boxes, and the results as soon as there are."""
 
     queue: ChunkQueue
     boxes: list[Box]
