@@ -3896,7 +3896,7 @@ def _read_risk_cut(value: object, where: Where, risk: _Risk) -> _RiskCut:
     keys = _read_object(value, where, "category a point")
     c = _read_index(keys["category"], (where, "category"), len(risk.counts))
     if c not in risk.categories:
-        _unreadable((where, "category"), "is none of the categories")
+        _unreadable((where, "category"), "is not one of the categories")
     a = _read_index(keys["a"], (where, "a"), risk.most + 1)
     if a < 1:
         _unreadable((where, "a"), "must be >= 1")

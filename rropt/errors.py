@@ -107,7 +107,7 @@ class InputError(RroptError, ValueError):
     """An argument or a file is unusable (exit status 2 at the command line).
 
     `code` names the kind of fault and stays as it is when a sentence is reworded: match `code` and `where`, not the
-    text. Each code has a class of its own below; what is none of these has the code "invalid".
+    text. Each code has a class of its own below; any other fault has the code "invalid".
     """
 
     code: str = "invalid"
@@ -162,6 +162,18 @@ class Refused(InputError):
     code = "refused"
 
 
+class ReleasedBefore(Refused):
+    """These columns were randomised before: again would raise the total epsilon."""
+
+    code = "released_before"
+
+
+class AboveCeiling(Refused):
+    """The release would spend more than the ceiling of a privacy accountant."""
+
+    code = "above_ceiling"
+
+
 class TooLarge(InputError):
     """An input is larger than rropt takes."""
 
@@ -175,7 +187,7 @@ class UnknownName(InputError):
 
 
 class Unreadable(InputError):
-    """A file cannot be read, or is not what it is read as."""
+    """A file cannot be read, or is of another kind."""
 
     code = "unreadable"
 
@@ -209,7 +221,7 @@ class NoMethod(RroptError):
 
 @contextmanager
 def in_file(where: object) -> Iterator[None]:
-    """An InputError of what was read from `where` names that first."""
+    """An InputError raised inside begins with `where`, the file that was read."""
     try:
         yield
     except InputError as error:
@@ -217,7 +229,7 @@ def in_file(where: object) -> Iterator[None]:
 
 
 def reason(error: Exception) -> str:
-    """What an error says; that of a fault of rropt or of a library begins with its type."""
+    """The message of an error; that of a fault of rropt or of a library begins with its type."""
     return str(error) if isinstance(error, RroptError) else f"{type(error).__name__}: {error}"
 
 

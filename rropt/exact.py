@@ -54,7 +54,7 @@ def rational(number: object, where: str = "number") -> Fraction:
         # NumPy's float64 too, whose own repr names the type. Of a Decimal nothing is left to reduce.
         return Fraction(Decimal(float.__repr__(number)))
     if isinstance(number, bool) or type(number).__name__ in ("bool", "bool_"):
-        raise WrongType(f"a truth value ({number}) stands where a number is needed", where, "give a number")
+        raise WrongType(f"expected a number, got the truth value {number}", where, "give a number")
     if isinstance(number, numbers.Integral):
         return Fraction(int(number))
     if isinstance(number, numbers.Real) and not isinstance(number, numbers.Rational):
@@ -139,7 +139,7 @@ class _Read(dict[object, T]):
 def rational_table(
     rows: Iterable[Sequence[object]], where: str, read: Callable[[object, str], T]
 ) -> tuple[tuple[T, ...], ...]:
-    """What `read` makes of each entry of a table; equal numbers are one object. Raises InputError that says where."""
+    """What `read` makes of each entry of a table; equal numbers are one object. Raises InputError with the place."""
     known: dict[type, _Read[T]] = {kind: _Read(read, where) for kind in (float, int, str)}
     found: list[tuple[T, ...]] = []
     for x, row in enumerate(rows):

@@ -308,7 +308,7 @@ class Problem:
         return replace(self, utility=name, den=1, cost=[], lists=lists, bonus=[], loss=None)
 
     def check_bonus(self) -> None:
-        """Refuse shares that are none."""
+        """Reject invalid shares."""
         need(len(self.bonus) == len(self.weights) and min(self.bonus) >= 0 and sum(self.bonus) > 0)
 
     def check(self) -> None:
@@ -863,7 +863,7 @@ class Reader:
         """The integers of all lines with a key that are not of the problem."""
         found = []
         while (fields := self.line[:-1].decode("latin-1").split(" "))[0] == key:
-            # Most numbers of a column are equal. Where one is at fault, its place is looked for.
+            # Most numbers of a column are equal. If one is invalid, find which.
             quick = {field: int(field) for field in {*fields[1:]} if WHOLE(field) and len(field) <= DIGITS}
             whole = quick.keys() >= {*fields[1:]}
             found.append([*map(quick.__getitem__, fields[1:])] if whole else integers(self.words[1:]))

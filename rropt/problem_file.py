@@ -26,7 +26,7 @@ def load_problem(path: str | os.PathLike[str], *, prior: Prior | None = None) ->
 
 @checked
 def parse_problem(text: str, *, source: str = "problem", given: Prior | None = None) -> Problem:
-    """A problem from TOML text. `source` is the file's path: it stands in messages, and `counts_file` and `data_file`
+    """A problem from TOML text. `source` is the file's path: it appears in messages, and `counts_file` and `data_file`
     are relative to its folder. A `given` prior counts as that of `load_problem`. Raises InputError."""
     return problem_from(Problem, text, source, given).problem
 

@@ -230,7 +230,7 @@ def _hold_term(term: ConvexTerm, rng: np.random.Generator) -> None:
     _agree("phi", values, [term.ball(v) for v in own])
     _agree("phi and its slope at 1", np.array([values[at_one][0], slopes[at_one][0]]), [arb(term.one), arb(term.rise)])
     _agree(
-        "phi less its tangent at 1", term.above(numbers), [term.ball(v) - term.one - term.rise * (v - 1) for v in own]
+        "phi minus its tangent at 1", term.above(numbers), [term.ball(v) - term.one - term.rise * (v - 1) for v in own]
     )
     tangents = values[:, None] + slopes[:, None] * (numbers - numbers[:, None])
     if (tangents > values + CLOSE * np.maximum(1.0, abs(tangents))).any():

@@ -43,12 +43,13 @@ LARGEST_IMPROVED = 1 << 12
 class Audit(Readable):
     """The proved properties of a mechanism.
 
-    `epsilon` (nats) encloses its exact level, the logarithm of `privacy_ratio`; both are infinite where an output excludes an
-    input. `satisfies` says whether what was declared holds (None: nothing was, or it is undecided), `broken` names
-    what does not, `undecided` what enclosures do not decide. `value` encloses its value for the `objective` in
-    `units`, `solution` solves the problem that was declared. `admissibility`, at the declared level of plain LDP or
-    else at its own (None where there is none to judge at), and `improvement`, which dominates it at that level, are for
-    plain LDP. `robust` are the exact levels over the confidence sets of robust constraints, by their description.
+    `epsilon` (nats) encloses its exact level, the logarithm of `privacy_ratio`; both are infinite where an output
+    excludes an input. `satisfies` states whether what was declared holds (None: nothing was, or it is undecided),
+    `broken` names what does not, `undecided` what enclosures do not decide. `value` encloses its value for the
+    `objective` in `units`, `solution` solves the problem that was declared. `admissibility`, at the declared level of
+    plain LDP or else at its own (None where there is none to judge at), and `improvement`, which dominates it at that
+    level, are for plain LDP. `robust` are the exact levels over the confidence sets of robust constraints, by their
+    description.
     """
 
     mechanism: Mechanism
@@ -119,7 +120,7 @@ class Audit(Readable):
 
     @property
     def privacy_ratio(self) -> Fraction | float:
-        """The largest ratio of two entries of a column, exact; infinite beside a zero."""
+        """The largest ratio of two entries of a column, exact; infinite if one of them is zero."""
         return self.mechanism.privacy_ratio
 
     @property
@@ -129,7 +130,7 @@ class Audit(Readable):
 
     @property
     def bound(self) -> float | None:
-        """What no mechanism of the problem exceeds (or, minimising, falls below)."""
+        """A bound that no mechanism of the problem exceeds (or, minimising, falls below)."""
         return None if self.solution is None else self.solution.bound
 
     @property
@@ -176,7 +177,7 @@ class Audit(Readable):
         if judged is None or judged:
             return None
         if not judged.private:
-            return "it is not as private as declared"
+            return "it is less private than declared"
         if self.rounding_only:
             return f"only because of rounding (differences of {self._missing:.1e})"
         epsilon = declared_epsilon(judged.gamma)
@@ -364,7 +365,7 @@ def _admissibility(
     if judged:
         return judged, None
     if not judged.private:
-        notes.append("it is not as private as declared, so it is not judged beside those that are")
+        notes.append("it is less private than declared, so its admissibility is not judged")
         return judged, None
     if math.prod(mechanism.shape) > LARGEST_IMPROVED:
         notes.append(

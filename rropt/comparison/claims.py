@@ -69,10 +69,10 @@ class AnyOf:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a computation says about a claim.
+    """The result of computing a claim.
 
     `truth` has the keys of `published`; None for a key that cannot be checked. `computed` are further numbers to show.
-    `method` says how, and on what (a theorem for all x tried on some x says "exhaustive on ..."). `errata`: for keys
+    `method` states how, and on what (a theorem for all x tried on some x says "exhaustive on ..."). `errata`: for keys
     whose misprint or missing condition was found, the corrected statement, which the computation verified. `witness`:
     what a reader can check by hand or with ten lines of NumPy. `solutions` by name: each carries a certificate and
     what the checker said of it.
@@ -88,7 +88,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Cell:
-    """One published value beside the computed one."""
+    """One published value with the computed one."""
 
     name: str
     published: Any

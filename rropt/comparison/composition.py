@@ -1,4 +1,4 @@
-"""What several draws from one value reveal together: an upper bound of delta at any epsilon, from the matrices.
+"""The privacy of several draws from one value together: an upper bound of delta at any epsilon, from the matrices.
 
 For inputs x and x', answer y has the privacy loss log(Q[x, y] / Q[x', y]). Losses of independent draws add up, so the
 distribution of their sum is a product of polynomials, and delta at epsilon is the sum of
@@ -16,7 +16,7 @@ from itertools import permutations
 
 from flint import arb, fmpz, fmpz_poly
 
-from rropt.errors import Conflict, InputError, counted, shown
+from rropt.errors import Conflict, OutOfRange, TooLarge, counted, shown
 from rropt.exact import ball, enclosure, log_enclosure, rational
 from rropt.io.arguments import checked
 from rropt.io.types import Number
@@ -49,7 +49,7 @@ def composed_delta(mechanisms: Sequence[AnyMechanism], epsilon: Number) -> Fract
     level = rational(epsilon, "epsilon")
     if not 0 < len(made) <= MOST_DRAWS or level < 0:
         what = f"{counted(len(made), 'mechanisms')} and epsilon {shown(epsilon)}"
-        raise InputError(what, "composed_delta", f"give 1 to {MOST_DRAWS:,}, and an epsilon of 0 or more")
+        raise OutOfRange(what, "composed_delta", f"give 1 to {MOST_DRAWS:,}, and an epsilon of 0 or more")
     if len({one.inputs for one in made}) != 1:
         raise Conflict("their inputs differ", "composed_delta", "give mechanisms for one column")
     kinds = Counter(made)
@@ -58,7 +58,7 @@ def composed_delta(mechanisms: Sequence[AnyMechanism], epsilon: Number) -> Fract
         for x, other in permutations(range(len(made[0].inputs)), 2)
     }
     if len(pairs) > MOST_PAIRS:
-        raise InputError(f"they have {counted(len(pairs), 'pairs of inputs')}", "composed_delta", "merge categories")
+        raise TooLarge(f"they have {counted(len(pairs), 'pairs of inputs')}", "composed_delta", "merge categories")
     ratios = [ratio for pair in pairs for losses, _ in pair for ratio, _ in losses]
     widest = max([max(ratio, 1 / ratio) for ratio in ratios], default=Fraction(1))
     if widest == 1:

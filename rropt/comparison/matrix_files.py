@@ -1,4 +1,4 @@
-"""Matrices of other programs as they stand in a file, with their labels, before the axis of the inputs is known.
+"""Matrices of other programs as they are in a file, with their labels, before the axis of the inputs is known.
 
 Read are CSV and its kin (commas, semicolons with decimal commas, tabs, blanks; with or without labels, as R's
 `write.csv`, `write.csv2` and `write.table`, pandas, NumPy's `savetxt` and this package write them), NumPy's .npy,
@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rropt.errors import InputError, Missing, OutOfRange, TooLarge, Unreadable, counted
+from rropt.errors import Conflict, InputError, Missing, OutOfRange, TooLarge, Unreadable, WrongType, counted
 from rropt.exact import rational, rounded
 from rropt.io.count_records import plain_delimiter
 from rropt.io.counts import Table
@@ -114,7 +114,7 @@ def array_matrix(matrix: Matrix, where: str = "matrix") -> RawMatrix:
     """A matrix from memory: a data frame, an array of two axes or a list of rows, of numbers as
     `rropt.exact.rational` reads them."""
     if isinstance(matrix, np.ndarray) and matrix.dtype.kind not in "fiuO":
-        raise InputError(f"its entries are of type {matrix.dtype}, no numbers", where, "give probabilities")
+        raise WrongType(f"its entries are of type {matrix.dtype}, not numbers", where, "give probabilities")
     table = Table.read(matrix, where)
     rows = table.rows
     _rectangle([len(row) for row in rows], [f"row {x}" for x in range(len(rows))], where)
@@ -133,8 +133,8 @@ def _too_many(where: str) -> InputError:
 
 @dataclass(frozen=True)
 class _Cells:
-    """The records of a text: their first lines, their cells as they stand, and as numbers (None: it is none). `notes`
-    say what was left out."""
+    """The records of a text: their first lines, their cells as text, and as numbers (None: it is none). `notes` state
+    what was left out."""
 
     lines: list[int]
     texts: list[list[str]]
@@ -217,7 +217,7 @@ def _from_text(text: str, where: str, delimiter: str | None) -> RawMatrix:
     cells = read[0]
     if max(map(len, cells.texts), default=0) < 2:
         shown = cells.texts[0][0].strip()[:40] if cells.texts else ""
-        raise InputError(
+        raise Unreadable(
             f"{cells.mark!r} does not separate its lines, as {shown!r}", where, "name the right one with --delimiter"
         )
     return _matrix(cells, _likely(cells), where, shape)
@@ -320,12 +320,12 @@ def _chosen(layouts: list[_Layout], cells: _Cells, where: str) -> _Layout | None
         if layout.header and layout.labelled and layout.rows(cells) == layout.columns(cells):
             return layout
     if len({layout.header for layout in layouts}) > 1:
-        raise InputError(
+        raise Unreadable(
             f"line {cells.lines[0]} may name the columns, or be a row of probabilities",
             where,
             "begin a line of names with the cell input, above a column of labels; write probabilities as 0.0 and 1.0",
         )
-    raise InputError(
+    raise Unreadable(
         "its first column may name the rows, or be probabilities",
         where,
         "write a first line of names, and in it input above a column of labels; write probabilities as 0.0 and 1.0",
@@ -360,14 +360,18 @@ def _matrix(cells: _Cells, layout: _Layout, where: str, shape: str | None) -> Ra
     foreign = next((name for name in (*(columns or ()), *(rows or ())) if FOREIGN.search(name)), None)
     if foreign is not None and corner not in (MARKED, UNMARKED):
         what = f"its label {foreign!r} may have the quotes or backslashes of another program"
-        raise InputError(what, where, 'quote labels with ", and write "" for one within them')
+        raise Unreadable(what, where, 'quote labels with ", and write "" for one within them')
     values = [row[layout.labelled :] for row in body]
     if columns is not None and len(columns) != len(values[0]):
-        raise InputError(
+        raise Conflict(
             f"its header names {counted(len(columns), 'columns')} of {len(values[0])}", where, "name every column once"
         )
     if shape is not None and shape != f"{len(values)} {len(values[0])}":
-        raise OutOfRange(f"it says it is {shape!r}, and is {len(values)} x {len(values[0])}", where, "write it again")
+        raise OutOfRange(
+            f"its first line gives the size {shape!r}, but it is {len(values)} x {len(values[0])}",
+            where,
+            "write it again",
+        )
     plain = [[_plain(cell.strip(), cells.mark) for cell in row] for row in values]
     entries = []
     for name, row in zip(places, plain, strict=True):
@@ -381,7 +385,7 @@ def _entry(cell: str, where: str, mark: str) -> Fraction:
         return rational(cell, where)
     except InputError as error:
         others = [other for other in (",", ";", "\t", "|") if other != mark and other in cell]
-        hint = f"is the delimiter {others[0]!r}? say so with --delimiter" if others else error.remedy
+        hint = f"is the delimiter {others[0]!r}? then use --delimiter" if others else error.remedy
         raise error.at(where, hint) from None
 
 
@@ -393,7 +397,7 @@ def _rectangle(lengths: list[int], names: list[str], where: str) -> None:
         raise Missing("it is empty", where, "give a matrix of probabilities")
     for length, name in zip(lengths, names, strict=True):
         if length != lengths[0]:
-            raise InputError(
+            raise Conflict(
                 f"it is ragged: {name} has {counted(length, 'cells')}, {names[0]} has {lengths[0]}",
                 where,
                 "give all the same",
@@ -416,8 +420,8 @@ def _check(
             if entry < 0:
                 raise OutOfRange(f"{name} column {y + 1} is negative ({rounded(entry)})", where, "give probabilities")
             if entry > 1 + TOLERANCE:
-                what = f"{name} column {y + 1} is {rounded(entry)}, above one"
-                raise InputError(what, where, "give probabilities, not counts or percentages")
+                what = f"{name} column {y + 1} is {rounded(entry)}, above 1"
+                raise OutOfRange(what, where, "give probabilities, not counts or percentages")
     longest = max(len("".join(DIGITS.findall(_significant(text))[:1])) for row in texts for text in row)
     doubles = None
     if longest > LONG and not any("/" in text for row in texts for text in row):

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from rropt.comparison.matrix_files import RawMatrix, Rows
-from rropt.errors import InputError, OutOfRange, SettingNeeded, WrongType, in_file
+from rropt.errors import OutOfRange, SettingNeeded, WrongType, counted, in_file
 from rropt.exact import rounded
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.reading import TOLERANCE
@@ -46,7 +46,7 @@ def oriented(
                     raw.where,
                     f"its inputs are {_axis(other)}s: give that orientation, or leave it out",
                 )
-            raise InputError(_told(given[word], word), raw.where, _remedy(given[word], renormalise))
+            raise OutOfRange(_told(given[word], word), raw.where, _remedy(given[word], renormalise))
     elif len(fits) == 2 and not raw.rows_are_inputs and raw.entries != flipped.entries:
         what = "its rows and its columns both sum to one, and it is not symmetric: either may be the inputs"
         raise SettingNeeded(what, raw.where, "use {}, or columns", "orientation", "rows")
@@ -58,7 +58,7 @@ def oriented(
         other = COLUMNS if near == ROWS else ROWS
         at, off = _worst(given[other].entries)
         also = f", and {_axis(other)} {_name(given[other], at)} misses it by {rounded(off, 3)}"
-        raise InputError(_told(given[near], near) + also, raw.where, _remedy(given[near], renormalise))
+        raise OutOfRange(_told(given[near], near) + also, raw.where, _remedy(given[near], renormalise))
     chosen = given[word]
     notes = list(raw.notes)
     if _worst(chosen.entries)[1] > TOLERANCE:
@@ -99,16 +99,21 @@ def _told(raw: RawMatrix, word: str) -> str:
 
 def _remedy(raw: RawMatrix, renormalise: bool) -> str:
     if raw.places <= PRINTED and _worst(raw.entries)[1] <= _slack(raw, True):
-        return f"it was rounded to {raw.places} decimals: give more, or divide by the sums with --renormalise"
+        return (
+            f"it looks rounded to {counted(raw.places, 'decimal places')}: give more, or divide by the "
+            "sums with --renormalise"
+        )
     if renormalise and raw.places <= PRINTED:
-        return f"rounding to {raw.places} decimals does not explain it: give a matrix of probabilities"
+        return (
+            f"rounding to {counted(raw.places, 'decimal places')} does not explain it: give a matrix of probabilities"
+        )
     return "give a matrix of probabilities"
 
 
 def _mechanism(raw: RawMatrix, axis: str) -> Mechanism:
     if len(raw.entries) == 1:
         what = f"it has one {axis}, and its {axis}s are the inputs"
-        raise InputError(what, raw.where, f"give one {axis} for each input, two or more")
+        raise OutOfRange(what, raw.where, f"give one {axis} for each input, two or more")
     rows: Sequence[Sequence[Fraction]] = raw.entries
     if raw.doubles is not None and all(sum(row) == 1 for row in raw.doubles):
         # Doubles that sum to one exactly were made so; their decimals are only near them.

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rropt.comparison.matrix_files import EXACT, RawMatrix, array_matrix, read_matrix
 from rropt.comparison.orientation import ROWS, oriented
-from rropt.errors import InputError, WrongType, counted, other_form
+from rropt.errors import Conflict, WrongType, counted, other_form
 from rropt.io.counts import is_collection
 from rropt.io.files import open_file
 from rropt.mechanisms.channel import RandomizedChannel
@@ -35,7 +35,7 @@ def read_oriented(
         return explicit(matrix, "matrix"), ROWS, ()
     if isinstance(matrix, str | os.PathLike):
         if orientation not in (None, "rows", "row", ROWS):
-            raise InputError("in a mechanism file the rows are the inputs", str(matrix), "leave it out")
+            raise Conflict("in a mechanism file the rows are the inputs", str(matrix), "leave it out")
         return read_mechanism(Path(matrix), False)[0], ROWS, ()
     raise WrongType(f"{type(matrix).__name__} is not a matrix", "matrix", "give a path, rows of numbers or a mechanism")
 
@@ -55,7 +55,7 @@ def _raw(matrix: object, delimiter: str | None) -> RawMatrix | None:
 class PrintedMatrix:
     """A matrix as `audit` reads it, in a problem's order: `entries` as they are printed, and the `mechanism` that they
     are after sums that rounding explains were divided out. `half` is half a unit of the last decimal (some units of
-    a double near one, where they were printed in full), 0 where the entries are exact; `notes` say what was done."""
+    a double near one, where they were printed in full), 0 where the entries are exact; `notes` state what was done."""
 
     mechanism: Mechanism
     entries: tuple[tuple[Fraction, ...], ...]
@@ -134,11 +134,11 @@ def _places(what: str, own: tuple[str, ...], wanted: tuple[str, ...], notes: lis
     if own == tuple(map(str, range(len(own)))):
         if len(own) != len(wanted):
             said = f"it has {counted(len(own), what)}, and the problem has {len(wanted)}"
-            raise InputError(said, "matrix", f"give one for each of {_list(wanted)}")
+            raise Conflict(said, "matrix", f"give one for each of {_list(wanted)}")
         notes.append(f"its {what} have no labels: they are taken in the order of the problem's, {_list(wanted)}")
         return list(range(len(own))), True
     said = f"its {what} are {_list(own)}{other_form(own, wanted)}"
-    raise InputError(said, "matrix", f"the problem's are {_list(wanted)}: label both alike")
+    raise Conflict(said, "matrix", f"the problem's are {_list(wanted)}: label both alike")
 
 
 def _list(labels: Sequence[str]) -> str:

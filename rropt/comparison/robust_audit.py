@@ -26,7 +26,7 @@ class RobustAudit(Readable):
     """A mechanism's level over F: the least epsilon, in nats, for which it is (epsilon, F)-RLDP is inside of `epsilon`.
 
     Both ends are `math.inf` where no level holds (the upper alone above 20 over a ChiSquareSet). `witness` proves the
-    lower: exact conditionals of the other value, one row a sensitive value, that some P of F has, under which
+    lower: exact conditionals of the other value, one row per sensitive value, that some P of F has, under which
     `output` is exp(lower) times as likely for the sensitive value `likely` as for `unlikely`. None where the output
     is independent of S for every P.
     """

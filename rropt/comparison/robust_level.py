@@ -3,7 +3,7 @@
 For a column v and two blocks the level is the largest R.v / T.v over the conditionals (R, T) that some P of the set
 has.
 Dinkelbach's iteration finds it: gamma becomes the ratio at the worst pair for gamma. The upper end of the enclosure is
-a rational gamma at which two numbers a column and pair prove every inequality; the lower end is the ratio under one
+a rational gamma at which two numbers per pair and column prove every inequality; the lower end is the ratio under one
 explicit distribution of the set, in rationals.
 """
 

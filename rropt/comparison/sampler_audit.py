@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from flint import arb
 
-from rropt.errors import Duplicate, InputError, OutOfRange, TooLarge, WrongType, counted, shown
+from rropt.errors import Conflict, Duplicate, InputError, OutOfRange, TooLarge, Unreadable, WrongType, counted, shown
 from rropt.exact import ball, enclosure, float_up, rational, shown as least
 from rropt.io.arguments import checked
 from rropt.io.count_records import records
@@ -66,10 +66,10 @@ class Event:
 
 @dataclass(frozen=True)
 class SamplerAudit(Readable):
-    """What trials show of a sampler. With probability `confidence` at least, its epsilon is at least `epsilon` (nats,
-    for the `claimed_delta`) and its delta at the `claimed` level at least `delta`. `rejected`: it does not have the
-    privacy that is claimed. `event` is the test that gave the larger epsilon. `detectable` is the epsilon that these
-    trials detect with probability 0.9 (infinite where there is none), computed before the first of them."""
+    """The result of the trials of a sampler. With probability `confidence` at least, its epsilon is at least `epsilon`
+    (nats, for the `claimed_delta`) and its delta at the `claimed` level at least `delta`. `rejected`: it does not have
+    the privacy that is claimed. `event` is the test that gave the larger epsilon. `detectable` is the epsilon that
+    these trials detect with probability 0.9 (infinite where there is none), computed before the first of them."""
 
     epsilon: float
     delta: float
@@ -259,10 +259,10 @@ def _delta(delta: object) -> float:
 
 def _numbers(trials: int, confidence: float, inputs: int) -> None:
     if not (isinstance(trials, int) and isinstance(inputs, int)) or trials < 4 or inputs < 2:
-        raise InputError("there are too few trials or inputs", "trials", "give two inputs, and four trials of each")
+        raise OutOfRange("there are too few trials or inputs", "trials", "give two inputs, and four trials of each")
     if trials > MOST_TRIALS or inputs > MOST_INPUTS:
         what = f"more than {MOST_TRIALS:,} trials or {MOST_INPUTS:,} inputs"
-        raise InputError(what, "trials", "audit some of the inputs")
+        raise TooLarge(what, "trials", "audit some of the inputs")
     if not 0 < confidence < 1:
         raise WrongType(f"{shown(confidence)} is not a confidence", "confidence", "give one such as 0.99")
 
@@ -287,11 +287,11 @@ def _drawn(sampler: Callable[[list[Any]], Iterable[Any]], inputs: list[Any], tri
                 raise
             except (TypeError, ValueError) as error:
                 what = f"it does not take a list of inputs and return a list of outputs ({error})"
-                raise InputError(what, "sampler", "give a function that does") from error
+                raise WrongType(what, "sampler", "give a function that does") from error
             if len(outputs) != turns * len(inputs):
                 asked = turns * len(inputs)
                 what = f"it returned {counted(len(outputs), 'outputs')} for {counted(asked, 'inputs')}"
-                raise InputError(what, "sampler", "it shall return one output for each")
+                raise Conflict(what, "sampler", "it must return one output for each")
             for at, name in enumerate(keys):
                 table[name].update(map(_key, outputs[at :: len(keys)]))
     return tables
@@ -302,11 +302,11 @@ def _read(path: str | os.PathLike[str]) -> Iterator[tuple[str, str]]:
     rows = ((line, row) for line, row in records(path, None) if row)
     _, head = next(rows, (1, []))
     if [name.strip().lower() for name in head] != ["input", "output"]:
-        raise InputError(f"its first line is {','.join(head)!r}", str(path), "it must be input,output")
+        raise Unreadable(f"its first line is {','.join(head)!r}", str(path), "it must be input,output")
     for line, row in rows:
         if len(row) != 2:
             what = f"line {line} has {counted(len(row), 'values')}, not an input and an output"
-            raise InputError(what, str(path), "give two columns, and quotes around a value with commas")
+            raise Unreadable(what, str(path), "give two columns, and quotes around a value with commas")
         yield row[0], row[1]
 
 

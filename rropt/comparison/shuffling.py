@@ -1,8 +1,8 @@
-"""What one answer reveals among those of many people, in random order: an upper bound of delta, from the matrix.
+"""The privacy of one answer among those of many respondents, in random order: an upper bound of delta, from the matrix.
 
-Let B(y) be the smallest entry of output y, and n the number of people. Another person's answer is drawn from B with
-probability sum B, whatever the value, and from the rest otherwise; let the adversary know all answers of the rest (the
-privacy blanket of Balle, Bell, Gascon and Nissim 2019). Then for one person's values x and x' exactly
+Let B(y) be the smallest entry of output y, and n the number of respondents. Another respondent's answer is drawn from B
+with probability sum B, whatever the value, and from the rest otherwise; let the adversary know all answers of the rest
+(the privacy blanket of Balle, Bell, Gascon and Nissim 2019). Then for one respondent's values x and x' exactly
 
     delta = sum over B(y) = 0 of max(Q[x, y] - e Q[x', y], 0) + E max(V_1 + ... + V_n, 0) / n,  e = exp(epsilon),
 
@@ -28,7 +28,7 @@ from itertools import permutations
 
 from flint import fmpz, fmpz_poly
 
-from rropt.errors import InputError, counted, positive_integer
+from rropt.errors import TooLarge, counted, positive_integer
 from rropt.exact import dyadic_down, over_one
 from rropt.io.arguments import checked
 from rropt.io.types import Number
@@ -52,10 +52,10 @@ Values = tuple[tuple[Fraction, Fraction], ...]
 @checked
 def shuffled_delta(mechanism: AnyMechanism, respondents: int, epsilon: Number) -> Fraction:
     """An upper bound of the delta at `epsilon` (nats) where the answers of `respondents` (1 to 1,000,000) are put into
-    random order, each drawn by `mechanism` from one person's value; one value changes, and all others are known.
+    random order, each drawn by `mechanism` from one respondent's value; one value changes, and all others are known.
 
-    It is never above what "clones" give for the same level, up to the grid (none for few people, some 0.1 % of delta
-    for 10,000, 5 % for 1,000,000). Source: Balle et al. 2019, Feldman et al. 2021, 2023. Raises InputError.
+    It is never above what "clones" give for the same level, up to the grid (none for few respondents, some 0.1 % of
+    delta for 10,000, 5 % for 1,000,000). Source: Balle et al. 2019, Feldman et al. 2021, 2023. Raises InputError.
     """
     made = explicit(mechanism, "shuffled_delta")
     positive_integer(respondents, "respondents", "give 10000", most=MOST_PEOPLE)
@@ -75,7 +75,7 @@ def shuffled_delta(mechanism: AnyMechanism, respondents: int, epsilon: Number) -
                 alone += max(p - factor * q, Fraction(0))
         pairs.add((alone, both, tuple(sorted(values.items()))))
     if len(pairs) > MOST_PAIRS:
-        raise InputError(f"it has {counted(len(pairs), 'pairs of inputs')}", "shuffled_delta", "merge categories")
+        raise TooLarge(f"it has {counted(len(pairs), 'pairs of inputs')}", "shuffled_delta", "merge categories")
     # Without the others' answers the delta is `both`.
     return max((min(alone + _mean(values, respondents), both) for alone, both, values in pairs), default=Fraction(0))
 

@@ -1,1 +1,1 @@
-"""What a user declares: objectives and constraints."""
+"""The declarations of a user: objectives and constraints."""

@@ -21,7 +21,7 @@ NAME_OUTPUTS = (
 
 
 def joint_cone(constraints: Iterable[Constraint], inputs: tuple[str, ...]) -> Cone:
-    """What constraints demand of each column together, as they were declared."""
+    """The constraints' joint requirement on each column, as declared."""
     cones = (constraint.cone(inputs) for constraint in constraints)
     return combined([cone for cone in cones if cone is not None], len(inputs))
 
@@ -44,15 +44,15 @@ class Constraint(ABC):
         return None
 
     def cone(self, inputs: tuple[str, ...]) -> Cone | None:
-        """What it demands of each column by itself, or None."""
+        """The requirement on each single column, or None."""
         return None
 
     def rows(self, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> tuple[Row, ...]:
-        """What it demands of the whole matrix."""
+        """The requirement on the whole matrix."""
         return ()
 
     def extras(self, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> tuple[Extra, ...]:
-        """What it demands beyond `cone` and `rows`, in the words of one theory."""
+        """The requirement beyond `cone` and `rows`, as an object of one theory."""
         return ()
 
     def keys(self) -> dict[str, object]:

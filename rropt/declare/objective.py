@@ -25,7 +25,7 @@ class Objective(ABC):
 
     `kind` is its word in a problem file, `words` the further keys there with their meaning (Markdown), `sense` the
     sense in which it is sought, `sentence` what it measures, for reports; where keys change it, `told` and `describe`
-    say so. `prior` is the prior that it is taken at, None where it needs none; `units` the unit of its value: "nats",
+    state so. `prior` is the prior that it is taken at, None where it needs none; `units` the unit of its value: "nats",
     "bits", or "" for probabilities and costs.
     """
 
@@ -77,7 +77,7 @@ class Objective(ABC):
         return {}
 
     def told(self) -> str:
-        """What it measures, with its keys, for reports."""
+        """A description with its keys, for reports."""
         return self.sentence or f"the objective {self.describe()}, which is the user's own"
 
     def describe(self) -> str:
@@ -133,7 +133,7 @@ class Sum(Objective):
             if not weight:
                 raise OutOfRange("a weight is 0", "Sum", f"leave {one.kind} out")
             if one.units == "bits":
-                raise InputError(f"{one.kind} is in bits", "Sum", 'declare it with units="nats"')
+                raise Conflict(f"{one.kind} is in bits", "Sum", 'declare it with units="nats"')
             inner = one.terms if isinstance(one, Sum) else [(Fraction(1), one)]
             found += [(weight * own, part) for own, part in inner]
         if not found:

@@ -9,7 +9,7 @@ import numpy as np
 
 from rropt.disclosure.population import Population
 from rropt.disclosure.release import Intruder, MisclassifiedRisk
-from rropt.errors import InputError, Missing, UnknownName, Unreadable, counted, shown
+from rropt.errors import Conflict, Missing, OutOfRange, UnknownName, Unreadable, counted, shown
 from rropt.io.arguments import checked
 from rropt.io.content import ByContent
 from rropt.mechanisms.families.randomized_response import RandomizedResponse
@@ -41,9 +41,7 @@ class Calibrated(ByContent):
     def mechanism(self) -> Any:
         """The mechanism, where one column is perturbed."""
         if len(self.mechanisms) != 1:
-            raise InputError(
-                f"{counted(len(self.mechanisms), 'columns')} are perturbed", "calibrate", "take .mechanisms"
-            )
+            raise Conflict(f"{counted(len(self.mechanisms), 'columns')} are perturbed", "calibrate", "take .mechanisms")
         return next(iter(self.mechanisms.values()))
 
 
@@ -76,13 +74,13 @@ def calibrate(
     if measure not in MEASURES:
         raise UnknownName(f"{measure!r} is not a measure", "calibrate", f"use one of {', '.join(MEASURES)}")
     if not (math.isfinite(low) and math.isfinite(high) and low < high and 1 <= steps <= MOST and tolerance > 0):
-        raise InputError(
+        raise OutOfRange(
             f"the range {low!r} to {high!r} in {shown(steps)} steps, to {tolerance!r}",
             "calibrate",
             f"as low=0.01, high=8, steps=16 ({MOST} at most)",
         )
     if not at_most >= 0:
-        raise InputError(f"the risk {at_most!r} cannot be kept", "calibrate", "give a number >= 0")
+        raise OutOfRange(f"the risk {at_most!r} cannot be kept", "calibrate", "give a number >= 0")
     search = _Search(population, family or _response(population, column), column, measure, intruder)
     above: float | None = None
     for parameter in np.linspace(high, low, steps + 1).tolist():
@@ -92,7 +90,7 @@ def calibrate(
         above = parameter
     else:
         least = min(search.curve.values())
-        raise InputError(
+        raise OutOfRange(
             f"the least {measure} from {low:g} to {high:g} is {least:.4g}, not {at_most:.4g}",
             "calibrate",
             "perturb more columns, merge categories, or allow more",

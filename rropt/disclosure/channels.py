@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rropt.disclosure.quasi_identifiers import QuasiIdentifierTable
-from rropt.errors import InputError, Missing, UnknownName, Unreadable, counted
+from rropt.errors import Missing, TooLarge, UnknownName, Unreadable, counted
 from rropt.mechanisms.garbling import explicit
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
@@ -44,7 +44,7 @@ class Channel:
             self._shape[at] = part.shape[1]
         side = max(math.prod(part.shape[end] for part in parts) for end in (0, 1))
         if side > LARGEST_SIDE:
-            raise InputError(
+            raise TooLarge(
                 f"{counted(side, 'joint categories')} are perturbed", "mechanisms", f"at most {LARGEST_SIDE:,}"
             )
         self.matrix: FloatArray = reduce(lambda one, other: np.asarray(np.kron(one, other)), parts)
@@ -65,7 +65,11 @@ def _matrix(mechanism: Any, categories: tuple[str, ...], name: str, labelled: bo
     given = explicit(mechanism, where)
     missing = [label for label in categories if label not in given.inputs]
     if missing:
-        raise Missing(f"{missing[0]!r} is a key but no input of it", where, "solve for all categories")
+        raise Missing(
+            f"{missing[0]!r} is a category of the key, but not an input of the mechanism",
+            where,
+            "solve for all categories",
+        )
     place = {label: at for at, label in enumerate(given.inputs)}
     matrix = np.asarray(given.matrix, dtype=np.float64)[[place[label] for label in categories]]
     if not labelled:

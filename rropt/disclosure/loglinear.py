@@ -12,7 +12,7 @@ from scipy import special
 
 from rropt.disclosure.population import Population
 from rropt.disclosure.quasi_identifiers import QuasiIdentifierTable
-from rropt.errors import InputError, OutOfRange, TooLarge, UnknownName, WrongType, counted
+from rropt.errors import InputError, NotInstalled, OutOfRange, TooLarge, UnknownName, WrongType, counted
 from rropt.io.arguments import checked
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
@@ -95,7 +95,7 @@ def _margins(margins: Any, table: QuasiIdentifierTable) -> tuple[tuple[str, ...]
         strange = [name for name in names if name not in table.columns]
         if strange or len(set(names)) != len(names) or not names:
             what = f"{strange[0]!r} is not a key variable" if strange else f"{names} repeats a variable, or is empty"
-            raise InputError(what, "margins", f"the variables are {', '.join(map(repr, table.columns))}")
+            raise UnknownName(what, "margins", f"the variables are {', '.join(map(repr, table.columns))}")
         found.append(names)
     return tuple(found)
 
@@ -189,7 +189,7 @@ def _glm(design: FloatArray, observed: FloatArray, shape: float) -> FloatArray:
         import statsmodels.api as sm
     except ImportError as error:
         why = "is not installed" if error.name == "statsmodels" else f"does not load ({error})"
-        raise InputError(f"the package statsmodels {why}", "fit_population", "pip install 'rropt[risk]'") from None
+        raise NotInstalled(f"the package statsmodels {why}", "fit_population", "pip install 'rropt[risk]'") from None
     try:
         with warnings.catch_warnings():
             # Its warnings (separation, no convergence) are replaced by a test of the likelihood equations.

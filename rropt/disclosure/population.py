@@ -63,7 +63,7 @@ class Population(ByContent):
         )
 
     def after(self, mechanisms: Mapping[str, Any], intruder: Intruder = "best") -> MisclassifiedRisk:
-        """What is to be expected once these columns (name: mechanism) have gone through their mechanisms, over the draw
+        """The expected risk once these columns (name: mechanism) have gone through their mechanisms, over the draw
         of the release, given the sample. The `intruder` "label" takes a released category for the true one, as Shlomo
         and Skinner do; "best" knows the mechanism and looks among those who are likeliest to be released so. Raises
         InputError."""
@@ -78,4 +78,4 @@ class Population(ByContent):
     def __repr__(self) -> str:
         kind = "Poisson" if math.isinf(self.shape) else f"negative binomial, shape {self.shape:.4g}"
         kept = " + ".join(" x ".join(margin) for margin in self.margins) or "one rate"
-        return f"Population({kind}, {kept}, fraction {self.fraction:g}, {self.rates.sum():.6g} people)"
+        return f"Population({kind}, {kept}, fraction {self.fraction:g}, {self.rates.sum():.6g} records)"

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from rropt.errors import Conflict, InputError, Missing, OutOfRange, UnknownName, WrongType, counted, shown
+from rropt.errors import Conflict, Missing, OutOfRange, UnknownName, WrongType, counted, shown
 from rropt.io.arguments import checked
 from rropt.io.content import ByContent
 from rropt.io.count_records import count_records, label_order
@@ -27,7 +27,7 @@ LARGEST_TABLE = 1 << 24
 class QuasiIdentifierTable(ByContent):
     """How many sampled records fall into each cell of J >= 1 key variables.
 
-    `columns` are their J names, `categories` the labels of each, `counts` int64 with one axis a variable. `possible`
+    `columns` are their J names, `categories` the labels of each, `counts` int64 with one axis per variable. `possible`
     (of the same shape, or None: all) is False for cells that no person can be in; there counts must be 0. Make one with
     `of`. Raises InputError.
     """
@@ -55,11 +55,13 @@ class QuasiIdentifierTable(ByContent):
         shape = tuple(map(len, labels))
         if math.prod(shape) > LARGEST_TABLE:
             raise Conflict(
-                f"it has {counted(math.prod(shape), 'cells')}", "key table", "merge categories, or use fewer keys"
+                f"it has {counted(math.prod(shape), 'cells')}",
+                "key table",
+                "merge categories, or use fewer key variables",
             )
         found = _count(counts, columns, labels)
         if found.shape != shape:
-            raise Conflict(f"the counts have shape {found.shape}", "key table", f"give {shape}, one axis a variable")
+            raise Conflict(f"the counts have shape {found.shape}", "key table", f"give {shape}, one axis per variable")
         if not np.isfinite(found).all() or (found < 0).any() or (found != np.rint(found)).any():
             raise WrongType("the counts are not all whole numbers from 0 on", "key table", "count the records")
         if found.sum() < 1:
@@ -72,9 +74,7 @@ class QuasiIdentifierTable(ByContent):
             if mask.shape != shape or mask.dtype != np.bool_:
                 raise WrongType("possible is not an array of truth values", "key table", f"its shape must be {shape}")
             if found[~mask].any():
-                raise InputError(
-                    "cells that are declared impossible have records", "key table", "correct one of the two"
-                )
+                raise Conflict("cells that are declared impossible have records", "key table", "correct one of the two")
         return cls(columns, labels, found.astype(np.int64), possible=mask)
 
     @classmethod
@@ -86,7 +86,7 @@ class QuasiIdentifierTable(ByContent):
         delimiter: str | None = None,
         null: str | None = None,
     ) -> QuasiIdentifierTable:
-        """The table of `columns` of a CSV file with one line a person, over the values that occur; empty values count
+        """The table of `columns` of a CSV file with one line per record, over the values that occur; empty values count
         as `null`. Raises InputError."""
         columns = clean_labels(columns, "names of the key columns")
         counts = count_records(path, list(columns), delimiter, null)

@@ -74,7 +74,7 @@ class Sampled(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class MisclassifiedRisk(ByContent):
-    """What is to be expected of a release of one sample, before it is drawn; arrays over the released cells.
+    """The expected values of a release of one sample, before it is drawn; arrays over the released cells.
 
     `alone`: the probability that a cell holds exactly one record; `r1`, `r2`: given that it does, the probabilities
     that there is one person only among whom the `intruder` looks, who is the record's, and that a match with one of

@@ -15,7 +15,7 @@ from fractions import Fraction
 import numpy as np
 
 from rropt.declare.objectives import MinimaxRisk
-from rropt.errors import Conflict, InputError, OutOfRange, WrongType, counted
+from rropt.errors import Conflict, Missing, OutOfRange, WrongType, counted
 from rropt.exact import Interval, exp_enclosure, rational, rounded
 from rropt.io.arguments import checked
 from rropt.io.content import ByContent
@@ -62,13 +62,13 @@ def identifying(
     risk: Number | None = None,
     prior: Prior | None = None,
 ) -> Identified:
-    """Use `with_` instead of `mechanism` with probability `share`; the output says which one was used.
+    """Use `with_` instead of `mechanism` with probability `share`; the output states which one was used.
 
     Give `share` in (0, 1), or `risk`: the share is then the smallest multiple of 2^-24, up to what floats can tell,
     with a risk of at most that at `prior` (k positive numbers; default: equal), verified by enclosure. `with_` is by
-    default a design for estimation at the mechanism's own privacy ratio: subset selection of the minimax size where it has at
-    most 4096 outputs, else k-ary or Hadamard response, whichever has less risk. Another one must satisfy the same
-    constraints; those on columns (privacy) then hold for the result, those on the matrix as a whole need not.
+    default a design for estimation at the mechanism's own privacy ratio: subset selection of the minimax size where it
+    has at most 4096 outputs, else k-ary or Hadamard response, whichever has less risk. Another one must satisfy the
+    same constraints; those on columns (privacy) then hold for the result, those on the matrix as a whole need not.
     The default keeps plain LDP; where the design guarantees another notion of privacy, give one that keeps it.
     Outputs keep their labels; of the other mechanism's, those that are taken get " (2)", and no input's name.
     Proportional outputs are merged under the first label. Raises InputError.
@@ -119,8 +119,8 @@ def mixed(first: Mechanism, second: Mechanism, share: Fraction) -> Mechanism:
 
 
 def companion(mechanism: AnyMechanism, most: Fraction | None = None) -> RandomizedChannel:
-    """The design for estimation that is mixed in by default: at the mechanism's own privacy ratio, or at `most` where that is
-    less. Raises InputError."""
+    """The design for estimation that is mixed in by default: at the mechanism's own privacy ratio, or at `most` where
+    that is less. Raises InputError."""
     if not isinstance(mechanism, RandomizedChannel):
         raise WrongType(f"{type(mechanism).__name__} is not a mechanism", "identifying", "give solution.mechanism")
     privacy_ratio = mechanism.privacy_ratio
@@ -134,8 +134,12 @@ def companion(mechanism: AnyMechanism, most: Fraction | None = None) -> Randomiz
             if privacy_ratio == 1
             else f"above exp({LARGEST_EPSILON})"
         )
-        why = "perfect secrecy identifies nothing" if privacy_ratio == 1 else "no level to choose a design for"
-        raise InputError(
+        why = (
+            "with perfect secrecy no frequencies can be estimated"
+            if privacy_ratio == 1
+            else "no level to choose a design for"
+        )
+        raise Missing(
             f"the mechanism's privacy ratio is {known}: {why}",
             "with_",
             "give the mechanism to mix in (with_=design in Python)",

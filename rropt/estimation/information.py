@@ -1,14 +1,15 @@
 """Mutual information estimated from a table of counts, by the sum of three entropies, with an interval.
 
 The 3H estimate is H(X) + H(Z) - H(X, Z) at the observed frequencies: the information of the sample itself. From n
-people its mean is above the truth by about d / (2 n), with d = the pairs less the rows less the columns that can occur,
-plus one, and its variance is about V / n + d / (2 n^2), with V the variance of log p(x, z) / (p(x) p(z)). Where X and Z
-are independent V is 0 and the second part is what remains: 2 n times the estimate is then chi-square with d degrees.
+respondents its mean is above the truth by about d / (2 n), with d = the pairs less the rows less the columns that can
+occur, plus one, and its variance is about V / n + d / (2 n^2), with V the variance of log p(x, z) / (p(x) p(z)). Where
+X and Z are independent V is 0 and the second part is what remains: 2 n times the estimate is then chi-square with d
+degrees.
 
 Which pairs can occur is not known. d lies between the number of the pairs that were seen and (r - 1)(c - 1), so that
 each end of the interval takes the one that moves it outwards. The lower end has the next term of the bias too, which
-few people need: (sum 1 / p(x) - 1)(sum 1 / p(z) - 1) / (12 n^2), for independent X and Z. A pair that was not seen may
-have information of its own: with probability u it adds at most h(u) + u log min(r, c), as I(X; Z) is at most H(B) +
+few respondents need: (sum 1 / p(x) - 1)(sum 1 / p(z) - 1) / (12 n^2), for independent X and Z. A pair that was not seen
+may have information of its own: with probability u it adds at most h(u) + u log min(r, c), as I(X; Z) is at most H(B) +
 I(X; Z | B) for the event B. V is taken after four more pairs that are any with the same probability, as pairs that
 are all alike show no variance.
 Sources: Ayed, Battiston and Camerlenghi (5); Miller 1955; Roulston 1999; Williams 1976.
@@ -34,7 +35,7 @@ __all__ = ["EstimatedInformation", "estimated_information", "plug_in_information
 class EstimatedInformation(Readable):
     """Information in nats estimated from `respondents` pairs.
 
-    `plug_in` is the 3H estimate, `corrected` less its bias d / (2 n) for the pairs that were seen (within 0 and what r
+    `plug_in` is the 3H estimate, `corrected` minus its bias d / (2 n) for the pairs that were seen (within 0 and what r
     rows and c columns can have), and [`lower`, `upper`] the interval for the truth at `level`. It is approximate, and
     wider than it need be near independence and where pairs were not seen. Only one row or column makes it a point.
     """

@@ -25,7 +25,7 @@ __all__ = ["ProjectedRisk", "VarianceSplit", "projected_risk", "variance_split"]
 MOST_SAMPLES = 20_000
 """Samples up to which the risk of projected estimates is an exact sum."""
 MOST_PEOPLE, MOST_DRAWS = 10**15, 10**6
-"""Largest numbers of people, whose samples floats hold exactly, and of draws, which are held in memory."""
+"""Largest numbers of respondents, whose samples floats hold exactly, and of draws, which are held in memory."""
 PROJECTIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {"nearest": projected, "clipped": clipped}
 ExactMatrix = tuple[tuple[Fraction, ...], ...]
 
@@ -34,8 +34,8 @@ ExactMatrix = tuple[tuple[Fraction, ...], ...]
 class VarianceSplit(Readable):
     """n times the covariance of P^-1 (frequencies of Z), exactly, in two parts.
 
-    `inflation` is what randomising adds, P^-1 D_lambda P^-1' - D_pi; `sampling` is that of drawing people, D_pi - pi
-    pi'.
+    `inflation` is what randomising adds, P^-1 D_lambda P^-1' - D_pi; `sampling` is that of drawing respondents, D_pi -
+    pi pi'.
     """
 
     inflation: ExactMatrix
@@ -57,7 +57,7 @@ def variance_split(mechanism: AnyMechanism, prior: Prior) -> VarianceSplit:
     same_labels(prior.labels, mechanism.inputs, "variance_split, prior")
     size, p = len(mechanism.inputs), prior.probabilities
     if len(mechanism.outputs) != size:
-        raise Missing("this needs as many outputs as inputs", "variance_split", "give a square one")
+        raise Missing("this needs as many outputs as inputs", "variance_split", "give a square matrix")
     numbers = [[mechanism.entry(x, y) for x in range(size)] for y in range(size)]
     table = fmpq_mat([[fmpq(one.numerator, one.denominator) for one in row] for row in numbers])
     if table.rank() < size:
@@ -106,8 +106,8 @@ def projected_risk(
     if method not in PROJECTIONS:
         raise UnknownName(f"{method!r} is not a projection", "projected_risk", f"use {' or '.join(PROJECTIONS)}")
     if not 1 <= respondents <= MOST_PEOPLE or not 2 <= draws <= MOST_DRAWS:
-        remedy = f"give 1 to {MOST_PEOPLE:,} people, 2 to {MOST_DRAWS:,} draws"
-        raise OutOfRange("the number of people or of draws is out of range", "projected_risk", remedy)
+        remedy = f"give 1 to {MOST_PEOPLE:,} respondents, 2 to {MOST_DRAWS:,} draws"
+        raise OutOfRange("the number of respondents or of draws is out of range", "projected_risk", remedy)
     mechanism = explicit(mechanism, "mechanism")
     same_labels(prior.labels, mechanism.inputs, "projected_risk, prior")
     p, matrix = prior.array, mechanism.matrix

@@ -19,7 +19,7 @@ from flint import fmpq, fmpq_mat, fmpz_mat
 
 from rropt.declare.constraint import Constraint
 from rropt.declare.objectives.risk import MinimaxRisk
-from rropt.errors import InputError, OutOfRange
+from rropt.errors import Conflict, InputError, OutOfRange
 from rropt.io.arguments import checked
 from rropt.io.clock import Clock
 from rropt.io.content import ByContent
@@ -100,7 +100,7 @@ def minimax_strategy(
     """
     labels = [str(label) for label in categories]
     if len(labels) < 2:
-        raise InputError(f"{len(labels)} given", "categories", "give two or more")
+        raise OutOfRange(f"{len(labels)} given", "categories", "give two or more")
     if rounds < 1:
         raise OutOfRange(f"it is {rounds}", "rounds", "give one or more")
     prior = np.full(len(labels), 1 / len(labels))
@@ -147,7 +147,7 @@ def _solve(
     )
     mechanism = solution.mechanism
     if mechanism is None:
-        raise InputError("no design satisfies them", "constraints", "; ".join(solution.warnings) or "loosen them")
+        raise Conflict("no design satisfies them", "constraints", "; ".join(solution.warnings) or "loosen them")
     table, costs = nearly_best(mechanism, at)
     return _Tried(mechanism, table, costs, solution)
 

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from rropt.errors import InputError, RroptError, WrongType, shown
+from rropt.errors import InputError, RroptError, Unreadable, WrongType, shown
 from rropt.io.counts import LONGEST_LIST, bounded
 
 T = TypeVar("T")
@@ -76,7 +76,7 @@ def _function(function: Callable[..., Any], bound: bool = False) -> Callable[...
         try:
             return signature.bind(*given, **named)
         except TypeError as error:
-            raise InputError(str(error), where(given), f"write {where(given)}{_form(signature, bound)}") from None
+            raise WrongType(str(error), where(given), f"write {where(given)}{_form(signature, bound)}") from None
 
     @cache
     def hints() -> dict[str, object]:
@@ -91,7 +91,7 @@ def _function(function: Callable[..., Any], bound: bool = False) -> Callable[...
         hint = hints().get(name, Any)
         if value is signature.parameters[name].default or fits(value, hint):
             return None
-        return WrongType(f"{shown(value)} stands where {said(hint)} is needed", f"{where(given)}, {name}")
+        return WrongType(f"expected {said(hint)}, got {shown(value)}", f"{where(given)}, {name}")
 
     @wraps(function)
     def read(*given: Any, **named: Any) -> Any:
@@ -114,7 +114,7 @@ def _function(function: Callable[..., Any], bound: bool = False) -> Callable[...
                     raise wrong from error
             if isinstance(error, OSError) and error.filename is not None:
                 # What no reader or writer handles, as a name that is too long.
-                raise InputError(error.strerror or str(error), shown(error.filename), "check the path") from None
+                raise Unreadable(error.strerror or str(error), shown(error.filename), "check the path") from None
             # All arguments match: the fault is in this package, and the error is raised unchanged.
             raise
 

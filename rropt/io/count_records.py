@@ -1,4 +1,4 @@
-"""Counting records of a CSV file, one line a person, in memory that grows with the different values only."""
+"""Counting records of a CSV file, one line per record, in memory that grows with the different values only."""
 
 import codecs
 import csv
@@ -12,11 +12,13 @@ from typing import TextIO
 
 from rropt.errors import (
     Conflict,
+    Duplicate,
     InputError,
     Missing,
     OutOfRange,
     SettingNeeded,
     TooLarge,
+    UnknownName,
     Unreadable,
     counted,
     other_form,
@@ -79,7 +81,7 @@ def refuse_unread(path: str | os.PathLike[str]) -> None:
         raise Unreadable(f"{program} files are not read", str(path), remedy)
     for magic, (kind, tool) in PACKED.items():
         if head.startswith(magic):
-            raise InputError(f"it is packed by {kind}", str(path), f"unpack it first, as by {tool}")
+            raise Unreadable(f"it is packed by {kind}", str(path), f"unpack it first, as by {tool}")
 
 
 def not_utf8(path: str | os.PathLike[str]) -> InputError:
@@ -96,7 +98,7 @@ def count_records(
     """How many records of a CSV file with a header (UTF-8) hold each combination of values of `columns`.
 
     Sorted: numbers by size, before text. `delimiter` is as in `plain_delimiter`. Values are taken
-    as they stand; empty ones are missing: counted as `null`, or an error that counts them. Raises InputError with the
+    unchanged; empty ones are missing: counted as `null`, or an error that counts them. Raises InputError with the
     line, and SettingNeeded where `delimiter` or `null` is the remedy.
     """
     where = str(path)
@@ -135,7 +137,7 @@ def count_records(
     if missing and null is None:
         raise blank(missing, ", ".join(map(repr, columns)), where)
     if not counts:
-        raise Missing("it has no records", where, "give one line a person below the header")
+        raise Missing("it has no records", where, "give one line per record below the header")
     return {values: counts[values] for values in sorted(counts, key=lambda one: tuple(map(label_order, one)))}
 
 
@@ -166,7 +168,7 @@ def records(path: str | os.PathLike[str], delimiter: str | None) -> Iterator[tup
         raise not_utf8(path) from None
     except csv.Error as error:
         what = f"it is not CSV after line {reader.line_num} ({error})"
-        raise InputError(what, where, "is the file cut short?") from None
+        raise Unreadable(what, where, "is the file cut short?") from None
     except ValueError:
         raise Unreadable(
             "cannot read this data file (a file name cannot contain a null character)", repr(where), "check it"
@@ -184,7 +186,7 @@ class _Lines(Iterator[str]):
         self.taken += len(line)
         if self.taken > LONGEST_RECORD:
             what = f"a record has more than {LONGEST_RECORD:,} characters"
-            raise InputError(what, self._where, "does a quotation mark or a line end lack?")
+            raise Unreadable(what, self._where, "is a quotation mark or a line end missing?")
         if not line:
             raise StopIteration
         return line
@@ -203,9 +205,9 @@ def check_column(header: Sequence[str], name: str, where: str) -> None:
     if header.count(name) == 1:
         return
     if not header:
-        raise Missing("it is empty", where, "give a header, and one line a person below it")
+        raise Missing("it is empty", where, "give a header, and one line per record below it")
     if name in header:
-        raise InputError(
+        raise Duplicate(
             f"{counted(header.count(name), 'columns')} are named {name!r}", where, "give each a name of its own"
         )
     what = f"there is no column {name!r}{other_form([name], header)}"
@@ -218,7 +220,7 @@ def check_column(header: Sequence[str], name: str, where: str) -> None:
     close = like or difflib.get_close_matches(name, header, n=1)
     listed = ", ".join(map(repr, header[:8])) + (", ..." if len(header) > 8 else "")
     hint = f"did you mean {close[0]!r}? Its" if close else "its"
-    raise InputError(what, where, f"{hint} columns are {listed}")
+    raise UnknownName(what, where, f"{hint} columns are {listed}")
 
 
 def look_of(label: str) -> str:

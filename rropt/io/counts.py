@@ -17,7 +17,6 @@ import numpy as np
 from rropt.errors import (
     Conflict,
     Duplicate,
-    InputError,
     Missing,
     OutOfRange,
     TooLarge,
@@ -44,9 +43,9 @@ MISSING = ("None", "''", "nan", "np.float64(nan)", "<NA>", "NaT")
 def clean_labels(labels: object, what: str, at_least: int = 1) -> tuple[str, ...]:
     """Labels as distinct, non-empty strings in their order. `what` names them in the error (InputError)."""
     if isinstance(labels, (str, bytes)):
-        raise WrongType(f"one string ({shown(labels)}) stands where a list of labels is needed", what, "give a list")
+        raise WrongType(f"expected a list of labels, got one string ({shown(labels)})", what, "give a list")
     if not isinstance(labels, Iterable) or getattr(labels, "ndim", 1) == 0:
-        raise WrongType(f"{shown(labels)} stands where a list of labels is needed", what, "give a list")
+        raise WrongType(f"expected a list of labels, got {shown(labels)}", what, "give a list")
     cleaned = []
     seen: set[str] = set()
     for position, label in enumerate(bounded(labels, what)):
@@ -54,11 +53,11 @@ def clean_labels(labels: object, what: str, at_least: int = 1) -> tuple[str, ...
         if not text:
             told = shown(label)
             wrong = "missing" if told in MISSING else "not a label"
-            raise InputError(f"label {position + 1} is {wrong} ({told})", what, "name it")
+            raise WrongType(f"label {position + 1} is {wrong} ({told})", what, "name it")
         if text in seen:
             raise Duplicate(f"label {shown(text)} appears twice", what, "make the labels distinct")
         if any(0xD800 <= ord(character) <= 0xDFFF for character in text):
-            raise InputError(f"label {text!r} is not valid Unicode", what, "use plain text")
+            raise WrongType(f"label {text!r} is not valid Unicode", what, "use plain text")
         seen.add(text)
         cleaned.append(text)
     if not cleaned:
@@ -69,7 +68,8 @@ def clean_labels(labels: object, what: str, at_least: int = 1) -> tuple[str, ...
 
 
 def _label_text(label: object) -> str:
-    """A label as text; "" for what is none: missing values, truth values, floats and collections of no fixed order."""
+    """A label as text; "" for a value that cannot be a label: missing values, truth values, floats and collections of
+    no fixed order."""
     if label is None or isinstance(label, (bool, np.bool_, float, np.floating, np.ndarray, Mapping, Set)):
         return ""
     if type(label).__name__ in ("NAType", "NaTType"):  # how pandas says that a value is missing
@@ -83,13 +83,13 @@ def _label_text(label: object) -> str:
 def category_labels(categories: object, what: str) -> tuple[str, ...]:
     """The labels of `categories`: given, or "0", "1", ... for a number of 2 to 100,000. Raises InputError."""
     if isinstance(categories, (bool, np.bool_)):
-        raise InputError("a truth value is given instead of labels or their number", what)
+        raise WrongType("a truth value is given instead of labels or their number", what)
     if isinstance(categories, (int, np.integer)):
         if categories > LARGEST_DOMAIN:
             raise TooLarge(f"{shown(categories)} are too many", what, f"give at most {LARGEST_DOMAIN:,}")
         categories = range(int(categories))
     if isinstance(categories, Set):
-        raise InputError("a set has no order", what, "give a list of labels")
+        raise WrongType("a set has no order", what, "give a list of labels")
     return clean_labels(categories, what, 2)
 
 
@@ -159,7 +159,8 @@ class Numbers:
 
     @classmethod
     def read(cls, given: object, what: str) -> Numbers:
-        """From whatever a caller gave. `what` names it in errors. Raises InputError for what is not a list or table."""
+        """From whatever a caller gave. `what` names it in errors. Raises InputError for an argument that is not a list
+        or table."""
         given = native(given)
         if isinstance(given, Mapping):
             return cls(list(given.values()), tuple(given))
@@ -178,7 +179,7 @@ class Numbers:
             return cls(columns[0][1], index)
         if len(columns) == 2 and (index is None or index == tuple(range(len(index)))):
             return cls(columns[1][1], tuple(columns[0][1]))
-        raise InputError(
+        raise WrongType(
             f"it is a table of {counted(len(columns), 'columns')}", what, "give one column of numbers with their labels"
         )
 
@@ -228,23 +229,23 @@ class Table:
                 raise WrongType(
                     f"it is not a matrix: it has {counted(given.ndim, 'axes')}",
                     what,
-                    "a matrix has two: one list of numbers a row",
+                    "a matrix has two: one list of numbers per row",
                 )
             if 0 in given.shape:
-                raise Missing(f"it is empty, of shape {given.shape}", what, "give one list of numbers a row")
+                raise Missing(f"it is empty, of shape {given.shape}", what, "give one list of numbers per row")
             return cls([plain(row, what) for row in given])
         paired = Numbers.read(given, what) if index_of(given) is not None or isinstance(given, Mapping) else None
         if paired is not None and paired.keys and all(isinstance(k, tuple) and len(k) == 2 for k in paired.keys):
             return cls._of_pairs(paired, what)
         if not isinstance(given, (Mapping, Sequence, Iterator, ValuesView)) or isinstance(given, (str, bytes)):
-            raise WrongType("it is not a matrix: it is not a list of rows", what, "give one list of numbers a row")
+            raise WrongType("it is not a matrix: it is not a list of rows", what, "give one list of numbers per row")
         listed = list(given.values()) if isinstance(given, Mapping) else list(bounded(given, what))
         if not any(map(is_collection, listed)):
-            raise WrongType("it is not a matrix: it is not a list of rows", what, "give one list of numbers a row")
+            raise WrongType("it is not a matrix: it is not a list of rows", what, "give one list of numbers per row")
         rows = []
         for at, row in enumerate(listed):
             if not is_collection(row):
-                raise WrongType(f"row {at} is not a list of numbers", what, "give one list of numbers a row")
+                raise WrongType(f"row {at} is not a list of numbers", what, "give one list of numbers per row")
             rows.append(Numbers.read(row, f"{what}[{at}]"))
         return cls._of_rows(rows, tuple(given) if isinstance(given, Mapping) else None, what)
 
@@ -252,12 +253,12 @@ class Table:
     def _of_frame(cls, columns: list[tuple[object, list[Any]]], index: tuple[object, ...] | None, what: str) -> Table:
         if index is None:
             if not columns or not all(isinstance(label, str) for label in columns[0][1]):
-                raise InputError(
+                raise WrongType(
                     "its first column is not of text", what, "put the labels of the rows there, or give an array"
                 )
             index, columns = tuple(columns[0][1]), columns[1:]
         if not columns or not index:
-            raise Missing("it is empty", what, "give one row of numbers a label")
+            raise Missing("it is empty", what, "give one row of numbers per label")
         rows = [list(row) for row in zip(*(entries for _, entries in columns), strict=True)]
         return cls(rows, index, tuple(name for name, _ in columns))
 
@@ -285,7 +286,7 @@ class Table:
         if len({len(row.values) for row in rows}) != 1:
             raise Conflict("it is ragged: its rows have different lengths", what, "give every row as many numbers")
         if not rows[0].values:
-            raise InputError("its rows are empty", what, "give one list of numbers a row")
+            raise Missing("its rows are empty", what, "give one list of numbers per row")
         return cls([row.values for row in rows], keys)
 
     @property
@@ -320,7 +321,7 @@ class Table:
         axes: tuple[str, str] = ("rows", "columns"),
     ) -> list[list[Any]]:
         """The entries with rows and columns in these orders (None: as they are). Raises InputError that names missing
-        and extra labels, or says what shape was wanted; `axes` says what rows and columns are."""
+        and extra labels, or states the shape that is needed; `axes` states what rows and columns are."""
         height, width = self.shape
         wanted = (height if rows is None else len(rows), width if columns is None else len(columns))
         named = self.row_names(what), self.column_names(what)
@@ -389,9 +390,9 @@ def _sequence(given: Any, what: str) -> list[Any]:
     if isinstance(given, np.ndarray):
         return plain(given, what)
     if isinstance(given, (str, bytes, bytearray)):
-        raise WrongType("one string stands where a list of numbers is needed", what, "give a list")
+        raise WrongType("expected a list of numbers, got one string", what, "give a list")
     if isinstance(given, Set):
-        raise InputError("a set has no order", what, "give a list, or a table label -> number")
+        raise WrongType("a set has no order", what, "give a list, or a table label -> number")
     if isinstance(given, (Sequence, ValuesView, Iterator)):
         return list(bounded(given, what))
     if hasattr(given, "to_pylist"):  # pyarrow

@@ -3,7 +3,7 @@
 from importlib import import_module
 from types import ModuleType
 
-from rropt.errors import InputError
+from rropt.errors import NotInstalled
 
 PIP = {"cdd": "pycddlib-standalone", "flint": "python-flint"}
 """Packages whose modules have another name."""
@@ -19,4 +19,4 @@ def need(module: str, extra: str = "", where: str = "rropt") -> ModuleType:
         package = module.partition(".")[0]
         why = "is not installed" if getattr(error, "name", None) == package else f"does not load ({error})"
         wanted = f"'rropt[{extra}]'" if extra else PIP.get(package, package)
-        raise InputError(f"the package {package} {why}", where, f"pip install {wanted}") from None
+        raise NotInstalled(f"the package {package} {why}", where, f"pip install {wanted}") from None

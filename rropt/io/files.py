@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from rropt.errors import InputError, Missing, NotWritten, TooLarge, Unreadable, WrongType, shown
+from rropt.errors import Missing, NotWritten, TooLarge, Unreadable, WrongType, shown
 from rropt.io.formulas import quoted
 
 
@@ -25,7 +25,7 @@ def a_path(path: object, doing: str, remedy: str) -> Path:
         raise WrongType(f"{doing} ({type(path).__name__} is not a path)", shown(path), "give the name of a file")
     found = Path(path)
     if "\0" in str(found) or any(0xD800 <= ord(character) <= 0xDFFF for character in str(found)):
-        raise InputError(f"{doing} (a file name cannot contain a null character)", repr(str(found)), remedy)
+        raise WrongType(f"{doing} (a file name cannot contain a null character)", repr(str(found)), remedy)
     return found
 
 
@@ -80,7 +80,7 @@ def made_folder(place: Path) -> None:
     try:
         place.mkdir(parents=True, exist_ok=True)
     except FileExistsError:
-        # A file that stands in the way: that something exists is not what is wrong.
+        # A file that is in the way: that something exists is not what is wrong.
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(place)) from None
 
 
@@ -264,9 +264,7 @@ def read_text(path: str | os.PathLike[str], what: str, as_it_is: bool = False, *
             raise TooLarge(f"this {what} has more than {limits.size:,} bytes", str(path), "give a smaller one")
         widest = 1 if len(data) <= WIDEST // 4 else 4 if max(data) >= 0xF0 else 2 if max(data) >= 0xC4 else 1
         if len(data) * widest > WIDEST:
-            raise InputError(
-                f"this {what} has rare characters and {len(data):,} bytes", str(path), "give a smaller one"
-            )
+            raise TooLarge(f"this {what} has rare characters and {len(data):,} bytes", str(path), "give a smaller one")
         text = data.decode("utf-8-sig")
     except OSError as error:
         raise Unreadable(f"cannot read this {what} ({error.strerror})", str(path), "check the path") from None
@@ -285,7 +283,7 @@ def named_path(given: str | os.PathLike[str]) -> Path:
     if not text:
         raise Missing("no file is named", "path", "give one; . is this folder")
     if "\0" in text:
-        raise InputError("no file has such a name", repr(text), "check it")
+        raise WrongType("no file has such a name", repr(text), "check it")
     try:
         os.fsencode(path).decode("utf-8")
     except ValueError:
@@ -308,7 +306,7 @@ def csv_text(rows: Iterable[Sequence[object]], quote_formulas: bool = True) -> s
 
 
 def csv_rows(text: str, where: str, delimiter: str = ",", padded: bool = False) -> list[tuple[int, list[str]]]:
-    """(number of its first line, cells) of every record of a CSV text that is not blank, as they stand; of a `padded`
+    """(number of its first line, cells) of every record of a CSV text that is not blank, unchanged; of a `padded`
     one without the blanks around them. Raises InputError with the line that cannot be read."""
     rows, last = [], 0
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=padded, strict=True)

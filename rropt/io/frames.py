@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from rropt.errors import InputError, WrongType, counted, shown
+from rropt.errors import WrongType, counted, shown
 
 
 def array_of(given: object, what: str) -> np.ndarray:
@@ -54,9 +54,9 @@ def entries_of(column: Any, what: str) -> list[Any]:
 def plain(array: np.ndarray, what: str) -> list[Any]:
     """The entries of an array of one axis. A float32 means its own shortest decimal, so it stays one."""
     if array.dtype.kind not in "biufOUS":
-        raise InputError(f"its entries are of type {array.dtype}", what, "give numbers")
+        raise WrongType(f"its entries are of type {array.dtype}", what, "give numbers")
     if array.ndim != 1:
-        raise InputError(f"it has {counted(array.ndim, 'axes')}", what, "give one list of numbers")
+        raise WrongType(f"it has {counted(array.ndim, 'axes')}", what, "give one list of numbers")
     if array.dtype.kind == "f" and array.dtype.itemsize != 8:
         return list(array)
     return array.tolist()  # type: ignore[no-any-return]

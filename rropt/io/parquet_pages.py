@@ -119,7 +119,7 @@ def chunk_sizes(
     try:
         return _sizes(stream, start, length, width, unpack)
     except (KeyError, TypeError, AttributeError):
-        raise ValueError("a page's header lacks a field") from None
+        raise ValueError("a page header has a missing field") from None
 
 
 def _sizes(

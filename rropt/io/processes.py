@@ -21,7 +21,7 @@ from functools import cache
 from importlib import metadata
 from typing import Any, TypeVar
 
-from rropt.errors import Conflict, InputError, NotWritten, RroptError, WrongType, positive_integer
+from rropt.errors import Conflict, InputError, NotInstalled, NotWritten, RroptError, WrongType, positive_integer
 from rropt.io.extras import need
 from rropt.io.threads import one_thread
 
@@ -85,7 +85,8 @@ def spread(
 
     `scheduler` is the address of a Dask scheduler, which must have at least one worker; `workers` is a number of
     processes on this machine. Close the iterator to stop early: processes that it started are ended. Raises InputError
-    for what cannot be handed over, RroptError where processes die or a cluster is lost, and what `work` raises.
+    for an argument that cannot be handed over, RroptError where processes die or a cluster is lost, and what `work`
+    raises.
     """
     checked_workers(workers, scheduler)
     if scheduler is not None:
@@ -103,7 +104,7 @@ def _alone(work: Callable[[Item], Result], item: Item, expected: dict[str, str])
     """What a worker does. Dask gives a worker several threads: solvers that share a process take turns."""
     strange = other_version(environment(), expected)
     if strange:
-        raise InputError(f"a worker has {strange}", platform.node(), "give all machines the same packages")
+        raise NotInstalled(f"a worker has {strange}", platform.node(), "give all machines the same packages")
     with _ONE_AT_A_TIME, one_thread():
         return work(item)
 

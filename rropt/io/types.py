@@ -1,4 +1,4 @@
-"""What callers may write for numbers, labels, counts and matrices."""
+"""The types that callers may pass for numbers, labels, counts and matrices."""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from decimal import Decimal
@@ -23,6 +23,6 @@ Label: TypeAlias = Hashable
 Categories: TypeAlias = int | Sequence[Label]
 """Their number, or their labels."""
 Counts: TypeAlias = Mapping[Any, Number] | Iterable[Number] | Tabular
-"""One number a category: by label in mappings and in what has an index, otherwise by position."""
+"""One number per category: by label in mappings and in what has an index, otherwise by position."""
 Matrix: TypeAlias = Mapping[Any, Any] | Iterable[Iterable[Any]] | Tabular
 """Rows of numbers: by label in data frames and nested mappings, otherwise by position."""

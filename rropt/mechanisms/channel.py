@@ -1,4 +1,4 @@
-"""What every way of randomising one categorical answer has in common."""
+"""The base class of all ways to randomise one categorical answer."""
 
 from __future__ import annotations
 
@@ -28,13 +28,14 @@ class RandomizedChannel(Readable, ABC):
     @property
     @abstractmethod
     def privacy_ratio(self) -> Fraction | float:
-        """Largest ratio between two entries of one output's column: exact, `math.inf` where a zero stands
-        beside a positive entry."""
+        """Largest ratio between two entries of one output's column: exact, `math.inf` where a zero is next
+        to a positive entry."""
 
     @property
     @abstractmethod
     def epsilon(self) -> Interval:
-        """log of the privacy ratio, rigorously enclosed, in nats; both ends `math.inf` for an infinite privacy ratio."""
+        """log of the privacy ratio, rigorously enclosed, in nats; both ends `math.inf` for an infinite privacy
+        ratio."""
 
     @abstractmethod
     def mutual_information(self, prior: Prior, *, units: str = "nats") -> Interval:

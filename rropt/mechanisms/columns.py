@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Column(ABC):
-    """The numerators of one output, one an input, in the order of the inputs."""
+    """The numerators of one output, one per input, in the order of the inputs."""
 
     @abstractmethod
     def entries(self, size: int) -> tuple[int, ...]:

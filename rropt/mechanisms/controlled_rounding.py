@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from rropt.errors import Conflict, InputError, OutOfRange
+from rropt.errors import Conflict, OutOfRange
 
 
 def round_with_margins(
@@ -46,7 +46,7 @@ def round_with_margins(
         values.append(row_values)
         ceilings.append([floor + (rest > 0) for floor, rest in pairs])
     flow = _Flow(values, [[entry != 0 for entry in row] for row in table], list(column_sums))
-    # A column that is off by more than one unit an entry needs wider limits from the start.
+    # A column that is off by more than one unit per entry needs wider limits from the start.
     width = flow.least_width()
     largest = sum(row_sums)
     while not flow.settle(
@@ -54,7 +54,7 @@ def round_with_margins(
         [[entry + width for entry in row] for row in ceilings],
     ):
         if width > largest:
-            raise InputError("no table with these zeros has these sums", where, "change the sums or the zeros")
+            raise Conflict("no table with these zeros has these sums", where, "change the sums or the zeros")
         width = max(1, 2 * width, flow.least_width())
     return flow.values
 

@@ -135,7 +135,7 @@ def directions(mechanism: Mechanism) -> dict[tuple[int, ...], list[tuple[int, Fr
 def merge_proportional(channel: AnyMechanism) -> Merged:
     """The equivalent mechanism with distinct posteriors: empty outputs dropped, proportional ones merged.
 
-    A merged output keeps the label of its first. Raises InputError for what is not a mechanism.
+    A merged output keeps the label of its first. Raises InputError for an argument that is not a mechanism.
     Source: Chai and Nayak, Remark 5.1.
     """
     mechanism = explicit(channel, "mechanism")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rropt.errors import Conflict, InputError, WrongType, counted, in_file
+from rropt.errors import Conflict, OutOfRange, WrongType, counted, in_file
 from rropt.exact import Interval
 from rropt.io.arguments import checked, position
 from rropt.io.counts import clean_labels
@@ -116,7 +116,7 @@ def grouped_from_file(table: Mapping[str, Any], inputs: tuple[str, ...], where: 
         raise WrongType("it is not a list of integers from 0 on", f"{where}: groups", "write the file again")
     names = tuple(map(str, range(min(max(groups), len(inputs)) + 1)))
     if len(names) < 2:
-        raise InputError("all inputs are in one group", f"{where}: groups", "write the file again")
+        raise OutOfRange("all inputs are in one group", f"{where}: groups", "write the file again")
     outputs = names_of(table["outputs"], f"{where}: outputs")
     columns = columns_of(table["columns"], len(names), f"{where}: columns")
     below = naturals_of(table["denominators"], f"{where}: denominators")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from flint import arb
 
-from rropt.errors import InputError, UnknownName, counted, in_file
+from rropt.errors import InputError, TooLarge, UnknownName, WrongType, counted, in_file
 from rropt.exact import Interval, enclosure, log_enclosure, shown, xlogx_ball
 from rropt.io.arguments import checked, position
 from rropt.io.frames import array_of
@@ -94,7 +94,7 @@ class TwoLevelFamily(LabelledChannel):
         """The mechanism in exact integers. Up to 2^22 cells its matrix is written out; beyond, it keeps the family, in
         memory and in its file, and works entries out when they are asked for. Refuses more than 2^20 outputs."""
         if self.count > MOST_OUTPUTS:
-            raise InputError(f"it would have {counted(self.count, 'outputs')}", "to_mechanism", "use the family itself")
+            raise TooLarge(f"it would have {counted(self.count, 'outputs')}", "to_mechanism", "use the family itself")
         made = FamilyMechanism(self)
         return made if self.size * self.count > MOST_WRITTEN else made.written()
 
@@ -242,7 +242,7 @@ def family_of_document(document: dict[str, Any], where: str) -> FamilyMechanism:
     numbers = {key: naturals_of(value, f"{where}: {key}") for key, value in given.items()}
     ratio, more = numbers.pop("ratio"), {key: value[0] for key, value in numbers.items()}
     if len(ratio) != 2 or not ratio[1] or any(len(value) != 1 for value in numbers.values()):
-        raise InputError("ratio is a numerator and a denominator, other parameters are one number", where)
+        raise WrongType("ratio is a numerator and a denominator, other parameters are one number", where)
     with in_file(where):
         made = family(inputs, gamma=Fraction(*ratio), **more).to_mechanism()
     if not isinstance(made, FamilyMechanism):

@@ -54,7 +54,7 @@ class Mechanism(RandomizedChannel):
     """A k x m row-stochastic matrix Q[x, y] = P(output y given input x), immutable, labelled and exact.
 
     Entry (x, y) is an integer of `columns[y]` over a denominator: `denominators` holds one for all rows
-    or one a row. Make one with `from_matrix`, or let a problem find it. Rows that do not sum to their
+    or one per row. Make one with `from_matrix`, or let a problem find it. Rows that do not sum to their
     denominator, negative entries and unfit labels raise InputError.
     """
 
@@ -71,7 +71,7 @@ class Mechanism(RandomizedChannel):
             given, wanted = counted(len(self.columns), "columns"), counted(len(self.outputs), "outputs")
             raise Conflict(f"{given} for {wanted}", "mechanism")
         if len(self.denominators) not in (1, size) or any(number <= 0 for number in self.denominators):
-            raise OutOfRange("denominators must be one or one a row, all positive", "mechanism")
+            raise OutOfRange("denominators must be one or one per row, all positive", "mechanism")
         sums = [0] * size
         for output, column in zip(self.outputs, self.columns, strict=True):
             entries = column.entries(size)
@@ -160,7 +160,7 @@ class Mechanism(RandomizedChannel):
 
     @property
     def row_denominators(self) -> tuple[int, ...]:
-        """k denominators, one a row."""
+        """k denominators, one per row."""
         return self.denominators * len(self.inputs) if len(self.denominators) == 1 else self.denominators
 
     @cached_property
@@ -330,7 +330,7 @@ class Mechanism(RandomizedChannel):
         return write_whole(path, self.to_json())
 
     def to_csv(self, path: str | os.PathLike[str], *, quote_formulas: bool = True) -> Path:
-        """Write the float64 matrix as CSV, one row an input; `save` keeps the exact integers. With `quote_formulas`,
+        """Write the float64 matrix as CSV, one row per input; `save` keeps the exact integers. With `quote_formulas`,
         labels that a spreadsheet would take for formulas get an apostrophe in front; `rropt.audit` reads both."""
         # The other corner says that an apostrophe is part of a label.
         plain = quote_formulas or all(unquoted(label) == label for label in (*self.inputs, *self.outputs))

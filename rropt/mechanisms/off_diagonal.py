@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from flint import arb, fmpq
 
-from rropt.errors import Conflict, InputError, OutOfRange, counted, in_file
+from rropt.errors import Conflict, OutOfRange, counted, in_file
 from rropt.exact import Interval, enclosure, xlogx_ball
 from rropt.io.frames import array_of
 from rropt.io.types import Label
@@ -62,7 +62,7 @@ class OffDiagonalMechanism(Mechanism):
             raise Conflict(
                 f"{counted(len(off_diagonal), 'numbers')} for {counted(len(names), 'inputs')}",
                 "mechanism",
-                "give one an input",
+                "give one per input",
             )
         for name, number in zip(names, off_diagonal, strict=True):
             if number < 0 or (len(names) - 1) * number > denominator:
@@ -204,12 +204,12 @@ class OffDiagonalMechanism(Mechanism):
 
 
 def off_diagonal_of_document(document: dict[str, object], where: str) -> OffDiagonalMechanism:
-    """The mechanism of a file of version 2: one off-diagonal number for all rows, or one a row. Raises InputError."""
+    """The mechanism of a file of version 2: one off-diagonal number for all rows, or one per row. Raises InputError."""
     inputs = names_of(document["inputs"], f"{where}: inputs")
     denominators = naturals_of(document["denominators"], f"{where}: denominators")
     numbers = naturals_of(document["off_diagonal"], f"{where}: off_diagonal")
     if len(denominators) != 1:
-        raise InputError(f"{counted(len(denominators), 'denominators')}", where, "one is needed")
+        raise Conflict(f"{counted(len(denominators), 'denominators')}", where, "one is needed")
     outputs = names_of(document["outputs"], f"{where}: outputs") if "outputs" in document else None
     every = numbers * len(inputs) if len(numbers) == 1 else numbers
     with in_file(where):

@@ -74,7 +74,7 @@ def _check_orientation(numbers: list[Row], sums: list[Fraction], where: str, fli
             where,
             f"use Mechanism.from_{'matrix' if flipped else 'column_stochastic'}, or transpose it",
         )
-    raise InputError(fault, where, f"inputs are axis {rows}; each must sum to one over the outputs, axis {columns_}")
+    raise OutOfRange(fault, where, f"inputs are axis {rows}; each must sum to one over the outputs, axis {columns_}")
 
 
 NATURAL = re.compile(r"0|[1-9][0-9]{0,3999}", re.ASCII)
@@ -170,7 +170,7 @@ def check_keys(document: dict[str, object], keys: set[str], where: str) -> None:
 
 
 def names_of(value: object, where: str) -> tuple[str, ...]:
-    """A list of labels as it stands in a file. Raises InputError."""
+    """A list of labels as it is in a file. Raises InputError."""
     found = _listing(value, where)
     for label in found:
         if not isinstance(label, str):

@@ -20,8 +20,8 @@ def xlogx(values: FloatArray) -> FloatArray:
 
 
 class ConvexTerm(ABC):
-    """phi(v), convex for v >= 0: its values, slopes and chords; `one` is phi(1), `rise` phi'(1). A `centred`
-    one is less its tangent at 1."""
+    """phi(v), convex for v >= 0: its values, slopes and chords; `one` is phi(1), `rise` phi'(1). If `centred`, its
+    tangent at 1 is subtracted."""
 
     one: ClassVar[int] = 0
     rise: ClassVar[int] = 0
@@ -36,7 +36,7 @@ class ConvexTerm(ABC):
         """phi' of each number; at 0 a large negative number stands for minus infinity."""
 
     def above(self, v: FloatArray) -> FloatArray:
-        """phi less its tangent at 1."""
+        """phi minus its tangent at 1."""
         return np.asarray(self.value(v) - self.one - self.rise * (v - 1.0))
 
     @abstractmethod
@@ -106,7 +106,7 @@ class Square(ConvexTerm):
 
 @dataclass(frozen=True)
 class Centred(ConvexTerm):
-    """A term less its tangent at 1: where all v are near 1 what is left of phi keeps its digits, and where their mean
+    """A term minus its tangent at 1: where all v are near 1 what is left of phi keeps its digits, and where their mean
     is 1 too, sums of phi are the same but for a constant."""
 
     centred = True

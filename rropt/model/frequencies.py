@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rropt.errors import InputError, OutOfRange, WrongType
+from rropt.errors import OutOfRange, WrongType
 from rropt.exact import cleared, rational
 from rropt.io.counts import Numbers
 from rropt.io.types import Counts
@@ -26,7 +26,7 @@ class Frequencies:
         """
         if isinstance(counts, Prior):
             if whole and counts.declared != "counts":
-                raise InputError(f"the prior is declared by {counts.declared}", where, "give whole counts of records")
+                raise WrongType(f"the prior is declared by {counts.declared}", where, "give whole counts of records")
             counts = dict(zip(counts.labels, counts.weights, strict=True))
         read = Numbers.read(counts, where)
         labels, values = read.names(where, 2), read.values
@@ -42,7 +42,7 @@ class Frequencies:
                 )
             numbers.append(number)
         if not any(numbers):
-            raise OutOfRange("all counts are zero, or there are none", where, "give the frequencies of the inputs")
+            raise OutOfRange("all counts are zero, or no counts are given", where, "give the frequencies of the inputs")
         integers = tuple(int(number) for number in numbers) if whole else cleared(numbers)
         return cls(integers, labels)
 

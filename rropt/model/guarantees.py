@@ -127,9 +127,9 @@ def privacy_statement(
     problem: Mapping[str, Any] | None, privacy_ratio: Fraction | float | None = None, public: bool = False
 ) -> str:
     """One sentence: what `problem` guarantees (`public`: without frequencies), then the plain LDP of a mechanism of
-    this `privacy_ratio`, where it is given and was not guaranteed itself: "robust LDP (epsilon 1) over the confidence set of
-    100 counted records; plain LDP (epsilon 36.0437)". Without a problem (no certificate) the sentence has the privacy ratio
-    alone."""
+    this `privacy_ratio`, where it is given and was not guaranteed itself: "robust LDP (epsilon 1) over the confidence
+    set of 100 counted records; plain LDP (epsilon 36.0437)". Without a problem (no certificate) the sentence has the
+    privacy ratio alone."""
     found = () if problem is None else guarantees(problem)
     words = [" and ".join(str(one.public if public else one) for one in found)] if found else []
     if privacy_ratio is not None and not any(one.notion == PLAIN for one in found):
@@ -211,7 +211,7 @@ def _columns(rows: Sequence[Sequence[str]], inputs: Sequence[str]) -> Iterator[G
         named = [" against ".join(_group(inputs, side) for side in pair) for pair in sides[:NAMED]]
         named += [f"{counted(len(sides) - NAMED, 'more pairs')} of groups"] if len(sides) > NAMED else []
         groups = ", ".join(named)
-        yield Guarantee("LDP of the means over groups", level_of_ratio(ratio), f"of people: {groups}", groups)
+        yield Guarantee("LDP of the means over groups", level_of_ratio(ratio), f"of respondents: {groups}", groups)
     for success, prior in told.guesses:
         at = _listed(inputs, prior)
         yield Guarantee("Bayes success", f"at most {limit_text(success)}", f"at the frequencies {at}", at)

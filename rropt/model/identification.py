@@ -19,7 +19,7 @@ from fractions import Fraction
 
 from flint import arb, fmpq, fmpq_poly
 
-from rropt.errors import InputError, OutOfRange
+from rropt.errors import OutOfRange
 from rropt.exact import Interval, ball, enclosure, rational
 from rropt.io.arguments import checked
 from rropt.io.types import Number
@@ -134,7 +134,7 @@ def psi(count: int, theta: Number) -> Fraction:
     """
     moved = rational(theta, "theta")
     if count < 1 or not 0 <= moved <= count:
-        raise InputError(f"count={count}, theta={theta}", "psi", "give a count from 1 on and theta from 0 to the count")
+        raise OutOfRange(f"count={count}, theta={theta}", "psi", "give a count from 1 on and theta from 0 to the count")
     return (count - moved) / (count * (count - moved) + moved * moved)
 
 
@@ -143,7 +143,7 @@ def closed_theta(count: int, at_most: Number) -> Interval:
     """theta* with psi(T, theta*) = at_most, enclosed: (sqrt(c^2 + 4 T c) - c) / 2 with c = 1 / at_most - T; 0 where T
     records are enough. Raises InputError for a count below 1 and a bound outside of (0, 1)."""
     if count < 1:
-        raise InputError(f"count={count}", "closed_theta", "give a count from 1 on")
+        raise OutOfRange(f"count={count}", "closed_theta", "give a count from 1 on")
     rest = 1 / checked_risk(at_most, "at_most") - count
     if rest <= 0:
         return Interval.point(Fraction(0))

@@ -17,7 +17,7 @@ Pair = tuple[Row, Row]
 
 @dataclass(frozen=True)
 class Columns:
-    """What rows on every column say.
+    """The guarantees that rows on every column imply.
 
     `pointwise` has (r, p) of pointwise maximal leakage at the distribution p. `means` has (r, [(a, b), ...]) of LDP
     between the means over two groups of inputs, for pairs of distributions a and b that have no input in common.
@@ -32,8 +32,8 @@ class Columns:
 
 
 def columns_of(rows: Sequence[Sequence[str]]) -> Columns:
-    """The notions that rows state, each in any positive unit, and how many rows are left. Raises ValueError for what is
-    not a number."""
+    """The notions that rows state, each in any positive unit, and how many rows are left. Raises ValueError for an
+    argument that is not a number."""
     exact = [tuple(map(Fraction, row)) for row in rows]
     pointwise, used = _pointwise(exact)
     means, rest = _means([row for row in exact if row not in used])

@@ -15,7 +15,6 @@ from rropt.errors import (
     LONG,
     Conflict,
     Duplicate,
-    InputError,
     Missing,
     OutOfRange,
     TooLarge,
@@ -51,7 +50,7 @@ MOST_NAMED = 6
 """Values that a message names."""
 
 Declared = Literal["counts", "fractional counts", "probabilities", "uniform"]
-"""Only weights that were declared as "counts" are numbers of people."""
+"""Only weights that were declared as "counts" are numbers of records."""
 
 
 def _pair(values: object, labels: Sequence[object] | None, what: str) -> tuple[tuple[str, ...], list[object]]:
@@ -59,14 +58,14 @@ def _pair(values: object, labels: Sequence[object] | None, what: str) -> tuple[t
     read = Numbers.read(values, what)
     if read.keys is not None:
         if labels is not None:
-            raise Duplicate("labels are given twice, in a table and beside it", what, "give them once")
+            raise Duplicate("labels are given twice, in the table and in labels", what, "give them once")
         return clean_labels(read.keys, what, 2), read.values
     names = clean_labels(range(len(read.values)) if labels is None else labels, what, 2)
     if len(names) != len(read.values):
         raise Conflict(
             f"{counted(len(read.values), 'numbers')} for {counted(len(names), 'labels')}",
             what,
-            "give one number a label",
+            "give one number per label",
         )
     return names, read.values
 
@@ -74,11 +73,11 @@ def _pair(values: object, labels: Sequence[object] | None, what: str) -> tuple[t
 def _tabulate(
     values: Any, labels: Sequence[object] | None, pairs: object, what: str
 ) -> tuple[tuple[str, ...], list[object]]:
-    """(labels of the pairs, values) from a table with one row a sensitive value."""
+    """(labels of the pairs, values) from a table with one row per sensitive value."""
     if not isinstance(pairs, Pairs):
-        raise WrongType(f"{pairs!r} stands where Pairs are needed", "pairs", "give rropt.Pairs(sensitive, other)")
+        raise WrongType(f"expected Pairs, got {pairs!r}", "pairs", "give rropt.Pairs(sensitive, other)")
     if labels is not None:
-        raise InputError("labels are given beside pairs, which name the inputs", what, "leave labels out")
+        raise Conflict("labels and pairs are both given, and pairs already name the inputs", what, "leave labels out")
     return pairs.labels, pairs.flattened(values, what)
 
 
@@ -90,7 +89,7 @@ def _non_negative(names: Sequence[str], values: Sequence[object], what: str) -> 
             raise OutOfRange(f"{value} is negative", f"{what} of {name!r}", "give numbers >= 0")
         numbers.append(number)
     if not any(numbers):
-        raise InputError("all numbers are zero", what, "give at least one positive number")
+        raise OutOfRange("all numbers are zero", what, "give at least one positive number")
     return numbers
 
 
@@ -137,17 +136,17 @@ class Pairs:
         return tuple(s for s in self.sensitive for _ in self.other)
 
     def block(self, s: int) -> slice:
-        """Where the inputs of sensitive value number `s` stand."""
+        """The place of the inputs of sensitive value number `s`."""
         return slice(s * len(self.other), (s + 1) * len(self.other))
 
     def flattened(self, table: Matrix, what: str) -> list[object]:
-        """The entries of a table with one row a sensitive value, one column an other value. Raises InputError.
+        """The entries of a table with one row per sensitive value, one column per other value. Raises InputError.
 
         `table` is a data frame (index: sensitive values), a mapping of rows, an array of two axes, a list of lists,
         numbers labelled by (s, u) or by "s, u", or a flat list in the order of `labels`.
         """
         if not is_collection(table) and not hasattr(table, "__array__"):
-            raise WrongType("it is not a table of numbers", what, "give one row a sensitive value")
+            raise WrongType("it is not a table of numbers", what, "give one row per sensitive value")
         if has_axes(table, what) != 1:
             read = Table.read(table, what)
             return [
@@ -168,7 +167,7 @@ class Pairs:
 
 @dataclass(frozen=True)
 class DataColumn:
-    """A column of a file of data, by the names of both; without the folder of the file. `public` says what was done
+    """A column of a file of data, by the names of both; without the folder of the file. `public` states what was done
     to its counts so that they may be public, "" where they are exact."""
 
     column: str
@@ -184,7 +183,7 @@ class DataColumn:
 class Prior(Readable):
     """A distribution over k >= 2 labelled inputs, p_x = weights[x] / sum(weights), weights integers >= 0.
 
-    Make one with `from_counts`, `from_probabilities`, `uniform` or `from_csv`. `pairs` says that the inputs are pairs
+    Make one with `from_counts`, `from_probabilities`, `uniform` or `from_csv`. `pairs` states that the inputs are pairs
     of a sensitive and another value, or is None; `source` which column of a file was counted, or is None.
     """
 
@@ -205,7 +204,7 @@ class Prior(Readable):
         if any(rational(weight).denominator != 1 for weight in self.weights):
             raise WrongType("weights are not integers", "prior", "use Prior.from_counts or from_probabilities")
         if max(self.weights) >= LONGEST_WEIGHT:
-            raise OutOfRange("proportions of over 4,000 digits are out of range", "prior", "round the numbers")
+            raise OutOfRange("proportions with more than 4,000 digits are out of range", "prior", "round the numbers")
         if self.pairs is not None and self.labels != self.pairs.labels:
             raise Conflict("its labels are not those of its pairs", "prior", "leave the labels to the pairs")
         object.__setattr__(self, "weights", tuple(int(weight) for weight in self.weights))
@@ -219,11 +218,11 @@ class Prior(Readable):
         pairs: Pairs | None = None,
     ) -> Prior:
         """Relative frequencies of `counts`: a mapping label -> count, a Series or data frame, which are used by label,
-        or a list with `labels` beside it.
+        or a list with `labels`.
 
-        With `pairs`, `counts` is a data frame, a 2-D array or a list of lists: one row a sensitive value, one column an
-        other value. Counts are numbers >= 0, not all zero. Weighted (fractional) counts are exact too, but only
-        frequencies: what needs numbers of people refuses them. Raises InputError.
+        With `pairs`, `counts` is a data frame, a 2-D array or a list of lists: one row per sensitive value, one column
+        per other value. Counts are numbers >= 0, not all zero. Weighted (fractional) counts are exact too, but only
+        frequencies: a function that needs numbers of records refuses them. Raises InputError.
         """
         names, values = _pair(counts, labels, "counts") if pairs is None else _tabulate(counts, labels, pairs, "counts")
         numbers = _non_negative(names, values, "count")
@@ -275,7 +274,7 @@ class Prior(Readable):
     ) -> Prior:
         """Counts from a CSV file with the header `category,count` (UTF-8). Raises InputError with the line.
 
-        `column` reads a file of data instead, one line a person, and counts that column; labels are sorted. Empty
+        `column` reads a file of data instead, one line per record, and counts that column; labels are sorted. Empty
         values count as `null`, or are an error; `delimiter` is a comma, or a tab for .tsv, where it is None.
 
         `pairs` = (name of the sensitive column, name of the other one) reads a file `sensitive,other,count` with these
@@ -300,7 +299,7 @@ class Prior(Readable):
         if [cell.strip() for cell in head] != header:
             got = ",".join(head) or "nothing"
             hint = "use commas, and " if ";" in got or "\t" in got else ""
-            data = "; of a file with one line a person give the column" if pairs is None and len(rows) > 2 else ""
+            data = "; of a file with one line per record give the column" if pairs is None and len(rows) > 2 else ""
             raise UnknownName(f"the first line is {got!r}", where, f"{hint}it must be: {wanted}{data}")
         counts: dict[tuple[str, ...], Fraction] = {}
         for number, row in rows[1:]:
@@ -371,7 +370,7 @@ def counted_prior(counts: Mapping[str, int], column: str, path: str | os.PathLik
     """The prior of counts of the values of a column of a file of data. Raises InputError."""
     if len(counts) < 2:
         what = f"column {column!r} has {'one value only' if counts else 'no values'}"
-        raise InputError(what, str(path), "randomise one that varies")
+        raise OutOfRange(what, str(path), "randomise one that varies")
     return replace(Prior.from_counts(dict(counts)), source=DataColumn(column, Path(path).name))
 
 
@@ -390,7 +389,7 @@ def placed_prior(prior: Prior, labels: tuple[str, ...], pairs: Pairs | None, fil
             f"correct the data, or [input] of {file} (of a copy, for a shipped model); "
             "without [input] the inputs are the values of the data, sorted"
         )
-        raise InputError(f"{what} has {counted(len(extra), 'undeclared values')}: {listed}", place, remedy)
+        raise UnknownName(f"{what} has {counted(len(extra), 'undeclared values')}: {listed}", place, remedy)
     # Equal probabilities of some of the inputs are not those of all.
     even = prior.declared == "uniform" and len(labels) > len(prior)
     weights = tuple(counts.get(label, 0) for label in labels)
@@ -406,6 +405,6 @@ def rounded_prior(prior: Prior, step: int) -> Prior:
         label: (2 * count + step) // (2 * step) * step for label, count in zip(prior.labels, prior.weights, strict=True)
     }
     if not any(counts.values()):
-        raise InputError(f"all counts round to 0 multiples of {step:,}", "public counts", "choose a smaller number")
+        raise OutOfRange(f"all counts round to 0 multiples of {step:,}", "public counts", "choose a smaller number")
     public = f"rounded to multiples of {step:,}"
     return replace(Prior.from_counts(counts), source=prior.source and replace(prior.source, public=public))

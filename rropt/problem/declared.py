@@ -17,7 +17,7 @@ from rropt.declare.constraint import AtLevel, joint_cone, with_distinct_names
 from rropt.declare.constraints import Constraint
 from rropt.declare.objective import Sum
 from rropt.declare.objectives import Objective
-from rropt.errors import Conflict, InputError, NotWritten, WrongType, named
+from rropt.errors import Conflict, InputError, Missing, NotWritten, WrongType, named
 from rropt.exact import cleared
 from rropt.io.arguments import checked
 from rropt.io.clock import BRIEF, Clock
@@ -53,8 +53,8 @@ class Problem(Readable):
 
     `goal` is `Maximize(objective)` or `Minimize(objective)`. Inputs come from the objective's prior or from
     `inputs`; `outputs` labels the outputs where neither the objective nor a structure fixes them. `name` names
-    the folder of the results, and `options` say how to solve, as `[solve]` of a problem file does. Raises InputError
-    for what does not fit together.
+    the folder of the results, and `options` state how to solve, as `[solve]` of a problem file does. Raises InputError
+    if the parts are inconsistent.
     """
 
     goal: Goal
@@ -92,7 +92,7 @@ class Problem(Readable):
         if inputs is None:
             if prior is None:
                 wrong = f"{goal.objective.kind} has no prior to take inputs from"
-                raise InputError(wrong, "Problem", "give inputs=[labels]")
+                raise Missing(wrong, "Problem", "give inputs=[labels]")
             labels = prior.labels
         else:
             labels = clean_labels(inputs.labels if isinstance(inputs, Prior) else inputs, "inputs", 2)
@@ -162,7 +162,7 @@ class Problem(Readable):
                 continue
             if found is not None and found != fixed:
                 wrong = f"{constraint.describe()} and {source} fix different outputs"
-                raise InputError(wrong, "Problem", "give all the same labels")
+                raise Conflict(wrong, "Problem", "give all the same labels")
             found, source = fixed, constraint.kind
         if self.outputs is not None and given_outputs:
             if found is not None and found != self.outputs:
@@ -208,7 +208,7 @@ class Problem(Readable):
         return problem_from(cls, read_text(path, "problem file", limits=TOML), str(path), None).problem
 
     def to_cvxpy(self) -> Any:
-        """The problem as a `cvxpy.Problem` over the matrix "Q" with labelled constraints. Raises InputError that says
+        """The problem as a `cvxpy.Problem` over the matrix "Q" with labelled constraints. Raises InputError that states
         what is not convex."""
         from rropt.problem.solving import cvxpy_problem
 
@@ -221,7 +221,7 @@ class Problem(Readable):
 
     def methods(self, solver: str | None = None) -> tuple[DryRun, ...]:
         """A dry run: each built-in method, whether it takes the problem (with this solver), why not, what its proofs
-        are of, and the size of what it solves. `print(*problem.methods(), sep="\\n")` shows one a line."""
+        are of, and the size of what it solves. `print(*problem.methods(), sep="\\n")` shows one per line."""
         from rropt.solve.dry_run import considered
 
         return considered(self.compile(), solver)
@@ -237,7 +237,7 @@ class Problem(Readable):
         yield problem_table(self)
 
     def warnings(self) -> tuple[str, ...]:
-        """Remarks on the declaration before it is solved."""
+        """Warnings about the problem, available before solving."""
         program, prior = self.compile(), self.objective.prior
         found = []
         emptied = sorted({y for _, y in program.empty_cells})
@@ -309,8 +309,9 @@ class Problem(Readable):
         """Solve, round, certify and check; arguments override `options` (see `SolveOptions`).
 
         `monitor(value, bound)` is called with progress in the objective's unit. Where it returns False, or at Ctrl-C,
-        the best mechanism and the true bound so far are the result; a second Ctrl-C aborts. `verbose` prints one line a
-        second; the logger `rropt` has the same. Raises NoMethod and InputError; infeasibility is a status, with a proof.
+        the best mechanism and the true bound so far are the result; a second Ctrl-C aborts. `verbose` prints one line
+        per second; the logger `rropt` has the same. Raises NoMethod and InputError; infeasibility is a status, with a
+        proof.
         """
         begun = time.monotonic()  # methods are loaded at the first call, which counts
         from rropt.problem.progress import Progress, result_line

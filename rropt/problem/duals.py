@@ -34,7 +34,7 @@ WHERE = "duals"
 @dataclass(frozen=True)
 class Multiplier(Readable):
     """The change of the optimum for one unit more of a right-hand side as it was declared: `exact` in the unit of the
-    certificate (nats for information), `value` in the objective's. `constraint` says which constraint it is of."""
+    certificate (nats for information), `value` in the objective's. `constraint` states which constraint it is of."""
 
     exact: Fraction
     value: float
@@ -75,8 +75,8 @@ class Duals(ByContent):
 class Proven:
     """The multipliers of a proof of `program`, for a maximisation, and a mechanism that attains its bound.
 
-    `prices` (k), `rows` one a row, `weight` of the floor, `events` with theirs; one list a column under test of `tilts`
-    (k), `flows` (one an edge) and `cone` (one a row of the cone), where the proof has them.
+    `prices` (k), `rows` one per row, `weight` of the floor, `events` with theirs; one list per column under test of
+    `tilts` (k), `flows` (one per edge) and `cone` (one per row of the cone), where the proof has them.
     """
 
     program: Program
@@ -124,7 +124,7 @@ class Proven:
 
     def dual(self) -> Dual:
         """In floats, as the provers repair them."""
-        # A cone's own multipliers stand beside the tilts here, and inside of them in the proof.
+        # A cone's own multipliers are next to the tilts here, and inside of them in the proof.
         tilts = [self._residual(y, y) for y in range(len(self.tilts))]
         tables = [np.array(table, dtype=float) if table else None for table in (self.cone, self.flows, tilts)]
         rows = [*self.rows, *(own for _, own in self.events)]

@@ -1,4 +1,4 @@
-"""What is sought of an objective: the most or the least of it."""
+"""The goal for an objective: the most or the least of it."""
 
 from dataclasses import dataclass
 

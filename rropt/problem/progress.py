@@ -1,4 +1,4 @@
-"""What a solve says while it runs: to a monitor, to the logger `rropt`, and, where it is asked to, a line a second."""
+"""Progress of a solve: to a monitor, to the logger `rropt`, and, if asked, one line per second."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Progress:
 
     @contextmanager
     def shown(self) -> Iterator[None]:
-        """Inside, a line a second says how far it is."""
+        """Inside, one line per second says how far it is."""
         done = threading.Event()
         ticker = None
         if self._verbose:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from rropt.checker import check_bytes
-from rropt.errors import InputError, Missing, Unreadable, WrongType
+from rropt.errors import Conflict, InputError, Missing, Unreadable, WrongType
 from rropt.exact import Interval, rational, rational_text
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.problem.definitions import held_to_definitions
@@ -68,11 +68,11 @@ def from_dict(made: type[Solution], document: Any, problem: Problem, where: str)
         raise Missing(
             "this is the summary that rropt solve writes, without mechanism and certificate",
             where,
-            "the files beside it are read by Mechanism.load and Certificate.load",
+            "the files next to it are read by Mechanism.load and Certificate.load",
         )
     try:
         if found := differences(problem.compile().payload(), document["problem"]):
-            raise InputError(f"it is of another problem ({found[0]})", where, REMEDY)
+            raise Conflict(f"it is of another problem ({found[0]})", where, REMEDY)
         solution = _read(made, document, problem, where)
     except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
         if isinstance(error, InputError):
@@ -82,7 +82,7 @@ def from_dict(made: type[Solution], document: Any, problem: Problem, where: str)
         try:
             held_to_definitions(problem, solution.mechanism, solution.decomposition)
         except InputError as error:
-            raise InputError(f"its mechanism breaks a constraint ({error.where})", where, REMEDY) from None
+            raise Conflict(f"its mechanism breaks a constraint ({error.where})", where, REMEDY) from None
         real, said = problem.objective.value(solution.mechanism), solution.attained
         if said is None or said.lower > real.upper or said.upper < real.lower:
             raise Unreadable("its value is not that of its mechanism", where, REMEDY)
@@ -91,7 +91,7 @@ def from_dict(made: type[Solution], document: Any, problem: Problem, where: str)
     certificate, verdict = solution.certificate, solution.verdict
     proved = certificate is not None and verdict is not None and verdict.proved
     if certificate is None or not proved or not _is_shown(solution, certificate, where) or not _is_near(solution):
-        raise InputError(f"it says {solution.status}, and its certificate does not", where, REMEDY)
+        raise Conflict(f"its status is {solution.status}, but its certificate disagrees", where, REMEDY)
     if certificate.differences(problem.compile()):
         return replace(solution, status="bounded", warnings=(*solution.warnings, RELAXED))
     return solution

@@ -41,9 +41,9 @@ if TYPE_CHECKING:
 TOP_KEYS = ("schema", "name", "input", "objective", "constraint", "outputs", "solve")
 INPUT_KEYS = ("counts_file", "data_file", "counts", "probabilities", "uniform", "categories")
 DATA_KEYS = ("column", "delimiter", "null")
-"""Keys that say how a data_file is read."""
+"""Keys that state how a data_file is read."""
 PAIR_KEYS = ("sensitive", "other", "pairs")
-"""Keys that say that the inputs are pairs of a sensitive and another value."""
+"""Keys that state that the inputs are pairs of a sensitive and another value."""
 
 
 class Declared(NamedTuple):
@@ -56,7 +56,7 @@ class Declared(NamedTuple):
 
 
 def problem_from(made: type[Problem], text: str, source: str, given: Prior | None) -> Declared:
-    """A problem (of the class `made`) from TOML text. `source` is the file's path: it stands in messages, and
+    """A problem (of the class `made`) from TOML text. `source` is the file's path: it appears in messages, and
     `counts_file` and `data_file` are relative to its folder. A `given` prior has the frequencies of the inputs that
     [input] names, whose order stays; where it names none, the inputs are those of the prior. Raises InputError."""
     try:
@@ -72,7 +72,7 @@ def problem_from(made: type[Problem], text: str, source: str, given: Prior | Non
     _only(document, TOP_KEYS, source)
     if document.get("schema") != 1 or isinstance(document.get("schema"), bool):
         got = repr(document["schema"]) if "schema" in document else "missing"
-        raise InputError(f"schema is {got}", source, "write: schema = 1")
+        raise Unreadable(f"schema is {got}", source, "write: schema = 1")
     name = document.get("name", Path(source).stem)
     if not isinstance(name, str):
         raise UnknownName(f"name is {name!r}", source, "give a word that can name a folder")
@@ -188,7 +188,7 @@ def _read_input(table: dict[str, Any], source: str) -> tuple[Prior | None, tuple
 
 
 def _read_data(table: Mapping[str, Any], where: str, folder: Path) -> Prior:
-    """The prior of a column of a file with one line a person."""
+    """The prior of a column of a file with one line per record."""
     extra = next((key for key in table if key not in ("data_file", *DATA_KEYS)), None)
     if extra is not None:
         raise Conflict(f"{extra} is given together with data_file, which names the inputs", where, "leave it out")
@@ -212,7 +212,7 @@ def _read_pairs(table: Mapping[str, Any], key: str, where: str, folder: Path) ->
         raise Conflict("categories is given together with pairs, which name the inputs", where, "leave it out")
     if key == "counts_file":
         if "pairs" not in table or "sensitive" in table or "other" in table:
-            raise InputError("a counts_file of pairs takes the key pairs", where, 'as pairs = ["sex", "race"]')
+            raise Missing("a counts_file of pairs takes the key pairs", where, 'as pairs = ["sex", "race"]')
         if not isinstance(table[key], str) or not isinstance(table["pairs"], list):
             raise WrongType("counts_file and pairs are not a path and two names", where, 'as pairs = ["sex", "race"]')
         with _unquote(folder, table[key]) as path:
@@ -232,7 +232,7 @@ def _read_goal(table: dict[str, Any], prior: Prior | None, where: str) -> Any:
         raise Missing("it needs either maximize or minimize", where, f'{meant}write maximize = "mutual_information"')
     word = table[senses[0]]
     if not isinstance(word, str):
-        raise InputError(f"{senses[0]} is {word!r}, not a name in quotes", where, 'as maximize = "trace"')
+        raise WrongType(f"{senses[0]} is {word!r}, not a name in quotes", where, 'as maximize = "trace"')
     rest = {key: value for key, value in table.items() if key != senses[0]}
     objective = objectives.from_keys(word, rest, prior, where)
     return Maximize(objective) if senses[0] == "maximize" else Minimize(objective)
@@ -266,7 +266,7 @@ def _read_options(table: dict[str, Any], where: str) -> SolveOptions:
     for key, value in table.items():
         if key in ("method", "solver"):
             if not isinstance(value, str):
-                raise InputError(f"{key} is {value!r}, not a name in quotes", where, 'as method = "auto"')
+                raise WrongType(f"{key} is {value!r}, not a name in quotes", where, 'as method = "auto"')
             settings[key] = value
         elif key in ("workers", "threads"):
             settings[key] = value

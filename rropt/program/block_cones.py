@@ -1,4 +1,4 @@
-"""The cone of robust local differential privacy, over blocks of inputs: one block a sensitive value."""
+"""The cone of robust local differential privacy, over blocks of inputs: one block per sensitive value."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ LARGEST_BLOCK = 12
 class RobustCone(Cone):
     """M_s(v) <= gamma m_z(v) for all blocks s != z, v >= 0.
 
-    `blocks` partition the inputs into two blocks or more; `lower` r_x >= 0, one an input, sum to at most one over each
+    `blocks` partition the inputs into two blocks or more; `lower` r_x >= 0, one per input, sum to at most one over each
     block, rho_s = 1 - that sum. M_s(v) = rho_s max v + sum r_x v_x over block s, and m_s(v) the same with min: the
     largest and the smallest mean of v over the distributions R of U given s with R >= r. Bounds r round down. The
     paper's (44) asks for s = z too, which privacy does not need and which cuts the cone.

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from rropt.errors import InputError
+from rropt.errors import Conflict
 from rropt.exact import Interval, exp_enclosure, log_enclosure, rational_text, unit_of
 from rropt.model.privacy import Level, declared_number
 
@@ -23,7 +23,7 @@ FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 
 
 class Cone(ABC):
-    """What each column must satisfy by itself, besides being non-negative. `particular` is the name in messages of one
+    """A constraint on each single column, besides being non-negative. `particular` is the name in messages of one
     that only those methods take that declare it; empty for one that every method can take."""
 
     particular: ClassVar[str] = ""
@@ -279,8 +279,10 @@ def combined(cones: Sequence[Cone], size: int) -> Cone:
     if other and len(cones) == 1:
         return other[0]
     if other:
-        raise InputError(
-            "the exact cone of a confidence set stands alone", "constraints", "leave the others out, or use polytope"
+        raise Conflict(
+            "the exact cone of a confidence set cannot be combined with other constraints",
+            "constraints",
+            "leave the others out, or use polytope",
         )
     complete: CompleteCone | None = None
     graphs: list[GraphCone] = []

@@ -61,5 +61,5 @@ class ConcaveFloor(Extra):
 
 
 def has_entropy(program: Program) -> bool:
-    """Whether the entropy of rows is wanted or must hold: concave, where all else is linear or convex."""
+    """Whether the entropy of rows is the objective or a constraint: concave, where all else is linear or convex."""
     return program.extra(ConcaveFloor) is not None or isinstance(program.utility, RowEntropy)

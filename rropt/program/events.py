@@ -32,8 +32,8 @@ class Event:
 class ApproximateBound(Extra):
     """sum_y (Q[x, y] - gamma Q[z, y])^+ <= delta for all inputs x != z, gamma the ratio of `level`, 0 < delta < 1.
 
-    The sum of positive parts is the largest excess of an event, so the constraint is a row an event: 2^m - 2 for each
-    pair. Methods generate the few that matter.
+    The sum of positive parts is the largest excess of an event, so the constraint is one row per event: 2^m - 2 for
+    each pair. Methods generate the few that matter.
     """
 
     name: ClassVar[str] = "approximate privacy"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Self
 
-from rropt.errors import InputError, counted
+from rropt.errors import Duplicate, counted
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.off_diagonal import OffDiagonalMechanism
 
@@ -15,7 +15,7 @@ class Extra(ABC):
     """A constraint of one kind that is neither a cone nor a row; only the theory that it belongs to reads it.
 
     `name` is what messages call it, `version` the lowest version of the certificate format that states it. `merges`
-    says that a mechanism that keeps it still does after outputs are merged, or named otherwise.
+    states that a mechanism that keeps it still does after outputs are merged, or named otherwise.
     """
 
     name: ClassVar[str]
@@ -34,7 +34,7 @@ class Extra(ABC):
     def joined(cls, found: Sequence[Self]) -> Self:
         """The one that is equivalent to all of `found` together. Raises InputError where there is none."""
         if len(found) > 1:
-            raise InputError(
+            raise Duplicate(
                 f"{counted(len(found), 'constraints')} declare the same: {cls.name}", "Problem", "declare one of them"
             )
         return found[0]

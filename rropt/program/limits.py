@@ -94,8 +94,8 @@ class Sum(Utility):
 
 
 def weighted(terms: Terms) -> Utility:
-    """The sum of some utilities in its shortest form: linear ones are one, and so are informations at several priors
-    (what is given says which), and Bayes gains (an action for each choice of their actions)."""
+    """The sum of some utilities in its shortest form: linear ones are one, and so is mutual information at several
+    priors (what is given says which), and Bayes gains (an action for each choice of their actions)."""
     cost: dict[tuple[int, int], Fraction] = {}
     parts: dict[Utility, Fraction] = {}
     for weight, part in terms:
@@ -189,9 +189,9 @@ class Limit:
 
 @dataclass(frozen=True)
 class Limits(Extra):
-    """All upper limits of a problem on informations and Bayes gains, each at a prior of its own."""
+    """All upper limits of a problem on mutual information and Bayes gains, each at a prior of its own."""
 
-    name: ClassVar[str] = "limits on informations"
+    name: ClassVar[str] = "limits on mutual information"
     version: ClassVar[int] = 6
     merges: ClassVar[bool] = True
 

@@ -26,8 +26,8 @@ def bounded_weights(mixture: Mixture, table: Table) -> tuple[Fraction, Weights]:
     the n x n `table` of a bistochastic matrix exactly; or how much of it, summed over its entries, any weights miss at
     least, and none. `max_terms` is left aside.
 
-    A primal simplex method in rationals: least sum of artificial variables, one a cell; the best permutation under the
-    prices enters; ties are broken lexicographically, so that it ends. Raises InputError above 12 categories.
+    A primal simplex method in rationals: least sum of artificial variables, one per cell; the best permutation under
+    the prices enters; ties are broken lexicographically, so that it ends. Raises InputError above 12 categories.
     """
     size = mixture.size
     if size > LARGEST:

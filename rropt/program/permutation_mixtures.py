@@ -27,7 +27,7 @@ class Mixture(Extra):
     max_terms: int | None
 
     def excess(self, mechanism: Mechanism) -> Fraction:
-        """0: the rows say what a matrix must satisfy; the weights are verified by `breach`."""
+        """0: the rows state what a matrix must satisfy; the weights are verified by `breach`."""
         return Fraction(0)
 
     def payload(self) -> dict[str, object]:

@@ -252,7 +252,7 @@ class BayesGain(ColumnSum):
         return {"kind": "bayes", "gain": [[rational_text(entry) for entry in row] for row in self.gain]}
 
     def scores(self) -> tuple[tuple[Fraction, ...], ...]:
-        """p_x gain[g][x], one list an action."""
+        """p_x gain[g][x], one list per action."""
         return self._scores
 
     @cached_property
@@ -378,7 +378,7 @@ class Program:
         return frozenset(cells)
 
     def linearised(self) -> Program:
-        """The same optimum as a linear programme over one output an action, where a Bayes gain is maximised
+        """The same optimum as a linear programme over one output per action, where a Bayes gain is maximised
         (outputs that share a best action can be merged without loss); otherwise the program itself."""
         utility = self.utility
         if not isinstance(utility, BayesGain) or self.rows or self.extras or self.sense == "minimize":

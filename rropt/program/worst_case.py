@@ -23,7 +23,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from rropt.errors import InputError, WrongType
+from rropt.errors import OutOfRange, WrongType
 from rropt.exact import Interval, enclosure, float_down, float_up, xlogx_ball
 from rropt.io.arguments import checked
 from rropt.io.counts import same_labels
@@ -98,7 +98,7 @@ def worst_information(
             "give ChiSquareSet(counts)",
         )
     if not (gap > 0 and boxes >= 1):
-        raise InputError(f"gap is {gap}, boxes {boxes}", "worst_information", "give a gap above 0, at least one box")
+        raise OutOfRange(f"gap is {gap}, boxes {boxes}", "worst_information", "give a gap above 0, at least one box")
     same_labels(mechanism.inputs, confidence.pairs.labels, "worst_information, inputs")
     if isinstance(confidence, KnownDistribution):
         center = confidence.center

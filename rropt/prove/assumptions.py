@@ -32,7 +32,7 @@ MEANINGS = {
     "newton-inequalities": "the quotient of successive elementary symmetric polynomials grows in each number",
     "marcus-lopes": "that quotient is a concave function of the numbers",
     "regular-by-approximate-inverse": "a matrix times an approximate inverse, near one, proves that it is regular",
-    "log-det-below-trace": "the logarithm of a determinant is at most the trace less the size",
+    "log-det-below-trace": "the logarithm of a determinant is at most the trace minus the size",
     "schur-complement": "the signs of the pivots of a block matrix are those of its Schur complement",
     "eigenvalue-of-densities": "the largest eigenvalue is at least every weighted mean of the eigenvalues",
     "cumulant-convex": "the logarithm of the power sum of two rows is convex in the order",

@@ -111,7 +111,7 @@ def unit_for(duals: Iterable[FloatArray], bound: float = 1.0) -> int:
 
 
 def unit_bits(bound: float) -> int:
-    """UNIT_BITS, and more where a bound is small: what rounding loses is to be small beside it."""
+    """UNIT_BITS, and more where a bound is small: the loss from rounding must be small in comparison."""
     if not math.isfinite(bound):
         return UNIT_BITS
     return UNIT_BITS + (min(max(0, -math.frexp(bound)[1]), FINER) if bound else FINER)

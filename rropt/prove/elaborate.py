@@ -25,7 +25,7 @@ Tangents = tuple[list[Fraction], list[list[int]]]
 
 
 def elaborate(certificate: Json) -> Iterator[str]:
-    """The lines of the proof file; raises OutsideCoreError where the core lacks a rule."""
+    """The lines of the proof file; raises OutsideCoreError where the core has no such rule."""
     proof = certificate["proof"]
     mode = proof_mode(proof)
     problem = Problem(certificate["problem"], mode)

@@ -77,7 +77,7 @@ def is_certified(
 
 def grain(program: Program, gap: Fraction | float) -> Fraction:
     """The loss that rounding may cause, in the utility's unit: GRAIN times the range of the utility. Nothing
-    for an information where the wanted relative `gap` is below GRAIN.
+    for an information where the requested relative `gap` is below GRAIN.
 
     Losses and gains are counted from anywhere, and so is the logarithm of a determinant: their optimum may be 0 while
     rounding costs something. The same holds for an information that constraints forbid: the range is that under privacy

@@ -30,7 +30,7 @@ class Paths:
 
     def tree(self, x: int, forward: bool) -> tuple[dict[int, int], dict[int, tuple[int, tuple[int, int, int]]]]:
         """R*(x, z) (R*(z, x) where not `forward`) of every z with a path, over D and rounded up, and the y before it on
-        that path, which stands before it, with the edge between them."""
+        that path, which is before it, with the edge between them."""
         found, before, settled, todo = {x: D}, {}, dict[int, int](), [(D, x)]
         while todo:
             product, y = heapq.heappop(todo)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from rropt.checker import check_bytes
-from rropt.errors import InputError, OutOfRange, TooLarge, Unreadable
+from rropt.errors import Conflict, InputError, OutOfRange, TooLarge, Unreadable
 from rropt.exact import exp_enclosure
 from rropt.io.files import JSON, open_file, read_text
 from rropt.io.formulas import unquoted
@@ -40,8 +40,8 @@ def read_mechanism(path: str | os.PathLike[str], check: bool) -> tuple[Mechanism
     certified, problem = _certify(beside, check)
     mechanism = certified if beside == place else Mechanism.load(place)
     if not _same(mechanism, certified):
-        raise InputError(
-            f"it is not the mechanism of the {CERTIFICATE} beside it",
+        raise Conflict(
+            f"it is not the mechanism of the {CERTIFICATE} next to it",
             str(place),
             "one of the two was changed: solve again, or move the certificate away",
         )
@@ -56,8 +56,8 @@ def read_mechanism(path: str | os.PathLike[str], check: bool) -> tuple[Mechanism
 
 
 def other_mechanisms(certificate: Path) -> list[str]:
-    """The files beside a certificate that `rropt solve` wrote with it, and that are not of its mechanism, one line each
-    with the reason. Raises InputError where the certificate cannot be read."""
+    """The files next to a certificate that `rropt solve` wrote with it, and that are not of its mechanism, one line
+    each with the reason. Raises InputError where the certificate cannot be read."""
     beside = [place for place in (certificate.parent / MECHANISM, certificate.parent / TABLE) if place.exists()]
     if certificate.name != CERTIFICATE or not beside:
         return []
@@ -69,14 +69,14 @@ def other_mechanisms(certificate: Path) -> list[str]:
 def _fault(place: Path, mechanism: Mechanism | None) -> str:
     """Why a file is not of this mechanism; "" where it is."""
     if mechanism is None:
-        return f"the {CERTIFICATE} beside it proves that there is no mechanism"
+        return f"the {CERTIFICATE} next to it proves that there is no mechanism"
     try:
         same = _same(Mechanism.load(place), mechanism) if place.name == MECHANISM else _is_table_of(place, mechanism)
     except InputError as error:
         return error.what
     except OSError as error:
         return f"it cannot be read ({error.strerror})"
-    return "" if same else f"it is not the mechanism of the {CERTIFICATE} beside it"
+    return "" if same else f"it is not the mechanism of the {CERTIFICATE} next to it"
 
 
 def _is_table_of(place: Path, mechanism: Mechanism) -> bool:
@@ -155,7 +155,7 @@ def _hold_to_ratios(mechanism: Mechanism, cone: Mapping[str, Any], where: str) -
         return
     if not kept:
         raise OutOfRange(
-            "the mechanism to be drawn has larger ratios than its certificate guarantees",
+            "the mechanism has larger ratios than its certificate guarantees",
             where,
             "one of the two was changed: solve again",
         )

@@ -130,7 +130,7 @@ def raised_tree(
 
 
 def column_dual(prices: Sequence[Fraction] | PricesOfPrior, version: int, **keys: object) -> Proof:
-    """The `column-dual` proof by prices; the `keys` say why every column is worth no more than its price."""
+    """The `column-dual` proof by prices; the `keys` state why every column is worth no more than its price."""
     if isinstance(prices, PricesOfPrior):
         payload: dict[str, object] = {"kind": "column-dual", "prices": prices.payload(), **keys}
         return Proof(payload, prices.total(), max(version, OF_PRIOR))
@@ -152,7 +152,7 @@ def branch_tree(bound: Fraction, unit: int, boxes: list[Any]) -> Proof:
 def column_tests(
     program: Program, flows: Sequence[Sequence[Fraction]], cone: Sequence[Sequence[Fraction]]
 ) -> dict[str, object]:
-    """Multipliers of a cone as certificates write them, one list a column under test: the keys `flows` and, for a
+    """Multipliers of a cone as certificates write them, one list per column under test: the keys `flows` and, for a
     polyhedral cone, `multipliers`."""
     base = base_cone(program.cone)
     edges = base.edges if isinstance(base, GraphCone) else ()

@@ -1,9 +1,9 @@
-"""The account of a population: all draws from its people, in all data, under one ceiling.
+"""The account of a population: all releases of its respondents' records, in all data, under one ceiling.
 
-The odds of one person's draws multiply, so that their epsilons add up; of populations that are declared disjoint, the
-one that spent most counts. Under a ceiling with a delta, a design of approximate LDP counts by its epsilon and delta,
-which add up too; without, by its plain LDP. Robust LDP does not add up over draws: it is recorded beside the draw as a
-sentence, and the draw counts by its plain LDP, which every draw has.
+The odds of the draws from one respondent multiply, so that their epsilons add up; of populations that are declared
+disjoint, the one that spent most counts. Under a ceiling with a delta, a design of approximate LDP counts by its
+epsilon and delta, which add up too; without, by its plain LDP. Robust LDP does not add up over draws: it is recorded
+beside the draw as a sentence, and the draw counts by its plain LDP, which every draw has.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from rropt.errors import InputError, NotWritten, OutOfRange, UnknownName, Unreadable, WrongType, counted
+from rropt.errors import NotWritten, OutOfRange, UnknownName, Unreadable, WrongType, counted
 from rropt.exact import declared_text, exp_enclosure, rational, shown
 from rropt.io.content import ByContent
 from rropt.io.tables import MOST, Table, further
@@ -28,7 +28,7 @@ from rropt.release.storage.tally import DIGITS, Spent, total
 
 
 def odds(spent: Spent) -> str:
-    """The factor by which the odds of any two values of a person can change, rounded up."""
+    """The factor by which the odds of any two values of a respondent can change, rounded up."""
     if spent.odds is None:
         return "infinite"
     log = spent.odds.log().upper
@@ -51,10 +51,10 @@ def _forced(entry: Entry) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Account(ByContent):
-    """An accountant that was read. `ceiling` is an epsilon (None: no ceiling), `delta` that of approximate LDP (None: plain
-    LDP counts), for one `unit`, as a person. `spent` is what was spent by population as plain LDP, and `most` the most
-    of one of them, `approximate` as approximate LDP; `infinite` says why that is infinite. `lines` lines were compared
-    with their hashes; `chain` is the hash of the last one."""
+    """An accountant that was read. `ceiling` is an epsilon (None: no ceiling), `delta` that of approximate LDP (None:
+    plain LDP counts), for one `unit`, as a person. `spent` is what was spent by population as plain LDP, and `most` the
+    most of one of them, `approximate` as approximate LDP; `infinite` states why that is infinite. `lines` lines were
+    compared with their hashes; `chain` is the hash of the last one."""
 
     path: Place
     ceiling: Fraction | None
@@ -82,7 +82,7 @@ class Account(ByContent):
             raise OutOfRange(f"{delta} is not between 0 and 1", "delta", "leave it out for 0")
         if not unit.strip() or not unit.isprintable():
             raise WrongType(
-                f"{unit!r} is not a name", "unit", "name one whose draws the ceiling limits, such as person"
+                f"{unit!r} is not a name", "unit", "name the unit that the ceiling protects, such as person"
             )
         try:
             create(whole_place(path), limit, unit, share)
@@ -94,8 +94,8 @@ class Account(ByContent):
 
     @classmethod
     def load(cls, path: Place, after: tuple[int, str] | None = None) -> Account:
-        """Read an accountant, also one beside its data; `after` is the number and the hash of a line that was there before.
-        Raises InputError where its chain is broken or where it lacks that line."""
+        """Read an accountant, also one next to its data; `after` is the number and the hash of a line that was there
+        before. Raises InputError where its chain is broken or where that line is missing."""
         if isinstance(path, Path) and not path.exists():
             raise UnknownName(
                 "there is no such accountant", str(path), "make one: rropt accountant init --ceiling 4 PATH"
@@ -110,7 +110,7 @@ class Account(ByContent):
             read_entries(file, found)
             file.sync()
             if after is not None and file.marked != after[1]:
-                raise InputError(
+                raise Unreadable(
                     f"its line {after[0]} is not the one that the receipt states: lines were changed or removed",
                     str(path),
                     "restore the accountant from a copy",

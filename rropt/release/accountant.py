@@ -1,11 +1,11 @@
 """The accountant of a data file: a record of all draws from it, written before the first random word.
 
-It stands beside the data, `DATA.accountant`, and is as confidential as the data: it holds their hash, from which anyone who
-knows all records but one could guess that one. A release is "drawing" from before the first random word until its
-output stands under its name. A release that is "drawing" while no process writes its partial file was interrupted.
+It is next to the data, `DATA.accountant`, and is as confidential as the data: it holds their hash, from which anyone
+who knows all records but one could guess that one. A release is "drawing" from before the first random word until its
+output has its final name. A release that is "drawing" while no process writes its partial file was interrupted.
 
-All draws of an accountant are of the same people, unless their releases name two populations that are declared disjoint.
-`rropt.release.storage` stores the accountant; this module does not depend on its format.
+All draws of an accountant are of the same respondents, unless their releases name two populations that are declared
+disjoint. `rropt.release.storage` stores the accountant; this module does not depend on its format.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Entry:
 
     @property
     def draw(self) -> Draw:
-        """What it costs whom."""
+        """The cost of this release for each population."""
         return Draw.of_event(self.content)
 
     @property
@@ -87,7 +87,7 @@ class Entry:
 
     @property
     def partial(self) -> Path:
-        """Where its output stood while it was drawn."""
+        """The path of its output while it was written."""
         return Path(self.content["output"]).parent / str(self.content["temporary"])
 
     def respondents(self, population: str) -> str | None:
@@ -97,7 +97,7 @@ class Entry:
 
 
 def revealed(one: Entry, two: Entry) -> set[str]:
-    """The columns that release `one` shows unchanged, and release `two` of the same people protects."""
+    """The columns that release `one` shows unchanged, and release `two` of the same respondents protects."""
     return set() if one.respondents(two.population) is None else set(two.columns) & one.raw
 
 
@@ -119,7 +119,9 @@ def _entry(content: dict[str, Any], number: int, path: Place) -> Entry:
         if own is None:
             raise ValueError
     except (ValueError, KeyError, TypeError):
-        raise WrongType(f"line {number} is not an entry", str(path), "restore that line: it records a draw") from None
+        raise WrongType(
+            f"line {number} is not an entry", str(path), "restore that line: it records a release"
+        ) from None
     return entry
 
 
@@ -137,13 +139,13 @@ def read_entries(file: Chain, found: dict[str, Entry]) -> None:
 
 
 class PrivacyAccountant:
-    """The accountant of `data`: the file beside the data, with `elsewhere` that one too, and other accountants in the same
-    folder: of files with the same bytes (of SHA-256 `sha256`), and those that record a draw from these bytes, which had
-    another name then.
+    """The accountant of `data`: the file next to the data, with `elsewhere` that one too, and other accountants in the
+    same folder: of files with the same bytes (of SHA-256 `sha256`), and those that record a draw from these bytes,
+    which had another name then.
 
-    `left` are accountants there of data that are gone. `earlier` are all draws that any of them records. A draw is written
-    to all; where the folder of the data cannot be written, to `elsewhere` alone. Raises InputError where a file cannot
-    be read or written. Use it as a context.
+    `left` are accountants there of data that are gone. `earlier` are all draws that any of them records. A draw is
+    written to all; where the folder of the data cannot be written, to `elsewhere` alone. Raises InputError where a file
+    cannot be read or written. Use it as a context.
     """
 
     def __init__(self, data: Path, elsewhere: Place | None, sha256: str) -> None:
@@ -180,12 +182,12 @@ class PrivacyAccountant:
             return
         except OSError as error:
             if not may_be_closed:
-                remedy = "a draw is recorded before it begins: give --accountant PATH in a folder that is not public"
+                remedy = "a release is recorded before it begins: give --accountant PATH in a folder that is not public"
                 raise NotWritten(f"cannot write ({error.strerror})", str(place), remedy) from None
         try:
             self._known[open_accountant(place, writable=False)] = {}
         except OSError as error:
-            remedy = "it records what was drawn: ask its owner to release"
+            remedy = "it records the releases: ask its owner to release"
             raise Unreadable(f"it cannot be read ({error.strerror})", str(place), remedy) from None
 
     def _collect(self) -> None:
@@ -227,7 +229,7 @@ class PrivacyAccountant:
             file.refuse_above(draw, (one.draw for one in self.earlier if file not in one.files))
 
     def spent(self, draw: Draw) -> Spent:
-        """What a person from whom it draws has spent with this draw: the most of any population."""
+        """The epsilon of a respondent in these data, with this release: the most of any population."""
         tally = Tally()
         for one in (*(entry.draw for entry in self.earlier), draw):
             tally.add(one)
@@ -277,8 +279,8 @@ class PrivacyAccountant:
 
 
 def drawn_from(data: Path, columns: Collection[str]) -> tuple[str, str] | None:
-    """(one of the `columns`, the file to which it was released), where an accountant beside `data` says that answers were
-    drawn from it in these bytes; None where none says so, or none can be read."""
+    """(one of the `columns`, the file to which it was released), where an accountant next to `data` states that answers
+    were drawn from it in these bytes; None where none says so, or none can be read."""
     data = real_path(data)
     own = data.with_name(data.name + SUFFIX)
     sha256 = file_sha256(data)
@@ -321,6 +323,6 @@ def _other_accountants(data: Path, sha256: str) -> tuple[list[Path], list[Path]]
             continue
         except OSError as error:
             if not of.exists():
-                remedy = "it may record draws from this data: restore it from a copy, or move it away if it does not"
+                remedy = "it may record releases of this data: restore it from a copy, or move it away if it does not"
                 raise Unreadable(f"it cannot be read ({error.strerror})", str(accountant), remedy) from None
     return found, left

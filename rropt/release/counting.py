@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from rropt.errors import InputError, Missing, TooLarge, counted
+from rropt.errors import Conflict, Missing, TooLarge, counted
 from rropt.io.count_records import check_column
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.release.accountant import drawn_from
@@ -27,14 +27,14 @@ LARGEST_COUNTS = 1 << 26
 
 
 class _Axis:
-    """One mechanism's outputs as they stand in one released column, or in several."""
+    """One mechanism's outputs as they are in one released column, or in several."""
 
     def __init__(self, columns: tuple[str, ...], mechanism: Mechanism, cell: Cell) -> None:
         self.columns, self.mechanism = columns, mechanism
         labels = [(label,) if len(columns) == 1 else split(label) for label in mechanism.outputs]
         for label, parts in zip(mechanism.outputs, labels, strict=True):
             if len(parts) != len(columns) or (len(columns) > 1 and joined(parts) != label):
-                raise InputError(
+                raise Conflict(
                     f"output {label!r} of the mechanism does not have {counted(len(columns), 'parts')}",
                     f"columns {', '.join(map(repr, columns))}",
                     "name the column that holds it whole",
@@ -69,8 +69,8 @@ def count_cells(
     remedy: str = "give the file of the release, and its mechanism",
     replaced: Counter[tuple[Part, int, int]] | None = None,
 ) -> list[np.ndarray]:
-    """How often the outputs stand in the records of each cell, among those with these values `where`: one int64 table a
-    cell, with one axis for each column (or tuple of columns) of its `axes`. `unquote` is that of `open_table`;
+    """How often the outputs stand in the records of each cell, among those with these values `where`: one int64 table
+    per cell, with one axis for each column (or tuple of columns) of its `axes`. `unquote` is that of `open_table`;
     `replaced` counts the records of each stratum whose value is missing (NULL) or UNKNOWN. Raises InputError with
     `remedy`, which counts and lists values that are not outputs, and records that are in no cell."""
     made = [[_Axis(columns, one, cell) for columns, one in cell.axes.items()] for cell in cells]
@@ -111,8 +111,8 @@ def count_cells(
 
 @dataclass(frozen=True, eq=False)
 class Counted:
-    """The tables of `cells`, summed over `files` files; `vouched` where manifests say that these mechanisms made them,
-    `notes` remarks."""
+    """The tables of `cells`, summed over `files` files; `vouched` where manifests state that these mechanisms made
+    them, `notes` remarks."""
 
     cells: tuple[Cell, ...]
     tables: tuple[np.ndarray, ...]
@@ -125,7 +125,7 @@ def count_released(path: Path, axes: Mapping[Columns, Any], where: Mapping[str, 
     """Count a released file, or all files of a folder that was released, each compared with its own manifest. `axes`
     maps columns to a mechanism, or to those of their strata. Raises InputError."""
     for name in (name for columns in axes for name in columns if name in where):
-        raise InputError(
+        raise Conflict(
             f"{name!r} itself is estimated, and its records hold randomised answers",
             f"where {name}={where[name]}",
             "leave this out: the estimate has every value of the column",
@@ -138,7 +138,7 @@ def count_released(path: Path, axes: Mapping[Columns, Any], where: Mapping[str, 
     for file in bare:
         if released := drawn_from(file, {name for columns in axes for name in columns}):
             name, output = released
-            raise InputError(
+            raise Conflict(
                 f"column {name!r} was released from this file, so it has the true answers",
                 str(file),
                 f"give the released file, {output}",
@@ -157,8 +157,8 @@ def count_released(path: Path, axes: Mapping[Columns, Any], where: Mapping[str, 
     notes = list(dict.fromkeys(note for one in agreements for note in one.notes))
     if bare:
         notes.append(
-            "it has no manifest: rropt assumes that this mechanism drew the column; if another one did, or none, these "
-            "numbers are wrong"
+            "it has no manifest: rropt assumes that this mechanism randomised the column; if not, "
+            "these numbers are wrong"
         )
     known_cells, sums = zip(*found.values(), strict=True)
     for (part, code, kind), count in replaced.items():
@@ -195,7 +195,7 @@ def count_true(
     cells = [Cell({names: identity}, cell.strata, *marks) for cell in one.cells]
     remedy = (
         "give the data before they were released; if the release replaced such values (null, other), give its release "
-        "file in place of the mechanism, or keep its manifest beside it"
+        "file in place of the mechanism, or keep its manifest next to it"
     )
     found = [count_cells(file, cells, one.where, delimiter, False, remedy) for file in _files(path)]
     counts = np.sum(found, axis=(0, 1))

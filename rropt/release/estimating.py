@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rropt.errors import InputError, counted
+from rropt.errors import InputError, TooLarge, UnknownName, counted
 from rropt.io.arguments import checked
 from rropt.io.count_records import blank_twins
 from rropt.mechanisms.garbling import explicit
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rropt.release.counting import Counted
 
 REMEDY = "give the released file and its own mechanism; most likely this column was never randomised"
-DAMAGED = "report this: the manifest names this mechanism, and the draw may be damaged"
+DAMAGED = "report this: the manifest names this mechanism, and the release may be damaged"
 """What helps where counts do not fit: without a manifest, and with one."""
 LARGEST = 1 << 24
 """Most cells of the joint matrix of several columns."""
@@ -51,13 +51,11 @@ def estimate_file(
     """
     cells = math.prod(_largest(one) for one in columns.values())
     if len(columns) > 1 and cells > LARGEST:
-        raise InputError(
-            f"their joint matrix has {counted(cells, 'cells')}", "estimate", "take fewer columns at a time"
-        )
+        raise TooLarge(f"their joint matrix has {counted(cells, 'cells')}", "estimate", "take fewer columns at a time")
     found = counted_of(file, columns, where, delimiter)
     if where and not any(table.any() for table in found.tables):
         asked = ", ".join(f"{name}={value}" for name, value in where.items())
-        raise InputError(f"none of its records has {asked}", str(file), "give a value that stands in that column")
+        raise UnknownName(f"none of its records has {asked}", str(file), "give a value that occurs in that column")
     from rropt.mechanisms.estimators.recover import Answers, Sample, recover_strata
 
     samples: list[Answers] = []

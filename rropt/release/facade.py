@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rropt.errors import Conflict, InputError, Missing, Unreadable, WrongType
+from rropt.errors import Conflict, Missing, NotWritten, Unreadable, WrongType
 from rropt.io.arguments import checked
 from rropt.io.files import named_path
 from rropt.mechanisms.sampling import Source
@@ -47,8 +47,8 @@ def release_table(
     makes them more likely. `warn` is called with cautions (Python warnings where it
     is left out): how many values are replaced; columns, and an index of pandas, that stay and copy or reveal a
     protected one; categories that no record has; designs that identify no frequencies; levels that add up. There is
-    neither accountant nor manifest, so that it cannot know earlier releases: every call draws anew, and releasing a table
-    twice leaks twice as much; a column that is a release already is randomised once more; a column that another
+    neither accountant nor manifest, so that it cannot know earlier releases: every call draws anew, and releasing a
+    table twice leaks twice as much; a column that is a release already is randomised once more; a column that another
     release protects may stay unchanged in this one. `source` is for tests. Raises InputError; then nothing was drawn.
     """
     need("pyarrow", EXTRA)
@@ -75,23 +75,23 @@ def release_file(
     identity: str | None = None,
     key: str | os.PathLike[str] | None = None,
 ) -> Released:
-    """Protect a file (.csv, .tsv, .parquet, .arrow, .feather), and write a manifest beside the result. Memory does not
+    """Protect a file (.csv, .tsv, .parquet, .arrow, .feather), and write a manifest next to the result. Memory does not
     grow with the number of records, except with a `key`.
 
-    `output` is of the same format; by default it is DATA.protected.SUFFIX beside the data. It is written whole
-    or not at all. An accountant beside the data records every draw: what was released before, or was interrupted
+    `output` is of the same format; by default it is DATA.protected.SUFFIX next to the data. It is written whole
+    or not at all. An accountant next to the data records every draw: what was released before, or was interrupted
     while it was drawn, is refused without `force`, because a second draw leaks more; so is a column that is randomised
-    in one release and unchanged in another. `accountant` is a file that `rropt accountant init` made, or the URL of a database
-    of PostgreSQL (extra `postgres`), in which the draw is recorded too: it is needed where the folder of the data
-    cannot be written. All draws of an accountant count, also those from another state of the data, except where two releases
-    name different `population`s: only do so where no person is in both. What differs from `release_table`: in text
-    files every value is text, and an empty one is missing; with `quote_formulas`, cells that a spreadsheet would take
-    for formulas get an apostrophe in front of them (`counts_of` reads both). `monitor` is called with the rows done
-    and the rows in all (None where that is not known); `warn`, before the draw, with cautions (Python warnings where
-    it is left out): columns that reveal a protected one, designs that identify no frequencies, levels
-    that add up. With `identity`, a column that names each person, and `key`, a file that `rropt key new` made, draws
-    are memoised: the same person and value gives the same answer in every release with the same mechanisms and strata,
-    and a repeat costs nothing. Raises InputError; then nothing has changed.
+    in one release and unchanged in another. `accountant` is a file that `rropt accountant init` made, or the URL of a
+    database of PostgreSQL (extra `postgres`), in which the draw is recorded too: it is needed where the folder of the
+    data cannot be written. All draws of an accountant count, also those from another state of the data, except where
+    two releases name different `population`s: only do so where no respondent is in both. What differs from
+    `release_table`: in text files every value is text, and an empty one is missing; with `quote_formulas`, cells that a
+    spreadsheet would take for formulas get an apostrophe in front of them (`counts_of` reads both). `monitor` is called
+    with the rows done and the rows in all (None where that is not known); `warn`, before the draw, with cautions
+    (Python warnings where it is left out): columns that reveal a protected one, designs that identify no frequencies,
+    levels that add up. With `identity`, a column that identifies each respondent, and `key`, a file that `rropt key
+    new` made, draws are memoised: the same respondent and value gives the same answer in every release with the same
+    mechanisms and strata, and a repeat costs nothing. Raises InputError; then nothing has changed.
     """
     need("pyarrow", EXTRA)
     from rropt.release.run import FileRelease, default_output
@@ -125,17 +125,17 @@ def release_folder(
     """Protect every .parquet file of a folder, and of the folders in it, as `release_file` does. Each file is released
     whole or not at all.
 
-    Results go to the same names below `output`, by default DATA.protected beside the folder. All files are examined
+    Results go to the same names below `output`, by default DATA.protected next to the folder. All files are examined
     before the first draw. `workers` processes work, or the Dask cluster at `scheduler` (extra `cluster`), whose workers
     must see the same folders; only paths and the mechanisms go over the network. A file that has this same release
     already is left as it is, so that the same call can be made again; one whose draw was interrupted is refused and the
     others go on, because no second run, of a scheduler either, may draw again. `population` and `accountant` are as in
-    `release_file`. A `accountant` that is a file, or a URL, is one for all files: where no person is in two of them, write
-    {file} into the `population`, which stands for the name of each file. A folder as `accountant` has one for each
-    file. `identity` and `key`, whose file every worker must see, are as there too: a person has the same answer in all
-    files, and a person whose value differs from that of a file before is refused there. The checks of the records are
-    those of `release_file` for each file, also of counts; `cautions` of the result has what it would warn of.
-    `report(done, standing, total)` is called with numbers of files. Raises InputError; then nothing was drawn.
+    `release_file`. A `accountant` that is a file, or a URL, is one for all files: where no respondent is in two of
+    them, write {file} into the `population`, which stands for the name of each file. A folder as `accountant` has one
+    for each file. `identity` and `key`, whose file every worker must see, are as there too: a respondent has the same
+    answer in all files, and one whose value differs from that of a file before is refused there. The checks of the
+    records are those of `release_file` for each file, also of counts; `cautions` of the result has what it would warn
+    of. `report(done, standing, total)` is called with numbers of files. Raises InputError; then nothing was drawn.
     """
     need("pyarrow", EXTRA)
     from rropt.release.folder import release_all
@@ -166,8 +166,8 @@ def _beside(folder: Path) -> Path:
     """The default place for the releases of a folder."""
     whole = folder.resolve()
     if not whole.name:
-        raise InputError(
-            "a folder beside it cannot be made",
+        raise NotWritten(
+            "the output folder cannot be made",
             str(folder),
             "name the folder of the releases: --out FOLDER (output in Python)",
         )
@@ -188,7 +188,7 @@ def counts_of(
 
     `column` is a name, or the names of columns that were released jointly. `where` keeps the records with these values
     of other columns, `{"region": "north"}`: also the stratum, for a column with a mechanism for each. A folder of
-    .parquet files that was released is counted as one. Where a manifest stands beside the file, file and mechanism must
+    .parquet files that was released is counted as one. Where a manifest is next to the file, file and mechanism must
     be those of the release, stratum by stratum. Raises InputError that counts and lists values that are not outputs.
     """
     return _one_table(file, {column: mechanism}, where, delimiter)
@@ -217,7 +217,7 @@ def _one_table(
     found = counted_of(file, columns, where, delimiter)
     if len(found.cells) > 1:
         raise Conflict(
-            f"its records were drawn by the mechanisms of {len(found.cells)} strata, whose counts cannot be added",
+            f"its records were randomised by the mechanisms of {len(found.cells)} strata, whose counts cannot be added",
             str(file),
             "count one of them with where={column: value}, or give all to estimate_file",
         )
@@ -230,7 +230,7 @@ def counted_of(
     where: Mapping[str, str] | None,
     delimiter: str | None,
 ) -> Counted:
-    """As `table_of`, with one table a stratum where strata of mechanisms are given, and what else is known."""
+    """As `table_of`, with one table per stratum where strata of mechanisms are given, and what else is known."""
     need("pyarrow", EXTRA)
     from rropt.release.counting import count_released
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from rropt.errors import InputError, Unreadable
+from rropt.errors import Conflict, InputError, Missing, Unreadable
 from rropt.io.files import folders, named_path
 from rropt.io.processes import checked_workers, spread
 from rropt.io.tables import Readable
@@ -30,7 +30,7 @@ Report = Callable[[int, int, int], None]
 @dataclass(frozen=True)
 class FileOutcome:
     """The result of one file, by its path below the folder: `state` is "released" (drawn now), "standing" (drawn
-    before, and nothing now), "refused" or "failed", and `note` says why. `rows` and `epsilon` are its manifest's
+    before, and nothing now), "refused" or "failed", and `note` states why. `rows` and `epsilon` are its manifest's
     (epsilon None where it is infinite, or where there is no release). `cautions` are those of `release_file`."""
 
     file: str
@@ -154,7 +154,7 @@ def _unheard(caution: str) -> None:
 def _names(data: Path, output: Path) -> list[str]:
     names = parquet_names(data)
     if output.resolve() == data.resolve() or data.resolve() in output.resolve().parents:
-        raise InputError("it is in the folder of the data", str(output), "choose a folder beside it")
+        raise Conflict("it is in the folder of the data", str(output), "choose another folder")
     if output.exists() and not output.is_dir():
         raise Unreadable("it exists and is not a folder", str(output), "choose another place")
     return names
@@ -169,7 +169,7 @@ def parquet_names(folder: Path) -> list[str]:
     names = sorted(path.relative_to(folder).as_posix() for path in files)
     names = [name for name in names if not any(part.startswith(".") for part in name.split("/"))]
     if not names:
-        raise InputError(f"it does not have a {SUFFIX} file", str(folder), "give a folder of .parquet files")
+        raise Missing(f"it does not have a {SUFFIX} file", str(folder), "give a folder of .parquet files")
     return names
 
 

@@ -29,9 +29,9 @@ def noisy_prior(
 ) -> Prior:
     """The prior of a column's counts with exact two-sided geometric noise, epsilon-DP for one changed value.
 
-    The categories are public; one without people gets noise too. Negative counts become 0. The accountant of `data` counts
-    the draw before the first random word, for results in the folder `output`. Raises InputError, also above a ceiling,
-    and where the column was released unchanged.
+    The categories are public; one without records gets noise too. Negative counts become 0. The accountant of `data`
+    counts the draw before the first random word, for results in the folder `output`. Raises InputError, also above a
+    ceiling, and where the column was released unchanged.
     """
     noise = GeometricNoise(rational(epsilon, "epsilon"))
     column = "" if prior.source is None else prior.source.column

@@ -44,7 +44,7 @@ class RandomizedColumn(*_BASES):  # type: ignore[misc]
     After `fit`: `mechanism_`, `epsilon_` (of one draw, nats, rounded up), `n_features_in_`, `feature_names_in_` where X
     has names. Every call of `transform` draws anew, with secure randomness and no seed, and leaks `epsilon_` again:
     transform a record once and keep the result. Names of columns must be those of `fit`, in its order; where only X or
-    only `fit` had names, a UserWarning says so.
+    only `fit` had names, a UserWarning states it.
     """
 
     def __init__(self, mechanism: Any = None, *, problem: Problem | None = None) -> None:
@@ -98,7 +98,7 @@ class RandomizedColumn(*_BASES):  # type: ignore[misc]
         columns = _columns(X)
         self._compare_names(_names(X))
         if len(columns) != self.n_features_in_:
-            raise InputError(
+            raise Conflict(
                 f"it has {counted(len(columns), 'columns')}, not {self.n_features_in_}", "X", "give those of fit"
             )
         if len(columns) == 1:
@@ -116,7 +116,7 @@ class RandomizedColumn(*_BASES):  # type: ignore[misc]
         if names == fitted:
             return
         if names is not None and fitted is not None:
-            raise InputError(
+            raise Conflict(
                 f"its columns are {_listed(names)}, and those of fit were {_listed(fitted)}",
                 "X",
                 "give the columns of fit, in their order",
@@ -135,10 +135,10 @@ class RandomizedColumn(*_BASES):  # type: ignore[misc]
         mechanism = self._fit()
         columns = _columns(X)
         if len(columns) != 1:
-            raise InputError(f"it has {counted(len(columns), 'columns')}", "X", "give the one that transform returned")
+            raise Conflict(f"it has {counted(len(columns), 'columns')}", "X", "give the one that transform returned")
         names, own = _names(X), self.get_feature_names_out()[0]
         if names is not None and hasattr(self, "feature_names_in_") and not f"__{names[0]}".endswith(f"__{own}"):
-            raise InputError(f"its column is {names[0]!r}, not {own!r}", "X", "give the one that transform returned")
+            raise Conflict(f"its column is {names[0]!r}, not {own!r}", "X", "give the one that transform returned")
         place = {label: y for y, label in enumerate(mechanism.outputs)}
         unknown = sorted({str(value) for value in columns[0].tolist() if value not in place})
         if unknown:
@@ -154,7 +154,7 @@ class RandomizedColumn(*_BASES):  # type: ignore[misc]
         if input_features is not None:
             given = list(map(str, input_features))
             if len(given) != len(names) or (own is not None and given != names):
-                raise InputError(f"they are {_listed(given)}", "input_features", f"give those of fit: {_listed(names)}")
+                raise Conflict(f"they are {_listed(given)}", "input_features", f"give those of fit: {_listed(names)}")
             names = given
         return np.array(["_".join(map(str, names))], dtype=object)
 

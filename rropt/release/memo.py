@@ -218,8 +218,8 @@ class Memo:
         return [scope.source(one, identities) for scope, one in zip(self.scopes, rows, strict=True)]
 
     def remember(self, before: Set[str | None], force: bool) -> InputError | None:
-        """Note on the disk what is drawn from, before the first word is used; `before` are the scopes that the accountant
-        has. Raises InputError where a value changed since; where that is forced the error is returned."""
+        """Note on the disk what is drawn from, before the first word is used; `before` are the scopes that the
+        accountant has. Raises InputError where a value changed since; where that is forced the error is returned."""
         error = None
         with self._opened() as connection:
             connection.execute("BEGIN IMMEDIATE")
@@ -252,7 +252,8 @@ class Memo:
         rows = connection.execute("SELECT pairs FROM seen WHERE scope = ?", (number,)).fetchall()
         if needed and not rows and sum(map(len, self._tags[at])):
             raise Missing(
-                "it lacks an earlier release of these columns: whether values changed since is not known",
+                "it has no entry for an earlier release of these columns, so rropt cannot tell "
+                "whether values changed since",
                 str(self.place),
                 "restore it from a copy",
             )

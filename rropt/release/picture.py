@@ -18,7 +18,7 @@ ESTIMATED, TRUE = "#1f4e9c", "#d1495b"
 
 
 def estimate_svg(found: Estimate, level: float, truth: Sequence[float] | None = None, title: str = "") -> str:
-    """One row a category: the interval at `level` as a bar, the estimate as a dot, the true frequency (k numbers, or
+    """One row per category: the interval at `level` as a bar, the estimate as a dot, the true frequency (k numbers, or
     None) as a cross. Raises InputError for more than 200 categories."""
     k = len(found.categories)
     if k > MOST:

@@ -1,4 +1,4 @@
-"""What earlier releases and files forbid."""
+"""The releases that earlier releases and files rule out."""
 
 import math
 from collections.abc import Collection, Iterable, Sequence
@@ -16,12 +16,13 @@ def crossings(counted: Iterable[Entry], wanted: set[str], unprotected: Sequence[
     for entry in counted:
         there = entry.content["output"]
         if shown := wanted & entry.raw:
-            unchanged = f"{was(shown)} released unchanged in {there}"
-            found.append(f"{names_of(shown)} {_are(shown)} randomised in {output} and {unchanged}")
+            found.append(
+                f"{names_of(shown)} would be randomised in {output}, but {there} already shows {_it(shown)} unchanged"
+            )
         if given := set(entry.columns) & set(unprotected):
-            here = f"{names_of(given)} {_are(given)} released unchanged in {output}"
-            found.append(f"{here} and {was(given)} randomised in {there}")
-    return [f"{one}: together epsilon is infinite" for one in found]
+            here = f"{names_of(given)} would be released unchanged in {output}"
+            found.append(f"{here}, but {was(given)} randomised in {there}")
+    return [f"{one}; the total epsilon would be infinite" for one in found]
 
 
 def why_infinite(entries: Sequence[Entry]) -> tuple[str, ...]:
@@ -48,31 +49,35 @@ def why_infinite(entries: Sequence[Entry]) -> tuple[str, ...]:
 
 
 def randomised_before(data: Path, wanted: set[str]) -> tuple[set[str], list[str]]:
-    """The columns of `wanted` that the manifest beside `data` names as randomised, and a sentence where there are some.
-    Raises InputError."""
+    """The columns of `wanted` that the manifest next to `data` names as randomised, and a sentence where there are
+    some. Raises InputError."""
     content = read_manifest(data) or {"columns": ()}
     again = wanted & {name for one in content["columns"] for name in one["released_as"]}
-    told = f"{names_of(again)} {_are(again)} randomised already, as {manifest_path(data).name} says"
+    told = f"{names_of(again)} {_are(again)} randomised already, according to {manifest_path(data).name}"
     return again, [told] if again else []
 
 
 def of_others(population: str) -> str:
-    """What counts where the people are others than those of an earlier draw from this `population`."""
+    """The end of a message: how an earlier release of this `population` counts."""
     if not population:
-        return "it names no population, so it counts for all people"
-    return f"--population NAME where these are other people than {population!r}"
+        return " (the earlier release has no --population, so it counts for everyone)"
+    return f", or add --population NAME if these are other respondents than {population!r}"
 
 
 def crossed_people(
     counted: Sequence[Entry], wanted: set[str], unprotected: Sequence[str], population: str
 ) -> list[str]:
-    """The populations ("": all people) to which releases together reveal a column: a new one of `population` with
+    """The populations ("": all respondents) to which releases together reveal a column: a new one of `population` with
     earlier ones, or the earlier ones alone."""
     shows = [(entry, entry.raw) for entry in counted if entry.raw]
     found = {one.respondents(population) for one, raw in shows if raw & wanted}
     found |= {one.respondents(population) for one in counted if not {*one.columns}.isdisjoint(unprotected)}
     found |= {one.respondents(two.population) for one, raw in shows for two in counted if raw & {*two.columns}}
     return sorted(name for name in found if name is not None)
+
+
+def _it(names: Collection[str]) -> str:
+    return "it" if len(names) == 1 else "them"
 
 
 def _are(columns: Collection[str]) -> str:

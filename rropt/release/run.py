@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from rropt.errors import Conflict, InputError, NotWritten, Refused, counted
+from rropt.errors import Conflict, InputError, NotWritten, Refused, ReleasedBefore, counted
 from rropt.exact import float_up, shown
 from rropt.io.content import ByContent
 from rropt.io.files import (
@@ -230,21 +230,22 @@ class FileRelease:
                 continue
             names, when, where = names_of(again), entry.content["time"], entry.content["output"]
             if entry.finished:
-                total = epsilon_above(together([self.privacy.privacy_ratio, entry.privacy_ratio]))
-                raise Refused(
-                    f"{names} of this data {was(again)} released on {when} ({where}); a second draw leaks more "
-                    f"(together epsilon {total:.6g})",
+                both = together([self.privacy.privacy_ratio, entry.privacy_ratio])
+                alone, total = epsilon_above(entry.privacy_ratio), epsilon_above(both)
+                raise ReleasedBefore(
+                    f"{names} {was(again)} randomised on {when} ({where}). Randomising again would raise the total epsilon "
+                    f"from {alone:.6g} to {total:.6g}",
                     str(self.data),
-                    f"use that release, or --force to draw again; {of_others(entry.population)}",
+                    f"use that file, or --force to randomise again{of_others(entry.population)}",
                 )
             if is_written(entry.partial):
                 raise NotWritten("another process is releasing this data now", str(self.data), "wait until it is done")
             elsewhere = "" if entry.partial.exists() else ", or still runs on another machine"
             raise Refused(
-                f"a release of {names} to {where} was interrupted on {when} while it was drawn{elsewhere}; "
-                "anyone who saw its partial file learns more from a second draw",
+                f"a release of {names} to {where} was interrupted on {when} while it was "
+                f"written{elsewhere}; anyone who saw its partial file learns more if the data are randomised again",
                 str(self.data),
-                "use --force to remove that file and draw again",
+                "use --force to remove that file and randomise again",
             )
         if crossed:
             raise Refused(crossed[0], str(self.data), "drop the column there, or use --force to release all the same")
@@ -256,16 +257,17 @@ class FileRelease:
         others = len(accountant.earlier) - len(accountant.counted(self.population))
         if others:
             releases = "1 release" if others == 1 else f"{others} releases"
-            self.notes.append(f"not counted: {releases} of other populations; no person may be in two of them")
+            self.notes.append(f"not counted: {releases} of other populations; no respondent may appear in two of them")
         if not accountant.earlier:
             self.notes += [
-                f"{one.name} records draws from data that is not here any more: if {self.data.name} is that data, "
+                f"{one.name} records releases of data that are no longer here: if {self.data.name} is that data, "
                 f"edited, give --accountant {one}"
                 for one in accountant.left
             ]
         if not accountant.beside:
             self.notes.append(
-                f"the folder of {self.data.name} cannot be written, so its accountant is {accountant.path}: keep it with the "
+                f"the folder of {self.data.name} cannot be written, so its accountant is "
+                f"{accountant.path}: keep it with the "
                 "data, do not publish it"
             )
 
@@ -308,7 +310,8 @@ class FileRelease:
                 continue
             accountant.finish(entry)
             note = (
-                f"the release of {entry.content['time']} was complete but not yet renamed: finished without a new draw"
+                f"the release of {entry.content['time']} was complete but not yet renamed: it was "
+                "finished without randomising again"
             )
             return self._release(content, accountant, note, drawn=False)
         return None
@@ -322,7 +325,7 @@ class FileRelease:
             if content is None or content["release"] != entry.content["release"]:
                 continue
             if file_sha256(self.output) == content["output"]["sha256"]:
-                note = f"it was released on {entry.content['time']} and is unchanged: nothing was drawn"
+                note = f"it was released on {entry.content['time']} and is unchanged: nothing was randomised again"
                 return self._release(content, accountant, note, drawn=False)
         return None
 
@@ -411,7 +414,9 @@ class FileRelease:
             raise NotWritten(
                 f"cannot write ({error.strerror or error})",
                 str(self.output),
-                "free disk space and use --force: the begun draw counts" if counts else "free disk space first",
+                "free disk space and use --force: the interrupted release counts"
+                if counts
+                else "free disk space first",
             ) from None
         finally:
             if stream is not None:
@@ -445,9 +450,9 @@ class FileRelease:
 
     def _taken(self, path: Path) -> InputError:
         return NotWritten(
-            "another program wrote this file while the release was drawn",
+            "another program wrote this file during the release",
             str(path),
-            "choose another name, and use --force: the begun draw counts",
+            "choose another name, and use --force: the interrupted release counts",
         )
 
     def _stream(self, stream: PrivateStream, expected: int, before: tuple[int, ...]) -> str:
@@ -487,5 +492,5 @@ def _is_named(temporary: Path, target: Path) -> bool:
 
 
 def default_output(data: Path) -> Path:
-    """The default place of a release: DATA.protected.SUFFIX, beside the data."""
+    """The default place of a release: DATA.protected.SUFFIX, next to the data."""
     return data.with_name(f"{data.stem}.protected{data.suffix}")

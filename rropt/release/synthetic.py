@@ -1,4 +1,4 @@
-"""Synthetic people with the frequencies of a prior: for demonstrations and tests, never from real records."""
+"""Synthetic respondents with the frequencies of a prior: for demonstrations and tests, never from real records."""
 
 from collections.abc import Iterator
 

@@ -62,8 +62,8 @@ APART = (
     "verifies the mechanism, in enclosures"
 )
 RENAMED = (
-    "not machine-checked: the bound is proved with one output for each action, and outputs of this mechanism are best "
-    "used for others"
+    "not machine-checked: the bound is proved with one output per action, and outputs of this mechanism "
+    "are best used for other actions"
 )
 FAR = (
     f"the gap is as small as was asked for, or as rounding allows, but above {float(WORST):.0%} of the bound: not "
@@ -96,9 +96,9 @@ def assemble(
     closed: Sequence[Mechanism] = (),
 ) -> Assembled:
     """Round, prove, certify and check a method's answer. `outputs` are labels that the caller wants where the
-    program leaves them free; `options` say which gap is wanted. Where the time was too short to compile the
-    constraints, `program` lacks them, and `fits` decides whether a mechanism satisfies them. `closed` has the best
-    mechanism in closed form, where it was sought."""
+    program leaves them free; `options` state the requested gap. Where the time was too short to compile the
+    constraints, `program` does not have them, and `fits` decides whether a mechanism satisfies them. `closed` has the
+    best mechanism in closed form, where it was sought."""
     warnings = list(answer.claim.notes)
     if not all(dual is None or dual.is_finite() for dual in (answer.dual, answer.farkas)):
         answer = replace(answer, dual=None, draft=None if answer.farkas else answer.draft)
@@ -202,7 +202,9 @@ def _prove_of(
         warnings.append(FAR)
     if certified and not _is_within(attained, limit, program, options):
         unit = f" {objective.units}" if objective.units else ""
-        warnings.append(f"the gap is above the wanted one; certified, as rounding may cost {float(rounding):.1e}{unit}")
+        warnings.append(
+            f"the gap is above the requested one; certified, because rounding may cost {float(rounding):.1e}{unit}"
+        )
     if mechanism is not None:
         warnings += effort.clock.within(LAST, lambda: _uninformative(mechanism, objective, program)) or ()
         mechanism = _honest(mechanism, warnings)

@@ -54,7 +54,7 @@ ROWS = 4
 def best_candidate(
     program: Program, objective: Objective, least: float | None, fits: Callable[[Mechanism], bool] | None = None
 ) -> Mechanism | None:
-    """The best simple mechanism that satisfies `program` exactly (or that `fits`, where a program lacks constraints),
+    """The best simple mechanism that satisfies `program` exactly (or that `fits`, where a program has no constraints),
     and is better than `least`, a value of its utility (None: anything is); None where there is none."""
     sign, order = program.sign, count()
     enough = -np.inf if least is None else sign * least + GAIN * abs(least)

@@ -1,11 +1,11 @@
-"""How a problem is to be solved."""
+"""Options of a solve."""
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from rropt.errors import InputError, Missing, OutOfRange, UnknownName, WrongType, positive_integer, shown
+from rropt.errors import Missing, OutOfRange, UnknownName, WrongType, positive_integer, shown
 from rropt.exact import coefficient
 from rropt.io.arguments import checked
 
@@ -15,7 +15,7 @@ from rropt.io.arguments import checked
 class SolveOptions:
     """How to solve: the `[solve]` table of a problem file.
 
-    `method` is "auto" or a method's name, `gap` the wanted distance of value and bound as a share of |bound|,
+    `method` is "auto" or a method's name, `gap` the requested distance of value and bound as a share of |bound|,
     `absolute_gap` one in the objective's unit (0: none): to reach either is enough, if no more than 1 % of |bound| is
     left. `time_limit` is seconds or None, `solver` a solver that is installed and that the method takes,
     `solver_options` what it is given besides, under its own names, `threads` how many it may use (None: one for HiGHS,
@@ -43,14 +43,14 @@ class SolveOptions:
             if self.time_limit <= 0:
                 raise OutOfRange(f"it is {float(self.time_limit)}, not above 0", "time_limit", "give seconds")
         if self.solver is not None and not (isinstance(self.solver, str) and self.solver.isprintable()):
-            raise InputError(
+            raise WrongType(
                 f"{shown(self.solver)} is not the name of a solver", "solver", 'give text, such as "clarabel"'
             )
         if self.solver is not None:
             # cvxpy's own names are in capitals: cvxpy.CLARABEL is "CLARABEL".
             object.__setattr__(self, "solver", self.solver.lower())
         if not isinstance(self.method, str):
-            raise InputError(f"{shown(self.method)} is not the name of a method", "method", "use auto")
+            raise WrongType(f"{shown(self.method)} is not the name of a method", "method", "use auto")
         if self.method != "auto":
             self._check_method()
         counts = {"workers": self.workers} | ({} if self.threads is None else {"threads": self.threads})

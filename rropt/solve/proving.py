@@ -57,13 +57,15 @@ def _prove_last(program: Program, dual: Dual | None, effort: SolveLimits, attain
     if isinstance(program.utility, ColumnSum) and program.sense == "minimize":
         return Refusal("no proof kind covers the minimum of a convex objective")
     if program.extra(Limits) is not None:
-        return Refusal("no proof kind covers limits on informations")
+        return Refusal("no proof kind covers limits on mutual information")
     if program.extra(DivergenceLimits) is not None:
         return Refusal("no proof kind covers limits on divergences or on the capacity")
     if isinstance(program.cone, ConfidenceCone) and not (
         isinstance(program.utility, Information) and program.utility.plain
     ):
-        return Refusal("the certificate format states an exact cone of robust LDP beside mutual information alone")
+        return Refusal(
+            "the certificate format states an exact cone of robust LDP only together with mutual information"
+        )
     wanted = ProofGoal(effort, attained)
     for prover in PROVERS if program.extra(PosteriorRisk) is None else UNDER_RISK:
         proof = prover(program, dual, wanted)

@@ -1,4 +1,4 @@
-"""Methods: ways to solve a program, one file each behind one interface."""
+"""Methods: ways to solve a program, one file per method, one interface."""
 
 from collections.abc import Sequence
 from dataclasses import replace

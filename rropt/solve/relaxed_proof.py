@@ -26,7 +26,7 @@ WORDS = {
     "approximate": "approximate LDP",
     "identification_risk": "the bound on the identification risk",
     "structure": "the one number off the diagonal of a row",
-    "limits": "the limits on informations and gains",
+    "limits": "the limits on mutual information and gains",
     "divergences": "the limits on divergences and the capacity",
     "outputs": "the number of outputs",
 }

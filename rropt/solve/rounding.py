@@ -118,8 +118,8 @@ def round_to_mechanism(
         )
         if not program.excess(even):
             return even
-        return Refusal("the entropy floor leaves no slack to round in", "lower it a little")
-    return Refusal("no exact mechanism was found near the float one") if mechanism is None else mechanism
+        return Refusal("the entropy floor leaves no slack for rounding", "lower it a little")
+    return Refusal("no exact mechanism was found near the floating-point one") if mechanism is None else mechanism
 
 
 def _anchor(program: Program, q: FloatArray, inside: FloatArray | None) -> Anchor | Refusal:
@@ -188,7 +188,7 @@ def _unused(program: Program, q: FloatArray) -> list[int]:
 
 
 def round_off_diagonals(program: Program, off_diagonal: FloatArray) -> OffDiagonalMechanism | Refusal:
-    """An exact mechanism with one number off the diagonal in each row, near `off_diagonal` (k,), that keeps the cone.
+    """An exact mechanism with equal off-diagonal entries in each row, near `off_diagonal` (k,), that keeps the cone.
 
     The anchor is the uniform mechanism, o_x = 1/k; the denominator grows with k, so that the numbers keep 53 bits.
     """
@@ -205,7 +205,7 @@ def round_off_diagonals(program: Program, off_diagonal: FloatArray) -> OffDiagon
             if not program.excess(mechanism):
                 return mechanism
         weight *= 2.0
-    return Refusal("no exact mechanism was found near the float one")
+    return Refusal("no exact mechanism was found near the floating-point one")
 
 
 def _round(program: Program, candidate: FloatArray, labels: tuple[str, ...]) -> Mechanism | None:

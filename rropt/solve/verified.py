@@ -61,7 +61,7 @@ def find_core() -> str | None:
 
 
 def proof_file(certificate: Json) -> bytes:
-    """The proof file of a certificate; raises OutsideCoreError where the core lacks a rule."""
+    """The proof file of a certificate; raises OutsideCoreError where the core has no such rule."""
     with kernel.long_integers():
         return "".join(f"{line}\n" for line in elaborate(certificate)).encode("ascii")
 
@@ -129,7 +129,7 @@ def _ends(number: str) -> str:
 
 
 def disagree(verdict: Verdict, name: str, line: str) -> Verdict:
-    """What is said where one program refuses what the checker accepts."""
+    """The note for a certificate that the checker accepts and another program refuses."""
     reason = f"the {name} does not accept what the checker accepts ({line}); please report it"
     return Verdict("REFUTED", reason, verdict.problem, digest=verdict.digest)
 

@@ -32,7 +32,7 @@ def round_weights(program: Program, found: MixedWeights) -> tuple[Mechanism, Wei
         if not anchor:
             break
         share = max(2.0 * share, 2.0**-50)
-    return Refusal("no exact mixture was found near the float one")
+    return Refusal("no exact mixture was found near the floating-point one")
 
 
 def _on_grid(mixture: Mixture, near: Mapping[Places, float]) -> Weights | None:

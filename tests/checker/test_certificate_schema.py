@@ -40,7 +40,7 @@ BEYOND = (
     r"do(es)? not increase strictly|the cuts decrease",
     r"problem.outputs: must be null for the utility",  # a step may drop them
     r"needs a graph that joins every input|minimize goes only with the utilities",  # the latter after steps
-    r"is not an edge|from \d+ to itself|occurs twice|none of the categories|is in two blocks|is in no block",
+    r"is not an edge|from \d+ to itself|occurs twice|not one of the categories|is in two blocks|is in no block",
     r"not the outputs of the problem|the outputs must be the inputs",
     r"does not sum to the weight|the sum must be > 0|the sum over block|lower is above upper",
     r"must be < 1|must be > 1|the rational < 1|must be >= 1|needs a count >= 1|must be below the sum",

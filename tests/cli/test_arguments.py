@@ -757,7 +757,7 @@ def test_what_cannot_be_called_is_refused_before_anything_is_done(calls: Calls) 
     found = []
     for where, (call, arguments) in calls.items():
         for name in inspect.signature(call).parameters.keys() & set(CALLBACKS):
-            with pytest.raises(rr.InputError, match=rf"\w, {name}: 3 stands where a function is needed"):
+            with pytest.raises(rr.InputError, match=rf"\w, {name}: expected a function, got 3"):
                 call(**{**arguments, name: 3})
             found.append(where)
     assert {"Problem.solve", "release_file", "release_folder", "sweep", "compare", "solve_many"} <= set(found)

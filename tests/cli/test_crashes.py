@@ -81,9 +81,11 @@ def test_wrong_arguments_are_said(call) -> None:  # type: ignore[no-untyped-def]
 
 
 def test_a_wrong_argument_is_said_of_the_function_that_was_called() -> None:
-    with pytest.raises(rr.InputError, match=r"^counts_of, file: a value of type DataFrame stands where text or a path"):
+    with pytest.raises(
+        rr.InputError, match=r"^counts_of, file: expected text or a path, got a value of type DataFrame"
+    ):
         rr.release.counts_of(pd.DataFrame({"ans": ABC}), "ans", mechanism())  # type: ignore[arg-type]
-    with pytest.raises(rr.InputError, match=r"categories: 4 stands where a list of labels is needed"):
+    with pytest.raises(rr.InputError, match=r"categories: expected a list of labels, got 4"):
         rr.estimation.minimax_strategy([rr.LDP(1)], 4)  # type: ignore[arg-type]
 
 

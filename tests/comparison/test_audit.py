@@ -317,7 +317,7 @@ BAD = {
     "nothing but a header": ("p,q\n", "it has a header and no rows"),
     "another delimiter": ("0.7|0.3\n0.5|0.5\n", "--delimiter"),
     "one row": ("0.5,0.5\n", "it has one row, and its rows are the inputs"),
-    "counts": ("10,20\n30,40\n", "is 10, above one"),
+    "counts": ("10,20\n30,40\n", "is 10, above 1"),
     "neither axis": ("0.5,0.4\n0.3,0.7\n", "sums to 0.9, not to one"),
     "a label twice": ("x,0.5,0.5\nx,0.4,0.6\n", "label 'x' appears twice"),
     "an open quote": ('"x,0.5,0.5\ny,0.4,0.6\n', "line 1 cannot be read"),
@@ -445,7 +445,7 @@ def test_the_json_says_why_a_matrix_is_inadmissible(write, capfd: pytest.Capture
     matrix = write("0.75,0.25\n0.4,0.6\n")
     for options, part in (
         (["--epsilon", "1"], "dominates it"),
-        (["--epsilon", "0.5"], "it is not as private as declared"),
+        (["--epsilon", "0.5"], "it is less private than declared"),
         ([], "of the same privacy, dominates it"),
     ):
         assert cli.main(["audit", matrix, *options]) == 0
@@ -484,7 +484,7 @@ def test_the_command(write, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -
         "epsilon between 0.875468737353 and 0.875468737354",
         "privacy ratio 12/5",
         "satisfies NO: it breaks LDP at epsilon 0.5",
-        "not as private as declared",
+        "less private than declared",
     ):
         assert words in text
 

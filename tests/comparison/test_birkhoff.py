@@ -246,7 +246,7 @@ def test_a_decomposition_that_is_none_cannot_be_made() -> None:
         ((3, 0), permutations, 3, "positive"),
         ((3,), permutations[:1].copy(), 3, "does not sum"),
         ((2, 1), np.array([[1, 1], [0, 1]]), 3, "not a permutation"),
-        ((2,), permutations, 3, "one permutation of the inputs a weight"),
+        ((2,), permutations, 3, "one permutation of the inputs per weight"),
         ((2, 1), permutations, 4, "does not sum"),
     ):
         with pytest.raises(ArithmeticError, match=told):
@@ -519,7 +519,7 @@ HALF = [[0.5, 0.5], [0.5, 0.5]]
         ([[1.5, -0.5], [-0.5, 1.5]], r"row 0 column 1 is negative \(-0.5\)"),
         ([[math.nan, 1.0], [1.0, 0.0]], "row 0 column 0: nan is not a finite number"),
         ([["x", 1], [1, 0]], "row 0 column 0: 'x' is not a number"),
-        ([[True, False], [False, True]], "a truth value"),
+        ([[True, False], [False, True]], "truth value"),
         ([[1.0]], "it has one row"),
         ([[0.5, 0.5], [1.0]], "different lengths"),
         ([[0.5, 0.5], 3], "row 1 is not a list of numbers"),

@@ -114,7 +114,7 @@ def test_categories_have_the_order_that_is_given() -> None:
     ("x", "y", "order", "told"),
     [
         ([], [], None, "0 original and 0 anonymised values"),
-        ([1, 2], [1], None, "2 original and 1 anonymised value; give one of each a record"),
+        ([1, 2], [1], None, "2 original and 1 anonymised value; give one of each per record"),
         ([1.0, math.nan], [1.0, 2.0], None, "original record 1: nan has no rank"),
         ([1.0, 2.0], [math.nan, 2.0], None, "anonymised record 0: nan has no rank"),
         ([1, "a"], [1, 2], None, "the values have no order"),

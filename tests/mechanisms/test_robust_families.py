@@ -354,7 +354,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "no pairs": (
         lambda: SecretRandomizedResponse(4, epsilon=1),  # type: ignore[arg-type]
-        "SecretRandomizedResponse: 4 stands where Pairs are needed; give rropt.Pairs",
+        "SecretRandomizedResponse: expected Pairs, got 4; give rropt.Pairs",
     ),
     "too many sensitive values": (
         lambda: UnaryConditionalReporting(ChiSquareSet([[3, 4]] * 15), epsilon=1),

@@ -335,7 +335,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "no table": (
         lambda: ChiSquareSet([1, 2, 3, 4]),
-        "counts: it is not a matrix: it is not a list of rows; give one list of numbers a row",
+        "counts: it is not a matrix: it is not a list of rows; give one list of numbers per row",
     ),
     "negative": (lambda: ChiSquareSet([[1, 2], [3, -4]]), "count of '1, 1': -4 is negative; give numbers >= 0"),
     "alpha 0": (lambda: ChiSquareSet(SMALL, alpha=0), "alpha: it is 0, not between 0 and 1; try 0.05"),
@@ -365,28 +365,28 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "every of no pairs": (
         lambda: EveryDistribution(4),  # type: ignore[arg-type]
-        "EveryDistribution: 4 stands where Pairs are needed; give rropt.Pairs",
+        "EveryDistribution: expected Pairs, got 4; give rropt.Pairs",
     ),
     "polytope without rows": (lambda: Polytope([], []), "Polytope D: it has no rows; give at least one inequality"),
     "polytope sides": (
         lambda: Polytope([[1, 2]], [1, 2]),
-        "Polytope d: 2 numbers for 1 row of D; give one number a row",
+        "Polytope d: 2 numbers for 1 row of D; give one number per row",
     ),
     "polytope equations": (
         lambda: Polytope([[1, 2]], [1], E=[[1, 1]]),
-        "Polytope e: 0 numbers for 1 row of E; give one number a row",
+        "Polytope e: 0 numbers for 1 row of E; give one number per row",
     ),
     "polytope widths": (
         lambda: Polytope([[1, 2]], [1], E=[[1]], e=[1]),
-        "Polytope: its rows have different lengths, or none; give one number an input",
+        "Polytope: its rows have different lengths or are empty; give one number per input",
     ),
     "polytope word": (
         lambda: Polytope("D", [1]),
-        "Polytope D: it is not a matrix: it is not a list of rows; give one list of numbers a row",
+        "Polytope D: it is not a matrix: it is not a list of rows; give one list of numbers per row",
     ),
     "polytope flat": (
         lambda: Polytope([1], [1]),
-        "Polytope D: it is not a matrix: it is not a list of rows; give one list of numbers a row",
+        "Polytope D: it is not a matrix: it is not a list of rows; give one list of numbers per row",
     ),
     "polytope number": (
         lambda: Polytope([[1, "x"]], [1]),

@@ -194,9 +194,9 @@ def test_a_thousand_random_tables_keep_the_bound() -> None:
 
 
 def test_what_is_attained_is_said_exactly() -> None:
-    with pytest.raises(InputError, match="smallest bound that blocks of this table were found to keep is") as caught:
+    with pytest.raises(InputError, match="smallest bound reached with blocks of this table is") as caught:
         choose_blocks((1, 3), F(1, 10))
-    said = F(str(caught.value).split("keep is ")[1].split(" =")[0])
+    said = F(str(caught.value).split("this table is ")[1].split(" =")[0])
     assert F(1, 4) <= said < F(1, 4) + F(1, 400)
     assert smallest_bound((1, 3), 0) == F(1, 4)
     blocks = FrequencyBlocks((1, 3), ((0, 1),), (F(99, 100),))
@@ -326,7 +326,7 @@ def test_the_violation_says_by_how_much() -> None:
         (lambda: rr.IdentificationRisk([2, "1/2"], 0.1), "not a whole number"),
         (lambda: rr.IdentificationRisk([2, -1], 0.1), "is negative"),
         (lambda: rr.IdentificationRisk([0, 0], 0.1), "all counts are zero"),
-        (lambda: rr.IdentificationRisk("23", 0.1), "where a list of numbers is needed"),
+        (lambda: rr.IdentificationRisk("23", 0.1), "expected a list of numbers"),
         (lambda: rr.IdentificationRisk([2, 30], 0.1, blocks="all"), "blocks is 'all'"),
         (lambda: rr.IdentificationRisk([2, 30], 0.1, blocks=[["0", "1"], ["1"]]), "appears twice"),
         (lambda: rr.IdentificationRisk(rr.Prior.from_probabilities([0.5, 0.5]), 0.1), "declared by probabilities"),

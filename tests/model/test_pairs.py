@@ -103,11 +103,11 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "half nested": (
         lambda: Prior.from_counts([[1, 2, 3], 4], pairs=PAIRS),
-        "counts: row 1 is not a list of numbers; give one list of numbers a row",
+        "counts: row 1 is not a list of numbers; give one list of numbers per row",
     ),
     "a word": (
         lambda: Prior.from_counts("123456", pairs=PAIRS),
-        "counts: it is not a table of numbers; give one row a sensitive value",
+        "counts: it is not a table of numbers; give one row per sensitive value",
     ),
     "negative": (
         lambda: Prior.from_counts([[1, 2, 3], [4, -5, 6]], pairs=PAIRS),
@@ -127,11 +127,11 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "labels besides": (
         lambda: Prior.from_counts([[1, 2, 3], [4, 5, 6]], labels=list("abcdef"), pairs=PAIRS),
-        "counts: labels are given beside pairs, which name the inputs; leave labels out",
+        "counts: labels and pairs are both given, and pairs already name the inputs; leave labels out",
     ),
     "no pairs": (
         lambda: Prior.from_probabilities([[1, 0]], pairs=(2, 1)),  # type: ignore[arg-type]
-        "pairs: (2, 1) stands where Pairs are needed; give rropt.Pairs(sensitive, other)",
+        "pairs: expected Pairs, got (2, 1); give rropt.Pairs(sensitive, other)",
     ),
     "other labels": (
         lambda: Prior(("a", "b"), (1, 2), pairs=PAIRS),

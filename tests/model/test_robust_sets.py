@@ -304,7 +304,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "one row": (
         lambda: rr.robust.ChiSquareSet([[1, 2, 3]]),
-        "counts: it is not a table of at least 2 x 2 counts; give one row a sensitive value, or a Prior of pairs",
+        "counts: it is not a table of at least 2 x 2 counts; give one row per sensitive value, or a Prior of pairs",
     ),
     "epsilon 0": (
         lambda: rr.RLDP(0, COUNTS, form="exact"),

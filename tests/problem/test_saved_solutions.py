@@ -64,15 +64,15 @@ WRONG = {
     "a better value": (put("value", value=["9/10", "9/10"]), "not that of its mechanism"),
     "no value": (put("value", value=None), "not that of its mechanism"),
     "another problem": (put("problem", "sense", value="minimize"), "another problem"),
-    "a claimed certificate": (put("certificate", value=None), "its certificate does not"),
-    "a better bound": (put("certificate", "bound", value="1/2"), "its certificate does not"),
-    "a better bound beside it": (put("bound", value="1/2"), "its certificate does not"),
+    "a claimed certificate": (put("certificate", value=None), "its certificate disagrees"),
+    "a better bound": (put("certificate", "bound", value="1/2"), "its certificate disagrees"),
+    "a better bound beside it": (put("bound", value="1/2"), "its certificate disagrees"),
     "a bound that is proved and not near": (
         lambda document: (document["certificate"].update(bound="1"), document.update(bound="1")),
-        "its certificate does not",
+        "its certificate disagrees",
     ),
-    "a claim of impossibility": (put("status", value="infeasible"), "its certificate does not"),
-    "no proof": (put("certificate", "proof", value={}), "its certificate does not"),
+    "a claim of impossibility": (put("status", value="infeasible"), "its certificate disagrees"),
+    "no proof": (put("certificate", "proof", value={}), "its certificate disagrees"),
     "another format": (put("format", value="solution"), "not a solution"),
     "a later version": (put("version", value=2), "not a solution"),
     "a number for text": (put("bound", value="x"), "cannot be read"),
@@ -119,7 +119,7 @@ def test_another_mechanism_is_not_the_certified_one(tmp_path: Path) -> None:
     worse = Problem(rr.Maximize(rr.Trace(PRIOR)), [rr.LDP("0.9"), rr.Floor({"d": "0.4"})]).solve().to_dict()
     path = tmp_path / "solution.json"
     path.write_text(json.dumps(document | {name: worse[name] for name in ("mechanism", "value")}), encoding="utf-8")
-    with pytest.raises(rr.InputError, match="its certificate does not"):
+    with pytest.raises(rr.InputError, match="its certificate disagrees"):
         Solution.load(path, TRACE)
 
 

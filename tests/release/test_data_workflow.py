@@ -401,7 +401,10 @@ def test_the_truth_of_the_records_with_a_value(capfd: pytest.CaptureFixture[str]
     assert drawn_truth() == pytest.approx([2 / 3, 1 / 3], abs=2e-3)
     # Who was released as sex=a cannot be known from the data.
     assert estimated("m.json", "level", "--where", "sex=a") == 2
-    assert "'sex' was randomised: the data before do not tell who was released as sex=a" in capfd.readouterr().err
+    assert (
+        "'sex' was randomised: the original data do not show which records were released as sex=a"
+        in capfd.readouterr().err
+    )
     assert estimated("m.json", "level", "--where", "region=n", truth="none.csv") == 2
     Path("south.csv").write_text("region,level\ns,a\n", encoding="utf-8")
     assert estimated("m.json", "level", "--where", "region=n", truth="south.csv") == 2

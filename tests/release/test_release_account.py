@@ -86,9 +86,7 @@ def test_no_draw_passes_the_ceiling(capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("x", "y"):
         release_file(respondents(name), column(name), accountant=ALL)
     for force in (False, True):
-        refused(
-            "person would have spent epsilon 3, above the ceiling of 2.5", respondents("z"), column("z"), force=force
-        )
+        refused("epsilon spent per person to 3, above the ceiling of 2.5", respondents("z"), column("z"), force=force)
     release_file(respondents("z"), column("z", "1/2"), accountant=ALL)
     refused("above the ceiling", respondents("w"), column("w", "1/100"))
     told = spent(capsys)

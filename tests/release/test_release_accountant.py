@@ -1,4 +1,5 @@
-"""What several releases of one population say together, and an accountant that was cut, edited, or written by a stranger."""
+"""What several releases of one population say together, and an accountant that was cut, edited, or written by a
+stranger."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ import pytest
 from accountants import change, states
 
 from rropt import __main__ as cli
-from rropt.errors import InputError
+from rropt.errors import InputError, ReleasedBefore
 from rropt.mechanisms.families.randomized_response import RandomizedResponse
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.release import ProtectedColumn, Release, release_file, release_folder
@@ -48,10 +49,11 @@ def contents() -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in sorted(Path(".").rglob("*")) if path.is_file()}
 
 
-def refused(words: str, *arguments: Any, **keys: Any) -> None:
-    """The release is refused with these words, and nothing has changed."""
+def refused(error: str | type[InputError], *arguments: Any, **keys: Any) -> None:
+    """The release is refused with these words, or with an error of this class, and nothing has changed."""
     before = contents()
-    with pytest.raises(InputError, match=words):
+    kind, words = (InputError, error) if isinstance(error, str) else (error, None)
+    with pytest.raises(kind, match=words):
         release_file(*arguments, **keys)
     assert contents() == before
 
@@ -86,7 +88,7 @@ def test_what_is_forced_is_counted_as_infinite(capfd: pytest.CaptureFixture[str]
     out, err = capfd.readouterr()
     assert "With earlier releases epsilon infinite" in " ".join(out.split())
     assert "ox.csv" in err
-    assert "2 draws (1 made before) add up to epsilon infinite" in err
+    assert "2 draws (1 made before) together have epsilon infinite" in err
     told = json.loads(Path("oy.csv.manifest.json").read_text(encoding="utf-8"))
     assert (told["earlier_draws"], told["epsilon_with_earlier"]) == (1, None)
     # The account says which column of which file, in words and as an object.
@@ -101,7 +103,7 @@ def test_what_is_forced_is_counted_as_infinite(capfd: pytest.CaptureFixture[str]
     write("u.csv", "x,y,z", [(x, f"{y},a") for x, y in ROWS])
     release_file("u.csv", Release([ProtectedColumn("x", ABC)]), "ux.csv")
     both = Release([ProtectedColumn("y", ABC), ProtectedColumn("z", ABC)], drop=["x"])
-    with pytest.raises(InputError, match=r"'y', 'z' are randomised in .* and were released unchanged in"):
+    with pytest.raises(InputError, match=r"'y', 'z' would be randomised in .* already shows them unchanged"):
         release_file("u.csv", both, "uyz.csv")
     # It stays infinite for whoever releases more of these people.
     write("t.csv", "x,y,z", [(x, f"{y},a") for x, y in ROWS])
@@ -128,7 +130,7 @@ def test_an_edited_file_is_the_same_population(edit: str) -> None:
     plan = Release([X])
     release_file("t.csv", plan, "o1.csv")
     EDITS[edit]()
-    refused(r"'x' .* second draw leaks more", "t.csv", plan, "o2.csv")
+    refused(ReleasedBefore, "t.csv", plan, "o2.csv")
     made = release_file("t.csv", plan, "o2.csv", force=True)
     assert made.manifest["earlier_draws"] == 1
     assert made.manifest["epsilon_with_earlier"] == pytest.approx(2)
@@ -152,7 +154,7 @@ def test_every_forced_draw_from_every_state_is_counted() -> None:
 def test_a_draw_without_a_population_counts_for_all_and_says_so() -> None:
     release_file("t.csv", X, "o.csv")
     for population in (None, "June"):
-        with pytest.raises(InputError, match=r"draw again; it names no population, so it counts for all people$"):
+        with pytest.raises(ReleasedBefore, match=r"no --population, so it counts for everyone\)$"):
             release_file("t.csv", X, "june.csv", population=population)
 
 
@@ -162,10 +164,8 @@ def test_populations_that_are_said_to_be_disjoint_are_not_added_up(capfd: pytest
     made = release_file("t.csv", X, "june.csv", population="June")
     assert made.manifest["earlier_draws"] == 0
     assert any("1 release of other populations" in note for note in made.notes)
-    refused(
-        "second draw.*population NAME where these are other people than 'May'", "t.csv", X, "o.csv", population="May"
-    )
-    refused("second draw", "t.csv", X, "july.csv")  # not said to be another one
+    refused("--population NAME if these are other respondents than 'May'", "t.csv", X, "o.csv", population="May")
+    refused(ReleasedBefore, "t.csv", X, "july.csv")  # not said to be another one
     ABC.save("m.json")
     assert cli.main(["apply", "m.json", "t.csv", "--column", "x", "-o", "o.csv", "--population", "May"]) == 2
     assert cli.main(["apply", "m.json", "t.csv", "--column", "x", "-o", "o.csv", "--population", "July"]) == 0
@@ -206,18 +206,18 @@ def test_data_in_a_read_only_folder_need_an_accountant_elsewhere() -> None:
     made = release_file("in/t.csv", X, "o.csv", accountant="kept.accountant")
     assert made.accountant == Path("kept.accountant").resolve()
     assert not Path("t.csv.accountant").exists()
-    refused("second draw", "in/t.csv", X, "o2.csv", accountant="kept.accountant")
+    refused(ReleasedBefore, "in/t.csv", X, "o2.csv", accountant="kept.accountant")
 
 
 def test_an_accountant_elsewhere_hides_no_draw(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
     """What the data's own accountant tells counts, and what another accountant is told the own one is told too."""
     release_file("t.csv", X, "o.csv")
     Account.create(Path("kept.accountant"))
-    refused("second draw", "t.csv", X, "o2.csv", accountant="kept.accountant")
+    refused(ReleasedBefore, "t.csv", X, "o2.csv", accountant="kept.accountant")
     write("copy/t.csv")
-    refused("second draw", "copy/t.csv", X, "o2.csv", accountant="t.csv.accountant")
+    refused(ReleasedBefore, "copy/t.csv", X, "o2.csv", accountant="t.csv.accountant")
     release_file("copy/t.csv", Release([X]), "o2.csv", accountant="t.csv.accountant", force=True)
-    refused("second draw", "copy/t.csv", X, "o3.csv")
+    refused(ReleasedBefore, "copy/t.csv", X, "o3.csv")
     made = release_file("copy/t.csv", X, "o3.csv", accountant="t.csv.accountant", force=True)
     assert made.manifest["earlier_draws"] == 2, "a draw that both accountants tell of is one"
 
@@ -227,7 +227,7 @@ def test_the_own_accountant_counts_where_it_can_only_be_read(tmp_path: Path) -> 
     release_file("t.csv", X, "o.csv")
     Path("in/t.csv.accountant").write_bytes(ACCOUNTANT.read_bytes())
     Account.create(Path("kept.accountant"))
-    refused("second draw", "in/t.csv", X, "o2.csv", accountant="kept.accountant")
+    refused(ReleasedBefore, "in/t.csv", X, "o2.csv", accountant="kept.accountant")
 
 
 def test_a_folder_of_data_takes_a_folder_of_accountants() -> None:
@@ -258,7 +258,7 @@ def test_an_accountant_that_was_cut_anywhere_draws_nothing_again() -> None:
     ACCOUNTANT.write_bytes(whole)
     release_file("t.csv", plan, "o2.csv", force=True)
     assert states(ACCOUNTANT) == ["released"] * 3
-    refused("second draw", "t.csv", plan, "o3.csv")
+    refused(ReleasedBefore, "t.csv", plan, "o3.csv")
 
 
 def test_a_line_that_was_edited_or_taken_out_breaks_the_chain() -> None:
@@ -410,7 +410,7 @@ def test_nobody_else_reads_a_release_that_is_not_complete() -> None:
 def test_an_accountant_that_others_could_read_is_closed_to_them() -> None:
     release_file("t.csv", X, "o.csv")
     ACCOUNTANT.chmod(0o644)
-    refused("second draw", "t.csv", X, "o2.csv")
+    refused(ReleasedBefore, "t.csv", X, "o2.csv")
     assert mode(ACCOUNTANT) == 0o600
 
 
@@ -456,7 +456,7 @@ def test_a_manifest_of_290_columns_is_written() -> None:
     assert len(numerator) > 4300
     assert len(denominator) > 4000
     assert made.manifest["epsilon"] == pytest.approx(wide * 2.302585, rel=1e-6)
-    refused("second draw", "w.csv", ProtectedColumn("c7", prime), "o2.csv")
+    refused(ReleasedBefore, "w.csv", ProtectedColumn("c7", prime), "o2.csv")
 
 
 def test_a_manifest_that_cannot_be_told_draws_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -111,7 +111,7 @@ def test_death_at_every_step(tmp_path: Path, perform: Perform) -> None:
             assert (result["status"], entries(folder)[0]["state"]) == (0, "released")
         elif step in ("manifest", "named"):
             assert result["status"] == 0
-            assert "finished without a new draw" in result["out"]
+            assert "finished without randomising again" in result["out"]
             assert "found o.parquet" in result["out"]
             drawn = [data for name, data in before[step].items() if name.startswith((".o.parquet", "o.parquet"))]
             assert output.read_bytes() in drawn
@@ -120,7 +120,7 @@ def test_death_at_every_step(tmp_path: Path, perform: Perform) -> None:
         else:
             assert result["status"] == 2
             assert contents(folder) == before[step]
-            said = "second draw leaks more" if step == "finished" else "was interrupted on"
+            said = "would raise the total epsilon" if step == "finished" else "was interrupted on"
             assert said in result["err"]
             assert result["err"].count("\n") == 1
     forced = perform([{"folder": folders[step], "arguments": [*APPLY, "--force"]} for step in steps])
@@ -208,7 +208,7 @@ def kills(times: int, tmp_path: Path, seed: int, perform: Perform, rows: int = 2
             seen.add("released" if lines[-1]["state"] == "released" else "interrupted")
         else:
             assert result["status"] == 0
-            assert "finished without a new draw" in result["out"]
+            assert "finished without randomising again" in result["out"]
             assert (folder / "o.parquet").read_bytes() in files.values()
             seen.add("finished")
     assert {one["status"] for one in died} <= {-9, -15, 0, 2, 130}, [one for one in died if one["status"] == 99]

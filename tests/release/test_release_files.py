@@ -20,7 +20,7 @@ from hypothesis import given, settings, strategies as st
 
 import rropt as rr
 from rropt import __main__ as cli
-from rropt.errors import InputError
+from rropt.errors import InputError, ReleasedBefore
 from rropt.mechanisms.families.randomized_response import RandomizedResponse
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.off_diagonal import OffDiagonalMechanism
@@ -316,7 +316,7 @@ def bad_files() -> dict[str, tuple[Callable[[], Any], str]]:
         "no format": (lambda: Path("t.foo").write_text("x\na\n") and "t.foo", "not that of a known format"),
         "an empty text file": (
             lambda: Path("t.csv").write_text("") or "t.csv",
-            "it is empty; give a header and one line for each person",
+            "it is empty; give a header and one line per record",
         ),
         "an empty Parquet file": (lambda: Path("t.parquet").write_text("") or "t.parquet", "cannot be read"),
         "an empty Arrow file": (lambda: Path("t.arrow").write_text("") or "t.arrow", "cannot be read"),
@@ -456,7 +456,7 @@ def test_a_text_file_that_is_cut_short() -> None:
         assert contents() == before
     Path("t.csv").write_text("x,y\na,1\nb,2", encoding="utf-8")
     (note,) = release_file("t.csv", ProtectedColumn("x", ABC)).notes
-    assert "lacks a line end: was the file cut short?" in note
+    assert "has no line end: was the file cut short?" in note
 
 
 ENTRY = pytest.param("by its time alone", marks=pytest.mark.skipif(sys.platform == "win32", reason="no such time"))
@@ -496,8 +496,8 @@ def test_an_interrupt_leaves_nothing_and_counts_for_nothing() -> None:
 @pytest.mark.parametrize(
     ("output", "message"),
     [
-        ("t.csv", "t.csv: it is the data itself"),
-        ("./t.csv", "t.csv: it is the data itself"),
+        ("t.csv", "t.csv: it is the data file itself"),
+        ("./t.csv", "t.csv: it is the data file itself"),
         ("o.parquet", "o.parquet: the data are csv, and its suffix is of another format"),
         ("o", "o: the data are csv, and its suffix is of another format"),
         ("folder.csv", r"folder.csv: cannot write \(a folder has this name\)"),
@@ -528,12 +528,12 @@ def test_a_second_draw_is_refused_under_any_name_unless_forced() -> None:
     Path("elsewhere").mkdir()
     other = RandomizedResponse(LABELS, epsilon=3)
     for output, again in ((None, column), ("o.parquet", column), ("elsewhere/o.parquet", ProtectedColumn("x", other))):
-        with pytest.raises(InputError, match=r"'x' of this data was released on .* second draw leaks more .*--force"):
+        with pytest.raises(ReleasedBefore, match=r"'x' was randomised on .*total epsilon from 1 to .*--force"):
             release_file(data, again, output)
         assert contents() == before
     # A link or a copy of the file with its accountant is the same data.
     Path("link.parquet").symlink_to(data)
-    with pytest.raises(InputError, match="second draw"):
+    with pytest.raises(ReleasedBefore):
         release_file("link.parquet", column, "o.parquet")
     released = release_file(data, column, force=True)
     assert (
@@ -552,7 +552,7 @@ def test_other_columns_may_be_released_and_are_added_up() -> None:
     total = released.manifest["epsilon_with_earlier"]
     assert released.manifest["earlier_draws"] == 1
     assert total == pytest.approx(2 * released.manifest["epsilon"], abs=1e-12)
-    with pytest.raises(InputError, match="second draw"):
+    with pytest.raises(ReleasedBefore):
         release_file("t.csv", Release([ProtectedColumn("x", ABC), ProtectedColumn("y", ABC)]), "o.csv")
 
 
@@ -622,7 +622,7 @@ def test_an_off_diagonal_certificate_is_read_and_held_against_its_mechanism() ->
     solution.certificate.save("certificate.json")
     assert load_mechanism(".").numerators == solution.mechanism.numerators
     ABC.save("mechanism.json")
-    with pytest.raises(InputError, match=r"not the mechanism of the certificate\.json beside it"):
+    with pytest.raises(InputError, match=r"not the mechanism of the certificate\.json next to it"):
         load_mechanism("mechanism.json")
 
 
@@ -657,7 +657,7 @@ def test_a_tampered_mechanism_is_refused(name: str, solved: Path, capfd: pytest.
     before = contents()
     assert cli.main(["apply", "mechanism.json", str(data), "--column", "x"]) == 2
     err = capfd.readouterr().err
-    assert "it is not the mechanism of the certificate.json beside it" in err
+    assert "it is not the mechanism of the certificate.json next to it" in err
     assert err.count("\n") == 1
     assert contents() == before
     Path("certificate.json").unlink()
@@ -804,7 +804,7 @@ def test_a_release_file_from_any_folder(capfd: pytest.CaptureFixture[str]) -> No
     assert Path("p/out/o.csv").read_text(encoding="utf-8") == "x;st;g\nb;f, u;n\nb;m, u;\n"
     assert cli.main(["estimate", "p/RELEASE.toml", "p/out/o.csv", "--column", "x"]) == 0
     assert cli.main(["apply", "p/RELEASE.toml"]) == 2
-    assert "second draw leaks more" in capfd.readouterr().err
+    assert "--force" in capfd.readouterr().err
     assert cli.main(["apply", "p/RELEASE.toml", "--column", "x"]) == 2
     assert "--column is given together with a release file" in capfd.readouterr().err
 

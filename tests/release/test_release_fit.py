@@ -99,7 +99,7 @@ def test_a_column_that_was_randomised_is_not_randomised_again(capsys: pytest.Cap
     out, err = capsys.readouterr()
     assert out == ""
     assert err.count("\n") == 1
-    assert "o.csv: 'income' is randomised already, as o.csv.manifest.json says" in err
+    assert "o.csv: 'income' is randomised already, according to o.csv.manifest.json" in err
     assert "--force" in err
     assert not Path("p.csv").exists()
     # Who goes on is told, and so is every reader of the second release.
@@ -107,7 +107,8 @@ def test_a_column_that_was_randomised_is_not_randomised_again(capsys: pytest.Cap
     assert "warning: 'income' is randomised already" in capsys.readouterr().err
     assert cli.main(["estimate", "m.json", "p.csv", "--column", "income"]) == 0
     assert (
-        "'income' was randomised before: these are frequencies of o.csv, not of the people" in capsys.readouterr().err
+        "'income' was randomised before: these are frequencies of o.csv, not of the original records"
+        in capsys.readouterr().err
     )
     assert cli.main(["estimate", "m.json", "o.csv", "--column", "income"]) == 0
     assert "randomised before" not in capsys.readouterr().err

@@ -235,7 +235,7 @@ def test_without_a_manifest_it_works_and_says_so(capfd: pytest.CaptureFixture[st
     assert cli.main(command) == 0
     again, err = capfd.readouterr()
     assert json.loads(again)["estimate"] == json.loads(out)["estimate"]
-    assert "it has no manifest: rropt assumes that this mechanism drew the column; if another one did" in err
+    assert "it has no manifest: rropt assumes that this mechanism randomised the column" in err
 
 
 def test_a_folder_that_was_released_is_read_as_one_file(capfd: pytest.CaptureFixture[str]) -> None:

@@ -129,7 +129,7 @@ def test_an_optimum_of_zero_is_told_alike_everywhere(units: str, tmp_path: Path,
     before_checker = page[: page.index("The checker's output")]
     said, cost = " ".join(capfd.readouterr().out.split()), {"nats": "9.1e-13", "bits": "1.3e-12"}[units]
     for told in (said, page):
-        assert f"the gap is above the wanted one; certified, as rounding may cost {cost} {units}" in told
+        assert f"the gap is above the requested one; certified, because rounding may cost {cost} {units}" in told
     assert "no share of the bound" in said
     assert "none: the optimum may be 0" in page
     assert "attains 0 " + units in page

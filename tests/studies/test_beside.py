@@ -113,7 +113,9 @@ def test_a_mechanism_beside_a_proof_that_there_is_none(tmp_path: Path, capsys: p
     assert cli.main(["check", str(tmp_path)]) == 0
     WEAK.save(tmp_path / "mechanism.json")
     assert cli.main(["check", str(tmp_path)]) == 1
-    assert "mechanism.json: the certificate.json beside it proves that there is no mechanism" in capsys.readouterr().out
+    assert (
+        "mechanism.json: the certificate.json next to it proves that there is no mechanism" in capsys.readouterr().out
+    )
     assert read_report(tmp_path).word == "contradicted"
 
 

@@ -206,7 +206,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
         {"matrix": rr.Mechanism.from_rationals(response(F(3, 4)), inputs=["x", "y"], outputs=AB)},
         "inputs are x, y",
     ),
-    "counts": ({"matrix": [[75, 25], [25, 75]]}, "above one"),
+    "counts": ({"matrix": [[75, 25], [25, 75]]}, "above 1"),
     "no file": ({"matrix": "nowhere.csv"}, "cannot read"),
 }
 

@@ -313,7 +313,7 @@ def test_a_folder_is_released_file_by_file_and_once(way: str, data: Path, thread
     pq.write_table(pa.table({"x": ["u"]}), data / "e.parquet")
     third = rr.release.release_folder(data, RELEASE, out, **places[way])
     assert third.counts == {"refused": 1, "standing": 3, "released": 1}
-    assert "a second draw leaks more" in third.refused[0].note
+    assert "--force" in third.refused[0].note
     assert drawn(data) == dict.fromkeys([*NAMES, "e.parquet"], 1)
 
 

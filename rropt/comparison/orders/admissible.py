@@ -1,9 +1,9 @@
 """Admissible mechanisms at a privacy level, and how to improve others at the same level.
 
-Chai and Nayak, Theorems 5.4 and 5.5: at a privacy ratio of at most gamma, nothing is more informative than a mechanism exactly
-when every column (proportional ones merged) has two values in the ratio gamma. Their strictness argument in Lemma 5.3
-("P = DA only with D = C") needs linearly independent outputs; the conclusion stands without: equivalent mechanisms have
-the same merged columns (Theorem 5.1), and the lemma changes them.
+Chai and Nayak, Theorems 5.4 and 5.5: at a privacy ratio of at most gamma, nothing is more informative than a mechanism
+exactly when every column (proportional ones merged) has two values in the ratio gamma. Their strictness argument in
+Lemma 5.3 ("P = DA only with D = C") needs linearly independent outputs; the conclusion stands without: equivalent
+mechanisms have the same merged columns (Theorem 5.1), and the lemma changes them.
 """
 
 import math
@@ -27,7 +27,7 @@ from rropt.model.privacy import Level, level_numbers
 @dataclass(frozen=True)
 class Shortfall(Readable):
     """Why an output is not admissible: its `privacy_ratio` (largest over smallest entry; 1 for an uninformative output)
-    and how many different `values` its column has; both wanted: gamma and 2 (1 under perfect secrecy). `missing` is
+    and how many different `values` its column has; the targets are gamma and 2 (1 under perfect secrecy). `missing` is
     the largest share by which an entry differs from these two values; rounding alone makes it tiny, not 0."""
 
     output: str
@@ -38,8 +38,8 @@ class Shortfall(Readable):
 
 @dataclass(frozen=True)
 class Admissibility(Readable):
-    """Whether no mechanism of privacy ratio at most `gamma` is more informative; true when there are no `shortfalls` and the
-    mechanism's own `privacy_ratio` is not above gamma (`private`)."""
+    """Whether no mechanism of privacy ratio at most `gamma` is more informative; true when there are no `shortfalls`
+    and the mechanism's own `privacy_ratio` is not above gamma (`private`)."""
 
     gamma: Fraction
     privacy_ratio: Fraction | float
@@ -82,9 +82,9 @@ def admissible(mechanism: AnyMechanism, *, epsilon: Number | None = None, gamma:
     The level is `epsilon` (nats) or the ratio `gamma`, 0 and 1 for perfect secrecy; without either, the mechanism's
     own privacy ratio. For `epsilon` it is judged at the largest rational known to be at most exp(epsilon), to which all
     mechanisms of this package are held; one that was rounded to a grid is nearly admissible at best, and `shortfalls`
-    says by how much it is not.
-    Raises InputError for what is not a mechanism, a level that is none, and an own privacy ratio of one or infinity.
-    Source: Chai and Nayak, Theorems 5.4, 5.5.
+    states by how much it is not.
+    Raises InputError for an argument that is not a mechanism, an invalid level, and an own privacy ratio of one or
+    infinity. Source: Chai and Nayak, Theorems 5.4, 5.5.
     """
     given = explicit(mechanism, "mechanism")
     return _judge(given, _ratio(given, epsilon, gamma))
@@ -169,7 +169,7 @@ def _judge(mechanism: Mechanism, gamma: Fraction) -> Admissibility:
 
 def _missing(column: Sequence[int], gamma: Fraction) -> Fraction | float:
     """The largest share by which an entry differs from the smallest one t and from gamma t, and the largest entry from
-    gamma t; infinite beside a zero."""
+    gamma t; infinite if one of them is zero."""
     low = min(column)
     if not low:
         return math.inf

@@ -66,7 +66,7 @@ def dominates(a: AnyMechanism, b: AnyMechanism) -> Dominance:
 
     A linear programme in floats proposes a witness, which exact arithmetic verifies: a solution on the proposed
     support, a decision problem, or, where the two are too close to tell in floats, an exact simplex method from the
-    proposed basis. Raises InputError for what is not a mechanism and for different inputs.
+    proposed basis. Raises InputError for an argument that is not a mechanism and for different inputs.
     """
     first, second = explicit_pair(a, b)
     if (same := _by_columns(first, second)) is not None:

@@ -55,9 +55,9 @@ class Deficiency(Readable):
 def deficiency(a: AnyMechanism, b: AnyMechanism) -> Deficiency:
     """Le Cam's deficiency of mechanism `a` with respect to `b`, both over the same inputs.
 
-    Both ends are verified in exact arithmetic, independently of the linear programme. Raises InputError for what is not
-    a mechanism and for different inputs, RroptError where the solver fails. Source: Le Cam 1964; Torgersen 1991,
-    theorem 6.2.2 (the dual).
+    Both ends are verified in exact arithmetic, independently of the linear programme. Raises InputError for an argument
+    that is not a mechanism and for different inputs, RroptError where the solver fails. Source: Le Cam 1964; Torgersen
+    1991, theorem 6.2.2 (the dual).
     """
     first, second = explicit_pair(a, b)
     return bracket(first, second)[0]

@@ -19,14 +19,14 @@ class Column:
 
 @dataclass(frozen=True)
 class Feasible:
-    """x >= 0 with M x = d, exact; `values` has one number a variable."""
+    """x >= 0 with M x = d, exact; `values` has one number per variable."""
 
     values: tuple[Fraction, ...]
 
 
 @dataclass(frozen=True)
 class Infeasible:
-    """`multipliers` r, one a row, exact, with r M >= 0 and r . d < 0 (Farkas)."""
+    """`multipliers` r, one per row, exact, with r M >= 0 and r . d < 0 (Farkas)."""
 
     multipliers: tuple[Fraction, ...]
 

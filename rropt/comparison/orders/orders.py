@@ -22,7 +22,7 @@ from rropt.model.prior import Prior
 PROVED_INPUTS = 4
 """Most inputs for which the simplex of input distributions is subdivided until every piece is decided."""
 WORKING_BITS = 128
-"""Precision of the enclosures of informations while the simplex is cut."""
+"""Precision of the enclosures of mutual information while the simplex is cut."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class InformationGap(Readable):
 
 @dataclass(frozen=True)
 class Ordering(Readable):
-    """Whether a stands above b in an order: `holds` is True, False or None (undecided), `because` says why.
+    """Whether a stands above b in an order: `holds` is True, False or None (undecided), `because` states why.
 
     True rests on `dominance` (Blackwell's order implies both others) or on a proof that cut the simplex of input
     distributions into `pieces`; False on a `witness`. An undecided one has no truth value: bool() raises RroptError.
@@ -67,8 +67,8 @@ def less_noisy(a: AnyMechanism, b: AnyMechanism, *, pieces: int = 20_000) -> Ord
 
     For 2 inputs true is decided exactly. For 3 and 4, it is proved in integers by at most `pieces` pieces of the
     simplex of input distributions, where b has no zero entry and the order holds with room to spare. False always has a
-    verified witness. Else it is undecided. Raises InputError for what is not a mechanism, other inputs, `pieces` < 1.
-    Source: Koerner and Marton 1977; van Dijk 1997; Makur and Polyanskiy 2018.
+    verified witness. Else it is undecided. Raises InputError for an argument that is not a mechanism, other inputs,
+    `pieces` < 1. Source: Koerner and Marton 1977; van Dijk 1997; Makur and Polyanskiy 2018.
     """
     name = "less noisy"
     first, second = explicit_pair(a, b)
@@ -148,7 +148,7 @@ class Chords:
         centre = [
             sum((ball(point.shares[x]) for point in simplex), arb(0)) / size for x in range(len(self.a_negentropy))
         ]
-        # Both informations vanish at a corner of the whole simplex: only r = its row of b is tight there.
+        # Both mutual informations vanish at a corner of the whole simplex: only r = its row of b is tight there.
         sure = [point for point in simplex if point.corner is not None]
         return any(self._below(simplex, list(map(ball, point.shares)), point) for point in sure) or (
             not sure and self._below(simplex, centre, None)

@@ -28,8 +28,8 @@ class AttainedRegion(Readable):
     A prior p in (0, 1) reaches exactly the posteriors whose odds are the prior odds times one of `factors`, or times
     any number between 1 / `band` and `band` (None: there is no band). For two inputs there is none: each output has one
     ratio of likelihoods, and a set of inputs is one of them or all. With three or more, an average of likelihoods is on
-    one side and all numbers between are reached, so that the region depends on the `privacy_ratio` alone; except for outputs
-    that exclude all inputs but one, or carry no information, which reach only `factors`. Factors may be zero or
+    one side and all numbers between are reached, so that the region depends on the `privacy_ratio` alone; except for
+    outputs that exclude all inputs but one, or carry no information, which reach only `factors`. Factors may be zero or
     infinite. Source: Chai and Nayak, Definition 4.1 and (4.9), which state a band for two inputs too.
     """
 
@@ -69,7 +69,7 @@ class AttainedRegion(Readable):
 
 @checked
 def attained_region(channel: AnyMechanism) -> AttainedRegion:
-    """The region of a mechanism, exact. Raises InputError for what is not a mechanism."""
+    """The region of a mechanism, exact. Raises InputError for an argument that is not a mechanism."""
     mechanism = explicit(channel, "mechanism")
     factors: set[Factor] = set()
     band: Factor | None = None

@@ -54,7 +54,7 @@ class BirkhoffDecomposition(ByContent):
     def __post_init__(self) -> None:
         size = self.source.size
         if self.permutations.shape != (len(self.integer_weights), size):
-            raise ArithmeticError("a decomposition needs one permutation of the inputs a weight")
+            raise ArithmeticError("a decomposition needs one permutation of the inputs per weight")
         if not (np.sort(self.permutations, axis=1) == np.arange(size)).all():
             raise ArithmeticError("a term of the decomposition is not a permutation")
         if min(self.integer_weights) <= 0 or list(self.integer_weights) != sorted(self.integer_weights, reverse=True):
@@ -131,7 +131,7 @@ class BirkhoffDecomposition(ByContent):
         Applying one permutation to the answers of all respondents gives each of them an output with exactly
         the mechanism's probabilities; but the outputs of different respondents then depend on each other, so that
         an estimator's variance is another one, and one respondent's input and output reveal that row of the
-        permutation of all. For independent outputs draw one permutation a respondent.
+        permutation of all. For independent outputs draw one permutation per respondent.
 
         `below(N)` must return a uniform integer from 0 to N - 1; the default is secure. Raises InputError for a
         count that is not a positive integer.
@@ -166,8 +166,8 @@ def birkhoff(
     are rounded to multiples of 1/denominator (2^-53 by default) with all row and column sums exact.
 
     Method "bottleneck" takes permutations of large entries first. It never gives more than (n - 1)^2 + 1 terms (see
-    `BirkhoffDecomposition.most_terms`), one a shift for circulants, and fewer on random matrices than always taking the
-    largest possible weight does: an eighth at n = 100, a fiftieth at n = 200, where a term is sought in less time.
+    `BirkhoffDecomposition.most_terms`), one per shift for circulants, and fewer on random matrices than always taking
+    the largest possible weight does: an eighth at n = 100, a fiftieth at n = 200, where a term is sought in less time.
     Finding the fewest is NP-hard (Dufossé and Ucar 2016); method "fewest" asks HiGHS for them, for up to `time_limit`
     seconds (None: no limit), and makes what it finds exact. It is for matrices with at most 1,000 permutations within
     their positive entries: n <= 6, or few positive entries. It is proved to be the fewest where

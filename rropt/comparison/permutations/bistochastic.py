@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from rropt.errors import InputError, OutOfRange, counted, positive_integer
+from rropt.errors import InputError, OutOfRange, WrongType, counted, positive_integer
 from rropt.exact import rational, rounded
 from rropt.io.counts import Table
 from rropt.io.tables import Readable
@@ -67,10 +67,10 @@ class Bistochastic(Readable):
             inputs = table.row_names(WHERE) or tuple(map(str, range(len(given))))
             outputs = table.column_names(WHERE) or tuple(map(str, range(len(given[0]))))
         if len(given) != len(given[0]):
-            raise InputError(
+            raise WrongType(
                 f"it has {counted(len(given), 'rows')} and {counted(len(given[0]), 'columns')}",
                 WHERE,
-                "give a square one",
+                "give a square matrix",
             )
         sums_are_exact = _check_sums(given)
         if exact and sums_are_exact:

@@ -12,7 +12,7 @@ from itertools import accumulate
 
 from flint import arb
 
-from rropt.errors import InputError, OutOfRange, counted
+from rropt.errors import Conflict, InputError, OutOfRange, counted
 from rropt.exact import Interval, common_denominator, enclosure, rational, xlogx_ball
 from rropt.io.arguments import checked
 from rropt.io.counts import Numbers, same_labels
@@ -95,7 +95,7 @@ def majorisation(before: Counts, after: Counts) -> Majorisation:
     x_order = sorted(range(size), key=lambda at: -x[at])
     y_order = sorted(range(size), key=lambda at: -y[at])
     now, goal = [x[at] for at in x_order], [y[at] for at in y_order]
-    # rows[i]: the mixture of the sorted entries of x that stands at place i.
+    # rows[i]: the mixture of the sorted entries of x that is at place i.
     rows = [[Fraction(int(i == j)) for j in range(size)] for i in range(size)]
     transforms: list[tuple[int, int, Fraction]] = []
     while now != goal:
@@ -162,7 +162,7 @@ def _vectors(before: object, after: object) -> tuple[tuple[Fraction, ...], tuple
     again = other.values if labels is None else other.of(labels, "second vector")
     if len(one.values) != len(again) or not again:
         sizes = f"vectors of {len(one.values)} and {counted(len(again), 'entries')}"
-        raise InputError(sizes, "majorisation", "give two of one length")
+        raise Conflict(sizes, "majorisation", "give two of one length")
     first, second = (
         tuple(rational(entry, f"{name} vector, entry {at}") for at, entry in enumerate(vector))
         for name, vector in (("first", one.values), ("second", again))

@@ -45,7 +45,7 @@ class Matching:
                 self.row_of[end.bit_length() - 1] = row
 
     def extend(self, edges: Sequence[int]) -> bool:
-        """Enlarge the matching until it is as large as `edges` (a set of columns a row) allow; whether it is perfect.
+        """Enlarge the matching until it is as large as `edges` (a set of columns per row) allow; whether it is perfect.
 
         The edges of the matching must be among `edges`. Depth-first phases that share what they have seen
         (Pothen and Fan 1990), each linear in the edges.

@@ -1,11 +1,11 @@
-"""Weights of permutations as a file: one row a permutation, exact, for spreadsheets and for reading back."""
+"""Weights of permutations as a file: one row per permutation, exact, for spreadsheets and for reading back."""
 
 import os
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 
-from rropt.errors import Conflict, InputError, OutOfRange, Unreadable, WrongType
+from rropt.errors import Conflict, Duplicate, OutOfRange, Unreadable, WrongType
 from rropt.exact import rational, rational_text, rounded
 from rropt.io.arguments import checked
 from rropt.io.files import TABLE, csv_rows, csv_text, read_text, write_whole
@@ -24,7 +24,7 @@ def save_mixture(
     weights: Mapping[tuple[str, ...], Fraction], inputs: tuple[str, ...], path: str | os.PathLike[str]
 ) -> Path:
     """Write `weights` of permutations (the output of each input) as CSV, whole or not at all: the weight as an exact
-    ratio, then one column an input. Returns the path. Raises InputError."""
+    ratio, then one column per input. Returns the path. Raises InputError."""
     listed = ([rational_text(weight), *outputs] for outputs, weight in weights.items())
     return write_whole(path, csv_text([[WEIGHT, *inputs], *listed]))
 
@@ -53,7 +53,7 @@ def load_mixture(
         if sorted(outputs) != sorted(inputs):
             raise WrongType("it is not a permutation of the inputs", at, "name every input once")
         if outputs in weights:
-            raise InputError("its permutation comes a second time", at, "add the weights up")
+            raise Duplicate("its permutation comes a second time", at, "add the weights up")
         weights[outputs] = rational(line[0], at)
         if weights[outputs] <= 0:
             raise OutOfRange(f"its weight {line[0]} is not positive", at, "leave the row out")

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from rropt.errors import Duplicate, InputError, UnknownName, counted
+from rropt.errors import Conflict, Duplicate, UnknownName, WrongType, counted
 from rropt.io.arguments import checked
 from rropt.io.content import ByContent
 from rropt.io.counts import Numbers
@@ -68,9 +68,9 @@ def reverse_map(
 ) -> AnonymisedAttribute:
     """The reverse mapping of an anonymised attribute: z_i is the value of X of the rank that y_i has in Y.
 
-    Values are one a record, a list or a table record -> value, which is used by record. They are compared with `<`, or
-    by their place in `order` (categories from the lowest to the highest; the anonymised ones must be among them too).
-    The published rule leaves ties open; here records with equal y keep the
+    Values are one per record, a list or a table record -> value, which is used by record. They are compared with `<`,
+    or by their place in `order` (categories from the lowest to the highest; the anonymised ones must be among them
+    too). The published rule leaves ties open; here records with equal y keep the
     order of their x, and records with equal x that of their y, then of the records: so an attribute that was not
     changed is not permuted, and of all ways to break ties none has a smaller footrule.
 
@@ -81,10 +81,10 @@ def reverse_map(
     labels = one.names("original values")
     before, after = one.values, other.values if labels is None else other.of(labels, "anonymised values")
     if not before or len(before) != len(after):
-        raise InputError(
+        raise Conflict(
             f"{len(before)} original and {counted(len(after), 'anonymised values')}",
             "attribute",
-            "give one of each a record",
+            "give one of each per record",
         )
     if order is not None:
         before_keys, after_keys = _places(before, order, "original"), _places(after, order, "anonymised")
@@ -93,13 +93,13 @@ def reverse_map(
         for name, values in (("original", before), ("anonymised", after)):
             for record, value in enumerate(values):
                 if value != value:
-                    raise InputError(f"{value!r} has no rank", f"{name} record {record}", "leave such records out")
+                    raise WrongType(f"{value!r} has no rank", f"{name} record {record}", "leave such records out")
     size = len(before)
     try:
         by_original = sorted(range(size), key=lambda record: (before_keys[record], after_keys[record]))
         by_anonymised = sorted(range(size), key=lambda record: (after_keys[record], before_keys[record]))
     except TypeError as error:
-        raise InputError(f"the values have no order ({error})", "attribute", "give order=[...]") from None
+        raise WrongType(f"the values have no order ({error})", "attribute", "give order=[...]") from None
     original_ranks, anonymised_ranks = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64)
     original_ranks[by_original] = np.arange(size)
     anonymised_ranks[by_anonymised] = np.arange(size)

@@ -35,7 +35,7 @@ class WeightRange(ByContent):
 
 @checked
 def weight_range(mechanism: Matrix, permutation: Sequence[Label], *, denominator: int | None = None) -> WeightRange:
-    """The range of the weight that `permutation` (n outputs, one an input: all by index or all by label) has in
+    """The range of the weight that `permutation` (n outputs, one per input: all by index or all by label) has in
     decompositions of the mechanism, which is read as by `birkhoff`.
 
     The largest weight is the smallest entry along the permutation: no more is there, and what is left after taking
@@ -47,14 +47,14 @@ def weight_range(mechanism: Matrix, permutation: Sequence[Label], *, denominator
     <Y, identity> <= 1 and <Y, S> <= 0 for every other permutation S. Where <Y, identity> is not 1, scaling Y up, or
     Y = 0, is as good or better. Adding u_x + v_y with sum u + sum v = 0 to Y changes nothing, as all sums of Q and
     of permutations are one. With d_xy = Y_xx - Y_xy, <Y, S> is 1 minus the lengths of the cycles of S, so the
-    constraints say that no cycle is shorter than one (several cycles are then longer still). Then <Y, Q> is
+    constraints state that no cycle is shorter than one (several cycles are then longer still). Then <Y, Q> is
     1 - sum d_xy Q_xy; there are no negative cycles, so potentials, which change no such sum because Q's
     off-diagonal part is a circulation, make d >= 0. The least sum d_xy Q_xy is the fractional feedback arc set
     problem; its dual is the packing. The identity of k-ary randomised response with diagonal a and the rest b has
     the smallest weight max(0, 1 - k (k - 1) b / 2): two-cycles alone fill all arcs.
 
     Both ends are attained, and between them every weight is. Raises InputError for a matrix that `birkhoff` refuses
-    or with more than 12 inputs, and for a permutation that is none of its inputs.
+    or with more than 12 inputs, and for an argument that is not a permutation of its inputs.
     """
     source = Bistochastic.of(mechanism, denominator)
     size = source.size

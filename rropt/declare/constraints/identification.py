@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import ClassVar, Literal
 
 from rropt.declare.constraint import Constraint
-from rropt.errors import InputError, Missing, OutOfRange, TooLarge, UnknownName
+from rropt.errors import Missing, OutOfRange, TooLarge, UnknownName
 from rropt.exact import declared_text
 from rropt.io.arguments import checked
 from rropt.io.types import Counts, Label, Number
@@ -148,7 +148,7 @@ class IdentificationRisk(Constraint):
                 f"{inputs[c]}: {smallest_bound([counts[x] for x in block], block.index(c))}" for c in own
             )
             what = f"the block {name} cannot keep the risk at or below {declared_text(self.at_most)}"
-            raise InputError(what, WHERE, f"no partners as frequent as they are give less than {bounds}; add partners")
+            raise OutOfRange(what, WHERE, f"no partners as frequent as they are give less than {bounds}; add partners")
 
     def _remarks(self, mechanism: Mechanism) -> tuple[str, ...]:
         """The categories that the mechanism renames: the bound holds for an intruder who does not know of it."""

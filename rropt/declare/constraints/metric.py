@@ -42,7 +42,11 @@ def weight_of(number: object, where: str) -> Fraction | None:
         return None
     value = rational(number, where)
     if value <= 0:
-        raise OutOfRange(f"it is {number}, not above 0", where, "distances are positive; merge inputs that need none")
+        raise OutOfRange(
+            f"it is {number}, not above 0",
+            where,
+            "distances must be positive; merge inputs that need no protection from each other",
+        )
     return value
 
 
@@ -68,7 +72,7 @@ class _Weights(dict[tuple[type, object], Fraction]):
 class MetricDP(Constraint):
     """Metric privacy: Q[x, y] <= exp(epsilon d(x, z)) Q[z, y] for all x, z, y.
 
-    `graph` says how far inputs are apart: a networkx graph over the input labels (edge attribute "weight", default 1;
+    `graph` states how far inputs are apart: a networkx graph over the input labels (edge attribute "weight", default 1;
     d is the length of a shortest path, directed in a directed graph), a k x k matrix of distances in the order of the
     inputs (infinity where a pair is not protected; the shortest paths count), or a list of edges (a, b) or
     (a, b, weight). An unweighted graph is a policy graph: neighbours are protected at epsilon. `epsilon` is in nats per
@@ -127,7 +131,7 @@ class MetricDP(Constraint):
         """Distance of each directed edge between numbered inputs."""
         if self.matrix:
             if len(self.matrix) != len(inputs):
-                raise InputError(
+                raise Conflict(
                     f"its matrix is {len(self.matrix)} x {len(self.matrix)}",
                     "MetricDP",
                     f"there are {counted(len(inputs), 'inputs')}",
@@ -222,7 +226,7 @@ class MetricDP(Constraint):
         if (distances is None) == (graph is None):
             raise Conflict("give either distances or graph", "metric_dp", 'as graph = [["low", "high"]]')
         if not isinstance(directed, bool) or not isinstance(connected, bool):
-            raise InputError("directed and connected are true or false", "metric_dp")
+            raise WrongType("directed and connected are true or false", "metric_dp")
         if distances is not None:
             if not _is_matrix(distances):
                 raise WrongType("distances is not a matrix", "metric_dp", "give k rows of k numbers")
@@ -275,7 +279,7 @@ def _distances(rows: Sequence[Sequence[object]]) -> tuple[tuple[Fraction | None,
         )
     for x, row in enumerate(rows):
         if rational(row[x], f"distances[{x}][{x}]") != 0:
-            raise InputError("the distance of an input to itself is not 0", f"distances[{x}][{x}]", "write 0")
+            raise OutOfRange("the distance of an input to itself is not 0", f"distances[{x}][{x}]", "write 0")
     others = rational_table(([*row[:x], 1, *row[x + 1 :]] for x, row in enumerate(rows)), "distances", weight_of)
     return tuple((*row[:x], Fraction(0), *row[x + 1 :]) for x, row in enumerate(others))
 

@@ -9,7 +9,17 @@ from typing import Any, ClassVar
 
 from rropt.declare.constraint import Constraint
 from rropt.declare.constraints.bistochastic import Bistochastic
-from rropt.errors import Duplicate, InputError, Missing, OutOfRange, WrongType, counted, positive_integer, shown
+from rropt.errors import (
+    Conflict,
+    Duplicate,
+    InputError,
+    Missing,
+    OutOfRange,
+    WrongType,
+    counted,
+    positive_integer,
+    shown,
+)
 from rropt.exact import rational
 from rropt.io.arguments import checked
 from rropt.io.types import Label, Number
@@ -42,8 +52,9 @@ class PermutationMixture(Constraint):
 
     `max_terms` limits the number of permutations with positive weight. What rows on Q alone cannot express (that limit,
     and upper bounds where all permutations of more than three categories are allowed) is solved by method `mixtures`,
-    for linear objectives; the bound is then that of any number of permutations. Raises InputError for what is not a
-    permutation, bounds that no weights satisfy, and lists with too many dependent permutations. Source: ruiz Theorem 1.
+    for linear objectives; the bound is then that of any number of permutations. Raises InputError for an argument that
+    is not a permutation, bounds that no weights satisfy, and lists with too many dependent permutations. Source: ruiz
+    Theorem 1.
     """
 
     kind: ClassVar[str] = "permutation_mixture"
@@ -73,7 +84,7 @@ class PermutationMixture(Constraint):
         if max_terms is not None:
             positive_integer(max_terms, f"{WHERE} max_terms", "as max_terms=4")
         if max_terms is not None and sum(1 for _, low, _ in bounds if low) > max_terms:
-            raise InputError("more weights have a positive lower bound than max_terms allows", WHERE, "raise it")
+            raise Conflict("more weights have a positive lower bound than max_terms allows", WHERE, "raise it")
         object.__setattr__(self, "max_terms", max_terms)
         object.__setattr__(self, "permutations", listed)
         object.__setattr__(self, "weights", bounds)
@@ -144,7 +155,7 @@ class PermutationMixture(Constraint):
         return (Fraction(1), {}) if found is None else (Fraction(0), found)
 
     def mixture(self, inputs: tuple[str, ...]) -> Mixture | None:
-        """What it demands of weights beyond `rows`; None where the rows say all."""
+        """What it demands of weights beyond `rows`; None where the rows state all."""
         bounds = tuple(self._place(inputs))
         said = self.permutations is not None or len(inputs) <= LISTED or all(high == 1 for *_, high in bounds)
         if self.max_terms is None and said:
@@ -269,14 +280,14 @@ def _bounds(weights: object, listed: tuple[Permutation, ...] | None) -> list[Bou
             elif listed is not None and len(weights) == len(listed):
                 entries.append((listed[number], *_pair(entry)))
             else:
-                raise InputError(f"{shown(entry)} bounds no weight", WHERE, "give (permutation, low, high)")
+                raise WrongType(f"{shown(entry)} bounds no weight", WHERE, "give (permutation, low, high)")
     else:
         raise WrongType(f"{shown(weights)} is not a list of bounds", WHERE, 'as [["identity", 0, 0.5]]')
     found = []
     for name, low, high in entries:
         least, most = rational(low, f"{WHERE} weight"), rational(high, f"{WHERE} weight")
         if not 0 <= least <= most <= 1:
-            raise InputError(f"[{low}, {high}] bounds no weight", WHERE, "give 0 <= low <= high <= 1")
+            raise OutOfRange(f"[{low}, {high}] bounds no weight", WHERE, "give 0 <= low <= high <= 1")
         if least > 0 or most < 1:
             found.append((_permutation(name), least, most))
     return found

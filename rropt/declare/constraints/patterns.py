@@ -177,4 +177,4 @@ class UniformOffDiagonal(Constraint):
         return tuple(rows)
 
     def describe(self) -> str:
-        return "one number off the diagonal in each row"
+        return "equal off-diagonal entries in each row"

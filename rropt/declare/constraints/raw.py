@@ -31,7 +31,7 @@ class LinearConstraint(Constraint):
     """sum over x, y of `coefficients[x][y] Q[x, y]` is <=, >= or = rhs.
 
     `coefficients` is an inputs x outputs matrix, by label where it has labels (a data frame), so the outputs must be
-    fixed by the objective, a structure or `Problem(outputs=...)`. `name` stands in messages and in the certificate.
+    fixed by the objective, a structure or `Problem(outputs=...)`. `name` appears in messages and in the certificate.
     """
 
     kind: ClassVar[str] = "linear"

@@ -9,7 +9,7 @@ from itertools import permutations, product
 from typing import ClassVar
 
 from rropt.declare.constraint import AtLevel
-from rropt.errors import Conflict, InputError, Missing, UnknownName, WrongType
+from rropt.errors import Conflict, Missing, UnknownName, WrongType
 from rropt.io.arguments import checked
 from rropt.io.types import Categories, Counts, Matrix, Number
 from rropt.mechanisms.mechanism import Mechanism
@@ -88,7 +88,7 @@ class RLDP(AtLevel):
         pairs, shared = self.over.pairs, isinstance(self.confidence, Joint)
         if inputs != (pairs.other if shared else pairs.labels):
             what = "its other values are not the inputs" if shared else "its pairs are not the inputs"
-            raise InputError(
+            raise Conflict(
                 what, "RLDP", f"they are {list(pairs.other)!r}" if shared else f"they are {pairs!r}, s major"
             )
         return pairs
@@ -129,7 +129,7 @@ class RLDP(AtLevel):
         pairs = self._check(inputs)
         shared = isinstance(self.confidence, Joint)
         if self.form != "polytope" and shared:
-            raise InputError(
+            raise Conflict(
                 f"form {self.form!r} of a Joint has no cone to optimise over",
                 "RLDP",
                 "use correlated_optimum, or polytope",
@@ -217,7 +217,7 @@ class RLDP(AtLevel):
         if sees not in ("pairs", "other"):
             raise UnknownName(f"sees is {sees!r}", "rldp", 'the inputs are pairs, or the other values: sees = "other"')
         if (confidence == "polytope" and (D is None or d is None)) or (confidence != "polytope" and D is not None):
-            raise InputError("D and d are the rows of a polytope", "rldp", 'give both with confidence = "polytope"')
+            raise Conflict("D and d are the rows of a polytope", "rldp", 'give both with confidence = "polytope"')
         if not isinstance(confidence, str) or confidence not in WORDS:
             raise UnknownName(f"confidence is {confidence!r}", "rldp", f"use one of: {', '.join(WORDS)}")
         if alpha is not None and confidence != "counts":

@@ -22,7 +22,7 @@ def _position(label: str, labels: tuple[str, ...], what: str) -> int:
         return labels.index(label)
     except ValueError:
         some = ", ".join(labels[:6]) + (", ..." if len(labels) > 6 else "")
-        raise UnknownName(f"{label!r} is none of the labels", what, f"they are: {some}") from None
+        raise UnknownName(f"{label!r} is not one of the labels", what, f"they are: {some}") from None
 
 
 @checked
@@ -30,7 +30,7 @@ def _position(label: str, labels: tuple[str, ...], what: str) -> int:
 class Forbidden(Constraint):
     """Q[x, y] = 0 for every cell (input label, output label) of `cells`.
 
-    Under a ratio cone such as LDP a zero empties its whole column; `Problem.warnings` says so.
+    Under a ratio cone such as LDP a zero empties its whole column; `Problem.warnings` lists it.
     """
 
     kind: ClassVar[str] = "forbidden"
@@ -122,7 +122,7 @@ class Floor(Constraint):
             raise Conflict(
                 f"{counted(len(self.diagonal), 'numbers')} for {counted(len(inputs), 'inputs')}",
                 "Floor",
-                "give one an input",
+                "give one per input",
             )
         return [
             (label, entry) for label, entry in zip(inputs, self.diagonal, strict=True) if isinstance(entry, Fraction)

@@ -26,8 +26,8 @@ class DOptimality(Objective):
     `prior`, for the best linear unbiased estimator; to be minimised.
 
     It is -log det M, M = sum_y q_y q_y' / (p.q_y): half of it is the log of the volume of the confidence ellipsoid, up
-    to a constant. The best design stays the best however the frequencies are combined into as many other numbers. Every
-    prior probability is positive. A mechanism that does not identify the frequencies has the value infinity.
+    to a constant. The optimal design does not change under an invertible linear transformation of the frequencies.
+    Every prior probability is positive. A mechanism that does not identify the frequencies has the value infinity.
     """
 
     kind: ClassVar[str] = "d_optimality"

@@ -21,7 +21,7 @@ from rropt.program.programs import RowEntropy, Utility
 class InjectedEntropy(Objective):
     """The mean entropy of the rows of Q (the entropy rate of a bistochastic one), in "nats" (default) or "bits".
 
-    To be maximised only: with floors on the truth that is kept it gives the most protective mechanism. Outputs are
+    To be maximised only: with lower bounds on the diagonal it gives the most protective mechanism. Outputs are
     the inputs. Divided by log k it is the beta of ruiz Definition 1. Raises InputError for another unit.
     """
 

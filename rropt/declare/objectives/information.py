@@ -30,12 +30,12 @@ class MutualInformation(Objective):
 
     `given` is the joint of the input with other variables that are released as they are (or known to readers of the
     release): a k x J table of counts or probabilities, rows in the order of the inputs and in the proportions of the
-    prior. The objective is then I(input; output | others); what the release says about all variables is that plus the
+    prior. The objective is then I(input; output | others); what the release states about all variables is that plus the
     entropy of the others, which no mechanism changes.
 
     `worst_case` is a set of distributions of the inputs, which are pairs: a `ChiSquareSet`, or the one
     `KnownDistribution`, which then is the prior. The objective is the least mutual information over that set, whatever
-    the prior says; what is shown as its value holds for every distribution of the set. A problem file gives a word,
+    the prior; what is shown as its value holds for every distribution of the set. A problem file gives a word,
     "counts" or "known", or a table { confidence, alpha, counts, sensitive, other }, as for RLDP. Raises InputError.
     """
 
@@ -198,7 +198,7 @@ def _set_keys(over: ChiSquareSet | KnownDistribution) -> dict[str, object]:
 
 
 def _joint(given: object, prior: Prior) -> tuple[tuple[int, ...], ...]:
-    """The joint as the smallest integers in its proportions, one row an input."""
+    """The joint as the smallest integers in its proportions, one row per input."""
     where = "MutualInformation given"
     rows = Table.read(given, where).of(prior.labels, None, where, ("inputs", "values"))
     numbers = [[rational(entry, f"{where}[{x}][{z}]") for z, entry in enumerate(row)] for x, row in enumerate(rows)]

@@ -7,7 +7,7 @@ from fractions import Fraction
 from flint import arb, arb_mat, fmpq
 
 from rropt.declare.objective import check_prior
-from rropt.errors import InputError, OutOfRange
+from rropt.errors import OutOfRange
 from rropt.exact import BITS, Interval, ball, enclosure
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Prior
@@ -43,7 +43,7 @@ def positive_prior(prior: Prior, where: str) -> Prior:
     least = prior.weights.index(min(prior.weights))
     if prior.weights[least] << BITS < sum(prior.weights):
         why = f"{prior.labels[least]!r} has a share of less than 2^-{BITS}, too little to estimate"
-        raise InputError(why, where, "leave it out, or give it a larger share")
+        raise OutOfRange(why, where, "leave it out, or give it a larger share")
     return prior
 
 

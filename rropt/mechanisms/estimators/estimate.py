@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import scipy
 
-from rropt.errors import InputError, OutOfRange, UnknownName, counted
+from rropt.errors import OutOfRange, TooLarge, UnknownName, counted
 from rropt.io.arguments import checked
 from rropt.io.content import ByContent
 from rropt.io.tables import MOST, Table, further
@@ -87,7 +87,7 @@ class Estimate(ByContent):
         return np.clip(found, 0.0, 1.0)
 
     def within(self, values: FloatArray, method: str) -> Estimate:
-        """Other `values`, in the simplex, with the errors of the unbiased estimate; a note says so."""
+        """Other `values`, in the simplex, with the errors of the unbiased estimate; a note states it."""
         note = f"standard errors and intervals are those of the linear unbiased estimate, not of {method!r}: {SMALLER}"
         return replace(self, values=values, method=method, notes=(*self.notes, note))
 
@@ -95,7 +95,7 @@ class Estimate(ByContent):
         """(names, sums, covariance) of groups of categories: a region of districts, an age band of years.
         Raises InputError for an unknown category, or where no covariance is known."""
         if self.covariance is None:
-            raise InputError(
+            raise TooLarge(
                 f"no covariance of {counted(len(self.values), 'categories')} is kept", "sums", "merge them first"
             )
         place = {label: at for at, label in enumerate(self.categories)}

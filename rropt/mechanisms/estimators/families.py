@@ -1,4 +1,4 @@
-"""What the estimates of all families without a matrix have in common: the methods, and how they end."""
+"""Shared code of the estimates of all families without a matrix: the methods, and how they end."""
 
 from rropt.errors import Conflict, UnknownName
 from rropt.mechanisms.estimators.estimate import Estimate
@@ -9,7 +9,7 @@ FAMILY_METHODS = ("unbiased", "projected", "clipped")
 
 
 def checked_method(method: str, prior: Prior | None, known: tuple[str, ...] = FAMILY_METHODS) -> None:
-    """Raises InputError for a method that is none of `known`, and for a prior, which none of these uses."""
+    """Raises InputError for a method that is not in `known`, and for a prior, which none of these uses."""
     remedy = f"use one of: {', '.join(known)}"
     if method not in known:
         raise UnknownName(f"{method!r} is not a method of this family", "estimate", remedy)

@@ -56,8 +56,8 @@ def _tail(statistic: float, freedom: int) -> float:
 
 
 def misfit(matrix: FloatArray, counts: FloatArray, outputs: tuple[str, ...], tests: int = 1) -> str:
-    """One sentence that says what cannot be, where the counts are impossible at the level 1e-6 over `tests` such tests
-    together; "" where they may come from the matrix."""
+    """One sentence that states what cannot be, where the counts are impossible at the level 1e-6 over `tests` such
+    tests together; "" where they may come from the matrix."""
     probability = fit_probability(matrix, counts) * tests
     return sentence(probability, counts, matrix.min(axis=0), matrix.max(axis=0), outputs)
 

@@ -1,4 +1,4 @@
-"""Maximum likelihood, with a number that says how much likelihood is at most left to gain."""
+"""Maximum likelihood, with a number that states how much likelihood is at most left to gain."""
 
 import math
 from dataclasses import dataclass

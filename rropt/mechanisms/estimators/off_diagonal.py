@@ -47,7 +47,7 @@ class OffDiagonalAnswers(Answers):
         return Solved(self._terms(), likeliest)
 
     def _terms(self) -> Terms:
-        """Where y is the answer, the term of x less its mean is ([x = y] - f_x - e_y) / d_x, where e has mean 0 and f
+        """Where y is the answer, the term of x minus its mean is ([x = y] - f_x - e_y) / d_x, where e has mean 0 and f
         are the shares of the outputs where the frequencies are near the estimate. Input z gives d_x^2 times the square
         of the term of x the mean (1 - 2 w_x) (o_z + d_x [x = z]) + g_z, w = u / c, g = d w^2 + o |w|^2."""
         u = self.off / self.own
@@ -73,8 +73,8 @@ class OffDiagonalAnswers(Answers):
     def likeliest(self) -> MaximumLikelihood:
         """The likeliest frequencies, from the conditions of the optimum.
 
-        With s = o'pi the outputs have the shares lambda = d pi + s. The conditions say that lambda_x is the larger of s
-        and f_x d_x / (1 - o_x r), r = sum f / lambda. For each s the r that makes them sum to one is found by
+        With s = o'pi the outputs have the shares lambda = d pi + s. The conditions state that lambda_x is the larger of
+        s and f_x d_x / (1 - o_x r), r = sum f / lambda. For each s the r that makes them sum to one is found by
         bisection; so is s, since o'pi - s falls from o'pi at 0 to below 0 at 1 / k. An r that nothing holds below
         1 / max o leaves what is missing to that input. How good the result is the gap says.
         """

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rropt.errors import Conflict, InputError, Missing, UnknownName, WrongType, counted
+from rropt.errors import Conflict, Missing, OutOfRange, UnknownName, WrongType, counted
 from rropt.io.counts import Numbers, same_labels
 from rropt.mechanisms.estimators.estimate import Estimate
 from rropt.mechanisms.estimators.families import ended
@@ -145,7 +145,7 @@ def recover_strata(samples: Sequence[Answers], method: str = "unbiased", prior: 
     categories = tuple(dict.fromkeys(label for one in used for label in one.categories))
     observed = np.concatenate([one.counts for one in used])
     if observed.sum() < 2:
-        raise InputError(
+        raise OutOfRange(
             f"they count {counted(int(observed.sum()), 'answers')}", "counts", "errors need two answers or more"
         )
     solved = [one.solve(method, prior) for one in used]
@@ -176,14 +176,14 @@ def recover_strata(samples: Sequence[Answers], method: str = "unbiased", prior: 
 
 
 def checked_counts(counts: Any, outputs: tuple[str, ...]) -> FloatArray:
-    """`counts` as floats: non-negative whole numbers, one an output, with a sum of two or more. Raises InputError."""
+    """`counts` as floats: non-negative whole numbers, one per output, with a sum of two or more. Raises InputError."""
     # A label that a Counter did not count is 0; anywhere else a missing label is a mistake.
     given = Numbers.read(counts, "counts").of(outputs, "counts", 0 if isinstance(counts, Counter) else None)
     found = np.array([_float(value) for value in given], dtype=np.float64)
     if not np.isfinite(found).all() or (found < 0).any() or (found != np.rint(found)).any():
         raise WrongType("they are not all whole numbers from 0 on", "counts", "count the answers of each output")
     if found.sum() < 2:
-        raise InputError(
+        raise OutOfRange(
             f"they count {counted(int(found.sum()), 'answers')}", "counts", "errors need two answers or more"
         )
     return found

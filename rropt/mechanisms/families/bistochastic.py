@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from rropt.errors import Conflict, Duplicate, InputError, Missing, OutOfRange, UnknownName, WrongType, counted
+from rropt.errors import Conflict, Duplicate, Missing, OutOfRange, UnknownName, WrongType, counted
 from rropt.exact import Interval, dyadic_down, rational
 from rropt.io.arguments import checked
 from rropt.io.counts import category_labels
@@ -139,7 +139,7 @@ def classes_of(size: int, least: int) -> list[list[str]]:
     Raises InputError where `least` is not in 1..size.
     """
     if not 1 <= least <= size:
-        raise InputError(f"classes of {least} cannot be made of {size} categories", "anatomy", f"give 1..{size}")
+        raise OutOfRange(f"classes of {least} cannot be made of {size} categories", "anatomy", f"give 1..{size}")
     count = size // least
     each, rest = divmod(size, count)
     ends = [0]

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from rropt.errors import InputError, OutOfRange, counted
+from rropt.errors import OutOfRange, TooLarge, counted
 from rropt.exact import rounded
 from rropt.io.arguments import checked
 from rropt.io.counts import clean_labels
@@ -60,7 +60,7 @@ def ladder(counts: Counts, at_most: Number, *, category: Label = 0) -> tuple[Run
     if not own:
         raise OutOfRange(f"the count of category {name} is 0", "ladder", "give a category that has records")
     if tried * MOST_RUNGS < 1:
-        raise InputError(f"there may be more than {counted(MOST_RUNGS, 'steps')}", "ladder", "raise at_most")
+        raise TooLarge(f"there may be more than {counted(MOST_RUNGS, 'steps')}", "ladder", "raise at_most")
     available = sum(count >= own for count in table.numbers)
     below = math.ceil(1 / tried)
     rungs: list[Rung] = []
@@ -86,7 +86,7 @@ def choose_blocks(counts: Sequence[int], at_most: Fraction, categories: Sequence
     protected = [x for x in at_risk(counts, at_most) if x in wanted]
     found = _partition(counts, at_most, protected)
     if found is None:
-        raise InputError(*_why_not(counts, at_most, wanted))
+        raise OutOfRange(*_why_not(counts, at_most, wanted))
     blocks = [tuple(sorted(block)) for block in found]
     inside = {x for block in blocks for x in block}
     blocks += [(x,) for x in range(len(counts)) if x not in inside]
@@ -169,6 +169,6 @@ def _why_not(counts: Sequence[int], at_most: Fraction, wanted: set[int]) -> tupl
         remedy = "merge categories: even a bound close to 1 is out of reach"
     else:
         attained = attained_bound(choose_blocks(counts, kept, sorted(wanted)), sorted(wanted))
-        remedy = f"the smallest bound that blocks of this table were found to keep is {attained} = {rounded(attained)}"
+        remedy = f"the smallest bound reached with blocks of this table is {attained} = {rounded(attained)}"
     what = f"no inverse-frequency blocks keep every risk at or below {rounded(at_most)}"
     return what, "identification risk", remedy

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import networkx as nx
 
 WORST_CONDITION = 1e4
-"""Above this estimates of frequencies have errors thousands of times those of the data: a warning says so."""
+"""Above this estimates of frequencies have errors thousands of times those of the data: a warning states it."""
 EXACT_SIZE = 60
 """Larger matrices have their condition number in floats."""
 

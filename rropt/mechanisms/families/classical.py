@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from rropt.errors import InputError, Missing, OutOfRange, counted
+from rropt.errors import Missing, OutOfRange, counted
 from rropt.exact import rational
 from rropt.io.arguments import checked
 from rropt.io.counts import category_labels
@@ -26,7 +26,7 @@ def warner(truth: Number, *, categories: Sequence[Label] = ("yes", "no")) -> Mec
     """
     labels = category_labels(list(categories), "categories")
     if len(labels) != 2:
-        raise InputError(f"{counted(len(labels), 'categories')}", "warner", "it is for two; use RandomizedResponse")
+        raise OutOfRange(f"{counted(len(labels), 'categories')}", "warner", "it is for two; use RandomizedResponse")
     p = _share(truth, "truth")
     return Mechanism.from_rationals([[p, 1 - p], [1 - p, p]], inputs=labels, outputs=labels)
 
@@ -40,7 +40,7 @@ def unrelated_question(sensitive: Number, yes: Number, *, categories: Sequence[L
     """
     labels = category_labels(list(categories), "categories")
     if len(labels) != 2:
-        raise InputError(f"{counted(len(labels), 'categories')}", "unrelated_question", "it is for two")
+        raise OutOfRange(f"{counted(len(labels), 'categories')}", "unrelated_question", "it is for two")
     p, share = _share(sensitive, "sensitive"), _share(yes, "yes")
     other = (1 - p) * share
     return Mechanism.from_rationals([[p + other, 1 - p - other], [other, 1 - other]], inputs=labels, outputs=labels)

@@ -29,8 +29,8 @@ HALVINGS = 44
 
 @dataclass(frozen=True)
 class FrequencyBlocks:
-    """An inverse-frequency block mechanism: k `counts`, a partition of 0..k-1 into `blocks`, one theta a block (0 for a
-    block of one). Raises InputError for a theta outside of [0, the smallest frequency of its block]."""
+    """An inverse-frequency block mechanism: k `counts`, a partition of 0..k-1 into `blocks`, one theta per block (0 for
+    a block of one). Raises InputError for a theta outside of [0, the smallest frequency of its block]."""
 
     counts: tuple[int, ...]
     blocks: tuple[tuple[int, ...], ...]
@@ -44,7 +44,7 @@ class FrequencyBlocks:
             raise Conflict(
                 f"{counted(len(self.thetas), 'thetas')} for {counted(len(self.blocks), 'blocks')}",
                 where,
-                "give one a block",
+                "give one per block",
             )
         for block, theta in zip(self.blocks, self.thetas, strict=True):
             most = min(self.counts[x] for x in block) if len(block) > 1 else 0

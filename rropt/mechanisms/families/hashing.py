@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rropt.errors import Conflict, InputError, UnknownName, WrongType, counted
+from rropt.errors import Conflict, OutOfRange, UnknownName, WrongType, counted
 from rropt.io.arguments import checked
 from rropt.io.counts import category_labels, number_array
 from rropt.io.frames import array_of
@@ -194,7 +194,7 @@ class LocalHashing(TwoLevelFamily):
                 f"give n x {counted(self.digits + 1, 'integers')}",
             )
         if len(rows) < 2:
-            raise InputError(f"they are {len(rows)}", "reports", "errors need two answers or more")
+            raise OutOfRange(f"they are {len(rows)}", "reports", "errors need two answers or more")
         if rows.min() < 0 or rows.max() >= self.buckets:
             raise WrongType("a number is not a residue", "reports", f"they are 0 to {self.buckets - 1}")
         return rows

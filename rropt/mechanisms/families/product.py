@@ -1,4 +1,4 @@
-"""Several answers of one person, each randomised by its own mechanism: never multiplied out."""
+"""Several answers of one respondent, each randomised by its own mechanism: never multiplied out."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rropt.errors import Conflict, InputError, UnknownName, WrongType, counted, shown
+from rropt.errors import Conflict, Duplicate, UnknownName, WrongType, counted, shown
 from rropt.exact import Interval, log_enclosure
 from rropt.io.arguments import checked
 from rropt.io.counts import same_labels
@@ -70,16 +70,16 @@ class ProductMechanism:
         return log_enclosure(ratio) if isinstance(ratio, Fraction) else Interval(ratio, ratio)  # type: ignore[arg-type]
 
     def item_privacy_ratio(self, item: str | int) -> Fraction | float:
-        """What the whole report says about one item where the answers are independent: the privacy ratio of that item's
-        mechanism, since posterior odds given all reports are those given its own. Where answers depend on each other
-        the other reports are informative about it too, and only `privacy_ratio` bounds them."""
+        """What the whole report states about one item where the answers are independent: the privacy ratio of that
+        item's mechanism, since posterior odds given all reports are those given its own. Where answers depend on each
+        other the other reports are informative about it too, and only `privacy_ratio` bounds them."""
         return self.items[self._item(item)].privacy_ratio
 
     def posterior(self, priors: Sequence[Prior], reports: Sequence[str]) -> tuple[tuple[Fraction, ...], ...]:
         """For each item P(answer | all reports) under independent `priors`, exact; zero rows where a report is
         impossible raise InputError."""
         if len(priors) != len(self.items) or len(reports) != len(self.items):
-            raise InputError("give one prior and one report an item", "posterior")
+            raise Conflict("give one prior and one report per item", "posterior")
         found = []
         for name, item, prior, report in zip(self.names, self.items, priors, reports, strict=True):
             same_labels(prior.labels, item.inputs, f"prior of item {name!r}")
@@ -89,18 +89,18 @@ class ProductMechanism:
                 )
             joint = [p * q for p, q in zip(prior.probabilities, item.column(item.outputs.index(report)), strict=True)]
             if not sum(joint):
-                raise InputError(f"report {report!r} cannot occur", f"item {name!r}", "check the prior's zeros")
+                raise Conflict(f"report {report!r} cannot occur", f"item {name!r}", "check the prior's zeros")
             found.append(tuple(value / sum(joint) for value in joint))
         return tuple(found)
 
     # -- drawing and estimating ----------------------------------------------------------------------
 
     def sample(self, codes: Any) -> np.ndarray:
-        """Draw a report for each person, exactly and securely: n x d codes of answers to n x d codes of outputs."""
+        """Draw a report for each respondent, exactly and securely: n x d codes of answers to n x d codes of outputs."""
         given = array_of(codes, "codes")
         if given.ndim != 2 or given.shape[1] != len(self.items):
             raise Conflict(
-                f"shape {given.shape}", "codes", f"give n x {counted(len(self.items), 'codes')}, one column an item"
+                f"shape {given.shape}", "codes", f"give n x {counted(len(self.items), 'codes')}, one column per item"
             )
         drawn = [item.sample(given[:, at]) for at, item in enumerate(self.items)]
         return np.column_stack(drawn) if drawn else given
@@ -115,7 +115,7 @@ class ProductMechanism:
         first major."""
         one, two = self._item(first), self._item(second)
         if one == two:
-            raise InputError("they are the same item", "estimate_pair", "give two")
+            raise Duplicate("they are the same item", "estimate_pair", "give two")
         from rropt.mechanisms.estimators.recover import recover
 
         a, b = self.items[one], self.items[two]

@@ -1,4 +1,4 @@
-"""What the protocols for robust local differential privacy have in common."""
+"""The base class of the protocols for robust local differential privacy."""
 
 import math
 from abc import ABC, abstractmethod
@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from rropt.errors import InputError, WrongType, counted
+from rropt.errors import Conflict, TooLarge, WrongType, counted
 from rropt.exact import exp_enclosure
 from rropt.io.arguments import checked
 from rropt.io.types import Number
@@ -61,7 +61,7 @@ class RobustProtocol(ABC):
     def _check_size(self, most: int, what: str) -> None:
         cells = len(self.pairs) * self._output_count()
         if cells > most:
-            raise InputError(
+            raise TooLarge(
                 f"its matrix has {counted(cells, 'cells')}",
                 type(self).__name__,
                 f"{what} is for at most {most:,}; use formula()",
@@ -83,7 +83,7 @@ class RobustProtocol(ABC):
         lower bound only (its Theorems 18 and 20 say it is equal).
         """
         if not isinstance(prior, Prior) or prior.labels != self.pairs.labels:
-            raise InputError("its inputs are other pairs", "prior", f"they are {self.pairs!r}")
+            raise Conflict("its inputs are other pairs", "prior", f"they are {self.pairs!r}")
         self._check_size(FLOAT_CELLS, "utility()")
         return information(self._matrix, prior.array)
 
@@ -125,7 +125,7 @@ def centred(confidence: object, where: str) -> Confidence:
             "give ChiSquareSet(counts, alpha) or KnownDistribution",
         )
     if confidence.center is None:
-        raise InputError("it has all distributions", where, "use SecretRandomizedResponse(pairs, epsilon)")
+        raise Conflict("it has all distributions", where, "use SecretRandomizedResponse(pairs, epsilon)")
     return confidence
 
 

@@ -91,7 +91,7 @@ def checked_way(calibration: object, where: str) -> Way:
 
 
 def reference(confidence: Confidence) -> tuple[tuple[Fraction, ...], ...]:
-    """Phat(u | s), one row a sensitive value, from which conditional reporting draws a stand-in for U.
+    """Phat(u | s), one row per sensitive value, from which conditional reporting draws a stand-in for U.
 
     Uniform where no s was observed: privacy is calibrated to whatever is drawn from.
     """
@@ -107,7 +107,7 @@ class OwnCalibration:
 
     With T the likelihood of a report at P(. | s) and That at the reference, `up` bounds T / That, `down` That / T.
     Exact over F itself, not only over a product of sets: one conditional occurs, and P(u | s) attains both ends of
-    Lemma 9 within F (Lemma 8). Where T / That is to stay within r, and That / T within q, e^{delta_s} - 1 is the
+    Lemma 9 within F (Lemma 8). Where T / That must stay within r, and That / T within q, e^{delta_s} - 1 is the
     minimum over y of (r - 1) / (ub_y - r p_y)^+ and (q - 1) / (p_y - q lb_y)^+.
     """
 

@@ -39,9 +39,9 @@ class ConditionalReporting(CalibratedProtocol):
     and at Phat(. | s'), the ratios of (80) are E1 T / That and That / (E1 T), so T / That may be gamma / E1 = E2 and
     That / T, which the paper holds to E2 too, gamma E1; both at the ends of Lemma 9. Optimised at the centre.
 
-    `sub` replaces the responses on U: one mechanism on the other values, or one a sensitive value (then `ratios_other`
-    is empty). E2 is what they need, E1 what that leaves. For the best ones see `rropt.robust.optimal_reporting`.
-    Source: lopuhaa Protocol 2, Theorems 17 and 18. Raises InputError.
+    `sub` replaces the responses on U: one mechanism on the other values, or one per sensitive value (then
+    `ratios_other` is empty). E2 is what they need, E1 what that leaves. For the best ones see
+    `rropt.robust.optimal_reporting`. Source: lopuhaa Protocol 2, Theorems 17 and 18. Raises InputError.
     """
 
     ratio_sensitive: Fraction

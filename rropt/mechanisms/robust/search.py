@@ -94,7 +94,8 @@ def response_noise(ratio: FloatArray, size: int) -> FloatArray:
 
 
 def response_information(prior: FloatArray, ratio: FloatArray) -> FloatArray:
-    """I(X; Y) of k-RR in nats at each ratio (an array), input distribution `prior` (k numbers, or a row a ratio)."""
+    """I(X; Y) of k-RR in nats at each ratio (an array), input distribution `prior` (k numbers, or one row per
+    ratio)."""
     rows, size = np.atleast_2d(prior), prior.shape[-1]
     finite = np.where(np.isinf(ratio), 1.0, ratio)[:, None]
     mixed = (1 + (finite - 1) * rows) / (finite + size - 1)

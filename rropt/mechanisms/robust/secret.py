@@ -30,7 +30,7 @@ class SecretRandomizedResponse(RobustProtocol):
 
     def __init__(self, pairs: Pairs, *, epsilon: Number | None = None, gamma: Number | None = None) -> None:
         if not isinstance(pairs, Pairs):
-            raise WrongType(f"{pairs!r} stands where Pairs are needed", type(self).__name__, "give rropt.Pairs")
+            raise WrongType(f"expected Pairs, got {pairs!r}", type(self).__name__, "give rropt.Pairs")
         object.__setattr__(self, "of", pairs)
         object.__setattr__(self, "level", Level(**level_numbers(epsilon, gamma, type(self).__name__)))
 

@@ -3,12 +3,12 @@
 A report y of a channel with column v has likelihood P . v when its input has distribution P. All that the protocols
 for robust LDP need of their sub-protocols are ratios of such numbers (lopuhaa (70), (80), (94)), and P . v is linear
 in P: over a set of conditionals its ends are values of the set's support function, here bounded in rationals. So any
-channel may serve, calibrated without slack, whatever it was made for; "paper" goes through its privacy ratio D and the l1
-distance d instead (Lemma 3: the ratio is at most 1 + (D - 1) d / 2).
+channel may serve, calibrated without slack, whatever it was made for; "paper" goes through its privacy ratio D and the
+l1 distance d instead (Lemma 3: the ratio is at most 1 + (D - 1) d / 2).
 
-A channel that is to be found first is declared by a level. `subset_calibration` says which D makes every D-LDP channel
-keep a likelihood ratio r: for a column between 1 and 1 + x, P . v - r P' . v is linear in v, hence largest at a corner
-1 + x 1_A, so the terms of `Calibration` are those of sets A of other values instead of single ones.
+A channel that must be found first is declared by a level. `subset_calibration` states which D makes every D-LDP
+channel keep a likelihood ratio r: for a column between 1 and 1 + x, P . v - r P' . v is linear in v, hence largest at a
+corner 1 + x 1_A, so the terms of `Calibration` are those of sets A of other values instead of single ones.
 """
 
 import math
@@ -19,7 +19,7 @@ from itertools import combinations
 
 import numpy as np
 
-from rropt.errors import Conflict, InputError, Missing, UnknownName, WrongType, counted
+from rropt.errors import Conflict, Missing, UnknownName, WrongType, counted
 from rropt.exact import Interval, rounded
 from rropt.mechanisms.families.randomized_response import RandomizedResponse
 from rropt.mechanisms.mechanism import Mechanism
@@ -29,7 +29,7 @@ from rropt.model.distributions.quantile import significant_up
 from rropt.model.prior import Pairs, pair_label
 
 Subs = tuple[Mechanism, ...] | None
-"""One mechanism a sensitive value, or None for randomised responses that the protocol calibrates itself."""
+"""One mechanism per sensitive value, or None for randomised responses that the protocol calibrates itself."""
 MOST_SUBSETS = 10
 """Up to this many other values every set of them is enumerated; beyond, the l1 distance is used."""
 HALF = Fraction(1, 2)
@@ -70,7 +70,7 @@ def checked_subs(sub: object, confidence: Confidence, where: str) -> Subs:
             )
         found = [checked_sub(one, pairs.other, where) for one in sub]
         if any(one is None for one in found):
-            raise InputError('"krr" stands among mechanisms', where, "give mechanisms only, or one word for all")
+            raise Conflict('"krr" is listed among mechanisms', where, "give mechanisms only, or one word for all")
         return tuple(one for one in found if one is not None)
     one = checked_sub(sub, pairs.other, where)
     return None if one is None else (one,) * size
@@ -82,7 +82,7 @@ def within(need: Fraction | float, allowed: Fraction, where: str) -> Fraction:
         raise Missing(
             f"its sub-protocols need a ratio of {rounded(need, 9)}, {rounded(allowed, 9)} are left",
             where,
-            "give such of a smaller epsilon",
+            "give sub-protocols with a smaller epsilon",
         )
     return need
 

@@ -24,8 +24,8 @@ METHODS = ("IR", "GRR-CR", "UE-CR", "SRR", "GRR")
 
 @dataclass(frozen=True)
 class Sweep:
-    """One method, one number an epsilon: `value`, its mutual information in nats at the centre; `log_share`, the log E2
-    of the best split, and `odds`, the best log odds of kappa (infinite for kappa = 1), where it has them."""
+    """One method, one number per epsilon: `value`, its mutual information in nats at the centre; `log_share`, the log
+    E2 of the best split, and `odds`, the best log odds of kappa (infinite for kappa = 1), where it has them."""
 
     value: FloatArray
     log_share: FloatArray | None = None
@@ -88,7 +88,7 @@ def _unary(table: FloatArray, own: Sequence[OwnCalibration], whole: FloatArray, 
 
 
 def _secret(table: FloatArray, whole: FloatArray) -> FloatArray:
-    """I(X; Y) of secret randomised response: three probabilities a row."""
+    """I(X; Y) of secret randomised response: three probabilities per row."""
     rows, columns = table.shape
     high, low = np.exp(whole)[:, None, None], np.exp(-whole)[:, None, None]
     total = high + (columns - 1) * low + (rows - 1) * columns

@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from rropt.errors import InputError
+from rropt.errors import TooLarge
 from rropt.io.arguments import checked
 from rropt.io.types import Number
 from rropt.mechanisms.mechanism import Mechanism
@@ -41,7 +41,7 @@ class UnaryConditionalReporting(CalibratedProtocol):
     E2 <= gamma, which holds all three to gamma. For given kappa and E2 the largest E1 is best, that is lambda =
     kappa / (kappa + E1 (1 - kappa)), so kappa and E2 are searched, at the centre; kappa = lambda = 1, everything
     present, is a legitimate limit. Up to 14 sensitive values. `sub` as in `ConditionalReporting`: one mechanism on the
-    other values, or one a sensitive value; kappa is searched for what they leave of gamma.
+    other values, or one per sensitive value; kappa is searched for what they leave of gamma.
     Source: lopuhaa Protocol 3, Theorems 19 and 20 (with the delta_s of Theorem 17). Raises InputError.
     """
 
@@ -63,7 +63,7 @@ class UnaryConditionalReporting(CalibratedProtocol):
         name = self._declare(confidence, epsilon, calibration, gamma)
         size = len(self.pairs.sensitive)
         if size > MOST_SENSITIVE:
-            raise InputError(f"{size} sensitive values", name, f"it sums over their subsets: at most {MOST_SENSITIVE}")
+            raise TooLarge(f"{size} sensitive values", name, f"it sums over their subsets: at most {MOST_SENSITIVE}")
         object.__setattr__(self, "sub", checked_subs(sub, confidence, name))
         present, first, second, ratios = self._responses() if self.sub is None else self._around(self.sub)
         object.__setattr__(self, "present", present)

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rropt.errors import InputError, OutOfRange, counted
+from rropt.errors import OutOfRange, counted
 
 MOST_OUTCOMES = 1 << 24
 """More outcomes are refused: of the 32 bits of a word at least eight shall be left to decide within a column."""
@@ -38,7 +38,7 @@ class AliasTable:
         except TypeError:
             raise OutOfRange("a weight is not an integer", "weights", "scale the weights to integers") from None
         if not 0 < len(numbers) <= MOST_OUTCOMES:
-            raise InputError(f"{counted(len(numbers), 'outcomes')}", "weights", f"give 1 to {MOST_OUTCOMES:,}")
+            raise OutOfRange(f"{counted(len(numbers), 'outcomes')}", "weights", f"give 1 to {MOST_OUTCOMES:,}")
         total = sum(numbers)
         if min(numbers) < 0 or total == 0:
             raise OutOfRange("they are negative, or all zero", "weights", "give non-negative integers")

@@ -27,9 +27,9 @@ def secure_bits(count: int) -> int:
 
 
 class GeometricNoise:
-    """The noise of each count of a histogram that is epsilon-DP where one person's value changes: two counts change by
-    one each, so that `privacy_ratio`, the largest ratio of the probabilities of a histogram, is r^-2, at most exp(epsilon).
-    `epsilon` is in nats, from 0.01 to 64. Raises InputError."""
+    """The noise of each count of a histogram that is epsilon-DP where one record's value changes: two counts change by
+    one each, so that `privacy_ratio`, the largest ratio of the probabilities of a histogram, is r^-2, at most
+    exp(epsilon). `epsilon` is in nats, from 0.01 to 64. Raises InputError."""
 
     def __init__(self, epsilon: Fraction) -> None:
         if not LEAST <= epsilon <= MOST:

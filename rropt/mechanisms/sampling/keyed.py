@@ -82,8 +82,8 @@ class KeyedFunction:
         return self._encrypted(blocks) if len(prefixes) else blocks
 
     def of(self, states: np.ndarray, texts: Texts) -> np.ndarray:
-        """The CMACs of prefix and text, one a text; no text is empty. `states` are those after the prefixes, one a text
-        or one for all."""
+        """The CMACs of prefix and text, one per text; no text is empty. `states` are those after the prefixes, one per
+        text or one for all."""
         found = np.empty((len(texts), 2), dtype="<u8")
         for start in range(0, len(texts), CHUNK):
             part = slice(start, start + CHUNK)

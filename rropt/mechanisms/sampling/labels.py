@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rropt.errors import InputError, WrongType, counted, other_form
+from rropt.errors import UnknownName, WrongType, counted, other_form
 from rropt.io.frames import array_of
 
 EXAMPLES = 5
@@ -101,7 +101,7 @@ def _codes(values: list[Any], inputs: Sequence[str]) -> np.ndarray:
         known = ", ".join(map(repr, inputs[:6])) + (", ..." if len(inputs) > 6 else "")
         wrong = [values[at] for at in unknown]
         verb, listed = "is" if len(unknown) == 1 else "are", f"{tally(wrong)}{other_form(wrong, inputs)}"
-        raise InputError(
+        raise UnknownName(
             f"{len(unknown):,} of {len(values):,} {verb} unknown: {listed}",
             "labels",
             f"known are {known}; recode or drop the others first",

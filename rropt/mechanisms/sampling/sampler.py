@@ -1,4 +1,5 @@
-"""Exact sampling of a mechanism: one alias table an input, one word of 32 bits a value, all values of a chunk at once.
+"""Exact sampling of a mechanism: one alias table per input, one word of 32 bits per value, all values of a chunk at
+once.
 
 **Why it is exact.** An input's table has 2^b columns of capacity W (the row's denominator); of column j the part below
 the threshold t belongs to outcome j, the rest to its alias. Read an endless stream of random bits as: b bits, the
@@ -25,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from rropt.errors import Conflict, InputError, Missing, OutOfRange, TooLarge, WrongType, counted
+from rropt.errors import Conflict, Missing, OutOfRange, TooLarge, WrongType, counted
 from rropt.io.frames import array_of
 from rropt.mechanisms.sampling.alias import AliasTable
 from rropt.mechanisms.sampling.labels import tally
@@ -85,7 +86,7 @@ class MechanismSampler:
             raise Missing("there are no rows, or rows of different lengths", "rows", "give k rows of m integers")
         if len(denominators) not in (1, self.inputs):
             raise Conflict(
-                f"{len(denominators)} for {counted(self.inputs, 'rows')}", "denominators", "give one, or one a row"
+                f"{len(denominators)} for {counted(self.inputs, 'rows')}", "denominators", "give one, or one per row"
             )
         self.outputs = len(rows[0])
         self.dtype = np.min_scalar_type(self.outputs - 1)
@@ -127,8 +128,8 @@ class MechanismSampler:
 
         `codes` are positions of inputs, 0, ..., k - 1: an array of any integer dtype and any shape, or a list of
         integers. Returns positions of outputs: an array of the same shape, of the smallest unsigned dtype that holds
-        m - 1 whatever the dtype of `codes` (uint8 up to 256 outputs, then uint16). The memory beside the result is
-        constant. Without `source` the randomness is ChaCha20 under a key that the operating system gives for this
+        m - 1 whatever the dtype of `codes` (uint8 up to 256 outputs, then uint16). The memory in addition to the result
+        is constant. Without `source` the randomness is ChaCha20 under a key that the operating system gives for this
         call alone; `insecure_seeded_source` is for tests.
 
         Raises InputError, before anything is drawn, for codes that are not integers, masked, or out of range: it
@@ -136,7 +137,7 @@ class MechanismSampler:
         """
         given = self._check(codes)
         if source is not None and not isinstance(source, Source):
-            raise InputError(f"{source!r} gives no random words", "source", "leave it out for secure sampling")
+            raise WrongType(f"{source!r} gives no random words", "source", "leave it out for secure sampling")
         drawn = np.empty(given.shape, dtype=self.dtype)
         if not given.size:
             return drawn
@@ -186,15 +187,15 @@ class MechanismSampler:
     def _check(self, codes: Any) -> np.ndarray:
         where = "codes"
         if isinstance(codes, np.ma.MaskedArray) and (masked := int(np.sum(codes.mask))):
-            raise InputError(f"{masked:,} are masked", where, "drop or recode them first")
+            raise Missing(f"{masked:,} are masked", where, "drop or recode them first")
         try:
             array = array_of(codes, "codes")
         except (TypeError, ValueError) as error:
-            raise InputError(f"they make no array ({error})", where, "give an array of integers") from None
+            raise WrongType(f"they make no array ({error})", where, "give an array of integers") from None
         if not array.size:
             return array
         if array.dtype.kind not in "iu":
-            raise InputError(
+            raise WrongType(
                 f"dtype {array.dtype} is not of integers", where, f"give positions of inputs, 0 to {self.inputs - 1}"
             )
         if array.min() < 0 or array.max() >= self.inputs:

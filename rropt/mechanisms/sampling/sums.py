@@ -34,7 +34,7 @@ def takes(inputs: int, outputs: int, denominators: Iterable[int]) -> bool:
 
 class SumsSampler:
     """Draws outputs of a mechanism with k inputs and m outputs: k `rows` over `denominators`, which are powers of two
-    up to 2^53. `takes` says which mechanisms it is for. Holds tables only, no random state."""
+    up to 2^53. `takes` states which mechanisms it is for. Holds tables only, no random state."""
 
     def __init__(self, rows: Sequence[Sequence[int]], denominators: Sequence[int]) -> None:
         self.inputs, self.outputs = len(rows), len(rows[0])
@@ -54,7 +54,7 @@ class SumsSampler:
 
     def sample(self, codes: Any, *, source: Source | None = None) -> np.ndarray:
         """Draw one output for each of n inputs, which are positions 0, ..., k - 1: an array of one axis. It asks for n
-        words, and then for n more, and holds four bytes a value beside the result. Raises InputError."""
+        words, and then for n more, and holds four bytes per value in addition to the result. Raises InputError."""
         given = flat_codes(codes, self.inputs)
         source = secure_source() if source is None else source
         drawn = np.zeros(len(given), dtype=self.dtype)

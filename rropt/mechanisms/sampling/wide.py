@@ -27,7 +27,7 @@ def scaled(rows: Sequence[Sequence[int]], denominators: Sequence[int]) -> list[l
 
 def uniform_numbers(count: int, source: Source) -> Iterator[tuple[slice, np.ndarray]]:
     """(part, numbers) of `count` values: int64, uniform in 0, ..., 2^53 - 1. It asks for `count` words, and then for
-    `count` more, and holds four bytes a value."""
+    `count` more, and holds four bytes per value."""
     first = np.empty(count, dtype=np.uint32)
     parts = [slice(start, start + CHUNK) for start in range(0, count, CHUNK)]
     for part in parts:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rropt.errors import Conflict, InputError, UnknownName
+from rropt.errors import Conflict, OutOfRange, UnknownName
 from rropt.io.content import ByContent
 from rropt.io.frames import array_of
 
@@ -61,7 +61,7 @@ def checked_reports(reports: Any, k: int) -> np.ndarray:
             f"shape {rows.shape} and type {rows.dtype}", "reports", f"give n x {width} bytes (uint8), as sample() does"
         )
     if k % 8 and len(rows) and (rows[:, -1] & (0xFF >> k % 8)).any():
-        raise InputError(f"bits beyond category {k} are set", "reports", "they belong to another domain")
+        raise OutOfRange(f"bits beyond category {k} are set", "reports", "they belong to another domain")
     return rows
 
 

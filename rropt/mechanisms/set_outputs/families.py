@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from rropt.errors import Conflict, InputError, Missing, UnknownName, counted
+from rropt.errors import Conflict, Missing, OutOfRange, TooLarge, UnknownName, counted
 from rropt.exact import dyadic_down, rational
 from rropt.io.arguments import checked
 from rropt.io.counts import category_labels
@@ -126,7 +126,7 @@ class UnaryEncoding(SubsetMixture):
         bits = len(labels) ** 2 * math.lcm(p.denominator, q.denominator).bit_length()
         if bits > MOST_BITS:
             what = f"the exact distribution of the size of its sets has {counted(bits, 'bits')}"
-            raise InputError(
+            raise TooLarge(
                 what, "UnaryEncoding", "use fewer categories, or rr.mechanisms.SubsetSelection, which has one size"
             )
         # They sum to one, which to check exactly would take longer than all else.
@@ -140,7 +140,7 @@ def _free(present: object, absent: object) -> tuple[Fraction, Fraction]:
         raise Missing("one of present and absent is missing", "UnaryEncoding", remedy)
     p, q = rational(present, "present"), rational(absent, "absent")
     if not 0 < q < p < 1:
-        raise InputError(f"present is {present} and absent is {absent}", "UnaryEncoding", remedy)
+        raise OutOfRange(f"present is {present} and absent is {absent}", "UnaryEncoding", remedy)
     return p, q
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from flint import arb
 
-from rropt.errors import Conflict, InputError, OutOfRange, TooLarge, UnknownName, WrongType, counted
+from rropt.errors import Conflict, Duplicate, InputError, OutOfRange, TooLarge, UnknownName, WrongType, counted
 from rropt.exact import Interval, ball, enclosure, log_enclosure, xlogx_ball
 from rropt.io.arguments import checked, position
 from rropt.io.counts import number_array, same_labels
@@ -120,7 +120,7 @@ class SubsetMixture(LabelledChannel):
         sizes = [t for t, w in enumerate(self.weights) if w]
         columns = sum(math.comb(k, t) for t in sizes)
         if columns * k > LARGEST_MATRIX:
-            raise InputError(
+            raise TooLarge(
                 f"it would have {counted(columns, 'columns')} of {k}",
                 "to_mechanism",
                 "use the family itself: it needs no matrix",
@@ -134,7 +134,7 @@ class SubsetMixture(LabelledChannel):
                 name = "|".join(self.labels[x] for x in members) or "(none)"
                 made[name] = TwoValuedColumn(low, high, sum(1 << x for x in members))
         if len(made) < columns or any(one.members.bit_count() > 1 for name in self.labels if (one := made.get(name))):
-            raise InputError("two sets have one name", "to_mechanism", "use categories without '|'")
+            raise Duplicate("two sets have one name", "to_mechanism", "use categories without '|'")
         return Mechanism(self.labels, tuple(made), tuple(made.values()), (scale,))
 
     # -- drawing -------------------------------------------------------------------------------------
@@ -150,7 +150,7 @@ class SubsetMixture(LabelledChannel):
 
     def sample(self, codes: Any, *, source: Source | None = None) -> np.ndarray:
         """Draw one set for each input, exactly: n x ceil(k / 8) bytes, the first category in the highest bit, so that
-        no order of drawing shows. `codes`: one axis. Memory beside the result is constant."""
+        no order of drawing shows. `codes`: one axis. The memory in addition to the result is constant."""
         given = flat_codes(codes, self.size)
         source = secure_source() if source is None else source
         drawn = np.empty((given.size, -(-self.size // 8)), dtype=np.uint8)
@@ -173,7 +173,8 @@ class SubsetMixture(LabelledChannel):
     # -- estimating ----------------------------------------------------------------------------------
 
     def count(self, reports: Any) -> SupportCounts:
-        """What estimators need of packed reports; add the results of several batches. Raises InputError."""
+        """The statistics of packed reports that estimators need; add the results of several batches. Raises
+        InputError."""
         return SupportCounts.of(reports, self.size)
 
     @cached_property
@@ -227,12 +228,12 @@ class SubsetMixture(LabelledChannel):
         checked_method(method, prior, ("unbiased", "minimax", "projected", "clipped"))
         found = counts if isinstance(counts, SupportCounts) else self.count(counts)
         if found.members.shape != (self.size + 1, self.size):
-            raise InputError("they are of another number of categories", "counts", f"this family has {self.size}")
+            raise Conflict("they are of another number of categories", "counts", f"this family has {self.size}")
         if found.n < 2:
-            raise InputError(f"they count {counted(found.n, 'answers')}", "counts", "errors need two answers or more")
+            raise OutOfRange(f"they count {counted(found.n, 'answers')}", "counts", "errors need two answers or more")
         impossible = [t for t, w in enumerate(self.weights) if not w and found.sizes[t]]
         if impossible:
-            raise InputError(
+            raise Conflict(
                 f"{counted(int(found.sizes[impossible[0]]), 'sets')} have {counted(impossible[0], 'members')}",
                 "counts",
                 "this family never reports such a set: they come from another one",

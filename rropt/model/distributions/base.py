@@ -14,7 +14,7 @@ from rropt.model.prior import Pairs, Prior
 
 @checked
 class Confidence(ABC):
-    """A set F of distributions P of pairs X = (S, U); privacy about S is to hold for every one of them.
+    """A set F of distributions P of pairs X = (S, U); privacy about S must hold for every one of them.
 
     Sensitive values `s` and other values `u` are numbers from 0 on. All bounds are rationals on the safe side: F may be
     a little larger than declared, never smaller.
@@ -67,7 +67,7 @@ class Confidence(ABC):
         """One short phrase for messages."""
 
     def lower_bounds(self) -> tuple[tuple[Fraction, ...], ...]:
-        """r_s(u): one row a sensitive value, `lower` of each other value."""
+        """r_s(u): one row per sensitive value, `lower` of each other value."""
         inner = range(len(self.pairs.other))
         return tuple(tuple(self.lower(s, u) for u in inner) for s in range(len(self.pairs.sensitive)))
 

@@ -8,7 +8,7 @@ from itertools import permutations
 
 import numpy as np
 
-from rropt.errors import InputError, OutOfRange, UnknownName, counted
+from rropt.errors import OutOfRange, UnknownName, WrongType, counted
 from rropt.exact import Interval, declared_text, rational
 from rropt.io.arguments import checked, position
 from rropt.io.counts import Table, in_order, number_array
@@ -40,7 +40,7 @@ class ChiSquareSet(Confidence):
 
     The distributions P that a chi-square test at level `alpha` does not distinguish from the relative frequencies Phat
     of n observed pairs; |S| |U| - 1 degrees of freedom, zero cells counted. `counts` is a Prior made from whole counts
-    with `pairs`, or a table (one row a sensitive value; a data frame or crosstab names both, else "0", "1", ...). The
+    with `pairs`, or a table (one row per sensitive value; a data frame or crosstab names both, else "0", "1", ...). The
     marginal of S, and U given each s, range over such sets again, with B and B_s. Source: lopuhaa (3), Lemmas 8 and 9.
     Raises InputError.
     """
@@ -51,7 +51,7 @@ class ChiSquareSet(Confidence):
     def __init__(self, counts: Prior | Matrix, *, alpha: Number = Fraction(1, 20)) -> None:
         known = of_pairs(counts if isinstance(counts, Prior) else _from_table(counts), "ChiSquareSet")
         if known.declared != "counts":
-            raise InputError(
+            raise WrongType(
                 f"its prior was declared as {known.declared}",
                 "ChiSquareSet",
                 "give whole counts: the size of the set depends on their number",
@@ -234,7 +234,7 @@ class ChiSquareSet(Confidence):
         found = number_array(direction, "direction", self.pairs.labels).ravel()
         if len(found) != len(self.pairs) or not np.isfinite(found).all():
             raise OutOfRange(
-                f"they are not {counted(len(self.pairs), 'finite numbers')}", "direction", "give one an input"
+                f"they are not {counted(len(self.pairs), 'finite numbers')}", "direction", "give one per input"
             )
         return self.joint.support(found)
 
@@ -257,7 +257,7 @@ def _from_table(counts: object) -> Prior:
         raise OutOfRange(
             "it is not a table of at least 2 x 2 counts",
             "counts",
-            "give one row a sensitive value, or a Prior of pairs",
+            "give one row per sensitive value, or a Prior of pairs",
         )
     sensitive, other = table.row_names("counts"), table.column_names("counts")
     pairs = Pairs(sensitive or len(table.rows), other or len(table.rows[0]))

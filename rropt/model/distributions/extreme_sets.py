@@ -81,7 +81,7 @@ class EveryDistribution(Confidence):
 
     def __post_init__(self) -> None:
         if not isinstance(self.of, Pairs):
-            raise WrongType(f"{self.of!r} stands where Pairs are needed", "EveryDistribution", "give rropt.Pairs")
+            raise WrongType(f"expected Pairs, got {self.of!r}", "EveryDistribution", "give rropt.Pairs")
 
     @property
     def pairs(self) -> Pairs:

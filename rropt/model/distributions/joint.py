@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from rropt.errors import InputError, WrongType
+from rropt.errors import Missing, WrongType
 from rropt.io.arguments import checked
 from rropt.model.distributions.base import Confidence
 from rropt.model.prior import Prior
@@ -13,7 +13,7 @@ from rropt.model.prior import Prior
 class Joint:
     """A set of joint distributions of (S, X), for mechanisms that see X alone.
 
-    `of` is any set of distributions of pairs, one row of its tables a sensitive value s, one column an input x; the
+    `of` is any set of distributions of pairs, one row of its tables a sensitive value s, one column per input x; the
     inputs of a mechanism are the other values of these pairs. The setting of the privacy funnel, and the case of pairs
     in which Q(y | s, u) does not depend on s. Source: lopuhaa section IX (future work). Raises InputError.
     """
@@ -34,7 +34,7 @@ class Joint:
         """The distribution of X at the centre. Raises InputError where there is none."""
         center, pairs = self.of.center, self.of.pairs
         if center is None:
-            raise InputError("it does not have a centre", "Joint", "give the prior of X by itself")
+            raise Missing("it does not have a centre", "Joint", "give the prior of X by itself")
         rows = [center.weights[pairs.block(s)] for s in range(len(pairs.sensitive))]
         # Labels of other values are as good as counts of theirs; the sums are the marginal.
         return Prior(self.inputs, tuple(map(sum, zip(*rows, strict=True))), declared=center.declared)

@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import permutations
 
-from rropt.errors import Conflict, InputError, Missing, WrongType, counted, shown
+from rropt.errors import Conflict, Missing, WrongType, counted, shown
 from rropt.exact import Interval, rational, rational_table
 from rropt.io.arguments import checked
 from rropt.io.counts import Numbers, Table, in_order
@@ -27,12 +27,12 @@ class Polytope(Confidence):
     """All P whose conditionals R = (P(u | s)), s major, satisfy D R + d >= 0 and E R + e = 0.
 
     That each R(. | s) is a distribution is implied. `D` is m x k, `d` has m numbers; `E` (l x
-    k) and `e` (l numbers) may be left out. `pairs` says what the k inputs are (without it there is one block, and the
+    k) and `e` (l numbers) may be left out. `pairs` states what the k inputs are (without it there is one block, and the
     set serves for `contains` only); `center` is a distribution of these pairs that protocols are optimised at. Numbers
     as in `exact.rational`. Rows may tie conditionals of different s together: privacy is then for the tied set.
 
     Source: lopuhaa Lemma 13, whose auxiliary variables are the multipliers of these rows; instead of them the vertices
-    are listed, exactly (`corners`). Both say the same: a linear function is largest at a vertex. Raises InputError.
+    are listed, exactly (`corners`). Both state the same: a linear function is largest at a vertex. Raises InputError.
     """
 
     D: tuple[Row, ...]
@@ -64,15 +64,15 @@ class Polytope(Confidence):
                 raise Conflict(
                     f"{counted(len(sides[side]), 'numbers')} for {counted(len(tables[name]), 'rows')} of {name}",
                     f"Polytope {side}",
-                    "give one number a row",
+                    "give one number per row",
                 )
         widths = {len(row) for table in tables.values() for row in table}
         if len(widths) != 1 or 0 in widths:
-            raise Conflict("its rows have different lengths, or none", "Polytope", "give one number an input")
+            raise Conflict("its rows have different lengths or are empty", "Polytope", "give one number per input")
         for name, value in (*tables.items(), *sides.items()):
             object.__setattr__(self, name, value)
         if pairs is not None and (not isinstance(pairs, Pairs) or len(pairs) != self.size):
-            raise InputError(
+            raise Conflict(
                 f"its rows have {self.size} numbers", "Polytope pairs", f"give Pairs of as many inputs, not {pairs!r}"
             )
         if center is not None and (not isinstance(center, Prior) or pairs is None or center.labels != pairs.labels):
@@ -104,11 +104,11 @@ class Polytope(Confidence):
         if isinstance(distribution, Prior):
             rows = conditionals(distribution, self.pairs)
             if distribution.labels != self.pairs.labels or any(row is None for row in rows):
-                raise InputError("it has no conditionals for some s", "distribution", "give the conditionals, a list")
+                raise Missing("it has no conditionals for some s", "distribution", "give the conditionals, a list")
             distribution = [value for row in rows if row is not None for value in row]
         numbers = _vector(distribution, "point", None if self.of is None else self.of.labels)
         if len(numbers) != self.size:
-            raise InputError(f"{counted(len(numbers), 'numbers')}", "point", f"the polytope has {self.size} inputs")
+            raise Conflict(f"{counted(len(numbers), 'numbers')}", "point", f"the polytope has {self.size} inputs")
 
         def value(row: Row, constant: Fraction) -> Fraction:
             return sum((a * b for a, b in zip(row, numbers, strict=True)), constant)
@@ -231,7 +231,7 @@ def _vector(values: object, where: str, labels: Labels = None) -> Row:
     """Rationals in the order of `labels`; values with labels must have some to go by. Raises InputError."""
     read = Numbers.read(values, where)
     if labels is None and read.keys is not None:
-        raise InputError("it has labels, and the table it belongs to does not", where, "give a list")
+        raise Conflict("it has labels, and the table it belongs to does not", where, "give a list")
     listed = read.values if labels is None else read.of(labels, where)
     return tuple(rational(value, f"{where}[{at}]") for at, value in enumerate(listed))
 
@@ -243,6 +243,6 @@ def _table(values: object, name: str, pairs: Pairs | None) -> tuple[tuple[Row, .
         return (), None
     read = Table.read(values, where)
     if read.column_keys is not None and pairs is None:
-        raise InputError("its columns have labels", where, "give pairs=Pairs(sensitive, other), whose labels they are")
+        raise Conflict("its columns have labels", where, "give pairs=Pairs(sensitive, other), whose labels they are")
     rows = read.of(None, pairs.labels, where) if read.column_keys is not None and pairs else read.rows
     return rational_table(rows, where, rational), read.row_names(where)

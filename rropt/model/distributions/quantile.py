@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from flint import arb, ctx, fmpq
 
-from rropt.errors import InputError, OutOfRange
+from rropt.errors import OutOfRange
 from rropt.exact import BITS, Interval, ball, dyadic_down
 
 DIGITS = 128
@@ -57,7 +57,7 @@ def chi_square_quantile(freedom: int, alpha: Fraction) -> Interval:
     at the lower end and below it at the upper one. `alpha` lies in [1e-30, 1 - 1e-30]. Raises InputError.
     """
     if freedom < 1:
-        raise InputError(f"{freedom} degrees of freedom", "chi-square quantile", "give at least one")
+        raise OutOfRange(f"{freedom} degrees of freedom", "chi-square quantile", "give at least one")
     if not SMALLEST_ALPHA <= alpha <= 1 - SMALLEST_ALPHA:
         raise OutOfRange(f"it is {alpha}, not between 0 and 1", "alpha", "try 0.05")
     from scipy import special

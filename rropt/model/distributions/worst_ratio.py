@@ -60,7 +60,7 @@ class Worst:
 class _Side:
     """One block of each of N problems: distances `gap` (N x W, >= 0) from its extreme entry, the observed conditional
     `own`, its mass P (N,); `free` is the distance to the nearest observed cell where an unobserved one is extreme, else
-    0; `flat` says that no budget is ever spent on it."""
+    0; `flat` states that no budget is ever spent on it."""
 
     gap: FloatArray
     own: FloatArray

@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
 
-from rropt.errors import Conflict, InputError, Missing, OutOfRange, UnknownName, WrongType
+from rropt.errors import Conflict, Missing, OutOfRange, UnknownName, WrongType
 from rropt.exact import Interval, declared_text, rational
 from rropt.io.arguments import checked
 from rropt.io.types import Number
@@ -59,14 +59,14 @@ class Criterion(ABC):
         the width of `privacy_ratio`. Raises InputError where nothing, or no information at all, is allowed."""
         ends = self.privacy_ratio
         if math.isinf(ends.lower):
-            raise InputError(
+            raise OutOfRange(
                 "it does not restrict the privacy ratio", self.describe(), "leave it out, or lower the boundary"
             )
         gamma = ends.lower
         if ends.lower != ends.upper:
             gamma = Fraction(math.floor(ends.lower * 10**LEVEL_DIGITS), 10**LEVEL_DIGITS)
         if gamma <= 1:
-            raise InputError(
+            raise OutOfRange(
                 "it allows no information at all: the demanded privacy ratio is one",
                 self.describe(),
                 "raise the boundary",
@@ -256,7 +256,7 @@ class StrictInformationPrivacy(Criterion):
 
     def __init__(self, lower: Number | None = None, *, upper: Number | None = None) -> None:
         if lower is None and upper is None:
-            raise InputError("it has no boundary", "sip", "give lower, upper, or both")
+            raise Missing("it has no boundary", "sip", "give lower, upper, or both")
         object.__setattr__(self, "lower", None if lower is None else curve(lower, "lower boundary"))
         object.__setattr__(self, "upper", None if upper is None else curve(upper, "upper boundary"))
         _ = self.privacy_ratio

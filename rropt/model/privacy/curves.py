@@ -10,7 +10,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from rropt.errors import Conflict, InputError, NotWritten, OutOfRange, WrongType
+from rropt.errors import Conflict, Duplicate, Missing, NotWritten, OutOfRange, WrongType
 from rropt.exact import Interval, declared_text, rational
 from rropt.io.types import Number
 from rropt.model.privacy.expressions import Node, parse
@@ -83,10 +83,10 @@ class Table(Curve):
         """Pairs (p, h): h from that p on, to the next; the first p is 0. Raises InputError."""
         listed = _pairs(steps, where)
         if listed[0][0] != 0 or listed[-1][0] == 1:
-            raise InputError("the first step begins at 0 and the last before 1", where, "as [[0, 0.2], [0.1, 1]]")
+            raise OutOfRange("the first step begins at 0 and the last before 1", where, "as [[0, 0.2], [0.1, 1]]")
         ends = [x for x, _ in listed[1:]] + [Fraction(1)]
         if any(x >= end for (x, _), end in zip(listed, ends, strict=True)):
-            raise InputError("the steps do not begin one after the other", where, "sort them")
+            raise OutOfRange("the steps do not begin one after the other", where, "sort them")
         return cls(tuple(Piece(x, end, y, y) for (x, y), end in zip(listed, ends, strict=True)))
 
     @classmethod
@@ -95,11 +95,11 @@ class Table(Curve):
         InputError."""
         listed = _pairs(points, where)
         if listed[0][0] != 0 or listed[-1][0] != 1 or any(x > z for (x, _), (z, _) in pairwise(listed)):
-            raise InputError(
+            raise OutOfRange(
                 "the points do not go from p = 0 to p = 1 in order", where, "as [[0, 0], [0.1, 0.3], [1, 1]]"
             )
         if any(x == z == w for (x, _), (z, _), (w, _) in zip(listed, listed[1:], listed[2:], strict=False)):
-            raise InputError("three points have the same p", where, "two make a jump")
+            raise Duplicate("three points have the same p", where, "two make a jump")
         return cls(tuple(Piece(x, z, y, u) for (x, y), (z, u) in pairwise(listed) if x < z))
 
     def at(self, p: Number) -> Interval:
@@ -141,7 +141,7 @@ class Expression(Curve):
     def at(self, p: Number) -> Interval:
         found = least((self.node.dual(Span.point(_probability(p, "prior probability")))[0], ONE)).interval()
         if math.isinf(found.lower):
-            raise InputError(f"it is not defined at p = {p}", self.text, "change it")
+            raise OutOfRange(f"it is not defined at p = {p}", self.text, "change it")
         return found
 
     def demand(self) -> Interval:
@@ -178,7 +178,7 @@ class Monotone(Curve):
     def declared(
         cls, function: Callable[[float], Any], at_zero: Sequence[Number], at_one: Sequence[Number]
     ) -> Monotone:
-        """From what is stated. Raises InputError for what is not, and for numbers out of range."""
+        """From what is stated. Raises InputError for an argument that is not, and for numbers out of range."""
         if not callable(function):
             raise WrongType(f"{function!r} is not a function", "boundary", "give a function of p")
         return cls(function, _statement(at_zero, "at_zero"), _statement(at_one, "at_one"))
@@ -201,7 +201,7 @@ class Monotone(Curve):
 
 def _statement(stated: object, where: str) -> tuple[Fraction, Fraction]:
     if isinstance(stated, (str, bytes)) or not isinstance(stated, Sequence) or len(stated) != 2:
-        raise InputError(
+        raise Missing(
             "a function does not state its behaviour at 0 and 1",
             where,
             "state (z, r): h(p) >= r p for p <= z, or 1 - p >= r (1 - h(p)) for p >= 1 - z",
@@ -237,7 +237,7 @@ def curve(declared: object, where: str = "boundary") -> Curve:
         if word in ("steps", "points"):
             return Table.steps(values, f"{where} steps") if word == "steps" else Table.points(values, f"{where} points")
     if callable(declared):
-        raise InputError(
+        raise Missing(
             "a function does not state its behaviour at 0 and 1",
             where,
             "give Monotone.declared(function, at_zero=(z, r), at_one=(z, r))",

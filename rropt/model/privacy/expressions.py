@@ -139,13 +139,13 @@ class Node:
 
 def _reduce(n: fmpq_poly, d: fmpq_poly) -> Ratio:
     if not d:
-        raise InputError("it divides by zero", "expression", "change it")
+        raise OutOfRange("it divides by zero", "expression", "change it")
     common = n.gcd(d)
     if common.degree() > 0:
         n, d = n // common, d // common
     for poly in (n, d):
         if poly.degree() > LARGEST_POWER or any(int(c).bit_length() > LONGEST_NUMBER for c in poly.numer().coeffs()):
-            raise InputError(f"its powers go beyond {LARGEST_POWER}", "expression", "lower them, or declare a table")
+            raise TooLarge(f"its powers go beyond {LARGEST_POWER}", "expression", "lower them, or declare a table")
     return n, d
 
 
@@ -212,7 +212,7 @@ def _node(tree: ast.expr, text: str, where: str) -> Node:
         parts = tuple(_node(part, text, where) for part in tree.args)
         several = tree.func.id in ("min", "max")
         if tree.keywords or len(parts) < 1 + several or (len(parts) > 1 and not several):
-            raise InputError(
+            raise OutOfRange(
                 f"{tree.func.id} has {counted(len(parts), 'arguments')}", where, "min and max take two or more"
             )
         return Node(tree.func.id, parts)

@@ -182,7 +182,7 @@ def of_values(
 
     def push(a: Fraction, b: Fraction) -> None:
         if seen(b) < seen(a):
-            raise InputError(
+            raise Conflict(
                 f"h falls between p = {float(a):.6g} and {float(b):.6g}", where, "it was declared non-decreasing"
             )
         h = seen(a)

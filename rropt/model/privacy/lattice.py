@@ -91,7 +91,7 @@ def of_lattice(node: Node, lower: Fraction, upper: Fraction, where: str) -> Inte
             return None
         n, d = ratio
         if _inside(d, lower, upper) or _at(d, lower) == 0 or _at(d, upper) == 0:
-            raise InputError("its denominator vanishes", where, "change it, or declare it in pieces")
+            raise OutOfRange("its denominator vanishes", where, "change it, or declare it in pieces")
         sign = 1 if _at(d, (lower + upper) / 2) > 0 else -1
         leaves[part] = Leaf(n * sign, d * sign)
     touching = [root for leaf in leaves.values() for root in _inside(leaf.n - P * leaf.d, lower, upper)]

@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Literal
 
-from rropt.errors import Conflict, InputError, OutOfRange
+from rropt.errors import Conflict, OutOfRange
 from rropt.exact import Interval, declared_text, exp_enclosure, log_enclosure, rational
 from rropt.io.arguments import checked
 from rropt.io.types import Number
@@ -37,7 +37,7 @@ class Level:
             value = rational(epsilon, "epsilon")
             if value <= 0:
                 what = f"it is {epsilon}, {'below' if value else 'not above'} 0"
-                raise InputError(what, "epsilon", f"try 1.0{_secret(value, 0)}")
+                raise OutOfRange(what, "epsilon", f"try 1.0{_secret(value, 0)}")
             if value < SMALLEST_EPSILON:
                 raise OutOfRange("it is below 1e-30", "epsilon", "give more")
             if value > LARGEST_EPSILON:
@@ -48,7 +48,7 @@ class Level:
             value = rational(gamma, "gamma")
             if value <= 1:
                 what = f"it is {gamma}, {'below' if value < 1 else 'not above'} 1"
-                raise InputError(what, "gamma", f"gamma = exp(epsilon); try 3{_secret(value, 1)}")
+                raise OutOfRange(what, "gamma", f"gamma = exp(epsilon); try 3{_secret(value, 1)}")
             if value - 1 < SMALLEST_EPSILON:
                 raise OutOfRange("it is less than 1e-30 above 1", "gamma", "give more")
             if value > exp_enclosure(Fraction(LARGEST_EPSILON)).lower:

@@ -12,7 +12,7 @@ from rropt.io.types import Number
 @checked
 @dataclass(frozen=True, init=False)
 class PreciseBoundary:
-    """What privacy ratio `gamma` >= 1 guarantees: prior p goes to a posterior between `lower`(p) and `upper`(p).
+    """The guarantee of privacy ratio `gamma` >= 1: prior p goes to a posterior between `lower`(p) and `upper`(p).
 
     Equivalently, every Bayes factor lies in [1 / gamma, gamma]. Source: Chai and Nayak, (4.9) to (4.11).
     """

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from math import log, prod
 
-from rropt.errors import Conflict, InputError
+from rropt.errors import Conflict, Missing, WrongType
 from rropt.io.arguments import checked
 from rropt.io.types import Label
 from rropt.mechanisms.sampling.labels import label_of, tally
@@ -19,7 +19,7 @@ def pairwise_information(columns: Mapping[str, Sequence[Label]]) -> dict[tuple[s
     """For each pair of attributes, their mutual information in the data over the smaller of their entropies: 0 where
     they are independent in the data, 1 where one determines the other (or has one value only).
 
-    `columns` are the records, one sequence of values an attribute, all of one length. Floats: these numbers choose
+    `columns` are the records, one sequence of values per attribute, all of one length. Floats: these numbers choose
     clusters and prove nothing. Raises InputError for columns that are empty or of different lengths.
     """
     table = as_text(columns)
@@ -34,14 +34,16 @@ def pairwise_information(columns: Mapping[str, Sequence[Label]]) -> dict[tuple[s
 
 
 def as_text(columns: Mapping[str, Sequence[Label]]) -> dict[str, list[str]]:
-    """Records as text, one column an attribute. Raises InputError for columns that are empty or differ in length, and
+    """Records as text, one column per attribute. Raises InputError for columns that are empty or differ in length, and
     for values that are not labels (`rropt.mechanisms.sampling.labels`), as missing ones."""
     given = list(columns.items())
     names = clean_labels([name for name, _ in given], f"{WHERE}, columns") if given else ()
     table = {name: _labels(name, list(values)) for name, (_, values) in zip(names, given, strict=True)}
     sizes = {len(values) for values in table.values()}
     if len(sizes) != 1 or sizes == {0}:
-        raise Conflict("the columns are empty or of different lengths", WHERE, "give one value a record in each")
+        raise Conflict(
+            "the columns are empty or of different lengths", WHERE, "give one value per record in every column"
+        )
     return table
 
 
@@ -51,7 +53,7 @@ def _labels(name: str, values: list[object]) -> list[str]:
     if strange:
         verb = "is not a label" if len(strange) == 1 else "are not labels"
         what = f"{len(strange):,} of {len(values):,} {verb}: {tally(strange)}"
-        raise InputError(what, f"column {name!r}", "give text or integers; recode or drop the others first")
+        raise WrongType(what, f"column {name!r}", "give text or integers; recode or drop the others first")
     return [label for label in found if label]
 
 
@@ -73,7 +75,7 @@ def clusters_of(
     home = {name: [name] for name in names}
     for (first, second), share in sorted(information.items(), key=lambda item: (-item[1], item[0])):
         if unknown := [name for name in (first, second) if name not in home]:
-            raise InputError(f"{unknown[0]} has no number of categories", WHERE, "give its size")
+            raise Missing(f"{unknown[0]} has no number of categories", WHERE, "give its size")
         one, other = home[first], home[second]
         if share < at_least or one is other or prod(sizes[name] for name in one + other) > largest:
             continue

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from rropt.errors import InputError
+from rropt.errors import OutOfRange
 from rropt.exact import rational
 from rropt.io.arguments import checked
 from rropt.io.counts import Numbers
@@ -26,7 +26,7 @@ def microaggregate(values: Counts, least: int) -> Mechanism:
     numbers = [rational(value, f"{WHERE}, value {i}") for i, value in enumerate(given.values)]
     size = len(numbers)
     if size < 2 or isinstance(least, bool) or not isinstance(least, int) or not 1 <= least <= size:
-        raise InputError(f"classes of {least!r} cannot be made of {size} individuals", WHERE, "give 1..n, n at least 2")
+        raise OutOfRange(f"classes of {least!r} cannot be made of {size} individuals", WHERE, "give 1..n, n at least 2")
     labels = given.names(WHERE) or tuple(map(str, range(size)))
     order = sorted(range(size), key=lambda i: (numbers[i], i))
     ranked = [numbers[i] for i in order]
@@ -60,7 +60,7 @@ def averaged(mechanism: Mechanism, values: Counts) -> tuple[Fraction, ...]:
 
     With columns that sum to one (Q bistochastic) the mean of all is that of `values`. In the other orientation, Q'x,
     rows that sum to one are enough, so that every mechanism keeps that mean, bistochastic or not. Raises InputError
-    where there is not one value an output; values with labels are used by label.
+    where there is not one value per output; values with labels are used by label.
     """
     given = Numbers.read(values, "averages").of(mechanism.outputs, "averages")
     numbers = [rational(value, f"value {i}") for i, value in enumerate(given)]

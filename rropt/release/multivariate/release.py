@@ -37,7 +37,7 @@ class Attribute(Readable):
     """One matrix of a release: an attribute, or a cluster of several that are treated jointly.
 
     `prior` is over its categories; `members` names the attributes (itself where there is one), `parts` gives for each
-    category its value of each member; `weights`, one a member, say how much a changed value matters.
+    category its value of each member; `weights`, one per member, say how much a changed value matters.
     """
 
     name: str
@@ -66,7 +66,7 @@ class Attribute(Readable):
             split = [tuple(map(str, Numbers.read(part, f"a part of {name}").values)) for part in given]
         if len(split) != len(prior) or len(set(split)) < len(split) or any(len(part) != len(names) for part in split):
             raise Conflict(
-                "its parts are not one different tuple a category, one value a member",
+                "its parts are not one different tuple per category, one value per member",
                 f"attribute {name}",
                 "correct them",
             )
@@ -83,7 +83,7 @@ class Attribute(Readable):
 
 @dataclass(frozen=True, eq=False)
 class AttributeReport(ByContent):
-    """What a release does to one matrix's attributes.
+    """The effect of a release on the attributes of one matrix.
 
     `bits` of entropy are injected of at most `most_bits` = log2(categories); `beta` is their ratio. `loss` gives for
     each member the probability that a value changes. `die_before` and `die_after` are 2^H of the true and the reported
@@ -108,7 +108,7 @@ class AttributeReport(ByContent):
 @dataclass(frozen=True, eq=False)
 class MultiSolution(ByContent):
     """A solved release: `solution` is that of all matrices as the blocks of one (its value the weighted mean loss),
-    `mechanisms` the exact blocks by name, `reports` one an attribute or cluster."""
+    `mechanisms` the exact blocks by name, `reports` one per attribute or cluster."""
 
     release: MultiRelease
     solution: Solution
@@ -121,7 +121,7 @@ class MultiSolution(ByContent):
         return sum(one.bits for one in self.reports) / sum(one.most_bits for one in self.reports)
 
     def randomize(self, columns: Mapping[str, Sequence[Label]], *, force: bool = False) -> dict[str, list[str]]:
-        """The records (one sequence of values an attribute) with every value randomised, drawn exactly and securely.
+        """The records (one sequence of values per attribute) with every value randomised, drawn exactly and securely.
 
         Raises InputError for attributes that are missing, columns that are not attributes, columns of different lengths
         and values that are not categories; without `force`, also where a category is likelier to be released as another
@@ -167,7 +167,7 @@ class MultiRelease(Readable):
         clean_labels([name for one in given for name in one.members], "names of attributes")
         clean_labels([one.name for one in given], "names of attributes")
         if not sum(weight for one in given for weight in one.weights):
-            raise InputError("all weights are zero", WHERE, "give one attribute a weight")
+            raise OutOfRange("all weights are zero", WHERE, "give one attribute a weight")
         total = sum(len(one.prior) for one in given)
         if total > LARGEST:
             raise TooLarge(
@@ -188,7 +188,7 @@ class MultiRelease(Readable):
         dependence: float = 0.1,
         largest: int = 64,
     ) -> MultiRelease:
-        """A release of records, one sequence of values an attribute; categories and priors are those of the data.
+        """A release of records, one sequence of values per attribute; categories and priors are those of the data.
 
         `clusters` groups attributes; None groups those whose pairwise information is at least `dependence` (see
         `clusters_of`), up to `largest` joint categories, whose labels are "a | b" (a bar or a backslash inside of a

@@ -1,1 +1,1 @@
-"""What a release declares, and what follows from that: plans, strata, privacy, manifests, the origin of a design."""
+"""The declaration of a release, and its consequences: plans, strata, privacy, manifests, the origin of a design."""

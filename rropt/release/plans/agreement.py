@@ -1,4 +1,4 @@
-"""Comparison of the columns to be counted with the manifest beside a released file: each column must be read by
+"""Comparison of the columns to be counted with the manifest next to a released file: each column must be read by
 its own mechanism, stratum by stratum."""
 
 import shlex
@@ -42,7 +42,7 @@ class Cell:
 @dataclass(frozen=True)
 class Agreement:
     """The `cells` that the records of one file fall into, the values `where` of other columns, whether a manifest
-    `vouches` for the mechanisms, and whether formulas are `quoted`: if the manifest says so, or there is none."""
+    `vouches` for the mechanisms, and whether formulas are `quoted`: if the manifest states it, or there is none."""
 
     cells: tuple[Cell, ...]
     where: Mapping[str, str]
@@ -58,7 +58,7 @@ class _Choice:
 
 
 def agreed(path: Path, axes: Mapping[Columns, Any], where: Mapping[str, str]) -> Agreement:
-    """The cells of a released file, where `axes` says by which mechanism (or strata of mechanisms) columns were
+    """The cells of a released file, where `axes` states by which mechanism (or strata of mechanisms) columns were
     released and the manifest, if there is one, says the same. Raises InputError that names what is right."""
     content = read_manifest(path)
     notes = []
@@ -67,7 +67,7 @@ def agreed(path: Path, axes: Mapping[Columns, Any], where: Mapping[str, str]) ->
             f"its SHA-256 differs from that in {manifest_path(path).name}: it was changed after its release, or the "
             "manifest is of another file",
             str(path),
-            "restore the released file from a copy, or put its own manifest beside it",
+            "restore the released file from a copy, or put its own manifest next to it",
         )
     if content is not None:
         randomised = {name for one in content["columns"] for name in one["released_as"]}
@@ -77,7 +77,8 @@ def agreed(path: Path, axes: Mapping[Columns, Any], where: Mapping[str, str]) ->
             if name in randomised
         ]
         notes += [
-            f"{_named(columns)} was randomised before: these are frequencies of {content['data']}, not of the people"
+            f"{_named(columns)} was randomised before: these are frequencies of {content['data']}, "
+            "not of the original records"
             for columns in axes
             if any(tuple(one["released_as"]) == columns and one.get("randomised_before") for one in content["columns"])
         ]
@@ -103,11 +104,12 @@ def before_release(
     path: Path, columns: Columns, given: Any, where: Mapping[str, str]
 ) -> tuple[Columns, Mapping[str, str], Mapping[str, str]]:
     """What the released `columns` were called in the data, and `null` and `other` of their release: as the manifest
-    says, or else what is `given`. Raises InputError where the data do not have the records `where`."""
+    states, or else what is `given`. Raises InputError where the data do not have the records `where`."""
     entries = (read_manifest(path) or {"columns": ()})["columns"]
     for name in (name for one in entries for name in one["released_as"] if name in where):
-        raise InputError(
-            f"{name!r} was randomised: the data before do not tell who was released as {name}={where[name]}",
+        raise Conflict(
+            f"{name!r} was randomised: the original data do not show which records were released as "
+            f"{name}={where[name]}",
             str(path),
             "leave out --where or --truth",
         )
@@ -148,7 +150,7 @@ def _declare(path: Path, given: Any, where: Mapping[str, str]) -> list[_Choice]:
         return _pick(path, given.by, strata, parts, where)
     if isinstance(given, Mapping):
         raise Missing(
-            "there is no manifest beside it, so the column of its strata is not known",
+            "there is no manifest next to it, so the column of its strata is not known",
             str(path),
             "give ProtectedColumn(column, {stratum: mechanism}, by=...), or a RELEASE.toml",
         )
@@ -165,7 +167,7 @@ def _of_strata(
     if isinstance(given, ProtectedColumn | Mapping):
         strata = dict(given.strata) if isinstance(given, ProtectedColumn) else _map(given, by)
         if isinstance(given, ProtectedColumn) and given.by != by:
-            raise InputError(f"{_named(columns)} was released by {', '.join(by)}", str(path), "give its release file")
+            raise Conflict(f"{_named(columns)} was released by {', '.join(by)}", str(path), "give its release file")
         for stratum in strata:
             if stratum not in digests:
                 raise _no_stratum(path, by, list(digests), _show(by, stratum))
@@ -269,7 +271,7 @@ def _refuse_unprotected(path: Path, columns: Columns, given: Any) -> None:
 def _another(
     path: Path, columns: Columns, given: Any, mechanism: Mechanism, known: Sequence[str], stratum: str = ""
 ) -> InputError:
-    """The error for a mechanism that is none of those `known`, with the place where `rropt solve` keeps one of them."""
+    """The error for a mechanism that is not in `known`, with the place where `rropt solve` keeps one of them."""
     designs = given.designs if isinstance(given, ProtectedColumn) else [given]
     files = [Path(one.source) for one in designs if isinstance(one, Design) and one.source]
     kept = (kept_folder(file if file.is_dir() else file.parent, one) for file in files for one in known)

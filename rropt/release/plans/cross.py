@@ -70,7 +70,7 @@ class CrossClassification:
             possible[np.ix_(*chosen)] = False
         kept = tuple(compress(product(*parts), possible.ravel()))
         if len(kept) < 2:
-            raise InputError(f"it has {counted(len(kept), 'possible combinations')}", where, "at least two are needed")
+            raise OutOfRange(f"it has {counted(len(kept), 'possible combinations')}", where, "at least two are needed")
         object.__setattr__(self, "names", names)
         object.__setattr__(self, "parts", parts)
         object.__setattr__(self, "combinations", kept)
@@ -80,12 +80,12 @@ class CrossClassification:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """One label a possible combination."""
+        """One label per possible combination."""
         return tuple(map(joined, self.combinations))
 
     def counts(self, table: Any) -> dict[str, int]:
-        """Counts by label, for `Prior.from_counts`, from an array of counts with one axis a column, or from counts with
-        labels: a data frame for two columns, a mapping or Series by tuples of labels (those left out count 0).
+        """Counts by label, for `Prior.from_counts`, from an array of counts with one axis per column, or from counts
+        with labels: a data frame for two columns, a mapping or Series by tuples of labels (those left out count 0).
 
         Raises InputError for another shape, and where an impossible combination was counted.
         """
@@ -107,7 +107,7 @@ class CrossClassification:
         possible = dict.fromkeys(self.labels, 0)
         wrong = [label for label in found if label not in possible]
         if wrong:
-            raise InputError(
+            raise Conflict(
                 f"{sum(found[label] for label in wrong):,} counted in impossible combinations, as {wrong[0]!r}",
                 "cross-classification",
                 "correct the records, or do not declare it impossible",
@@ -115,7 +115,7 @@ class CrossClassification:
         return possible | found
 
     def _place(self, table: Any) -> np.ndarray:
-        """Counts with labels as an array with one axis a column."""
+        """Counts with labels as an array with one axis per column."""
         where = "cross-classification"
         if len(self.parts) == 2 and has_axes(table, where) == 2:
             return np.asarray(Table.read(table, where).of(*self.parts, where))

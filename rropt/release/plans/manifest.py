@@ -1,4 +1,4 @@
-"""The manifest beside a released file: how it was made, for its users.
+"""The manifest next to a released file: how it was made, for its users.
 
 It reveals no more than the release itself: neither a hash of the data nor the number of missing values. From a hash
 of the data anyone who knows all records but one could guess that one.
@@ -26,7 +26,7 @@ QUOTED, AS_THEY_ARE = "quoted", "as they are"
 
 
 def manifest_path(output: Path) -> Path:
-    """Where the manifest of `output` stands."""
+    """The place of the manifest of `output`."""
     return output.with_name(output.name + SUFFIX)
 
 
@@ -100,7 +100,7 @@ def manifest_text(document: dict[str, Any]) -> str:
 
 
 def read_manifest(output: Path) -> dict[str, Any] | None:
-    """The manifest beside `output`, or None where there is none. Raises InputError for one that cannot be read."""
+    """The manifest next to `output`, or None where there is none. Raises InputError for one that cannot be read."""
     path = manifest_path(output)
     if not path.exists():
         return None

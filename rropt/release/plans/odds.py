@@ -20,7 +20,8 @@ def epsilon_above(privacy_ratio: Fraction | float) -> float:
 
 
 def privacy_ratio_text(privacy_ratio: Fraction | float) -> str:
-    """A privacy ratio as "p" or "p/q", or "infinite". The product of many has more digits than Python turns into text."""
+    """A privacy ratio as "p" or "p/q", or "infinite". The product of many has more digits than Python turns into
+    text."""
     if isinstance(privacy_ratio, float):
         return "infinite"
     parts = [privacy_ratio.numerator] + [privacy_ratio.denominator] * (privacy_ratio.denominator != 1)
@@ -43,7 +44,8 @@ def privacy_ratio_of(text: str) -> Fraction | float:
 
 
 def together(parities: Iterable[Fraction | float]) -> Fraction | float:
-    """The privacy ratio of independent draws from one person's record: the product, so that their epsilons add up."""
+    """The privacy ratio of independent draws from one respondent's record: the product, so that their epsilons add
+    up."""
     total: Fraction | float = Fraction(1)
     for privacy_ratio in parities:
         total = math.inf if math.inf in (total, privacy_ratio) else total * privacy_ratio

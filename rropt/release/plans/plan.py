@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal
 
-from rropt.errors import Duplicate, InputError, Missing, UnknownName, WrongType
+from rropt.errors import Conflict, Duplicate, Missing, UnknownName, WrongType
 from rropt.io.arguments import checked
 from rropt.io.tables import Readable
 from rropt.mechanisms.garbling import explicit
@@ -51,13 +51,13 @@ class ProtectedColumn(Readable):
     """One column, or several that are perturbed jointly, and the mechanism that protects them.
 
     `columns`: a name, or names whose values together are one input: the mechanism's inputs are then labels "s, u" as
-    `Pairs` and `CrossClassification` write them, and its outputs must be among them, unless `name` says that they are
+    `Pairs` and `CrossClassification` write them, and its outputs must be among them, unless `name` states that they are
     released as one column. `mechanism`: a `Mechanism` (or a family with `to_mechanism`), or one for each stratum, as a
     mapping from the values of the columns `by` (joined likewise where there are several). `null`, `other`: the label
     that missing values, or values that are not labels, are read as before they are randomised: a label, or a mapping
     from a column's name to one; without them such values are an error. `name`: the name of the released column.
 
-    Raises InputError for what does not fit together.
+    Raises InputError if the parts are inconsistent.
     """
 
     columns: tuple[str, ...]
@@ -81,7 +81,7 @@ class ProtectedColumn(Readable):
         protected, strata_columns = _names(columns, "columns"), _names(by, "by") if by else ()
         where = f"column {', '.join(map(repr, protected))}"
         if set(protected) & set(strata_columns):
-            raise InputError("it is its own stratum", where, "the strata are other columns")
+            raise Conflict("it is its own stratum", where, "the strata are other columns")
         if isinstance(mechanism, Mapping) != bool(strata_columns):
             raise Missing(
                 "there are strata without a column that defines them" if not strata_columns else "it has one mechanism",
@@ -119,7 +119,7 @@ class ProtectedColumn(Readable):
 @checked
 @dataclass(frozen=True, init=False)
 class Release(Readable):
-    """What happens to the columns of a table: some are protected, some are left out (`drop`), the others
+    """The treatment of the columns of a table: some are protected, some are left out (`drop`), the others
     are released unchanged.
 
     `columns` are `ProtectedColumn`s, each column in at most one of them: a second draw from the same value would leak
@@ -132,7 +132,7 @@ class Release(Readable):
     def __init__(self, columns: ProtectedColumn | Sequence[ProtectedColumn], *, drop: Sequence[str] = ()) -> None:
         given = (columns,) if isinstance(columns, ProtectedColumn) else tuple(columns)
         if not given or not all(isinstance(column, ProtectedColumn) for column in given):
-            raise InputError("it does not protect any column", "release", "give at least one ProtectedColumn")
+            raise Missing("it does not protect any column", "release", "give at least one ProtectedColumn")
         object.__setattr__(self, "columns", given)
         object.__setattr__(self, "drop", _names(drop, "drop") if drop else ())
         for what, names in (
@@ -142,11 +142,13 @@ class Release(Readable):
             twice = [name for at, name in enumerate(names) if name in names[:at]]
             if twice:
                 raise Duplicate(
-                    f"column {twice[0]!r} is {what} twice", "release", "a second draw leaks more: list it once"
+                    f"column {twice[0]!r} is {what} twice",
+                    "release",
+                    "randomising it twice would reveal more: list it once",
                 )
         lost = set(self.drop) & {name for column in given for name in column.columns}
         if lost:
-            raise InputError(f"column {min(lost)!r} is both protected and dropped", "release", "do one of the two")
+            raise Conflict(f"column {min(lost)!r} is both protected and dropped", "release", "do one of the two")
 
     def public(self, column: ProtectedColumn) -> bool:
         """Whether the strata of `column` can be read off the release: its columns `by` stay as they are."""
@@ -187,12 +189,12 @@ def _strata(mechanism: Any, by: tuple[str, ...], where: str) -> tuple[tuple[tupl
     if not by:
         return (((), mechanism),)
     if not mechanism:
-        raise InputError("it has no mechanism", where, "give one for each stratum")
+        raise Missing("it has no mechanism", where, "give one for each stratum")
     found: dict[tuple[str, ...], Any] = {}
     for label, one in mechanism.items():
         parts = stratum_parts(label, len(by))
         if len(parts) != len(by) or not all(parts):
-            raise WrongType(f"stratum {label!r} is not a value of {', '.join(by)}", where, "give one value a column")
+            raise WrongType(f"stratum {label!r} is not a value of {', '.join(by)}", where, "give one value per column")
         if parts in found:
             raise Duplicate(f"stratum {label!r} appears twice", where, "name it once")
         found[parts] = one

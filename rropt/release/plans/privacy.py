@@ -21,8 +21,8 @@ class Level(Readable):
 
     `strata`: the columns that choose the mechanism and are public, within whose values alone the privacy ratio holds.
     `approximate`: the declared level and the exact delta of approximate LDP, where the design guarantees it and its
-    epsilon is below that of the privacy ratio. `hidden`: the columns that choose the mechanism, if the privacy ratio is infinite and
-    would be finite if they were public.
+    epsilon is below that of the privacy ratio. `hidden`: the columns that choose the mechanism, if the privacy ratio is
+    infinite and would be finite if they were public.
     """
 
     columns: tuple[str, ...]
@@ -54,7 +54,7 @@ class Privacy(Readable):
 
     @property
     def privacy_ratio(self) -> Fraction | float:
-        """The privacy ratio of the whole release for a person who may differ in all protected columns at once."""
+        """The privacy ratio of the whole release for a respondent who may differ in all protected columns at once."""
         return together(level.privacy_ratio for level in self.levels)
 
     @property
@@ -64,8 +64,9 @@ class Privacy(Readable):
 
 
 def privacy_of(release: Release) -> Privacy:
-    """The privacy of one release, exact. Columns are drawn independently given a person's record, so that privacy ratios
-    multiply; columns that are not protected are not counted, as they are released unchanged. Raises InputError."""
+    """The privacy of one release, exact. Columns are drawn independently given a respondent's record, so that privacy
+    ratios multiply; columns that are not protected are not counted, as they are released unchanged. Raises
+    InputError."""
     return privacy_of_stacks(release, [Stack(column) for column in release.columns])
 
 

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from rropt.errors import InputError, Unreadable
+from rropt.errors import InputError, Missing, Unreadable
 from rropt.io.files import JSON, read_text
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.prove.mechanism_files import read_mechanism
@@ -43,7 +43,7 @@ def load_mechanism(path: str | os.PathLike[str], sha256: str | None = None, chec
 def load_design(path: str | os.PathLike[str], sha256: str | None = None, check: bool = True) -> Design:
     """Read a mechanism for a release: a mechanism file, a certificate, or the folder that `rropt solve` wrote.
 
-    Raises InputError where the certificate that stands beside a mechanism file is of another mechanism, where the
+    Raises InputError where the certificate that is next to a mechanism file is of another mechanism, where the
     mechanism's `digest` is not `sha256` or where its integers break the ratios of the certificate: then one
     of the files was changed. With `check` also where the checker refuses the certificate, however long it is.
     """
@@ -65,7 +65,7 @@ def solution_of(path: Path) -> dict[str, Any]:
     """The object of a solution.json. Raises InputError."""
     remedy = "give the folder that rropt solve --out wrote, or its solution.json"
     if not path.exists():
-        raise InputError("there is no solution here", str(path), remedy)
+        raise Missing("there is no solution here", str(path), remedy)
     try:
         content = json.loads(read_text(path, "solution", limits=JSON))
     except (ValueError, RecursionError) as error:
@@ -75,5 +75,5 @@ def solution_of(path: Path) -> dict[str, Any]:
     if not isinstance(content, dict) or content.get("format") != SOLUTION_FORMAT:
         raise Unreadable("this is not a solution", str(path), remedy)
     if content.get("version") != 1:
-        raise InputError(f"its version is {content.get('version')!r}, not 1", str(path), "use the rropt that wrote it")
+        raise Unreadable(f"its version is {content.get('version')!r}, not 1", str(path), "use the rropt that wrote it")
     return content

@@ -37,7 +37,7 @@ def load_release(path: str | os.PathLike[str], *, check: bool = True) -> Release
     protected column a block `[[column]]` with `name`, or `names` for columns that are perturbed jointly; `mechanism`, a
     path or `{ file = "...", sha256 = "..." }`, or `by` (a column, or a list) with `mechanisms`, one for each of its
     values; `null`, `other`: a label or a table of labels by column; `as`: the released column's name. With
-    `check` the checker must accept the certificates that stand beside the mechanisms.
+    `check` the checker must accept the certificates that are next to the mechanisms.
     """
     source = Path(path)
     try:
@@ -48,10 +48,10 @@ def load_release(path: str | os.PathLike[str], *, check: bool = True) -> Release
         raise Unreadable(f"this is not TOML ({error})", str(source), "fix that line") from None
     _only(document, TOP_KEYS, str(source))
     if document.get("schema") != 1 or isinstance(document.get("schema"), bool):
-        raise InputError(f"schema is {document.get('schema')!r}", str(source), "write: schema = 1")
+        raise Unreadable(f"schema is {document.get('schema')!r}", str(source), "write: schema = 1")
     blocks = document.get("column")
     if not isinstance(blocks, list) or not blocks:
-        raise InputError("no column is protected", str(source), "add a block [[column]]")
+        raise Missing("no column is protected", str(source), "add a block [[column]]")
     try:
         columns = [_column(block, source, number, check) for number, block in enumerate(blocks, 1)]
         release = Release(columns, drop=_listing(document.get("drop", []), f"{source}: drop"))

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from rropt.errors import InputError, TooLarge, WrongType, counted
+from rropt.errors import Conflict, TooLarge, UnknownName, WrongType, counted
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.sampling import MechanismSampler, Source, sums
 from rropt.mechanisms.sampling.constant import ConstantTimeSampler, takes
@@ -47,7 +47,7 @@ class Stack:
     """The mechanisms of all strata of one `ProtectedColumn`, put one below the other: one row a (stratum, input).
 
     `parts` are the columns that are read, the strata's after the protected ones; `outputs` the labels of what is drawn,
-    those of all strata; `columns` the released columns, each with one label an output. Raises InputError where the
+    those of all strata; `columns` the released columns, each with one label per output. Raises InputError where the
     labels of the mechanisms do not fit the columns.
     """
 
@@ -84,7 +84,7 @@ class Stack:
             return (label,)
         parts = split(label)
         if len(parts) != count or joined(parts) != label:
-            raise InputError(
+            raise Conflict(
                 f"input {label!r} of its mechanism does not have {counted(count, 'parts')}",
                 self.where,
                 'joint labels are like "s, u"; columns that are protected one by one are declared one by one',
@@ -96,7 +96,7 @@ class Stack:
         for kind, marks in (("null", null), ("other", other)):
             if marks.get(name, labels[0]) not in labels:
                 what = f"{kind} {marks[name]!r} is not a label of column {name!r}"
-                raise InputError(what, self.where, f"use one of {_list(labels)}")
+                raise UnknownName(what, self.where, f"use one of {_list(labels)}")
         return Part.declared(name, labels, null, other)
 
     @property
@@ -181,8 +181,8 @@ class Stack:
     # -- privacy ----------------------------------------------------------------------------
 
     def privacy_ratio(self, public: bool) -> Fraction | float:
-        """The largest ratio of the probabilities of what is drawn, between any two values of a person: in one stratum
-        where the strata are `public`, else in any two (an upper bound then)."""
+        """The largest ratio of the probabilities of what is drawn, between any two values of a respondent: in one
+        stratum where the strata are `public`, else in any two (an upper bound then)."""
         strata = [one for _, one in self.column.strata]
         if public or len(strata) == 1:
             return max(one.privacy_ratio for one in strata)

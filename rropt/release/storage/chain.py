@@ -1,8 +1,9 @@
-"""The lines of an accountant, whatever stores them. Lines are added, never changed; each is chained by a hash to the others.
+"""The lines of an accountant, whatever stores them. Lines are added, never changed; each is chained by a hash to the
+others.
 
 The first line states the ceiling (None for no ceiling), the unit that it is for and, where approximate LDP is counted,
 the ceiling of delta. Each of the others is an event: "drawing" reserves the odds of a release before its first random
-word, "released" records that its output stands under its name, and "abandoned" that none of its output left the
+word, "released" records that its output has its final name, and "abandoned" that none of its output left the
 process. The chain of a line is the SHA-256 of the chain of the line before and of the line.
 """
 
@@ -17,7 +18,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from rropt.errors import InputError, Refused
+from rropt.errors import AboveCeiling, InputError, Unreadable
 from rropt.exact import declared_text, rational_text, shown
 from rropt.release.storage.tally import DIGITS, Draw, Spent, Tally, read_number
 
@@ -80,8 +81,8 @@ class Chain(ABC):
 
     @abstractmethod
     def transaction(self) -> AbstractContextManager[None]:
-        """Lock the accountant against other writers. All lines appended inside are on the disk when this ends, or none of
-        them. Raises OSError, and InputError where the accountant was replaced since it was opened."""
+        """Lock the accountant against other writers. All lines appended inside are on the disk when this ends, or none
+        of them. Raises OSError, and InputError where the accountant was replaced since it was opened."""
 
     @abstractmethod
     def close(self) -> None:
@@ -124,8 +125,8 @@ class Chain(ABC):
 
     def broken(self, what: str) -> InputError:
         """The error for an accountant that cannot be read."""
-        return InputError(
-            what, str(self.path), "restore the accountant from a copy; without it earlier draws are not known"
+        return Unreadable(
+            what, str(self.path), "restore the accountant from a copy; without it earlier releases are not known"
         )
 
     def _count(self, event: dict[str, Any]) -> None:
@@ -171,7 +172,7 @@ class Chain(ABC):
 
     def refuse_above(self, draw: Draw, others: Iterable[Draw] = ()) -> None:
         """Raise InputError where one more draw, with `others` that are recorded elsewhere, is above the ceiling for a
-        person from whom it draws."""
+        respondent from whom it draws."""
         if self.ceiling is None:
             return
         with self.tally.also([*others, draw]):
@@ -187,8 +188,8 @@ class Chain(ABC):
         if self.delta is not None:
             would += f", delta {shown(spent.delta, DIGITS, up=True)}"
             most += f", delta {declared_text(self.delta)}"
-        return Refused(
-            f"with this draw a {self.unit} would have spent epsilon {would}, above the ceiling of {most}",
+        return AboveCeiling(
+            f"this release would raise the epsilon spent per {self.unit} to {would}, above the ceiling of {most}",
             str(self.path),
-            "use what was released already, or draw at a lower level",
+            "use an earlier release, or randomise with a smaller epsilon",
         )

@@ -1,7 +1,7 @@
 """An accountant in a file of SQLite.
 
-An accountant that many processes share is in WAL mode (`create_accountant`); an accountant beside its data is a single file whenever
-no transaction is open.
+An accountant that many processes share is in WAL mode (`create_accountant`); an accountant next to its data is a single
+file whenever no transaction is open.
 """
 
 import contextlib
@@ -24,8 +24,8 @@ _TABLE = "CREATE TABLE accountant (number INTEGER PRIMARY KEY, line TEXT NOT NUL
 
 
 def create_accountant(path: Path, ceiling: Fraction | None, unit: str, delta: Fraction | None = None) -> None:
-    """Make an accountant that many processes share, whose draws add up to at most `ceiling`. Raises FileExistsError, and
-    OSError where it cannot be written."""
+    """Make an accountant that many processes share, whose draws add up to at most `ceiling`. Raises FileExistsError,
+    and OSError where it cannot be written."""
     with _new(path, head(ceiling, unit, delta)) as connection:
         connection.execute("COMMIT")
         connection.execute("PRAGMA journal_mode = WAL")
@@ -86,7 +86,8 @@ def records(path: Path, text: str) -> bool:
 
 
 class AccountantFile(Chain):
-    """The accountant at `path`, which need not exist before the first transaction. With `writable` false it is only read.
+    """The accountant at `path`, which need not exist before the first transaction. With `writable` false it is only
+    read.
 
     Raises OSError where it cannot be opened or written, InputError where it is not an accountant.
     """

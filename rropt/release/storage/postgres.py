@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from rropt.errors import InputError, Unreadable
+from rropt.errors import Missing, Refused, Unreadable
 from rropt.io.extras import need
 from rropt.release.storage.chain import PATIENCE, Chain, head
 
@@ -38,7 +38,7 @@ class Server(str):
         except ValueError:
             raise Unreadable("this is not a URL", "accountant", "write postgresql://HOST/DATABASE") from None
         if secret:
-            raise InputError("a URL with a password is shown to others", "accountant", "write it into ~/.pgpass")
+            raise Refused("a URL with a password is shown to others", "accountant", "write it into ~/.pgpass")
         return super().__new__(cls, url)
 
 
@@ -74,7 +74,7 @@ class AccountantTable(Chain):
         self._connect()
         if made and not self.exists():
             self.close()
-            raise InputError(
+            raise Missing(
                 "there is no accountant in this database",
                 str(server),
                 "make one: rropt accountant init --ceiling 4 URL",

@@ -1,8 +1,8 @@
-"""What every person has spent: the draws of an accountant, multiplied exactly.
+"""The epsilon that each respondent has spent: the draws of an accountant, multiplied exactly.
 
-A person is of one population, and takes part in its draws and in those that name no population; who is of no named
+A respondent is of one population, and takes part in its draws and in those that name no population; who is of no named
 population takes part in the latter alone. The odds of independent draws multiply. Draws of one scope are one draw,
-since they give the same answer; of the odds that its releases state the largest count, for a person who is in that
+since they give the same answer; of the odds that its releases state the largest count, for a respondent who is in that
 release only.
 """
 
@@ -68,8 +68,8 @@ def read_number(text: str) -> Fraction:
 
 
 class Draw(NamedTuple):
-    """A draw from the people of `population`, or from all. Its level is infinite for the populations `infinite`, to
-    whom releases together reveal a column ("": for all)."""
+    """A draw from the respondents of `population`, or from all. Its level is infinite for the populations `infinite`,
+    to whom releases together reveal a column ("": for all)."""
 
     population: str
     parts: tuple[Part, ...]
@@ -85,7 +85,7 @@ class Draw(NamedTuple):
 
 
 class Spent(NamedTuple):
-    """The odds of any two values of a person change by `odds` at most (None: without limit), but for a `delta`."""
+    """The odds of any two values of a respondent change by `odds` at most (None: without limit), but for a `delta`."""
 
     odds: Odds | None
     delta: Fraction
@@ -130,16 +130,16 @@ class Tally:
 
     @property
     def populations(self) -> list[str]:
-        """The names of those that draws name, and "" for the people of no named one."""
+        """The names of those that draws name, and "" for the respondents of no named one."""
         return [name for name, parts in self._people.items() if parts or not name]
 
     def of(self, population: str, approximate: bool = False) -> Spent:
-        """What a person of this population has spent; with `approximate` as approximate LDP."""
+        """The epsilon that a respondent of this population has spent; with `approximate` as approximate LDP."""
         own = self._people.get(population, Counter()) if population else Counter()
         return total(self._people[""] + own, approximate)
 
     def most(self, approximate: bool = False) -> Spent:
-        """The most that a person of any population has spent, of odds and of delta."""
+        """The most that a respondent of any population has spent, of odds and of delta."""
         return _most([self.of(name, approximate) for name in self.populations])
 
 
@@ -152,7 +152,7 @@ def _most(found: list[Spent]) -> Spent:
 
 
 def total(parts: Counter[Part], approximate: bool = False) -> Spent:
-    """What a person has spent who takes part in all of these."""
+    """The epsilon of a respondent who takes part in all of these."""
     costs: Counter[Odds] = Counter()
     scopes: dict[str, list[Spent]] = {}
     delta, finite = Fraction(0), True

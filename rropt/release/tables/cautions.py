@@ -57,7 +57,9 @@ def cautions_of_designs(release: Release, privacy: Privacy, earlier: int, total:
     if most > 0 and len(privacy.levels) + earlier > 1 and total > most:
         draws = counted(len(privacy.levels) + earlier, "draws")
         before = f" ({earlier} made before)" if earlier else ""
-        yield (f"{draws}{before} add up to epsilon {_text(total)} for a person, more than the {_text(most)} of any one")
+        yield (
+            f"{draws}{before} together have epsilon {_text(total)} per respondent; the largest alone has {_text(most)}"
+        )
 
 
 def _cautions_of_strata(column: ProtectedColumn, level: Level, public: bool) -> Iterator[str]:
@@ -307,7 +309,7 @@ def _tell(s: str, u: str, a: np.ndarray, b: np.ndarray, ranks: np.ndarray, whole
         chance = (len(of_s) - 1) * (len(of_u) - 1) / (2 * total * math.log(2))
         if entropy > 0 and (renamed or shared - chance >= TELLING * entropy):
             alone = both[np.bincount(other)[other] == 1].sum() / total
-            records = "the records" if whole else f"{total:,} records that were drawn at random"
+            records = "the records" if whole else f"{total:,} records drawn at random"
             yield (
                 f"{u!r} is released unchanged and determines {shared:.3g} of the {entropy:.3g} bits of {s!r}; it "
                 f"determines it in {100 * alone:.3g} % of {records}: {remedy}"

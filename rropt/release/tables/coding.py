@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rropt.errors import InputError, other_form
+from rropt.errors import InputError, UnknownName, WrongType, other_form
 from rropt.io.count_records import look_of
 from rropt.release.plans.plan import ProtectedColumn
 from rropt.release.plans.stack import NULL, UNKNOWN, Part
@@ -17,7 +17,7 @@ MOST_EXAMPLES = 1000
 SHOWN, KNOWN = 5, 6
 """Wrong values, and labels, that the error names."""
 MISSING, STRANGE = "missing", "unknown"
-"""What is replaced by a label where the release says so."""
+"""What is replaced by a label where the release declares it."""
 NO_MECHANISM = "in a stratum without a mechanism"
 ADD = "add the stratum under mechanisms, or name the one that it counts as: null and other in a release file"
 RECODE = (
@@ -32,8 +32,8 @@ def check_type(type_: pa.DataType, where: str) -> None:
     if not (is_text(inner) or is_whole(inner) or pa.types.is_null(inner)):
         remedy = "cast it to text or to integers first"
         if pa.types.is_floating(inner):
-            remedy += " (whole numbers beside missing ones: a nullable integer type)"
-        raise InputError(f"its type {type_} does not hold labels", where, remedy)
+            remedy += " (for whole numbers with missing values: a nullable integer type)"
+        raise WrongType(f"its type {type_} does not hold labels", where, remedy)
 
 
 def codes(array: pa.Array, part: Part, replaced: Counter[tuple[Part, str]] | None = None) -> np.ndarray:
@@ -214,7 +214,7 @@ class Faults:
         for (column, _), remedy in self._remedies.items():
             cures.setdefault(remedy, []).append(column)
         told = cures if len(cures) == 1 else (f"{', '.join(names)}: {remedy}" for remedy, names in cures.items())
-        return InputError("; ".join(lines), where, "; ".join(told))
+        return UnknownName("; ".join(lines), where, "; ".join(told))
 
 
 def _with(labels: Sequence[str]) -> str:

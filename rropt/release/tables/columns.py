@@ -12,7 +12,7 @@ from rropt.release.tables.formats import open_table
 
 
 def count_column(path: str | os.PathLike[str], column: str, null: str | None = None) -> dict[str, int]:
-    """Counts by label, numbers by size before text: text as it stands, integers as decimals, truth values as True and
+    """Counts by label, numbers by size before text: text unchanged, integers as decimals, truth values as True and
     False; missing values and empty text count as `null`. Raises InputError, and SettingNeeded where `null` is the
     remedy."""
     where = str(path)

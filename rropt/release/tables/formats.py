@@ -7,7 +7,7 @@ from typing import Any, BinaryIO
 
 import pyarrow as pa
 
-from rropt.errors import InputError, NotWritten, Unreadable
+from rropt.errors import Conflict, NotWritten, Unreadable
 from rropt.io.count_records import plain_delimiter, refuse_unread
 from rropt.release.tables.parquet import ParquetSource
 from rropt.release.tables.streams import BATCH_ROWS, Sink, Source, plain, reading, validated_batches
@@ -20,7 +20,7 @@ SUFFIXES |= {".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow"}
 def check_places(data: Path, output: Path) -> None:
     """Raise InputError where the output cannot have this name."""
     if output.suffix.lower() not in SUFFIXES or SUFFIXES[output.suffix.lower()] != SUFFIXES[data.suffix.lower()]:
-        raise InputError(
+        raise Conflict(
             f"the data are {SUFFIXES[data.suffix.lower()]}, and its suffix is of another format",
             str(output),
             f"use the suffix {data.suffix}: a release does not convert",
@@ -28,7 +28,7 @@ def check_places(data: Path, output: Path) -> None:
     if output.is_dir():
         raise NotWritten("cannot write (a folder has this name)", str(output), "choose another name")
     if output.exists() and output.samefile(data):
-        raise InputError("it is the data itself", str(output), "choose another name")
+        raise NotWritten("it is the data file itself", str(output), "choose another name")
 
 
 def open_table(
@@ -46,7 +46,7 @@ def open_table(
     if not path.is_file():
         other = "it is a pipe or a device, not a file" if path.exists() else "there is no such file"
         what = "this is a folder" if path.is_dir() else other
-        raise InputError(what, str(path), "check the path")
+        raise Unreadable(what, str(path), "check the path")
     with reading(path):
         if suffix in (".csv", ".tsv"):
             return CsvSource(path, plain_delimiter(delimiter, path), unquote)

@@ -25,7 +25,7 @@ def arrow_column(frame: nw.DataFrame[Any], name: str) -> pa.Array:
     try:
         array = frame[name].to_arrow()
     except (pa.ArrowException, TypeError, ValueError):
-        raise InputError(
+        raise WrongType(
             f"column {name!r} holds values of several types", WHERE, "make them all text, or all integers"
         ) from None
     if isinstance(array, pa.ChunkedArray):
@@ -73,7 +73,7 @@ def protected_table(
 
 def _frame(table: Any) -> tuple[nw.DataFrame[Any], Any]:
     """The frame of a table, whose columns have text as names, and for pandas the labels of its columns themselves.
-    Raises InputError for what is not a table, and for two columns of one name."""
+    Raises InputError for an argument that is not a table, and for two columns of one name."""
     given, labels = native_of(table), None
     if nw.dependencies.is_pandas_like_dataframe(given):
         labels = given.columns

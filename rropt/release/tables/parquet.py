@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from rropt.errors import InputError, Unreadable, counted
+from rropt.errors import InputError, TooLarge, Unreadable, counted
 from rropt.io.files import open_file
 from rropt.io.parquet_pages import Chunk, Sizes, chunk_sizes, read_footer
 from rropt.release.tables.coding import is_text
@@ -41,7 +41,7 @@ class ParquetSource(Source):
             self.schema, self.rows = file.schema_arrow, file.metadata.num_rows
             size = self._size = path.stat().st_size
             if self.rows > MOST_PACKED * size:
-                raise InputError(
+                raise TooLarge(
                     f"{counted(self.rows, 'rows')} in {size:,} bytes",
                     str(path),
                     "it unpacks to far more than it holds: check where the file comes from",
@@ -117,7 +117,7 @@ class ParquetSource(Source):
             raise self._too_much(f"it unpacks to more than {total:,} bytes from {self._size:,}")
 
     def _too_much(self, what: str) -> InputError:
-        return InputError(what, str(self.path), "check where the file comes from")
+        return Unreadable(what, str(self.path), "check where the file comes from")
 
     def sink(self, stream: BinaryIO, schema: pa.Schema, quote_formulas: bool) -> Sink:
         known = self.compression != "UNCOMPRESSED" and pa.Codec.is_available(self.compression.lower())

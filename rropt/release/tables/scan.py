@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pyarrow as pa
 
-from rropt.errors import InputError, OutOfRange, Refused, counted
+from rropt.errors import InputError, OutOfRange, Refused, Unreadable, counted
 from rropt.exact import declared_text, shown
 from rropt.mechanisms.names import misleading
 from rropt.model.guarantees import identification
@@ -80,7 +80,7 @@ def look(
         raise protector.faults.error(data)
     if whole is not None and whole != rows:
         cut = f"{rows:,} of its {counted(whole, 'rows')} were read"
-        raise InputError(cut, data, "is the file cut short?")
+        raise Unreadable(cut, data, "is the file cut short?")
     against, replaced = _replaced(protector, rows, data, force)
     against += _misnamed(protector, data, force) if rows else ()
     for stack, known in zip(protector.stacks, counts, strict=True):

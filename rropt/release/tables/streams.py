@@ -1,4 +1,4 @@
-"""What readers and writers of all formats have in common."""
+"""Shared code of the readers and writers of all formats."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class reading:
             raise not_utf8(self.path) from None
         if shape := _SHAPE.search(str(error)):
             row, wanted, found = shape.groups()
-            raise InputError(
+            raise Unreadable(
                 f"row {row} has {counted(int(found), 'values')}, the header {wanted}",
                 str(self.path),
                 "is the file cut short, or does a value hold the delimiter without quotes?",

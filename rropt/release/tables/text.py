@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
-from rropt.errors import Duplicate, InputError, Missing, TooLarge
+from rropt.errors import Duplicate, Missing, TooLarge, Unreadable
 from rropt.io.count_records import not_utf8, records
 from rropt.io.formulas import FIRST, FORMULA, NUMBER, quoted, unquoted
 from rropt.release.tables.streams import Sink, Source, checked_batches, plain, reading
@@ -43,7 +43,7 @@ class CsvSource(Source):
                 last = (last + chunk)[-2:]
         if quotes % 2:
             # The reader would take everything behind the odd one for a part of its cell.
-            raise InputError(
+            raise Unreadable(
                 "its quotes do not pair up", str(path), 'is it cut short? A value that holds a " is written "...""..."'
             )
         if strange:
@@ -51,7 +51,7 @@ class CsvSource(Source):
             for _ in records(path, delimiter):
                 pass
         if not last.endswith((b"\n", b"\r")):
-            self.notes = (f"the last line of {path.name} lacks a line end: was the file cut short?",)
+            self.notes = (f"the last line of {path.name} has no line end: was the file cut short?",)
         self._names = self._open(None).schema.names
         names = list(map(unquoted, self._names)) if unquote else self._names
         if len(set(names)) != len(names):
@@ -151,7 +151,7 @@ class CsvSink(Sink):
 def _check_text(data: bytes, path: Path) -> None:
     """Raise InputError where the first bytes of a file are not UTF-8, or there are none."""
     if not data:
-        raise Missing("it is empty", str(path), "give a header and one line for each person")
+        raise Missing("it is empty", str(path), "give a header and one line per record")
     try:
         codecs.getincrementaldecoder("utf-8")().decode(data)
     except UnicodeDecodeError:

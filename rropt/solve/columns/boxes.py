@@ -40,8 +40,8 @@ def prove_boxes(
     stop: Callable[[], bool],
 ) -> Proof | None:
     """The `column-dual` proof by boxes from float prices and, where the method has one, its search; None where the
-    search proves nothing. A new search ends when the bound is at most `target`, at NODES boxes or when `stop()`
-    says so."""
+    search proves nothing. A new search ends when the bound is at most `target`, at NODES boxes or when `stop()` is
+    true."""
     found = dual.evidence_of(BoxTree)
     if found is None:
         search = box_search(ColumnForms.of(program).priced(dual.prices))
@@ -82,6 +82,6 @@ def prove(program: Program, dual: Dual | None, wanted: ProofGoal) -> Proof | Ref
     if not isinstance(program.utility, Divergence):
         return None
     if dual is None:
-        return or_entropy(program, None, "the search ended before it had prices to prove a bound from")
+        return or_entropy(program, None, "the search ended before it had dual variables that prove a bound")
     proof = prove_boxes(program, dual, wanted.target, wanted.effort.closing())
-    return or_entropy(program, proof, "no box tree bounds every column at the prices found")
+    return or_entropy(program, proof, "no box tree bounds every column at the dual variables found")

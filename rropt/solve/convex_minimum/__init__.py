@@ -1,1 +1,1 @@
-"""Least leakage: convex informations minimised, or kept below a number."""
+"""Least leakage: convex measures of information minimised, or kept below a number."""

@@ -1,4 +1,4 @@
-"""A point below all limits: rounding mixes toward it where informations are limited."""
+"""A point below all limits: rounding mixes toward it where mutual information is limited."""
 
 from dataclasses import replace
 
@@ -34,7 +34,9 @@ def limit_anchor(program: Program, near: FloatArray) -> Anchor | Refusal:
     least = follow(model).matrix
     goal, share = spare(least) / 2, 0.5
     if goal <= 0:
-        return Refusal("the limits on informations leave no slack to round in", "loosen one of them a little")
+        return Refusal(
+            "the limits on mutual information leave no slack for rounding", "loosen one of the constraints a little"
+        )
     for _ in range(HALVED):
         if spare((1 - share) * least + share * found.matrix) >= goal:
             break

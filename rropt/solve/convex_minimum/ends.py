@@ -1,4 +1,4 @@
-"""What both methods of this theory end with."""
+"""The last steps of both methods of this theory."""
 
 from __future__ import annotations
 

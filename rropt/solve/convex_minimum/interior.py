@@ -1,9 +1,9 @@
 """An interior-point method for sums of convex functions of columns, over cones of columns and rows of the matrix.
 
-Columns meet in the rows only, so that a step takes one small matrix a column and one of the size of the rows. Another
-conic solver takes minutes at 128 inputs, where this takes seconds. Forms of informations are variables of their own:
-through them an output that vanishes keeps a direction. Source: Boyd and Vandenberghe, Convex Optimization, section
-11.7,
+Columns meet in the rows only, so that a step takes one small matrix per column and one of the size of the rows. Another
+conic solver takes minutes at 128 inputs, where this takes seconds. The terms of mutual information are variables of
+their own: through them an output that vanishes keeps a direction. Source: Boyd and Vandenberghe, Convex Optimization,
+section 11.7,
 with Mehrotra's corrector.
 """
 
@@ -58,7 +58,7 @@ class Path:
 
 
 def follow(model: Model, stopped: Callable[[], str] = lambda: "") -> Path:
-    """Follow the path of a model to its end, or until `stopped` says why it should end earlier. Where long steps lose
+    """Follow the path of a model to its end, or until `stopped` states why it should end earlier. Where long steps lose
     the path, short ones begin again."""
     best, early, merit = _followed(model, stopped, careful=False)
     if merit > LOST and not stopped():

@@ -1,4 +1,5 @@
-"""The `convex_minimum` method: convex informations minimised or limited, proved by linear forms that they never fall below."""
+"""The `convex_minimum` method: convex measures of information minimised or limited, proved by linear forms that they
+never fall below."""
 
 import time
 from collections.abc import Sequence
@@ -36,9 +37,11 @@ class ConvexMinimumMethod(Method):
     HiGHS where everything is linear over the entries of Q and the gains of outputs."""
 
     name = "convex_minimum"
-    because = "informations are minimised or limited: a convex problem, whose tangents prove the optimum"
+    because = "mutual information is minimised or limited: a convex problem, whose tangents prove the optimum"
     takes = (Limits, Sum)
-    goals = "minimises informations and Bayes gains, also in sums, or takes linear objectives under limits on them"
+    goals = (
+        "minimises mutual information and Bayes gains, also in sums, or takes linear objectives under limits on them"
+    )
     solvers = ("rropt", "highs")
 
     def takes_goal(self, program: Program) -> bool:
@@ -51,11 +54,11 @@ class ConvexMinimumMethod(Method):
 
     def refuse(self, program: Program, solver: str | None) -> Refusal | None:
         if not isinstance(program.cone.general(), BaseCone | PolyhedralCone):
-            return Refusal("tangent does not take the exact cone of a confidence set", "use form='polytope'")
+            return Refusal("convex_minimum does not take the exact cone of a confidence set", "use form='polytope'")
         if not all(isinstance(utility, TOUCHED) for utility, _ in _measures(program)):
-            return Refusal("tangent has no tangents of a curve of the user's own", "limit another objective")
+            return Refusal("convex_minimum cannot linearise a curve that the user defined", "limit another objective")
         if solver is not None and (solver == "highs") != _is_linear(program):
-            return Refusal(f"tangent does not use the solver {solver!r} here", "leave the solver out")
+            return Refusal(f"convex_minimum does not use the solver {solver!r} here", "leave the solver out")
         return None
 
     def solve(self, program: Program, effort: SolveLimits) -> Answer:

@@ -49,7 +49,7 @@ class Model:
     The n variables u of a column are its k entries, its least entry where the cone is complete, and the gain of each
     Bayes gain; `free` (m x n) are those that no row empties. The conditions are G u <= 0, G being q x n; `active` (m x
     q) are those with a free variable. A linear goal is divided by `unit`, what the answers can change of it. The
-    rows are the k sums, those of the program, and one a limit.
+    rows are the k sums, those of the program, and one per limit.
     """
 
     def __init__(self, program: Program, limits: Sequence[tuple[ColumnSum, float]], elastic: bool = False) -> None:
@@ -114,7 +114,7 @@ class Model:
 
     def _rows(self) -> tuple[sparse.csr_matrix, FloatArray, np.ndarray]:
         """The rows over all variables, output by output; their right sides; which are equations. Rows that only empty
-        cells have no terms, and limits of informations none of their own: their gradients are added."""
+        cells have no terms, and limits on mutual information have no terms of their own: their gradients are added."""
         k, m, n, program = self.k, self.m, self.n, self.program
         entries = [(x, y * n + x, 1.0) for x in range(k) for y in range(m)]
         # Rows in counts of people would have residuals of thousands beside sums of one.
@@ -159,7 +159,8 @@ class Model:
         return Point(u, s, multipliers, y, t, g, w, np.full(w.shape, START / k), 0.0)
 
     def gradients(self, forms: FloatArray) -> sparse.csr_matrix:
-        """The rows, with the forms of limits of informations in their rows: times u, the left sides of all rows."""
+        """The rows, with the terms of limits on mutual information in their rows: times u, the left sides of all
+        rows."""
         if not self.limits:
             return self.rows
         found = np.zeros((len(self.limits), self.m, self.n))

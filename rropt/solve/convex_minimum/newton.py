@@ -236,5 +236,5 @@ def _factor(schur: FloatArray) -> tuple[FloatArray, bool] | None:
 
 
 def _times(blocks: FloatArray, columns: FloatArray) -> FloatArray:
-    """m matrices times a column each."""
+    """m matrices, each times one column."""
     return np.asarray((blocks @ columns[:, :, None])[:, :, 0])

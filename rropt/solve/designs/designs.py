@@ -30,8 +30,8 @@ from rropt.solve.engine.search import Budget
 ROUNDS = 200
 """Rounds of column generation at most; the interior point ends in far fewer."""
 FIRST, FINER, NEARLY = 1e-2, 0.1, 1e-4
-"""For E-optimality: the relative duality gap of the first designs, that of a later one beside the gap that is left, and
-the one below which the finest follows. Rough designs have prices that fewer further columns break."""
+"""For E-optimality: the relative duality gap of the first designs, that of a later one beside the gap that is left,
+and the one below which the finest follows. Rough designs have prices that fewer further columns break."""
 MOST = 15
 """Columns for each input that are kept at most; twice as many where the finest design gains nothing."""
 FEW = 64

@@ -350,7 +350,7 @@ def prove(program: Program, dual: Dual | None, wanted: ProofGoal) -> Proof | Ref
     if not isinstance(program.utility, DesignUtility):
         return None
     if program.rows or program.outputs is not None or dual is None or dual.evidence_of(DesignForms) is None:
-        return Refusal("the search ended before it had prices to prove a lower bound of the risk from")
+        return Refusal("the search ended before it had dual variables that prove a lower bound of the risk")
     least = None if wanted.attained is None else wanted.attained - 0.9 * wanted.effort.allowed
     proof = prove_design(program, dual, least, wanted.effort.closing())
-    return Refusal("no tree bounds the columns at the prices found") if proof is None else proof
+    return Refusal("no tree bounds the columns at the dual variables found") if proof is None else proof

@@ -161,7 +161,9 @@ def _most_slack(
             f"the linear programme for a mechanism with slack in all constraints ended with {found.status!r}", AGAIN
         )
     if found.row_dual is None or found.status != "optimal":
-        return Refusal("no mechanism that keeps all constraints with slack was found", "loosen one of them a little")
+        return Refusal(
+            "no mechanism was found that satisfies all constraints with slack", "loosen one of the constraints a little"
+        )
     return _tighten(program, met, model, found.row_dual, [(cell // m, cell % m) for cell in signs])
 
 
@@ -222,5 +224,5 @@ def _tighten(
     if tuple(rows) == program.rows:
         fixed = [row.name for row in program.rows if row.sense == "=" and not is_emptiness(program, row)]
         among = f" together with {', '.join(map(repr, fixed[:4]))}" if fixed else ""
-        return Refusal(f"the ratio bound{among} leaves no slack to round in", "loosen one of them a little")
+        return Refusal(f"the ratio bound{among} leaves no slack for rounding", "loosen one of the constraints a little")
     return replace(program, rows=tuple(rows)), met | set(tight)

@@ -108,7 +108,7 @@ def load_highs(
 
 
 def run_in_thread(highs: Any, interrupted: Callable[[], bool], seconds: float | None) -> bool:
-    """Run HiGHS in a thread of its own, and call `interrupted()` ten times a second to see whether to cancel it;
+    """Run HiGHS in a thread of its own, and call `interrupted()` ten times per second to see whether to cancel it;
     returns whether it ended. One that ignores this and its time limit of `seconds` for DEAF seconds is abandoned: it
     must not be used any more, and is kept alive for its thread (a daemon, which keeps no process from ending). So is
     one that is not awaited because the work around it was ended."""

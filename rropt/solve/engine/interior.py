@@ -1,7 +1,8 @@
 """A dense interior-point method for small linear programmes: prices from the centre of the optimal set.
 
 A master of a column generation with few rows has many optimal prices; those of a simplex vertex swing from round to
-round. A primal-dual path stopped early stays central and is cheap: one Cholesky factor of the size of the rows a step.
+round. A primal-dual path stopped early stays central and is cheap: one Cholesky factor of the size of the rows per
+step.
 """
 
 from collections.abc import Callable
@@ -77,7 +78,7 @@ def central_prices(
         if not (np.isfinite(dx).all() and np.isfinite(dz).all()):
             break
         ahead = float((x + _room(x, dx) * dx) @ (z + _room(z, dz) * dz))
-        # Points of the path with less than half of the wanted gap are not approached: prices stay central.
+        # Points of the path with less than half of the requested gap are not approached: prices stay central.
         centre = max((ahead / float(x @ z)) ** 3 * float(x @ z), tolerance / 2) / len(x)
         dx, dy, dz = direction(centre - x * z - dx * dz)
         if not (np.isfinite(dx).all() and np.isfinite(dz).all()):

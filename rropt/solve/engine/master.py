@@ -20,7 +20,7 @@ from rropt.solve.engine.lp import LpModel, cost_scale
 from rropt.solve.engine.method import Answer, Dual, MatrixDraft, SolveLimits, SolverClaim
 
 CLOSE = 0.75
-"""The share of the wanted gap at which to stop: the rest is for losses of rounding and proof."""
+"""The share of the requested gap at which to stop: the rest is for losses of rounding and proof."""
 BRIEF = 100_000
 """Entries of a master that HiGHS solves again within milliseconds, without interruption."""
 DENSE = 128
@@ -93,7 +93,7 @@ def generate(
     """Column generation from the k x n columns `start` (whose cone must contain the vector 1).
 
     Prices are averaged over `ties` (inputs that the problem treats alike): by convexity and symmetry
-    that never worsens the bound. Stops when the value is within CLOSE times the wanted gap of the bound or half of
+    that never worsens the bound. Stops when the value is within CLOSE times the requested gap of the bound or half of
     it from the `ceiling` (a bound known from elsewhere), when no column improves at any of the pricer's `levels` of
     effort, at the time limit, or on Ctrl-C.
     """

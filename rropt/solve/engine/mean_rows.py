@@ -1,8 +1,8 @@
 """The linear programme over the entries of Q under bounds on means of blocks, with few rows.
 
 All corners of two blocks against each other are a row each in the cone. With T_s the largest and B_s the smallest entry
-of block s in a column, M_s = r.v + rho_s T_s and m_s = r.v + rho_s B_s: one row for each pair of blocks and two
-an input are equivalent. The multipliers of the cone's own rows follow: those of a pair of blocks are shared out among
+of block s in a column, M_s = r.v + rho_s T_s and m_s = r.v + rho_s B_s: one row for each pair of blocks and two per
+input are equivalent. The multipliers of the cone's own rows follow: those of a pair of blocks are shared out among
 its corners in proportion to those of T_s >= v_u and B_z <= v_w, along a staircase, so that few are positive.
 """
 
@@ -41,7 +41,7 @@ class MeanModel(MatrixModel):
         k, m, count = program.size, len(program.outputs), len(means.blocks)
         own = _column_rows(means, k)
         per = 2 * count
-        # Entry x of column y stands at x * m + y, its T and B at k * m + per * y and on.
+        # Entry x of column y is at x * m + y, its T and B at k * m + per * y and on.
         table = own.tocoo()
         blocks = []
         for y in range(m):

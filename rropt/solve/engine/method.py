@@ -61,8 +61,8 @@ class SolveLimits:
     """The effort of a solve: a `gap` relative to the bound, an `absolute_gap` in the utility's own unit (to reach
     either is enough), an optional time limit in seconds counted from `begun`, a named solver, worker processes, and a
     `monitor(value, bound)` called with progress. A method reports values by `found`; `allowed` is then the gap that is
-    allowed. `clock` is that of the whole solve; a part of it may have a limit of its own. `method(name)` gives the method
-    of that name for a part of the problem."""
+    allowed. `clock` is that of the whole solve; a part of it may have a limit of its own. `method(name)` gives the
+    method of that name for a part of the problem."""
 
     gap: float = 1e-6
     absolute_gap: float = 0.0
@@ -143,7 +143,7 @@ class ColumnMultipliers:
 class Dual:
     """Multipliers in floating point, for a maximisation (a minimisation is solved with negated costs).
 
-    `prices` (k,) of the row sums; `rows`, one a coupling row; `evidence` is further evidence of the theory that
+    `prices` (k,) of the row sums; `rows`, one per coupling row; `evidence` is further evidence of the theory that
     solved the problem (a tree, multipliers of a cone, ...); no other theory reads it. All of it is repaired
     and proved in rationals before it is used.
     """
@@ -242,7 +242,7 @@ class MixedWeights(Draft):
 
 @dataclass(frozen=True)
 class SolverClaim:
-    """The claims of a solver: shown beside the proved numbers, but not used in proofs. `notes` are for the user."""
+    """The claims of a solver: shown next to the proved numbers, but not used in proofs. `notes` are for the user."""
 
     solver: str
     status: str
@@ -304,13 +304,13 @@ def particulars(program: Program) -> list[tuple[object, str]]:
 
 
 class Method(ABC):
-    """A way to solve programs. `name` is its name in problem files and on the command line; `because`
-    says in one clause when it is the right one.
+    """A way to solve programs. `name` is its name in problem files and on the command line; `because` states
+    in one clause when it is the right one.
 
     Its capabilities are declared. `takes` are the kinds of particular parts that it takes (extras, cones and utilities:
-    see `particulars`); `purpose` says what it is for, where it does not take problems without a part of its own, the
-    first of `takes`; `goals` says which goals `takes_goal` accepts; `solvers` are the names of solvers that it accepts
-    (None: `refuse` decides).
+    see `particulars`); `purpose` states what it is for, where it does not take problems without a part of its own, the
+    first of `takes`; `goals` states which goals `takes_goal` accepts; `solvers` are the names of solvers that it
+    accepts (None: `refuse` decides).
     """
 
     name: str
@@ -386,7 +386,7 @@ def unanswered(solver: str, program: Program, effort: SolveLimits) -> Answer:
 @dataclass(frozen=True)
 class ProofGoal:
     """The goal of a proof: the effort of the solve, and the mechanism's value in the utility's unit (None: there
-    is no mechanism). A proof within the wanted gap of it may be short, and looks no further."""
+    is no mechanism). A proof within the requested gap of it may be short, and looks no further."""
 
     effort: SolveLimits
     attained: float | None = None

@@ -48,7 +48,7 @@ def solve_milp(
     `integer` is true.
 
     Arrays are float64; infinite bounds are +-numpy.inf. The search ends after `time_limit` seconds, or when
-    `interrupted()`, called ten times a second, is true.
+    `interrupted()`, called ten times per second, is true.
     """
     highspy = need("highspy")
 

@@ -110,7 +110,7 @@ def _widened(block: sparse.spmatrix, variables: int) -> sparse.csr_matrix:
 
 
 def _by_column(table: sparse.csr_matrix, width: int) -> list[sparse.csr_matrix]:
-    """Rows on the entries of Q from rows on one column, output by output: entry x of column y stands at x * m + y."""
+    """Rows on the entries of Q from rows on one column, output by output: entry x of column y is at x * m + y."""
     count, size = table.shape
     return [
         sparse.csr_matrix((table.data, table.indices * width + y, table.indptr), shape=(count, size * width))
@@ -124,7 +124,7 @@ def cone_table(cone: Cone) -> sparse.csr_matrix:
 
 
 def edge_table(cone: Cone, size: int) -> sparse.csr_matrix:
-    """Rows v_x - R v_z, one an edge (edges x size), of a cone with a graph; none of another."""
+    """Rows v_x - R v_z, one per edge (edges x size), of a cone with a graph; none of another."""
     edges = ratio_edges(cone, size) if isinstance(cone, GraphCone) else []
     x, z = np.array([edge[:2] for edge in edges], dtype=int).reshape(-1, 2).T
     ratios = np.exp([log for *_, log in edges])

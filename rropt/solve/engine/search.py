@@ -52,7 +52,7 @@ class Relaxation(Protocol[N]):
         """Set `bound` of some cells. Any multipliers are valid; bounds below `enough` need not be improved."""
 
     def split(self, nodes: Sequence[N], enough: float) -> Sequence[N]:
-        """Give cells their `parts` where they can be split; returns all cells that are to be bounded. A cell that is
+        """Give cells their `parts` where they can be split; returns all cells that must be bounded. A cell that is
         returned itself is bounded again before it is split."""
 
 
@@ -80,7 +80,7 @@ class Executor(Protocol[N]):
     """The interface of executors, which bound cells."""
 
     def room(self, search: Search[N], enough: float) -> int:
-        """How many cells may be split now; 0 where answers are to be collected first."""
+        """How many cells may be split now; 0 where answers must be collected first."""
 
     def submit(self, nodes: Sequence[N], enough: float) -> None:
         """Submit cells to be bounded."""

@@ -23,7 +23,7 @@ STARTS = (1.0, 1.05, 1.5, 0.8, 0.5, 3.0)
 
 @dataclass(frozen=True)
 class FloorMultipliers:
-    """`value` is the bound in nats, as far as floats go; `floor` is t, `rows` the u, `codes` the c (one an output)."""
+    """`value` is the bound in nats, as far as floats go; `floor` is t, `rows` the u, `codes` the c (one per output)."""
 
     value: float
     floor: float

@@ -35,7 +35,7 @@ def convex_problem(program: Program, constraints: Sequence[Constraint], unit: fl
     the objective's unit, `unit` of the utility's own.
 
     A constraint is labelled "sum", each row by its own name, each cone and extra by the word of its constraint. Raises
-    InputError that says what is not convex.
+    InputError that states what is not convex.
     """
     cvxpy = need("cvxpy")
 

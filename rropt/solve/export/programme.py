@@ -128,7 +128,7 @@ def _over_entries(program: Program, constraints: Sequence[Constraint]) -> Progra
 
 
 def _with_positive_parts(found: Programme, bound: ApproximateBound, names: Names) -> Programme:
-    """With sum_y over(x,z,y) <= delta and Q(x,y) - gamma Q(z,y) <= over(x,z,y): the same as one row an event, with
+    """With sum_y over(x,z,y) <= delta and Q(x,y) - gamma Q(z,y) <= over(x,z,y): the same as one row per event, with
     k (k - 1) m variables in place of k (k - 1) 2^m rows."""
     k, m, gamma = len(names.inputs), len(names.outputs), float(bound.level.ratio)
     pairs = [(x, z) for x in range(k) for z in range(k) if x != z]
@@ -167,7 +167,7 @@ def write(model: Any, path: str | os.PathLike[str]) -> Path:
     InputError.
 
     MPS has minimisations only (GLPK does not read the section OBJSENSE that others add): a maximisation is written with
-    its costs negated, and a first line that says so.
+    its costs negated, and a first line that states it.
     """
     highspy = need("highspy")
 

@@ -26,9 +26,7 @@ def extreme_rays(program: Program) -> tuple[Ray, ...]:
     cone, k = program.cone.general(), program.size
     if isinstance(cone, CompleteCone):
         if k > LISTED:
-            raise InputError(
-                f"{k} inputs have 2**{k} - 2 rays", "extreme rays", f"list those of {LISTED} inputs at most"
-            )
+            raise TooLarge(f"{k} inputs have 2**{k} - 2 rays", "extreme rays", f"list those of {LISTED} inputs at most")
         gamma = cone.level.ratio.lower
         every = product((Fraction(1), gamma), repeat=k)
         return tuple(sorted(ray for ray in every if len(set(ray)) > 1))
@@ -44,7 +42,7 @@ def extreme_rays(program: Program) -> tuple[Ray, ...]:
 
 
 def ray_names(rays: Sequence[Ray]) -> list[str]:
-    """ray(0110) where the rays are those of LDP, one bit an input that says whether it has gamma; else by number."""
+    """ray(0110) where the rays are those of LDP, one bit per input that states whether it has gamma; else by number."""
     if all(len(set(ray)) == 2 and 0 not in ray for ray in rays):
         return [f"ray({''.join(str(int(entry != 1)) for entry in ray)})" for ray in rays]
     return [f"ray({number})" for number in range(1, len(rays) + 1)]

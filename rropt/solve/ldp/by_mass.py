@@ -1,7 +1,7 @@
 """Columns by dynamic programming: a best set of inputs for each mass, where masses are rounded to steps.
 
-The searches of `pricing.py` prove bounds, but find few columns a round. The numerator of a set's reduced price is a sum
-of scores of its inputs plus a concave function of its mass. A table over the rounded masses holds the set with the
+The searches of `pricing.py` prove bounds, but find few columns per round. The numerator of a set's reduced price is a
+sum of scores of its inputs plus a concave function of its mass. A table over the rounded masses holds the set with the
 largest sum for each. Where the slope of the scores suits the mass, the error is of second order in a step. Two tables,
 from the first input on and from the last one back, give the best sets with one input, and without it.
 """

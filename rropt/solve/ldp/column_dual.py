@@ -64,7 +64,7 @@ def prove_information(
 ) -> Proof:
     """The best `column-dual` proof from float `prices` (k,) in nats; the universal bound is always
     compared. The search ends when the bound is at most `target` (None: when no corner allows a better one), at
-    PROVING nodes or when `stop()` says so: the bound is true at any time."""
+    PROVING nodes or when `stop()` is true: the bound is true at any time."""
     assert has_curve(program)
     prior = shares_of(program)
     corners = _corners(program, prior)

@@ -1,4 +1,4 @@
-"""Column generation under LDP: informations priced by a knapsack search, at any number of inputs.
+"""Column generation under LDP: mutual information priced by a knapsack search, at any number of inputs.
 
 The universal bound is compared in every round: where sets of the right mass cover all inputs evenly it is nearly
 attained, and one linear programme over such sets is enough.
@@ -37,7 +37,7 @@ MERGED = 0.8
 LARGEST = 2048
 """Inputs up to which columns are generated for each of them: their table has some ten times its square of cells."""
 SEARCHES = (0.125, 160), (0.35, 200_000)
-"""For each level the share of the wanted gap that is enough, and the nodes of a search at most: the first comes with
+"""For each level the share of the requested gap that is enough, and the nodes of a search at most: the first comes with
 columns of each mass, the second where they are none."""
 ADDED = 3
 """Columns added a round, for each input."""

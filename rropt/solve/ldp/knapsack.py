@@ -130,7 +130,7 @@ class _Sets:
 @dataclass(frozen=True)
 class Knapsack:
     """The reduced price (C(S) + phi(w(S))) / w(S) over sets S of k inputs. `weights` / `units` is the prior where
-    weights are to be limited (`by_weight`)."""
+    weights must be limited (`by_weight`)."""
 
     c: FloatArray
     q: FloatArray

@@ -90,7 +90,7 @@ class LdpPricer:
         self, accept: float, node_limit: int = 100_000, stop: Callable[[], bool] = never, keep: int = 200
     ) -> Found:
         """Split the worst nodes first until every node is bounded by max(best corner, accept), `node_limit` nodes
-        exist, or `stop()` says so."""
+        exist, or `stop()` is true."""
         whole = Parts.whole(self.size, self.units)
         self.knapsack.evaluate(whole)
         self.found = found = Found(keep, _nodes(whole)[0])
@@ -151,7 +151,7 @@ class LdpPricer:
         return [part for node in nodes for part in node.parts or ()]
 
     def _ways_to_split(self, parts: Parts) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(part, way, at) of all candidates, at most one a way and part; none where a part holds one corner only.
+        """(part, way, at) of all candidates, at most one per way and part; none where a part holds one corner only.
 
         Parts are split where their two sets differ. Equal priors need the count, few different priors the weight (one
         input at a time costs binomially many leaves).

@@ -1,6 +1,6 @@
 """Linear programmes over a graph's cone: an interior point that eliminates each column's Laplacian by itself.
 
-Columns meet only in the sums of their rows. So the equations of one step are those of k x k Laplacians, one a column,
+Columns meet only in the sums of their rows. So the equations of one step are those of k x k Laplacians, one per column,
 and of one dense k x k matrix: the sum of their inverses.
 """
 
@@ -103,7 +103,7 @@ class Graph:
 
 
 class Elimination:
-    """Laplacians of one graph and of many weights, one a column: weights off the diagonal, and sums of rows.
+    """Laplacians of one graph and of many weights, one per column: weights off the diagonal, and sums of rows.
 
     No two numbers of opposite sign are added but in the sums of rows, so that a Laplacian with a next to singular sum
     keeps its digits. Inputs are ordered by Cuthill and McKee's method and cut into blocks, each of which touches the

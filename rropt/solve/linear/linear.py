@@ -28,7 +28,7 @@ MOST = 20_000_000
 LEVELS = 1e-6, 100.0
 """The logs of ratios between which the interior point keeps its digits."""
 LEFT = 0.25
-"""The share of the wanted gap that is left to the interior point: the rest is for rounding."""
+"""The share of the requested gap that is left to the interior point: the rest is for rounding."""
 
 F = TypeVar("F")
 

@@ -106,7 +106,7 @@ class CountCell(Cell):
 
 
 def measure(program: Program) -> tuple[Fraction, ...] | None:
-    """The vector e >= 0 with e.q_y = 1 for every output y, where the rows say this and nothing else; the row of one
+    """The vector e >= 0 with e.q_y = 1 for every output y, where the rows state this and nothing else; the row of one
     output may be missing, as it follows."""
     outputs = program.outputs or ()
     found: dict[int, tuple[Fraction, ...]] = {}

@@ -228,7 +228,7 @@ class DesignBounds:
 
 
 class DesignCells(OneByOne[DesignCell]):
-    """The relaxation by one semidefinite programme a cell; `best` is the best matrix that it met, `value` minus its
+    """The relaxation by one semidefinite programme per cell; `best` is the best matrix that it met, `value` minus its
     risk."""
 
     def __init__(self, bounds: DesignBounds, best: FloatArray | None, stop: Callable[[], bool]) -> None:

@@ -28,7 +28,7 @@ LADDER = 4.0 ** np.arange(-2, 7)
 
 
 class MatrixRelaxation(OneByOne[MatrixBox]):
-    """The relaxation by one linear programme a box; `note` is shown its optima."""
+    """The relaxation by one linear programme per box; `note` is shown its optima."""
 
     def __init__(self, program: Program) -> None:
         assert isinstance(program.utility, Divergence)

@@ -34,7 +34,7 @@ def _best(relaxation: LabelRelaxation, labels: IntArray) -> IntArray:
 
 
 def _ends(relaxation: LabelRelaxation, labels: IntArray, stop: Callable[[], bool]) -> IntArray:
-    """Where the climbs from some labellings end, of those that end above the prices."""
+    """The end points of the local searches whose reduced price is positive."""
     labels, rates = labels.copy(), relaxation.rates(labels)
     still = np.arange(len(labels))
     for _ in range(CLIMB_STEPS):

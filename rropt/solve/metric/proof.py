@@ -108,7 +108,7 @@ class _Leaves:
         lower: IntArray,
         shape: tuple[int, ...],
     ) -> FloatArray:
-        """Fill a list a cell with the flows between inputs that are not linked, [x, z, j, y, ...] in their order;
+        """Fill one list per cell with the flows between inputs that are not linked, [x, z, j, y, ...] in their order;
         returns what they add to the step to each label, cells x inputs x labels from the lower limits on."""
         for own in lists:
             own.clear()
@@ -168,8 +168,8 @@ class _Leaves:
 
 
 def prove(program: Program, dual: Dual | None, wanted: ProofGoal) -> Proof | Refusal | None:
-    """Mutual information under metric privacy with integer distances. Where the prices come from another method they are
-    searched once."""
+    """Mutual information under metric privacy with integer distances. Where the prices come from another method they
+    are searched once."""
     labels = Labels.of(program)
     if labels is None or dual is None or dual.evidence_of(BoxTree) is not None:
         return None

@@ -1,4 +1,4 @@
-"""Branch and bound over mechanisms with one number off the diagonal in each row."""
+"""Branch and bound over mechanisms with equal off-diagonal entries in each row."""
 
 import time
 
@@ -12,7 +12,7 @@ from rropt.solve.offdiagonal.search import OffDiagonalSearch
 
 
 def solve_off_diagonals(program: Program, effort: SolveLimits) -> Answer:
-    """The best mechanism with one number off the diagonal in each row."""
+    """The best mechanism with equal off-diagonal entries in each row."""
     assert isinstance(program.cone, CompleteCone)
     begun = time.monotonic()
     search = OffDiagonalSearch(program.weights, float(program.cone.level.ratio))

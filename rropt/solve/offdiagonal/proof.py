@@ -1,4 +1,4 @@
-"""`branch-tree` proofs over off-diagonals: mutual information with one number off the diagonal in each row.
+"""`branch-tree` proofs over off-diagonals: mutual information with equal off-diagonal entries in each row.
 
 Written from docs/certificate-format.md, section 6 (branch-tree, over off-diagonals). The float search suggests cuts,
 multipliers and points; every leaf is bounded in Arb balls, and the largest of them is the bound.

@@ -1,4 +1,4 @@
-"""Mutual information over mechanisms with one number off the diagonal in each row (ayed eq. 8): best first.
+"""Mutual information over mechanisms with equal off-diagonal entries in each row (ayed eq. 8): best first.
 
 Nearly every vertex is a strict local maximum: nothing local proves anything. Parts are bounded by `bound.py`, and cut
 first by the smallest and the largest o, a little outside the box [l, u]: so the core, where every o is in the box, is

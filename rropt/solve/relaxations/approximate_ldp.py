@@ -1,4 +1,5 @@
-"""The `approximate_ldp` method: convex objectives under approximate privacy over more events than can be listed as rows.
+"""The `approximate_ldp` method: convex objectives under approximate privacy over more events than can be listed as
+rows.
 
 Information is convex in the matrix, so the best point of its linearisation is no worse: linear programmes over the
 events that matter, from the best mechanism of pure privacy and from others. Where Q keeps the ratio by itself,
@@ -54,7 +55,7 @@ class ApproximateLdpMethod(Method):
         return super().refusal(unlisted(program), solver)
 
     def refuse(self, program: Program, solver: str | None) -> Refusal | None:
-        return Refusal("events needs fixed outputs", "give the outputs") if program.outputs is None else None
+        return Refusal("approximate_ldp needs fixed outputs", "give the outputs") if program.outputs is None else None
 
     def solve(self, program: Program, effort: SolveLimits) -> Answer:
         begun, limit, given = time.monotonic(), effort.time_limit, program
@@ -109,7 +110,7 @@ def pure_and_truth(program: Program, effort: SolveLimits, end: float) -> FloatAr
 
 
 def _mix_truth(program: Program, pure: FloatArray) -> FloatArray:
-    """(1 - delta) Q + delta E with the E, one output an input, that linearising comes to."""
+    """(1 - delta) Q + delta E with the E, one output per input, that linearising comes to."""
     assert isinstance(program.utility, ColumnSum)
     delta = float(program.required(ApproximateBound).delta)
 

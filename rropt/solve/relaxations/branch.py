@@ -38,7 +38,8 @@ class BranchMethod(Method):
     because = "constraints on the whole matrix tie the columns: all are branched on together"
     takes = (OffDiagonalForm, Sum)
     goals = (
-        "maximises informations and, under LDP, bayes_success and sums of one of them and linear ones, and minimises "
+        "maximises mutual information and, under LDP, bayes_success and sums of one of them and "
+        "linear ones, and minimises "
         "risks of estimation of few inputs under LDP only"
     )
     solvers = ("highs", "clarabel")

@@ -50,7 +50,7 @@ class ColumnLimitsMethod(ComposedMethod):
     name = "column_limits"
     because = "what a column adds to a limit is an input of weight 0, which rows of the cone bound"
     takes = (Limits, DivergenceLimits, Extra, Cone)
-    goals = "maximises informations only"
+    goals = "maximises mutual information only"
     solvers = ()
 
     def takes_goal(self, program: Program) -> bool:
@@ -60,8 +60,8 @@ class ColumnLimitsMethod(ComposedMethod):
         lifts = _first_lifts(program)
         if lifts is None or program.rows:
             return Refusal(
-                "lifted is for limits on informations, gains without losses and divergences, without other constraints "
-                "on several outputs together",
+                "column_limits is for limits on mutual information, gains without losses and "
+                "divergences, without other constraints on several outputs together",
                 AUTO,
             )
         try:

@@ -1,4 +1,4 @@
-"""What methods share that hand relaxations of their problem to other methods."""
+"""Shared code of the methods that pass relaxations of their problem to other methods."""
 
 import time
 from collections.abc import Callable

@@ -1,8 +1,9 @@
-"""The `entropy_floor` method, for information or a risk above an entropy floor: a relaxation bounds, a local search finds.
+"""The `entropy_floor` method, for information or a risk above an entropy floor: a relaxation bounds, a local search
+finds.
 
 sum_x s_x H(Q_x) <= sum_x s_x sum_y Q[x, y] (-log r_x(y)) for all distributions r_x (Gibbs), so every r gives a row that
 the floor implies. Rows at the points that branch and bound finds nearly close the bound at small sizes, above all under
-LDP. Where it is no better than that of `floor_bound`, that one stands.
+LDP. Where it is no better than that of `floor_bound`, that one is used.
 """
 
 import time
@@ -62,7 +63,7 @@ class EntropyFloorMethod(Method):
         return known or (isinstance(program.utility, BayesGain) and by_corners(program))
 
     def refuse(self, program: Program, solver: str | None) -> Refusal | None:
-        return Refusal("relaxed needs fixed outputs", AUTO) if program.outputs is None else None
+        return Refusal("entropy_floor needs fixed outputs", AUTO) if program.outputs is None else None
 
     def solve(self, program: Program, effort: SolveLimits) -> Answer:
         # The objective is not part of a proof that the constraints are infeasible.

@@ -54,7 +54,7 @@ WORDS = {
     "approximate": "approximate privacy",
     "identification_risk": "the bound on identification risk",
     "structure": "one number off the diagonal",
-    "limits": "limits on informations",
+    "limits": "limits on mutual information",
     MIXTURE: "bounds on " + MIXTURE,
     "rows": "constraints on the whole matrix",
     OBSERVED: OBSERVED,
@@ -86,7 +86,7 @@ class FallbackMethod(ComposedMethod):
         "mechanism"
     )
     takes = (Extra, Cone, Utility)
-    goals = "takes informations, Bayes gains and their sums, maximises entropy, and minimises risks of estimation"
+    goals = "takes mutual information, Bayes gains and their sums, maximises entropy, and minimises risks of estimation"
     solvers = ()
 
     def takes_goal(self, program: Program) -> bool:
@@ -100,9 +100,12 @@ class FallbackMethod(ComposedMethod):
 
     def refuse(self, program: Program, solver: str | None) -> Refusal | None:
         if isinstance(program.utility, ColumnSum) and program.utility.gradient(np.ones((program.size, 1))) is None:
-            return Refusal("general needs the objective's gradient", "give UserColumnSum a slope")
+            return Refusal("fallback needs the objective's gradient", "give UserColumnSum a slope")
         with suppress(NoMethod):
-            return Refusal(f"general is for what no other method takes, and {self._choose(program).name} does", AUTO)
+            return Refusal(
+                f"fallback is for problems that no other method takes, and {self._choose(program).name} takes this one",
+                AUTO,
+            )
         return None
 
     def solve(self, program: Program, effort: SolveLimits) -> Answer:

@@ -34,7 +34,7 @@ class IdentityMethod(Method):
     name = "identity"
     because = "every constraint allows the true answers or a permutation of them, and no mechanism is better"
     takes = (Extra, Cone, Utility)
-    goals = "maximises informations and Bayes gains, and minimises risks of estimation"
+    goals = "maximises mutual information and Bayes gains, and minimises risks of estimation"
     solvers = ()
 
     def takes_goal(self, program: Program) -> bool:

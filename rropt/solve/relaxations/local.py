@@ -58,7 +58,7 @@ class LocalSearch:
         self.width = program.size if program.outputs is None else len(program.outputs)
         outputs = program.outputs or tuple(f"output {y + 1}" for y in range(self.width))
         self.whole = replace(program, outputs=outputs)
-        # Of thousands of pairs of rows floats tell in no time what enclosures tell in seconds.
+        # Screen pairs of rows in floats first: interval arithmetic takes seconds.
         self.notions = program.extra(DivergenceLimits)
         self.enclosed = self.whole if program.size <= ENCLOSED else self.whole.without(DivergenceLimits)
         self.best: FloatArray | None = None

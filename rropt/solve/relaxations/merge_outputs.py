@@ -1,4 +1,4 @@
-"""The `merge_outputs` method: Bayes gains under constraints that merging outputs keeps, with one output an action.
+"""The `merge_outputs` method: Bayes gains under constraints that merging outputs keeps, with one output per action.
 
 Outputs with the same best action can be merged, and each named after its action, without loss: the gain is linear then.
 Limits on leakage and divergences, cones of columns and approximate privacy are kept by both, as are rows about sets of
@@ -32,7 +32,7 @@ NOTE = "outputs with the same best action were merged: the bound is that of one 
 
 
 class MergeOutputsMethod(Method):
-    """The linear problem with one output an action."""
+    """The linear problem with one output per action."""
 
     name = "merge_outputs"
     because = "outputs with the same best action can be merged within all constraints: with one for each it is linear"
@@ -49,10 +49,10 @@ class MergeOutputsMethod(Method):
     def refuse(self, program: Program, solver: str | None) -> Refusal | None:
         linear = one_output_an_action(program)
         if not program.rows and not program.extras:
-            return Refusal("actions is for constraints on several outputs together", "use method linear")
+            return Refusal("merge_outputs is for constraints on several outputs together", "use method linear")
         if linear is None:
             return Refusal(
-                "actions needs an output for each action, and constraints that merging outputs keeps",
+                "merge_outputs needs one output per action, and constraints that still hold when outputs are merged",
                 "give more outputs, or leave the rows out",
             )
         try:

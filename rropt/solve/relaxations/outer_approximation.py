@@ -1,4 +1,5 @@
-"""The `outer_approximation` method: constraints that rows enclose ever more closely, and the least capacity of a channel.
+"""The `outer_approximation` method: constraints that rows enclose ever more closely, and the least capacity of a
+channel.
 
 A Renyi divergence or a capacity that is at most a number is a convex constraint that no finite number of rows says. The
 problem with some rows in its place has a bound that holds here too; where its mechanism exceeds the constraint, further
@@ -131,7 +132,7 @@ class _Rounds:
         self, program: Program, notions: DivergenceLimits, effort: SolveLimits, choose: Callable[[Program], Method]
     ) -> None:
         self._program, self._notions, self._effort, self._choose = program, notions, effort, choose
-        # Goals that are linear in pieces need the worst prior of a capacity, informations seldom do.
+        # Goals that are linear in pieces need the worst prior of a capacity, mutual information seldom does.
         pieces = isinstance(program.utility, Linear | BayesGain)
         self.optimum = conic_optimum(program, effort) if notions.capacities and pieces else None
         known = dict(zip(notions.capacities, () if self.optimum is None else self.optimum.priors, strict=False))

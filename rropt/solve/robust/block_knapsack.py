@@ -186,7 +186,7 @@ class CornerTable:
         )
 
     def values(self, multiplier: FloatArray) -> FloatArray:
-        """The bounds at the corners with one multiplier a cell."""
+        """The bounds at the corners with one multiplier per cell."""
         m = multiplier[..., None]
         return np.asarray(
             m * self.held + self.rest + np.maximum(self.gain - m[..., None] * self.reach, 0.0).sum(axis=-1)

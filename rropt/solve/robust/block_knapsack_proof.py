@@ -403,10 +403,10 @@ def prove(program: Program, dual: Dual | None, wanted: ProofGoal) -> Proof | Ref
     if not isinstance(cone, RobustCone) or not isinstance(program.utility, Information):
         return None
     if dual is None:
-        return or_entropy(program, None, "the search ended before it had prices to prove a bound from")
+        return or_entropy(program, None, "the search ended before it had dual variables that prove a bound")
     if max(map(len, cone.blocks)) > LARGEST_BLOCK:
         left = wanted.effort.remaining()
         proof = prove_levels(program, dual, None if left is None else max(GRACE, left))
     else:
         proof = prove_shapes(program, dual, wanted.target, wanted.effort.closing())
-    return or_entropy(program, proof, "the search ended before it had prices to prove a bound from")
+    return or_entropy(program, proof, "the search ended before it had dual variables that prove a bound")

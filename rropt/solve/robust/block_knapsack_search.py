@@ -41,7 +41,7 @@ class LevelNode(PricedCell):
     """Columns of Y_i with b in [b0, b1], the `state` of each block (blocks), z in [low, high] (k each).
 
     `bound` is the largest reduced price that they can have, found at `slope` with the further points `points` (one
-    array a block). `choice` says how to split: an input, how much of w is fractional there, whether both ends of b
+    array per block). `choice` states how to split: an input, how much of w is fractional there, whether both ends of b
     matter, z there, and whether b is too wide for its cells. A split node keeps `way` ("b", ("e", s) or an input), its
     `cut` and its `parts`.
     """
@@ -298,7 +298,7 @@ class LevelPricer(Pricer[LevelNode]):
             scores.argmax() if scores.max() > FLAT else (free * self.blocks.prior * (node.high - node.low)).argmax()
         )
         z_mean = float(np.mean([own[x] for own in heights]))
-        # Where the points allow much less than the cells, b is too wide for one slope and one multiplier a cell.
+        # Where the points allow much less than the cells, b is too wide for one slope and one multiplier per cell.
         parted = len({line.end for line in lines}) > 1
         loose = node.bound - reached > LOOSE * (node.bound - attained)
         node.choice = x, float(scores[x]), parted, z_mean, bool(loose)

@@ -50,7 +50,7 @@ def prove_shapes(
 ) -> Proof | None:
     """The `column-dual` proof by shapes from float prices and, where the method has one, its search; None where the
     search proves nothing. A new search ends when the bound is at most `target` (None: when no column allows a
-    better one), at MOST_NODES nodes or when `stop()` says so. Where the target is out of reach, a slightly worse
+    better one), at MOST_NODES nodes or when `stop()` is true. Where the target is out of reach, a slightly worse
     bound is taken for a shorter proof."""
     assert isinstance(program.cone, RobustCone) and isinstance(program.utility, Information)
     shapes = BlockShapes(program.cone, program.utility.prior)

@@ -1,7 +1,8 @@
-"""The `robust_exact` method: column generation on the exact cone of robust local differential privacy, known by its cuts.
+"""The `robust_exact` method: column generation on the exact cone of robust local differential privacy, known by its
+cuts.
 
 Points of climbs are moved into the cone toward the constant column, which lies strictly inside. Prices are raised
-evenly for all inputs by most of the wanted gap: raised along the prior, rare inputs would need far more boxes.
+evenly for all inputs by most of the requested gap: raised along the prior, rare inputs would need far more boxes.
 """
 
 import time
@@ -46,7 +47,7 @@ that gain less than the second are left out."""
 LAST = 0.5
 """The share of a time limit after which one search goes on to the end."""
 SHARE = 0.7
-"""The share of the wanted gap that the prices are raised by before their bound is proved."""
+"""The share of the requested gap that the prices are raised by before their bound is proved."""
 BOXES = 5_000_000
 """Boxes of a search at most."""
 

@@ -71,7 +71,8 @@ class CutFlights:
         return 1 if self._alone else (ROOM - away + 1) // 2
 
     def submit(self, nodes: Sequence[CutBox], enough: float) -> None:
-        """Bound boxes by the multipliers that they have, or by HiGHS while there are few; the others are to fly."""
+        """Bound boxes by the multipliers that they have, or by HiGHS while there are few; the others are bounded in
+        batches."""
         here = [box for box in nodes if self._alone or box.bound == np.inf]
         self._fresh += [box for box in nodes if not self._alone and box.bound < np.inf]
         self._cuts.bound(here, enough)

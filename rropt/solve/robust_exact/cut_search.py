@@ -24,7 +24,7 @@ BATCH = 16
 RARELY = 4096
 """Boxes between two times that climbs start from optima at most: their number is doubled after each."""
 WIDER = 1.01
-"""Limits that the cuts imply are taken wider by this factor: the rest is to be provably empty."""
+"""Limits that the cuts imply are taken wider by this factor: the rest must be provably empty."""
 
 Probe = Callable[[FloatArray], FloatArray]
 
@@ -32,7 +32,7 @@ Probe = Callable[[FloatArray], FloatArray]
 class CutRelaxation:
     """The relaxation at fixed prices (k,) by chords and cuts; `prior` is p, `near` (n x k) points with useful cuts.
 
-    `columns` are points of the cone where the reduced price is above 0; `accept` is the bound wanted. A search that
+    `columns` are points of the cone where the reduced price is above 0; `accept` is the required bound. A search that
     settles stops at `margin` above the best column: closer, there would be too many boxes.
     """
 
@@ -72,7 +72,7 @@ class CutRelaxation:
         return [root]
 
     def bound(self, nodes: Sequence[CutBox], enough: float) -> None:
-        """Bound boxes by the multipliers that they have, or, those that are to be split, by their own programmes."""
+        """Bound boxes by the multipliers that they have, or, those that must be split, by their own programmes."""
         for box in nodes:
             if id(box) in self._due:
                 self.solve(box)
@@ -84,7 +84,7 @@ class CutRelaxation:
                 box.point = None
 
     def split(self, nodes: Sequence[CutBox], enough: float) -> list[CutBox]:
-        """Split the boxes that have been bounded by programmes of their own; the others are to be."""
+        """Split the boxes that have been bounded by programmes of their own; the others still must be."""
         rough = [box for box in nodes if box.point is None]
         self._due = {id(box) for box in rough}
         return rough + [part for box in nodes if box.point is not None for part in self._split(box)]
@@ -161,7 +161,7 @@ class CutSearch(Search[CutBox]):
 
     @property
     def tree(self) -> CutTree:
-        """The tree as it stands."""
+        """The current tree."""
         return CutTree(self.roots, self.bound, self.cuts.pool.cuts)
 
     def search(
@@ -169,7 +169,7 @@ class CutSearch(Search[CutBox]):
     ) -> str:
         """Split the worst box until every box is bounded by 0 ("closed"), a column is found ("column"), or at the
         limit or `stop()` ("open"). `probe` is called with optima of boxes now and then, and returns columns made of
-        them (n x k). With `settle` the search goes on after a column, and every box is to be bounded by its price."""
+        them (n x k). With `settle` the search goes on after a column, and every box must be bounded by its price."""
         cuts, shown = self.cuts, BATCH
 
         def over() -> bool:

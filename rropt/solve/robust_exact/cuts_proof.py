@@ -50,7 +50,7 @@ def prove(program: Program, dual: Dual | None, wanted: ProofGoal) -> Proof | Ref
     if not isinstance(program.cone, ConfidenceCone) or not isinstance(program.utility, (Information, ChiSquare)):
         return None
     if dual is None:
-        return or_entropy(program, None, "the search ended before it had prices to prove a bound from")
+        return or_entropy(program, None, "the search ended before it had dual variables that prove a bound")
     return or_entropy(program, _prove_tree(program, dual), "no tree of boxes and cuts bounds every column")
 
 
@@ -112,7 +112,7 @@ class WrittenCuts:
 
 
 class _Writer:
-    """The leaves of trees in balls; `lacking` says by how much prices were too low where a limit is absent."""
+    """The leaves of trees in balls; `lacking` states by how much prices were too low where a limit is absent."""
 
     def __init__(self, program: Program, found: CutTree, bound: float) -> None:
         assert isinstance(program.cone, ConfidenceCone)

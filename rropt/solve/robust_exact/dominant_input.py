@@ -138,7 +138,7 @@ class Cases:
 
     def split(self, nodes: Sequence[CaseBox], enough: float) -> list[CaseBox]:
         """Split the boxes that are too large for blocks; the others are bounded by blocks, one step at a time and one
-        box a case, for the blocks of a case share their programmes. They are split where that does not help."""
+        box per case, for the blocks of a case share their programmes. They are split where that does not help."""
         early = [box for box in nodes if box.bound >= self.accept + TRIED]
         found = [part for box in early for part in self._split(box, None)]
         tried: dict[int, _Trial] = {}
@@ -279,7 +279,7 @@ class CaseSearch(Search[CaseBox]):
 
     @property
     def tree(self) -> CutTree:
-        """The trees as they stand."""
+        """The current trees."""
         return CutTree(self.roots, self.bound, self.cases.pool.cuts)
 
     def search(self, stop: Callable[[], bool] = never, probe: Probe | None = None, settle: bool = False) -> str:

@@ -126,7 +126,7 @@ def test_what_the_method_does_not_take_is_said() -> None:
         rr.Problem(rr.Minimize(rr.MinimaxRisk(PRIOR)), rules, inputs=PRIOR.labels, outputs=PRIOR.labels).solve(
             "approximate_ldp"
         )
-    with pytest.raises(rr.NoMethod, match="an output for each action"):
+    with pytest.raises(rr.NoMethod, match="one output per action"):
         rr.Problem(rr.Maximize(rr.BayesSuccess(PRIOR)), rules, inputs=PRIOR.labels, outputs=list("abcdefg")).solve(
             "merge_outputs"
         )

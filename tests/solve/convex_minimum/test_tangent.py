@@ -270,9 +270,9 @@ def test_a_form_is_linear_or_has_columns() -> None:
 
 def test_the_method_takes_what_it_says() -> None:
     rules = [rr.AtMost(LOSS, "0.9")]
-    with pytest.raises(NoMethod, match="limits on informations"):
+    with pytest.raises(NoMethod, match="limits on mutual information"):
         rr.Problem(rr.Minimize(LOSS), [*rules, rr.AtMost(GUESS, "0.9"), rr.EntropyRate("0.2")]).solve(method="linear")
-    with pytest.raises(NoMethod, match="convex_minimum minimises informations"):
+    with pytest.raises(NoMethod, match="convex_minimum minimises mutual information"):
         rr.Problem(rr.Maximize(LEAKS["information"]), rules).solve(method="convex_minimum")
     with pytest.raises(NoMethod, match="does not use the solver 'highs' here"):
         rr.Problem(rr.Minimize(LEAKS["information"]), rules).solve(method="convex_minimum", solver="highs")

@@ -1,4 +1,4 @@
-"""What an output, or all of them, may leak to an adversary with any aim."""
+"""Limits on the leakage of one output, or of all, to an adversary with any aim."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class PointwiseMaximalLeakage(Constraint):
     """Q[x, y] <= exp(epsilon) sum_z p_z Q[z, y] for all outputs y and all inputs x with p_x > 0.
 
     Whatever an adversary wants to guess, or to gain, no single output multiplies the success by more than exp(epsilon).
-    The level is `epsilon` (nats, in (0, 20]) or `gamma` = exp(epsilon) > 1; the prior p is that of the people, and not
-    what an adversary knows besides. It is weaker than LDP at epsilon; where one input has nearly no probability, it
+    The level is `epsilon` (nats, in (0, 20]) or `gamma` = exp(epsilon) > 1; the prior p is that of the respondents, and
+    not what an adversary knows besides. It is weaker than LDP at epsilon; where one input has nearly no probability, it
     says as much for the others. An irrational exp(epsilon) is taken down, by 2^-240 about.
 
     Source: Saeidian, Cervia, Oechtering and Skoglund 2023, Pointwise Maximal Leakage, Theorem 1. Raises InputError.

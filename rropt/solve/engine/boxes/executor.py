@@ -56,7 +56,7 @@ def solve_chunk(pool: BoxPool, boxes: Sequence[Box], enough: float) -> list[Foun
 
 @dataclass(eq=False)
 class Task:
-    """A chunk that was submitted to a queue, the bound wanted of its boxes, and the results as soon as there are."""
+    """A chunk that was submitted to a queue, the required bound of its boxes, and the results as soon as there are."""
 
     queue: ChunkQueue
     boxes: list[Box]
@@ -128,7 +128,7 @@ class BoxExecutor:
             try:
                 self._workers.append(_Worker(self))
             except OSError as error:
-                self.notes.append(f"no process could be started beside this one ({error}): the search used one")
+                self.notes.append(f"no worker process could be started ({error}): the search used one process")
                 break
         self._others = 0
 
@@ -193,7 +193,7 @@ class BoxExecutor:
             worker.task = None
             if not self._closed:
                 self._workers.remove(worker)
-                self.notes.append(f"a process beside this one {worker.why}: the search went on without it")
+                self.notes.append(f"a worker process {worker.why}: the search went on without it")
             self._changed.notify_all()
 
     def close(self) -> None:

@@ -34,7 +34,7 @@ and 8 inputs become a fifth as long, those of paths stay as they are."""
 
 
 class BoxPool:
-    """Boxes of one problem whose bounds are on the way. `enough` is the bound wanted of each."""
+    """Boxes of one problem whose bounds are on the way. `enough` is the required bound of each."""
 
     def __init__(self, problem: SeparableForms) -> None:
         self.problem = problem

@@ -199,7 +199,7 @@ class BoxPricer:
         return bool((rows @ point <= FEASIBLE * (abs(rows) @ abs(point))).all())
 
     def every_action(self, prices: FloatArray, utility: BayesGain) -> tuple[float, FloatArray]:
-        """(the largest reduced price of a Bayes gain, columns with a positive one): one linear programme an action."""
+        """(the largest reduced price of a Bayes gain, columns with a positive one): one linear programme per action."""
         self.prices, self.found = prices, {}
         worst = -np.inf
         for scores in utility.table:

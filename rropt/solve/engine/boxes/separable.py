@@ -1,7 +1,7 @@
 """Global maxima of separable functions over a polytope, by branch and bound over boxes.
 
-Convex terms are over-estimated by their chords on a box, concave ones by tangents; what is left is one linear
-programme a box, kept warm. Every box keeps the multipliers that bound it, so that the tree is a proof once it is
+Convex terms are over-estimated by their chords on a box, concave ones by tangents; what is left is one linear programme
+per box, kept warm. Every box keeps the multipliers that bound it, so that the tree is a proof once it is
 redone in rationals (docs/certificate-format.md, box trees and branch-trees).
 """
 
@@ -118,7 +118,7 @@ class SeparableForms:
 
 
 class BoxRelaxation(OneByOne[Box]):
-    """The relaxation of separable functions by one linear programme a box. `best` is the largest value met at a
+    """The relaxation of separable functions by one linear programme per box. `best` is the largest value met at a
     feasible point; `note` is shown the optima of boxes."""
 
     def __init__(self, problem: SeparableForms) -> None:
@@ -304,7 +304,7 @@ class BoxSearch(MaximumSearch[Box]):
 
     @property
     def tree(self) -> BoxTree:
-        """The tree as it stands."""
+        """The current tree."""
         return BoxTree(self.root, self.bound)
 
     def run(self, accept: float | Callable[[], float], budget: Budget | None = None) -> None:
