@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rropt.declare.constraint import described
 from rropt.errors import InputError, NoMethod
-from rropt.problem.changes import with_constraints
+from rropt.problem.sensitivity import with_constraints
 from rropt.program.programs import Program
 from rropt.solve.registry import choose
 

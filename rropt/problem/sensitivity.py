@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rropt.declare.constraint import described
 from rropt.declare.constraints import Constraint, Floor
@@ -15,7 +16,6 @@ from rropt.io.tables import Readable
 from rropt.io.types import Number
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.privacy import Level, declared_number
-from rropt.problem.changes import with_constraints, with_field
 from rropt.problem.duals import Proven
 from rropt.problem.slopes import slope
 from rropt.program.programs import Program
@@ -23,6 +23,22 @@ from rropt.solve.assembly import in_units, unit_in
 
 if TYPE_CHECKING:
     from rropt.problem.declared import Problem
+
+
+def with_field(rule: Constraint, name: str, value: Any) -> Constraint:
+    """A constraint with another value of one field; the value is not checked."""
+    made = copy(rule)
+    object.__setattr__(made, name, value)
+    return made
+
+
+def with_constraints(problem: Problem, constraints: Sequence[Constraint]) -> Program:
+    """The program of a problem with other constraints, under its own labels. Raises InputError."""
+    made = copy(problem)
+    object.__setattr__(made, "constraints", tuple(constraints))
+    made.__dict__.pop("_program", None)
+    return made.compile()
+
 
 STEP = Fraction(1, 2**20)
 """Half of the width over which conditions are differenced; they are exact, so that this has twelve digits."""

@@ -15,15 +15,15 @@ from rropt.errors import NoMethod
 from rropt.io.clock import LATE, Clock
 from rropt.io.threads import one_thread
 from rropt.mechanisms.mechanism import Mechanism
-from rropt.problem.definitions import held_to_definitions
 from rropt.problem.progress import Progress
 from rropt.problem.refused import explained
+from rropt.problem.saved import held_to_definitions
 from rropt.problem.solution import Solution
 from rropt.program.programs import Program
 from rropt.prove.gaps import WORST, grain
 from rropt.solve.assembly import assemble, unit_in
-from rropt.solve.budget import LEAST
 from rropt.solve.candidates import closed_forms, is_slow
+from rropt.solve.engine.budget import LEAST
 from rropt.solve.engine.highs_run import given_options
 from rropt.solve.engine.method import unanswered
 from rropt.solve.entropy.conic import no_mechanism

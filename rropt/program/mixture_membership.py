@@ -8,8 +8,7 @@ from itertools import product
 from flint import fmpq, fmpq_mat
 
 from rropt.errors import TooLarge
-from rropt.program.assignments import Places, best_outside
-from rropt.program.permutation_mixtures import Mixture
+from rropt.program.permutation_mixtures import Mixture, Places, best_outside
 
 LARGEST = 12
 """More categories than this take minutes."""

@@ -14,7 +14,7 @@ from rropt.io.arguments import checked
 from rropt.io.files import named_path
 from rropt.mechanisms.sampling import Source
 from rropt.release.plans.plan import ProtectedColumn, Release
-from rropt.release.tables.extras import need
+from rropt.release.tables.formats import need
 
 if TYPE_CHECKING:
     from rropt.release.counting import Counted

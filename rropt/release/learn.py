@@ -19,7 +19,7 @@ from rropt.mechanisms.sampling.labels import relabel
 from rropt.problem import Problem
 from rropt.release.plans.cross import joined
 from rropt.release.plans.provenance import load_mechanism
-from rropt.release.tables.extras import need
+from rropt.release.tables.formats import need
 
 if TYPE_CHECKING:
     from rropt.mechanisms.estimators.estimate import Estimate

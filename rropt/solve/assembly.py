@@ -1,7 +1,13 @@
-"""From a method's floating-point answer to an exact mechanism, a proof and the checker's verdict."""
+"""From a method's floating-point answer to an exact mechanism, a proof and the checker's verdict.
+
+Proofs of bounds that hold whatever most constraints are: they are left out, by steps, and what is left has a proof.
+
+The bounds are those of `simple_bound` (relaxed_bound.py) that a certificate can state, and of LDP without the further
+constraints.
+"""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -18,28 +24,83 @@ from rropt.mechanisms.estimators.linear import float_rank
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.names import honest, misleading, misnamed, neutral
 from rropt.model.prior import Prior
-from rropt.program.assignments import Places
-from rropt.program.cones import tightest_log
+from rropt.program.cones import CompleteCone, base_cone, tightest_log
+from rropt.program.design_utilities import InverseDeterminant, InverseTrace
 from rropt.program.limits import Capacity, DivergenceLimits, is_stated
-from rropt.program.permutation_mixtures import Mixture
-from rropt.program.programs import BayesGain, ChiSquare, Information, Linear, Program
+from rropt.program.permutation_mixtures import Mixture, Places
+from rropt.program.programs import BayesGain, ChiSquare, Information, Linear, Program, RowEntropy
 from rropt.program.worst_case import LeastInformation
-from rropt.prove.certificates import Certificate
+from rropt.prove.certificates import Certificate, Proof
 from rropt.prove.gaps import WORST, gap_of, grain, is_certified, is_reached
-from rropt.solve.budget import LEAST
-from rropt.solve.candidate_mixtures import best_mixture
-from rropt.solve.candidates import best_candidate, is_slow, last_resort, worth_of
-from rropt.solve.engine.budget import GRACE
+from rropt.prove.steps import EXTRAS, Drop, drop
+from rropt.solve.candidates import best_candidate, best_mixture, is_slow, last_resort, worth_of
+from rropt.solve.engine.budget import GRACE, LEAST
 from rropt.solve.engine.lp import AGAIN, GAVE_UP
+from rropt.solve.engine.method import Dual
 from rropt.solve.naming import in_order, linear_of, well_named_near, well_named_order
 from rropt.solve.options import SolveOptions
 from rropt.solve.proving import prove, prove_infeasible
 from rropt.solve.registry import Answer, SolveLimits
+from rropt.solve.relaxations.identity import truth_dual
 from rropt.solve.relaxations.merge_outputs import is_by_actions, is_merged, linear_value, merge_outputs
 from rropt.solve.relaxed_bound import relaxed_bound, simple_bound
-from rropt.solve.relaxed_proof import prove_without, said_of
 from rropt.solve.rounding import round_draft
 from rropt.solve.verified import strengthen
+
+COUPLING = ("rows", *EXTRAS, "outputs")
+"""All that ties columns to each other."""
+WORDS = {
+    "cone": "the conditions on every column",
+    "cone_rows": "the linear conditions on every column",
+    "rows": "the constraints on the whole matrix",
+    "entropy": "the floor on the entropy",
+    "approximate": "approximate LDP",
+    "identification_risk": "the bound on the identification risk",
+    "structure": "the one number off the diagonal of a row",
+    "limits": "the limits on mutual information and gains",
+    "divergences": "the limits on divergences and the capacity",
+    "outputs": "the number of outputs",
+}
+"""The parts of a problem (`rropt.prove.steps`) in a sentence."""
+
+
+def prove_without(program: Program, effort: SolveLimits, attained: float | None) -> Proof | None:
+    """The best proof of a bound from which constraints are left out; None where none is known, or where the
+    certificate format cannot state the program. `attained` as in `prove`."""
+    if any(not isinstance(extra, tuple(EXTRAS.values())) for extra in program.extras):
+        return None
+    found = (prove(program, dual, effort, attained, drop(program, parts)) for parts, dual in _choices(program))
+    proofs = [proof for proof in found if not isinstance(proof, Refusal) and proof.bound is not None]
+    return min(proofs, key=lambda proof: program.sign * (proof.bound or 0), default=None)
+
+
+def said_of(proof: Proof) -> str:
+    """What the steps of such a proof leave out, in words."""
+    *words, last = [WORDS[part] for step in proof.steps if isinstance(step, Drop) for part in step.parts] or [""]
+    if not last:
+        return "the bound is proved from the frequencies"
+    return f"the bound ignores {', '.join(words)}{' and ' if words else ''}{last}"
+
+
+def _choices(program: Program) -> Iterator[tuple[tuple[str, ...], Dual | None]]:
+    """Parts to leave out, and the multipliers that prove a bound of what is left."""
+    utility, free = program.utility, ("cone", *COUPLING)
+    if program.sense == "minimize" and not isinstance(utility, (Linear, InverseTrace, InverseDeterminant)):
+        return
+    if isinstance(utility, Linear):
+        assert program.outputs is not None
+        best = (program.sign * utility.matrix(program.size, len(program.outputs))).max(axis=1)
+        yield ("cone", "rows", *EXTRAS), Dual(best)
+    elif isinstance(utility, RowEntropy):
+        yield ("cone", "rows", *EXTRAS), None
+    elif isinstance(utility, (BayesGain, InverseTrace, InverseDeterminant)):
+        yield free, truth_dual(program)
+    elif isinstance(utility, (Information, ChiSquare)):
+        alone = utility.plain or isinstance(utility, ChiSquare)
+        if alone and isinstance(base_cone(program.cone), CompleteCone):
+            yield ("cone_rows", *COUPLING), None
+        yield (COUPLING, None) if utility.plain else (free, truth_dual(program))
+
 
 LARGEST_RANK = 1 << 18
 """Entries of a matrix whose rank is computed in floats too."""

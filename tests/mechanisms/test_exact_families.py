@@ -18,8 +18,7 @@ from rropt.mechanisms.families.hadamard import HadamardResponse
 from rropt.mechanisms.families.hashing import LocalHashing
 from rropt.mechanisms.sampling import Source
 from rropt.mechanisms.set_outputs import Rappor, SubsetMixture, SubsetSelection, UnaryEncoding
-from rropt.mechanisms.set_outputs.counts import packed, unpacked
-from rropt.mechanisms.set_outputs.drawing import uniform_subsets
+from rropt.mechanisms.set_outputs.mixture import packed, uniform_subsets, unpacked
 
 F = Fraction
 WORDS = 1 << 32

@@ -16,8 +16,8 @@ from rropt.mechanisms.families.hashing import LocalHashing
 from rropt.mechanisms.families.product import ProductMechanism
 from rropt.mechanisms.sampling import insecure_seeded_source
 from rropt.mechanisms.set_outputs import Rappor, SubsetSelection, SupportCounts, UnaryEncoding
-from rropt.mechanisms.set_outputs.counts import packed, unpacked
 from rropt.mechanisms.set_outputs.families import best_sizes
+from rropt.mechanisms.set_outputs.mixture import packed, unpacked
 
 SETS = [
     SubsetSelection(5, gamma=3),
@@ -133,7 +133,7 @@ def test_short_reports_are_drawn_with_the_probabilities_of_the_matrix(family):
 def test_the_drawing_of_subsets_is_exact_at_the_boundary():
     """u < need / rest is decided by the next words where the first word's product straddles the boundary."""
     from rropt.mechanisms.sampling.sources import Source
-    from rropt.mechanisms.set_outputs.drawing import uniform_subsets
+    from rropt.mechanisms.set_outputs.mixture import uniform_subsets
 
     class Fixed(Source):
         def __init__(self, words):

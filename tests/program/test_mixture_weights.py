@@ -17,8 +17,7 @@ from rropt.comparison.permutations.weight_range import weight_range
 from rropt.declare import constraints
 from rropt.errors import InputError, NoMethod
 from rropt.mechanisms.mechanism import Mechanism
-from rropt.program.assignments import best_outside, best_permutation
-from rropt.program.permutation_mixtures import Mixture, mixed
+from rropt.program.permutation_mixtures import Mixture, best_outside, best_permutation, mixed
 
 F = Fraction
 Bounds = dict[tuple[int, ...], tuple[Fraction, Fraction]]

@@ -19,10 +19,10 @@ from rropt.program.extras import Extra
 from rropt.prove.certificates import Certificate, Proof
 from rropt.prove.problem_digest import canonical
 from rropt.prove.steps import PARTS, Drop, Gibbs, drop, lemmas, relax
+from rropt.solve.assembly import prove_without, said_of
 from rropt.solve.engine.method import Answer, SolveLimits, SolverClaim
 from rropt.solve.relaxations.entropy_floor import gibbs_points
 from rropt.solve.relaxed_bound import simple_bound
-from rropt.solve.relaxed_proof import prove_without, said_of
 
 F = Fraction
 

@@ -13,7 +13,7 @@ Nothing is rejected.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -22,7 +22,39 @@ import numpy as np
 from rropt.mechanisms.sampling.alias import AliasTable
 from rropt.mechanisms.sampling.labels import flat_codes
 from rropt.mechanisms.sampling.sources import Source, secure_source
-from rropt.mechanisms.sampling.wide import BITS, CHUNK, are_divisors, scaled, uniform_numbers
+
+BITS = 53
+WORD = 32
+CHUNK = 1 << 13
+
+
+def are_divisors(denominators: Iterable[int]) -> bool:
+    """Whether the probabilities over each of these denominators are multiples of 2^-53."""
+    return all((1 << BITS) % number == 0 for number in denominators)
+
+
+def scaled(rows: Sequence[Sequence[int]], denominators: Sequence[int]) -> list[list[int]]:
+    """`rows` over `denominators`, over 2^53. Raises ArithmeticError where a row is not a distribution."""
+    each = [(1 << BITS) // scale for scale in denominators]
+    found = [[number * factor for number in row] for row, factor in zip(rows, each, strict=True)]
+    if any(sum(row) != 1 << BITS or min(row) < 0 for row in found):
+        raise ArithmeticError("the rows of a mechanism do not sum to their denominators: a fault of rropt")
+    return found
+
+
+def uniform_numbers(count: int, source: Source) -> Iterator[tuple[slice, np.ndarray]]:
+    """(part, numbers) of `count` values: int64, uniform in 0, ..., 2^53 - 1. It asks for `count` words, and then for
+    `count` more, and holds four bytes per value."""
+    first = np.empty(count, dtype=np.uint32)
+    parts = [slice(start, start + CHUNK) for start in range(0, count, CHUNK)]
+    for part in parts:
+        first[part] = source.words(len(first[part]))
+    for part in parts:
+        # 21 bits of the first word, and the second.
+        numbers = (first[part] >> np.uint32(2 * WORD - BITS)).astype(np.int64) << WORD
+        numbers |= source.words(len(numbers))
+        yield part, numbers
+
 
 MOST_INPUTS, MOST_OUTPUTS = 128, 512
 """A draw takes time linear in the inputs. The numbers of the table have at most half a megabyte."""

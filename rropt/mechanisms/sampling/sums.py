@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from rropt.mechanisms.sampling.constant import BITS, are_divisors, scaled, uniform_numbers
 from rropt.mechanisms.sampling.labels import flat_codes
 from rropt.mechanisms.sampling.sources import Source, secure_source
-from rropt.mechanisms.sampling.wide import BITS, are_divisors, scaled, uniform_numbers
 
 MOST_OUTPUTS = 16
 """With more outputs alias tables are quicker."""

@@ -1,9 +1,17 @@
-"""Mixtures of t-subset designs with one ratio: what subset selection, unary encoding and RAPPOR have in common."""
+"""Mixtures of t-subset designs with one ratio: what subset selection, unary encoding and RAPPOR have in common.
+
+Exact uniform subsets, many at once.
+
+Selection sampling (Knuth, Algorithm S of 3.4.2): pass over the categories; with `rest` of them still to come and `need`
+members still to be chosen, take the next with probability need / rest. u < need / rest is decided exactly: with the
+first 32 bits w of the stream and s, the rest of it, u = (w + s) / 2^32, and it holds for sure when (w + 1) rest <=
+need 2^32, never when w rest >= need 2^32. In between, which one word in 2^32 / rest reaches, more words decide.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -16,20 +24,131 @@ from flint import arb
 from rropt.errors import Conflict, Duplicate, InputError, OutOfRange, TooLarge, UnknownName, WrongType, counted
 from rropt.exact import Interval, ball, enclosure, log_enclosure, xlogx_ball
 from rropt.io.arguments import checked, position
+from rropt.io.content import ByContent
 from rropt.io.counts import number_array, same_labels
+from rropt.io.frames import array_of
 from rropt.mechanisms.channel import LabelledChannel
 from rropt.mechanisms.columns import TwoValuedColumn
 from rropt.mechanisms.mechanism import Mechanism
-from rropt.mechanisms.sampling import MechanismSampler, Source
+from rropt.mechanisms.sampling import MechanismSampler
 from rropt.mechanisms.sampling.labels import codes_of, flat_codes
-from rropt.mechanisms.sampling.sources import CHUNK, secure_source
-from rropt.mechanisms.set_outputs.counts import SupportCounts, unpacked
-from rropt.mechanisms.set_outputs.drawing import uniform_subsets
+from rropt.mechanisms.sampling.sources import CHUNK, Source, secure_source
 from rropt.model.divergences import never_negative
 from rropt.model.prior import Prior, clean_labels
 
 if TYPE_CHECKING:
     from rropt.mechanisms.estimators.estimate import Estimate
+
+ROWS = 1 << 14
+"""Reports that are unpacked at a time."""
+
+
+@dataclass(frozen=True, eq=False)
+class SupportCounts(ByContent):
+    """Of n reported sets over k categories: `sizes[t]` have t members, `members[t, x]` of these contain x.
+
+    All that any estimator of a mixture of t-subset designs needs. `sizes` has k + 1 numbers, `members` k + 1 rows.
+    """
+
+    sizes: np.ndarray
+    members: np.ndarray
+
+    @property
+    def n(self) -> int:
+        """Number of reports."""
+        return int(self.sizes.sum())
+
+    @classmethod
+    def of(cls, reports: Any, k: int) -> SupportCounts:
+        """Count packed reports (n x ceil(k / 8) bytes, the first category in the highest bit). Raises InputError."""
+        rows = checked_reports(reports, k)
+        sizes, members = np.zeros(k + 1, dtype=np.int64), np.zeros((k + 1, k), dtype=np.int64)
+        for start in range(0, len(rows), ROWS):
+            bits = np.unpackbits(rows[start : start + ROWS], axis=1, count=k)
+            # A matrix product of small integers, exact in doubles, sums the members of every size at once.
+            own = bits.sum(axis=1, dtype=np.int64)
+            here = np.unique(own)
+            sizes += np.bincount(own, minlength=k + 1)
+            if len(here) == 1:
+                members[here[0]] += bits.sum(axis=0, dtype=np.int64)
+                continue
+            chosen = (own == here[:, None]).astype(np.float32)
+            members[here] += np.rint(chosen @ bits.astype(np.float32)).astype(np.int64)
+        return cls(sizes, members)
+
+    def __add__(self, other: SupportCounts) -> SupportCounts:
+        return SupportCounts(self.sizes + other.sizes, self.members + other.members)
+
+
+def checked_reports(reports: Any, k: int) -> np.ndarray:
+    """`reports` as a 2-D array of bytes. Raises InputError for another shape, type, or bits beyond category k."""
+    rows, width = array_of(reports, "reports"), -(-k // 8)
+    if rows.ndim != 2 or rows.shape[1] != width or rows.dtype != np.uint8:
+        raise Conflict(
+            f"shape {rows.shape} and type {rows.dtype}", "reports", f"give n x {width} bytes (uint8), as sample() does"
+        )
+    if k % 8 and len(rows) and (rows[:, -1] & (0xFF >> k % 8)).any():
+        raise OutOfRange(f"bits beyond category {k} are set", "reports", "they belong to another domain")
+    return rows
+
+
+def packed(sets: Iterable[Iterable[int]], k: int) -> np.ndarray:
+    """Sets of category numbers as n x ceil(k / 8) bytes. Raises InputError for a number outside 0, ..., k - 1."""
+    given = [list(own) for own in sets]
+    bits = np.zeros((len(given), k), dtype=np.uint8)
+    for row, members in enumerate(given):
+        for x in members:
+            if not isinstance(x, (int, np.integer)) or not 0 <= x < k:
+                raise UnknownName(f"{x!r} is not a category", f"report {row}", f"they are 0 to {k - 1}")
+            bits[row, x] = 1
+    return np.packbits(bits, axis=1)
+
+
+def unpacked(reports: Any, k: int) -> list[tuple[int, ...]]:
+    """The inverse of `packed`: each report's members in rising order."""
+    bits = np.unpackbits(checked_reports(reports, k), axis=1, count=k)
+    return [tuple(np.flatnonzero(row).tolist()) for row in bits]
+
+
+def uniform_subsets(size: int, needs: np.ndarray, apart: np.ndarray, inside: np.ndarray, source: Source) -> np.ndarray:
+    """One subset a row, as n x size booleans: row i has category `apart[i]` where `inside[i]`, and `needs[i]` of the
+    size - 1 others, every such subset with the same probability. 0 <= needs[i] <= size - 1; n <= CHUNK."""
+    assert len(needs) <= CHUNK
+    chosen = np.empty((size, len(needs)), dtype=np.bool_)
+    need = needs.astype(np.uint64)
+    for x in range(size):
+        own = apart == x
+        # Others still to come, this one included: the one set apart is not among them.
+        rest = (size - x - (apart >= x)).astype(np.uint64)
+        take = _below(need, rest, source)
+        np.copyto(take, inside, where=own)
+        chosen[x] = take
+        need -= take & ~own
+    return chosen.T
+
+
+def _below(need: np.ndarray, rest: np.ndarray, source: Source) -> np.ndarray:
+    """Whether u < need / rest for one exact uniform u a row; need <= rest < 2^31 (where rest is 0, need is 0)."""
+    words = source.words(len(need)).astype(np.uint64)
+    left, right = words * rest, need << np.uint64(32)
+    take = left < right
+    # In the product (w + s) rest, s rest may still carry it over the boundary.
+    open_rows = take & (left + rest > right)
+    if open_rows.any():
+        for row in np.flatnonzero(open_rows).tolist():
+            take[row] = _decide(int(right[row]) - int(left[row]), int(rest[row]), source)
+    return np.asarray(take)
+
+
+def _decide(numerator: int, denominator: int, source: Source) -> bool:
+    """Whether s < numerator / denominator < 1 for one exact uniform s, word by word."""
+    while numerator:
+        whole, numerator = divmod(numerator << 32, denominator)
+        word = int(source.words(1)[0])
+        if word != whole:
+            return word < whole
+    return False
+
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 LARGEST_MATRIX = 1 << 22

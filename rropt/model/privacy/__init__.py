@@ -5,6 +5,7 @@ from rropt.model.privacy.criterion import (
     BetaFactor,
     CanonicalSIP,
     Criterion,
+    PreciseBoundary,
     RhoToRho,
     StrictInformationPrivacy,
     criterion,
@@ -18,7 +19,6 @@ from rropt.model.privacy.level import (
     level_numbers,
     ratio_at,
 )
-from rropt.model.privacy.precise_boundary import PreciseBoundary
 
 __all__ = [
     "LARGEST_EPSILON",

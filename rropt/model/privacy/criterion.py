@@ -17,7 +17,6 @@ from rropt.io.types import Number
 from rropt.model.privacy.curves import Curve, Monotone, curve
 from rropt.model.privacy.infimum import smallest
 from rropt.model.privacy.level import Level
-from rropt.model.privacy.precise_boundary import PreciseBoundary
 
 LEVEL_DIGITS = 15
 """A demanded privacy ratio that is known to an enclosure only is rounded down to so many decimals."""
@@ -307,3 +306,46 @@ def criterion(declared: object, where: str = "criterion") -> Criterion:
     if missing := set(needed) - set(keys):
         raise Missing(f"the key {min(missing)!r} is missing", where, f"{kind} needs it")
     return make(**keys)
+
+
+@checked
+@dataclass(frozen=True, init=False)
+class PreciseBoundary:
+    """The guarantee of privacy ratio `gamma` >= 1: prior p goes to a posterior between `lower`(p) and `upper`(p).
+
+    Equivalently, every Bayes factor lies in [1 / gamma, gamma]. Source: Chai and Nayak, (4.9) to (4.11).
+    """
+
+    gamma: Fraction
+
+    def __init__(self, gamma: Number) -> None:
+        value = rational(gamma, "gamma")
+        if value < 1:
+            raise OutOfRange(f"it is {gamma}, below 1", "gamma", "a privacy ratio is at least 1")
+        object.__setattr__(self, "gamma", value)
+
+    @property
+    def bayes_factors(self) -> tuple[Fraction, Fraction]:
+        """The smallest and the largest Bayes factor."""
+        return 1 / self.gamma, self.gamma
+
+    def upper(self, prior: Number) -> Fraction:
+        """gamma p / (1 + (gamma - 1) p), exact. Raises InputError for p outside [0, 1]."""
+        p = _prior(prior)
+        return self.gamma * p / (1 + (self.gamma - 1) * p)
+
+    def lower(self, prior: Number) -> Fraction:
+        """p / (p + gamma (1 - p)), exact. Raises InputError for p outside [0, 1]."""
+        return 1 - self.upper(1 - _prior(prior))
+
+    def breached(self, prior: Number, posterior: Number) -> bool:
+        """Whether the pair lies outside."""
+        after = rational(posterior, "posterior probability")
+        return not self.lower(prior) <= after <= self.upper(prior)
+
+
+def _prior(prior: object) -> Fraction:
+    p = rational(prior, "prior probability")
+    if not 0 <= p <= 1:
+        raise OutOfRange(f"it is {prior}, outside [0, 1]", "prior probability", "it is a probability")
+    return p

@@ -18,8 +18,11 @@ from rropt.program.cones import FloatArray
 from rropt.program.events import ApproximateBound, unlisted
 from rropt.program.programs import Divergence, Information, Program
 from rropt.prove.balls import ratio_ball
-from rropt.solve.approximate_ldp.budget import LARGEST
 from rropt.solve.engine.lp import LpModel
+
+LARGEST = 6
+"""Inputs at most: they have 9,365 rays."""
+
 
 Steps = tuple[int | None, ...]
 """v_x = gamma^-n_x by input; None where v_x = 0."""

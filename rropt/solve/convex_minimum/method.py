@@ -13,8 +13,7 @@ from rropt.program.limits import Limits, Sum
 from rropt.program.programs import BayesGain, ColumnSum, Divergence, Linear, Program, Utility
 from rropt.prove.minorant import Minorant
 from rropt.prove.steps import Step, drop, relax
-from rropt.solve.convex_minimum.ends import End
-from rropt.solve.convex_minimum.epigraph import solve_epigraph
+from rropt.solve.convex_minimum.epigraph import End, solve_epigraph
 from rropt.solve.convex_minimum.interior import follow
 from rropt.solve.convex_minimum.minorants import TOUCHED, minorant_of
 from rropt.solve.convex_minimum.model import Model

@@ -14,10 +14,10 @@ import numpy as np
 from rropt.errors import Refusal
 from rropt.io.clock import Clock
 from rropt.mechanisms.mechanism import Mechanism
-from rropt.program.assignments import Places
 from rropt.program.block_cones import RobustCone
 from rropt.program.cones import FloatArray
 from rropt.program.events import Event
+from rropt.program.permutation_mixtures import Places
 from rropt.program.programs import ColumnSum, Program
 from rropt.prove.certificates import Proof
 from rropt.prove.steps import Step

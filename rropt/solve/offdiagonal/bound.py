@@ -17,8 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rropt.program.cones import FloatArray
-from rropt.solve.offdiagonal.boxes import Boxes, Intervals, best_pairs, intervals, reach
-from rropt.solve.offdiagonal.budget import MARGIN
+from rropt.solve.offdiagonal.boxes import MARGIN, Boxes, Intervals, best_pairs, intervals, reach
 from rropt.solve.offdiagonal.vertices import scaled
 
 STEPS = 60

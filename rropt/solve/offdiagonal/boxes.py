@@ -10,7 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from rropt.program.cones import FloatArray
-from rropt.solve.offdiagonal.budget import MARGIN
+
+MARGIN = 1e-13
+"""Relative: intervals are called empty, and functions convex, only where rounding cannot have made them so."""
+
 
 FIRST = 2.0**20
 """Added to the gains of inputs that must be chosen: above any gain, and small enough to leave their digits."""

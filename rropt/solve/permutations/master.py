@@ -6,10 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from rropt.program.assignments import Places, best_outside
 from rropt.program.cones import FloatArray
 from rropt.program.entropy_floors import ConcaveFloor
-from rropt.program.permutation_mixtures import Mixture
+from rropt.program.permutation_mixtures import Mixture, Places, best_outside
 from rropt.program.programs import Linear, Program
 from rropt.solve.engine.lp import LpModel
 from rropt.solve.engine.method import SolveLimits

@@ -10,10 +10,9 @@ import numpy as np
 from scipy import sparse
 
 from rropt.errors import Refusal
-from rropt.program.assignments import Places
 from rropt.program.cones import FloatArray
 from rropt.program.entropy_floors import ConcaveFloor
-from rropt.program.permutation_mixtures import Mixture
+from rropt.program.permutation_mixtures import Mixture, Places
 from rropt.program.programs import Program, Row, RowEntropy
 from rropt.solve.engine.method import Answer, Method, MixedWeights, SolveLimits, SolverClaim
 from rropt.solve.engine.milp import solve_milp

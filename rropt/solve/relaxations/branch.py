@@ -17,7 +17,7 @@ from rropt.program.extras import OffDiagonalForm
 from rropt.program.limits import Sum
 from rropt.program.programs import Divergence, Program
 from rropt.prove.steps import drop, relax
-from rropt.solve.approximate_ldp.budget import LARGEST
+from rropt.solve.approximate_ldp.moments import LARGEST
 from rropt.solve.engine.budget import CELLS
 from rropt.solve.engine.curves import curve_class
 from rropt.solve.engine.method import Answer, Method, SolveLimits, solve_part, unanswered

@@ -16,8 +16,11 @@ from rropt.solve.engine.budget import CLIMB_STEPS
 from rropt.solve.engine.climb import worth_and_slope
 from rropt.solve.engine.lp import LpModel
 from rropt.solve.engine.polyhedral import entry_model
-from rropt.solve.risk.budget import SAFE
 from rropt.solve.risk.floats import FloatRisk
+
+SAFE = 1e-9
+"""Margins are kept this far from zero, as slack for rounding."""
+
 
 TRIES, CLOSE = 40, 2**-32
 """Tries of a step back to the bound, and how near to it, as a share of the way, they end: the rest is lost value."""

@@ -19,8 +19,7 @@ from rropt.program.limits import PosteriorRisk
 from rropt.program.programs import Program, Row
 from rropt.solve.engine.budget import RATIO_BITS
 from rropt.solve.engine.method import Answer, Dual, MatrixDraft, SolveLimits, SolverClaim
-from rropt.solve.risk.budget import SAFE
-from rropt.solve.risk.climb import RiskClimber
+from rropt.solve.risk.climb import SAFE, RiskClimber
 from rropt.solve.risk.floats import FloatRisk
 from rropt.solve.risk.search import search_risk
 

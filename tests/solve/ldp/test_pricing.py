@@ -17,11 +17,10 @@ from rropt.program.programs import Information
 from rropt.solve.engine.budget import WORK_BITS
 from rropt.solve.engine.curves import Curve, InformationCurve, SquareCurve, log_down
 from rropt.solve.engine.rays import staircase
-from rropt.solve.ldp.column_dual import prove_information
+from rropt.solve.ldp.column_dual import prove_information, small_tree
 from rropt.solve.ldp.enumeration import Staircases
 from rropt.solve.ldp.knapsack import Knapsack, Parts
 from rropt.solve.ldp.pricing import LdpPricer, Node
-from rropt.solve.ldp.small import small_tree
 
 SIZE = 7
 CORNERS = np.array([[s >> x & 1 for x in range(SIZE)] for s in range(1 << SIZE)], dtype=bool)

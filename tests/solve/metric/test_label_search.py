@@ -20,12 +20,10 @@ from rropt.solve.engine.method import SolveLimits
 from rropt.solve.engine.rays import cdd_rays
 from rropt.solve.engine.search import Budget, Search
 from rropt.solve.metric.balance import balance
-from rropt.solve.metric.climb import climb
-from rropt.solve.metric.forest import Forest
-from rropt.solve.metric.generation import solve_labels, starts
+from rropt.solve.metric.generation import climb, solve_labels, starts
 from rropt.solve.metric.labels import Labels
 from rropt.solve.metric.proof import prove_labels
-from rropt.solve.metric.search import LabelPricer, LabelRelaxation, LabelSearch
+from rropt.solve.metric.search import Forest, LabelPricer, LabelRelaxation, LabelSearch
 
 
 def weighted(edges: list[tuple[int, int, object]]) -> nx.Graph:
