@@ -45,7 +45,7 @@ drawn = list(mechanism.randomize(labels * 10))
 estimate = mechanism.estimate({"a": 5, "b": 3, "c": 2})
 solved[1].certificate.save(sys.argv[2])
 print(json.dumps([[one.status for one in solved], sorted({*drawn} | {*labels}),
-    rr.check(sys.argv[2]).status, round(float(rr.audit([[.5, .5], [.25, .75]]).privacy ratio), 9)]))
+    rr.check(sys.argv[2]).status, round(float(rr.audit([[.5, .5], [.25, .75]]).privacy_ratio), 9)]))
 """
 
 
