@@ -36,7 +36,7 @@ FILES: dict[str, tuple[bytes, list[str], list[str]]] = {
     "bars": (b"id|level\n1|a\n2|b\n", SOLVE, ["separated by vertical bars? Add --delimiter '|'"]),
     "latin-1": ("id,level\n1,caf\u00e9\n".encode("latin-1"), SOLVE, ["d.csv: this data file is not UTF-8", "iconv"]),
     "empty": (b"", SOLVE, ["d.csv: it is empty; give a header"]),
-    "header only": (b"id,level\n", SOLVE, ["d.csv: it has no records; give one line a person"]),
+    "header only": (b"id,level\n", SOLVE, ["d.csv: it has no records; give one line per record"]),
     "one value": (b"id,level\n1,a\n2,a\n", SOLVE, ["column 'level' has one value only; randomise one that varies"]),
     "case": (
         b"id,Level\n1,a\n2,b\n",

@@ -413,7 +413,10 @@ GOOD = {"a": ["x", "y"], "b": ["u", "v"]}
         (lambda: population([1, 1], [1, 1], 0.1).after({}), "no column is perturbed"),
         (lambda: population([1, 1], [1, 1], 0.1).after({"z": MATRIX}), "'z' is not a key variable"),
         (lambda: population([1, 1], [1, 1], 0.1).after({"c0": 3}), "int is not a mechanism"),
-        (lambda: population([1] * 5, [1] * 5, 0.1).after({"c0": MATRIX}), "'4' is a key but no input"),
+        (
+            lambda: population([1] * 5, [1] * 5, 0.1).after({"c0": MATRIX}),
+            "'4' is a category of the key, but not an input",
+        ),
         (
             lambda: population([1, 1], [1, 1], 0.1).after({"c0": rr.RandomizedResponse(2, epsilon=1)}, "spy"),
             "not an intruder",

@@ -115,7 +115,7 @@ def test_an_optimum_of_zero_is_certified(objective: type, rule: rr.Constraint, a
     assert (solution.status, solution.value) == ("certified", 0.0)
     assert solution.bound is not None
     assert 0 <= solution.bound <= 1e-12
-    assert solution.bound == 0 or any("as rounding may cost" in line for line in solution.warnings)
+    assert solution.bound == 0 or any("because rounding may cost" in line for line in solution.warnings)
 
 
 @pytest.mark.parametrize("units", ["nats", "bits"])
