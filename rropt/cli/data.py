@@ -206,7 +206,7 @@ def _counted(data: str, column: str, delimiter: str | None, null: str | None) ->
     if delimiter is not None:
         raise Conflict("--delimiter is for text files", data, "leave it out")
     need("pyarrow", "tables", data)
-    from rropt.release.tables.columns import count_column
+    from rropt.release.tables.count_column import count_column
 
     return counted_prior(count_column(data, column, null), column, data)
 

@@ -11,10 +11,10 @@ import numpy as np
 
 from rropt.errors import Conflict, Missing, NotWritten, Unreadable, WrongType
 from rropt.io.arguments import checked
+from rropt.io.extras import need
 from rropt.io.files import named_path
 from rropt.mechanisms.sampling import Source
 from rropt.release.plans.plan import ProtectedColumn, Release
-from rropt.release.tables.formats import need
 
 if TYPE_CHECKING:
     from rropt.release.counting import Counted
@@ -51,8 +51,8 @@ def release_table(
     table twice leaks twice as much; a column that is a release already is randomised once more; a column that another
     release protects may stay unchanged in this one. `source` is for tests. Raises InputError; then nothing was drawn.
     """
-    need("pyarrow", EXTRA)
-    need("narwhals", EXTRA)
+    need("pyarrow", EXTRA, "release")
+    need("narwhals", EXTRA, "release")
     from rropt.release.tables.frames import protected_table
     from rropt.release.tables.scan import warn_python
 
@@ -93,7 +93,7 @@ def release_file(
     new` made, draws are memoised: the same respondent and value gives the same answer in every release with the same
     mechanisms and strata, and a repeat costs nothing. Raises InputError; then nothing has changed.
     """
-    need("pyarrow", EXTRA)
+    need("pyarrow", EXTRA, "release")
     from rropt.release.run import FileRelease, default_output
     from rropt.release.storage.places import known_place
     from rropt.release.tables.scan import warn_python
@@ -137,7 +137,7 @@ def release_folder(
     records are those of `release_file` for each file, also of counts; `cautions` of the result has what it would warn
     of. `report(done, standing, total)` is called with numbers of files. Raises InputError; then nothing was drawn.
     """
-    need("pyarrow", EXTRA)
+    need("pyarrow", EXTRA, "release")
     from rropt.release.folder import release_all
     from rropt.release.storage.places import known_place
 
@@ -231,7 +231,7 @@ def counted_of(
     delimiter: str | None,
 ) -> Counted:
     """As `table_of`, with one table per stratum where strata of mechanisms are given, and what else is known."""
-    need("pyarrow", EXTRA)
+    need("pyarrow", EXTRA, "release")
     from rropt.release.counting import count_released
 
     if not columns:

@@ -11,6 +11,7 @@ import numpy as np
 
 from rropt.errors import Conflict, InputError, UnknownName, WrongType, counted, shown
 from rropt.io.arguments import checked
+from rropt.io.extras import need
 from rropt.io.types import Label
 from rropt.mechanisms.garbling import explicit
 from rropt.mechanisms.mechanism import Mechanism
@@ -19,7 +20,6 @@ from rropt.mechanisms.sampling.labels import relabel
 from rropt.problem import Problem
 from rropt.release.plans.cross import joined
 from rropt.release.plans.provenance import load_mechanism
-from rropt.release.tables.formats import need
 
 if TYPE_CHECKING:
     from rropt.mechanisms.estimators.estimate import Estimate
@@ -49,7 +49,7 @@ class RandomizedColumn(*_BASES):  # type: ignore[misc]
 
     def __init__(self, mechanism: Any = None, *, problem: Problem | None = None) -> None:
         if BaseEstimator is None:
-            need("sklearn", "learn")
+            need("sklearn", "learn", "release")
         self.mechanism = mechanism
         self.problem = problem
 

@@ -168,7 +168,7 @@ def test_an_orientation_that_does_not_fit_is_refused(write) -> None:
 
 def test_rounded_matrices_are_refused_unless_asked_for(write) -> None:
     text = "0.333,0.333,0.333\n0.5,0.25,0.25\n0.1,0.2,0.7\n"
-    with pytest.raises(rr.InputError, match=r"row 1 sums to 0\.999.*rounded to 3 decimals.*--renormalise"):
+    with pytest.raises(rr.InputError, match=r"row 1 sums to 0\.999.*looks rounded to 3 decimal places.*--renormalise"):
         rr.audit(write(text))
     found = rr.audit(write(text), renormalise=True)
     assert [found.mechanism.entry(0, y) for y in range(3)] == [Fraction(1, 3)] * 3

@@ -189,7 +189,7 @@ def test_the_default_is_the_minimax_design_where_that_is_small(k: int, gamma: Fr
         ),
         (
             lambda m: rr.estimation.identifying(rr.Mechanism.from_matrix([[1.0]] * 3), share="0.1"),
-            "one: perfect secrecy",
+            "one: with perfect secrecy",
         ),
     ],
 )

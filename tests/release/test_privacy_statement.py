@@ -161,11 +161,11 @@ CASES = {
     ),
     "property of a population": (
         payload(rr.LDP(1, properties=[["a", "b"]], population={"a": 3, "b": 1, "c": 2})),
-        f"LDP of the means over groups (epsilon 1) of people: (a 75 %; b 25 %) against (c 100 %); {PLAIN}",
+        f"LDP of the means over groups (epsilon 1) of respondents: (a 75 %; b 25 %) against (c 100 %); {PLAIN}",
     ),
     "properties of a population, by a ratio": (
         payload(rr.LDP(gamma=2, properties=[["a"], ["b"]], population={"a": 1, "b": 1, "c": 1})),
-        "LDP of the means over groups (gamma 2, epsilon 0.693148) of people: (a 100 %) against (b 50 %; c 50 %), "
+        "LDP of the means over groups (gamma 2, epsilon 0.693148) of respondents: (a 100 %) against (b 50 %; c 50 %), "
         f"(b 100 %) against (a 50 %; c 50 %); {PLAIN}",
     ),
     "a property of a population, leakage and conditions": (
@@ -173,7 +173,7 @@ CASES = {
             rr.LDP(1, properties=[["a"]], population={"a": 1, "b": 1, "c": 1}),
             rr.privacy.PointwiseMaximalLeakage(PRIOR, epsilon="0.5"),
         ),
-        f"pointwise maximal leakage (epsilon 0.5) {AT} and LDP of the means over groups (epsilon 1) of people: (a 100 "
+        f"pointwise maximal leakage (epsilon 0.5) {AT} and LDP of the means over groups (epsilon 1) of respondents: (a 100 "
         f"%) against (b 50 %; c 50 %); {PLAIN}",
     ),
     "half of the rows of a property": (

@@ -161,7 +161,7 @@ def test_truth_values_mean_the_same_in_every_format(words: tuple[str, ...], tmp_
     found = release_table(pandas.DataFrame({"x": values}), plan, force=True, warn=lambda _: None)
     assert found["x"].tolist() == (values if len(words) == 2 else [text[str(value).lower()] for value in values])
     if words == ("True", "False"):
-        count = pytest.importorskip("rropt.release.tables.columns").count_column
+        count = pytest.importorskip("rropt.release.tables.count_column").count_column
         assert count(tmp_path / "t.parquet", "x") == {"False": 20, "True": 40}
         assert rr.Prior.from_csv(tmp_path / "t.csv", column="x") == rr.Prior.from_counts({"False": 20, "True": 40})
 

@@ -151,7 +151,7 @@ def test_what_the_own_accountant_of_the_data_tells_counts_too() -> None:
     data = respondents("x", "y")
     release_file(data, Release([column("x")], drop=["y"]), "ox.csv")
     account("1.5")
-    refused("spent epsilon 2, above the ceiling of 1.5", data, Release([column("y")], drop=["x"]), "oy.csv")
+    refused("to 2, above the ceiling of 1.5", data, Release([column("y")], drop=["x"]), "oy.csv")
     release_file(data, Release([column("y", "1/2")], drop=["x"]), "oy.csv", accountant=ALL)
     # A draw that both accountants tell of is one.
     assert states(ALL) == ["released"]
@@ -161,14 +161,14 @@ def test_what_the_own_accountant_of_the_data_tells_counts_too() -> None:
 
 def test_the_columns_of_one_release_are_a_sum() -> None:
     account("1.9")
-    refused("epsilon 2, above", respondents("x", "y"), Release([column("x"), column("y")]))
+    refused("to 2, above", respondents("x", "y"), Release([column("x"), column("y")]))
 
 
 def test_a_column_that_is_given_away_is_above_every_ceiling(capsys: pytest.CaptureFixture[str]) -> None:
     account("1000")
     data = respondents("x", "y")
     release_file(data, column("x"), "ox.csv", accountant=ALL)
-    refused("epsilon infinite, above the ceiling of 1000", data, column("y"), "oy.csv", force=True)
+    refused("to infinite, above the ceiling of 1000", data, column("y"), "oy.csv", force=True)
     # Without a ceiling it is drawn, and told.
     release_file(data, column("y"), "oy.csv", force=True)
     capsys.readouterr()
@@ -279,7 +279,7 @@ def test_approximate_ldp_adds_up_as_itself_where_the_accountant_has_a_delta(caps
     assert [f"the draw of '{one}' in" in why for one, why in zip("xy", told["infinite"], strict=True)] == [True, True]
     delta = 2 * (0.75 - 0.25 * math.e)
     assert 0 <= Fraction(told["approximate"]["delta"]) - Fraction(delta) < 1e-12
-    refused("epsilon 3, delta 0.2.*, above the ceiling of 3.5, delta 0.15", respondents("z"), approximate("z"))
+    refused("to 3, delta 0.2.*, above the ceiling of 3.5, delta 0.15", respondents("z"), approximate("z"))
     # Plain LDP adds its epsilon, and no delta.
     refused("epsilon 4, delta 0.1", respondents("z"), column("z", 2))
     release_file(respondents("z"), column("z"), accountant=ALL)
@@ -334,7 +334,7 @@ def cost(column: dict[str, Any]) -> tuple[Any, ...]:
 
 def test_approximate_ldp_counts_by_its_plain_level_without_a_delta() -> None:
     account("100")
-    refused("epsilon infinite, above the ceiling of 100", respondents("x"), approximate("x"))
+    refused("to infinite, above the ceiling of 100", respondents("x"), approximate("x"))
     # Together with a column that is given away nothing bounds it.
     Path("all").unlink()
     assert cli.main(["accountant", "init", "--ceiling", "100", "--delta", "0.5", str(ALL)]) == 0

@@ -184,7 +184,7 @@ NINE = rr.Prior.from_counts({"a": 9, "b": 4, "c": 1})
 RISK = rr.IdentificationRisk([50, 30, 15, 5], "0.1")
 SUCCESS = rr.Maximize(rr.BayesSuccess(PRIOR))
 LARGER = {
-    "merged": (problem(rr.ApproximateLDP(1, delta="0.05"), goal=BAYES), "derived", "one output per action"),
+    "merged": (problem(rr.ApproximateLDP(1, delta="0.05"), goal=BAYES), "derived", "one output for each action"),
     "mixture": (LOOSE_AND_STRICT["permutation_mixture"][1], "derived", "1 row that rropt derived from the weights"),
     "few": (LOOSE_AND_STRICT["permutation_mixture, fewer"][0], "left_out", "weights of permutations"),
     "merged, floor": (

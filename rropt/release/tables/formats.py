@@ -3,23 +3,15 @@
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from types import ModuleType
 from typing import Any, BinaryIO
 
 import pyarrow as pa
 
 from rropt.errors import Conflict, NotWritten, Unreadable
-from rropt.io import extras
 from rropt.io.count_records import plain_delimiter, refuse_unread
 from rropt.release.tables.parquet import ParquetSource
 from rropt.release.tables.streams import BATCH_ROWS, Sink, Source, plain, reading, validated_batches
 from rropt.release.tables.text import CsvSource
-
-
-def need(module: str, extra: str) -> ModuleType:
-    """Import `module`, which the optional dependencies `extra` of rropt bring. Raises InputError."""
-    return extras.need(module, extra, "release")
-
 
 SUFFIXES = {".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".pq": "parquet"}
 SUFFIXES |= {".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow"}

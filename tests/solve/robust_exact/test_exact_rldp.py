@@ -409,7 +409,7 @@ def test_what_does_not_fit_is_said_in_one_line() -> None:
     known = confidence(TABLES["zero cells"])
     constraint = rr.RLDP(1, known, form="exact")
     goal = rr.Maximize(rr.MutualInformation(known.counts))
-    with pytest.raises(rr.InputError, match="stands alone; leave the others out"):
+    with pytest.raises(rr.InputError, match="cannot be combined with other constraints; leave the others out"):
         rr.Problem(goal, [constraint, rr.LDP(1)])
     with pytest.raises(rr.NoMethod, match="columns does not take the exact cone of a confidence set"):
         rr.Problem(goal, [constraint]).solve(method="columns")
