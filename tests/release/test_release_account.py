@@ -155,7 +155,7 @@ def test_what_the_own_accountant_of_the_data_tells_counts_too() -> None:
     release_file(data, Release([column("y", "1/2")], drop=["x"]), "oy.csv", accountant=ALL)
     # A draw that both accountants tell of is one.
     assert states(ALL) == ["released"]
-    refused("spent epsilon 1.6, above the ceiling of 1.5", respondents("z"), column("z", "11/10"))
+    refused("to 1.6, above the ceiling of 1.5", respondents("z"), column("z", "11/10"))
     release_file(respondents("z"), column("z"), accountant=ALL)
 
 
@@ -281,7 +281,7 @@ def test_approximate_ldp_adds_up_as_itself_where_the_accountant_has_a_delta(caps
     assert 0 <= Fraction(told["approximate"]["delta"]) - Fraction(delta) < 1e-12
     refused("to 3, delta 0.2.*, above the ceiling of 3.5, delta 0.15", respondents("z"), approximate("z"))
     # Plain LDP adds its epsilon, and no delta.
-    refused("epsilon 4, delta 0.1", respondents("z"), column("z", 2))
+    refused("to 4, delta 0.1", respondents("z"), column("z", 2))
     release_file(respondents("z"), column("z"), accountant=ALL)
     assert cli.main(["accountant", "show", str(ALL)]) == 0
     assert re.search(r"(?m)^as approximate LDP +epsilon 3, delta 0\.14", capsys.readouterr().out)
@@ -340,7 +340,7 @@ def test_approximate_ldp_counts_by_its_plain_level_without_a_delta() -> None:
     assert cli.main(["accountant", "init", "--ceiling", "100", "--delta", "0.5", str(ALL)]) == 0
     data = respondents("x", "y")
     release_file(data, approximate("x"), "ox.csv", accountant=ALL)
-    refused("epsilon infinite, delta", data, approximate("y"), "oy.csv", force=True)
+    refused("to infinite, delta", data, approximate("y"), "oy.csv", force=True)
 
 
 def test_a_receipt_shows_what_was_changed_or_taken_away(capsys: pytest.CaptureFixture[str]) -> None:
