@@ -6,12 +6,13 @@ import random
 import re
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 
 import rropt as rr
 from rropt.cli import main as cli
 from rropt.release import ProtectedColumn, release_file, release_table
+
+pa = pytest.importorskip("pyarrow")
 
 CLAIM = re.compile(r"\bno (?:one|person|people|record|records|respondent)\b[^;]*")
 QUOTED = re.compile(r"'([^']*)'")

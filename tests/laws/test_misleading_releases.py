@@ -6,7 +6,6 @@ import random
 from fractions import Fraction
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 import rropt as rr
@@ -15,6 +14,9 @@ from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.off_diagonal import OffDiagonalMechanism
 from rropt.release import ProtectedColumn, load_design, release_file, release_table
 from rropt.release.learn import RandomizedColumn
+
+pd = pytest.importorskip("pandas")
+pytest.importorskip("pyarrow")
 
 
 def mechanism(chance: random.Random, inputs: list[str], pool: list[str]) -> Mechanism:
