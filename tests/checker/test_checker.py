@@ -342,3 +342,14 @@ def test_without_its_check_a_mutant_gets_through_and_only_then(
         monkeypatch.setattr(checker, check, lambda *_: None)
     verdict = check_bytes(data)
     assert verdict.proved, verdict.reason
+
+
+def test_a_verdict_is_printed_as_its_report_and_never_as_html_of_the_file() -> None:
+    unknown = {"format": "<b>&"}
+    for made in (pair(*next(iter(builders.pairs()))), unknown):
+        verdict = check_bytes(encode(made))
+        assert str(verdict) == verdict.report()
+        page = verdict._repr_html_()
+        assert page.count("<") == page.count(">") == 2
+        assert verdict.status in page
+    assert "&lt;b&gt;&amp;" in checker.Verdict("UNREADABLE", "<b>&")._repr_html_()
