@@ -251,6 +251,9 @@ def test_counts_that_pandas_writes_are_read_again_or_refused_in_one_line(
         [",", '"', "utf-8", True],
         [",", '"', "utf-8-sig", True],
     )
+    # Older Pythons do not quote a line break that is not the one of the file: what is written can be read in two ways.
+    breaks = set("\r\n") - set(form["lineterminator"])
+    sure = sure and (bool(form["quoting"]) or not any(breaks & set(label) for label in labels))
     refused: InputError | None = None
     try:
         prior = Prior.from_csv(path)

@@ -289,7 +289,9 @@ def test_a_parquet_file_of_repeated_text_is_refused(
     for command in ("apply", "estimate"):
         with ending(room=1 << 29):
             assert cli.main([command, "m.json", "bomb.parquet", "--column", "x"]) == 2
-        assert re.search(r"unpacks to more than [\d,]+ bytes from", capsys.readouterr().err)
+        # pyarrow 18 takes more of the address space for lists, so that the limit of this test ends it first.
+        said = r"unpacks to more than [\d,]+ bytes from|the memory is not enough; give a smaller file"
+        assert re.search(said, capsys.readouterr().err)
         assert not Path("bomb.protected.parquet").exists()
 
 

@@ -361,6 +361,10 @@ class LpModel:
         for again in (self._highs.clearSolver, self._balance, None):
             if interrupted is None:
                 failed = self._highs.run() == self._error
+                if failed:
+                    # HiGHS keeps its threads between models: other code of this process ran it with another number.
+                    self._highs.resetGlobalScheduler(True)
+                    failed = self._highs.run() == self._error
             else:
                 self._deaf = not run_in_thread(self._highs, interrupted, seconds)
                 failed = False

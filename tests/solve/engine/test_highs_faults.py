@@ -189,3 +189,19 @@ def test_a_balanced_programme_answers_in_the_units_of_its_own(unit: float, broke
         own = ray if ray.sum() > 0 else -ray
         assert own.min() >= 0
         assert np.minimum(own @ whole * [*ends, 1.0], 0.0).sum() > own @ [*sides, 0.4, -2.0]
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_other_code_may_run_highs_with_any_number_of_threads(threads: int) -> None:
+    highspy.Highs.resetGlobalScheduler(True)
+    other = highs_run.silent_highs()
+    other.setOptionValue("threads", threads)
+    other.addVar(0.0, 1.0)
+    other.addVar(0.0, 1.0)
+    other.addRow(0.5, 1.0, 2, np.array([0, 1], dtype=np.int32), np.array([1.0, 1.0]))
+    assert other.run() == highspy.HighsStatus.kOk
+    try:
+        prior = rr.Prior.from_counts({"a": 5, "b": 8, "c": 11, "d": 14})
+        assert rr.Problem(rr.Maximize(rr.ChiSquareInformation(prior)), [rr.LDP(1)]).solve().status == "certified"
+    finally:
+        highspy.Highs.resetGlobalScheduler(True)
