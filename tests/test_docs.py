@@ -111,6 +111,7 @@ def test_models_that_readers_are_told_to_copy_can_be_estimated_from() -> None:
 
 
 def site_hook() -> ModuleType:
+    pytest.importorskip("markdown", reason="the pages are built by the extra `docs`")
     return loaded(ROOT / "docs" / "site_hook.py")
 
 
