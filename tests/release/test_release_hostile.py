@@ -290,7 +290,9 @@ def test_a_parquet_file_of_repeated_text_is_refused(
         with ending(room=1 << 29):
             assert cli.main([command, "m.json", "bomb.parquet", "--column", "x"]) == 2
         # pyarrow 18 takes more of the address space for lists, so that the limit of this test ends it first.
-        said = r"unpacks to more than [\d,]+ bytes from|the memory is not enough; give a smaller file"
+        said = r"unpacks to more than [\d,]+ bytes from"
+        if case == "within lists":
+            said += "|the memory is not enough; give a smaller file"
         assert re.search(said, capsys.readouterr().err)
         assert not Path("bomb.protected.parquet").exists()
 
