@@ -77,8 +77,10 @@ def _rational_text(text: str, where: str) -> Fraction:
     if len(text) > 4000:
         raise TooLarge(f"a number of {counted(len(text), 'characters')} is too long", where, "at most 4,000 are read")
     try:
+        if "_" in text or not text.isascii():
+            raise ValueError  # Python reads 1_0 as 10, and digits of other scripts.
         over, slash, under = text.partition("/")
-        if slash and text.isascii() and over.isdigit() and under.isdigit():
+        if slash and over.isdigit() and under.isdigit():
             return Fraction(int(over), int(under))
         if slash:
             return Fraction(text)

@@ -264,15 +264,15 @@ COMMANDS = [
     ("s.pub", "accountant verify d.csv.accountant --receipt s.receipt --public {}"),
 ]
 NAMED = [f"models {one}" for one in (
-    "show {}", "copy {} -o new", "solve {} --time-limit 1", "people {} -o new.csv", "people adult-pram -o {}",
-    "people adult-pram -o new.csv --column {}", "people adult-pram -o new.csv --count {}", "figure {} 1 -o new",
+    "show {}", "copy {} -o new", "solve {} --time-limit 1", "records {} -o new.csv", "records adult-pram -o {}",
+    "records adult-pram -o new.csv --column {}", "records adult-pram -o new.csv --count {}", "figure {} 1 -o new",
     "figure ayed2020 {}", "table {} 1", "table ayed2020 {}")] + [
     "key new {}", "accountant init new --ceiling {}", "accountant init new --ceiling 1 --unit {}", "core linear.json -o {}",
     "sweep p.toml --epsilon {} --time-limit 1", "sweep p.toml --over {}=1 --time-limit 1", "sweep p.toml --over gap={}",
     "compare p.toml --methods {}", "compare p.toml --methods vertices --solvers {}",
     "compare p.toml --repeats {} --methods vertices",
     "audit-sampler pairs.csv --epsilon {}", "identify merged.json -o new.json --share {}",
-    "solve p.toml --method {} -o new",
+    "solve p.toml --method {} -o new", "solve p.toml --no{}", "no{}",
     "solve p.toml -o new --time-limit {}", "solve p.toml -o new --gap {}", "estimate res o.csv --column {}",
 ]  # fmt: skip
 """Commands that read a name or a number."""

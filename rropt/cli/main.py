@@ -390,5 +390,7 @@ def _usage(error: Any) -> int:
         remedy = "edit a copy (rropt models copy MODEL), or use rropt sweep, which has this option"
         message = f"there is no option {option}: the problem file declares it; {remedy}"
     if message:
-        say(f"rropt: {message}{'' if message.endswith('?') else ';'} see {command} --help", error=True)
+        # As one of our own errors, which cuts a long value.
+        line = RroptError(f"{message}{'' if message.endswith('?') else ';'} see {command} --help")
+        say(f"rropt: {line}", error=True)
     return BAD_INPUT

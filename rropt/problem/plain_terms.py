@@ -65,7 +65,8 @@ def margin_of_error(mechanism: Mechanism, n: int) -> float | None:
         variance = float(variances(mechanism).max())
     except InputError:
         return None
-    return -float(scipy.special.ndtri((1 - LEVEL) / 2)) * math.sqrt(variance / n)
+    # An integer may be larger than every float.
+    return -float(scipy.special.ndtri((1 - LEVEL) / 2)) * math.sqrt(variance / min(n, 10**300))
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ from rropt.mechanisms.sampling.keyed import BLOCK, KeyedFunction, Texts
 from rropt.mechanisms.sampling.sources import secure_bytes
 from rropt.release.plans.provenance import digest
 from rropt.release.plans.stack import Stack
+from rropt.release.storage.database import FAULTS
 from rropt.release.tables.coding import check_type
 
 KEY_BYTES = 32
@@ -273,7 +274,7 @@ class Memo:
                 if connection.execute("SELECT sql FROM sqlite_master").fetchall() != [(_TABLE,)]:
                     raise sqlite3.DatabaseError("it is another database")
                 yield connection
-        except (OSError, sqlite3.Error) as error:
+        except (OSError, *FAULTS) as error:
             what = f"the memory of this key cannot be used ({error})"
             raise Unreadable(what, str(self.place), "restore it from a copy") from None
 

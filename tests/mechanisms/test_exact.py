@@ -14,7 +14,7 @@ import pytest
 from flint import arb, ctx
 from hypothesis import given, settings, strategies as st
 
-from rropt.errors import InputError
+from rropt.errors import InputError, WrongType
 from rropt.exact import (
     Interval,
     cleared,
@@ -279,6 +279,13 @@ def test_a_rational_of_another_library_means_itself() -> None:
 
     numbers.Rational.register(Ratio)
     assert rational(Ratio()) == F(3, 4)
+
+
+@pytest.mark.parametrize("text", ["0._5", "1_0", "1_0/3", "\uff11", "\u0661/2", "0.5_", "1/2/3", "0x1", ""])
+def test_a_text_that_only_python_reads_is_not_a_number(text: str) -> None:
+    """The same on every version of Python, and as `float` reads it, which comes next for a matrix."""
+    with pytest.raises(WrongType):
+        rational(text)
 
 
 @pytest.mark.parametrize("number", [0, "1e-100", -(10**100), F(1, 3), 2.5])

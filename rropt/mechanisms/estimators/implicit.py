@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class FamilyAnswers(Answers):
     """The m `counts` of the outputs of a `family`."""
 

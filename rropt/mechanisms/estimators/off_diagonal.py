@@ -27,7 +27,7 @@ HALVINGS = 80
 """Of an interval of doubles below 1: what is left is less than their last digit."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class OffDiagonalAnswers(Answers):
     """`counts` of the outputs of diag(`own`) + `off` 1' (k numbers each), the inputs of which are `categories`."""
 

@@ -92,7 +92,7 @@ class Solved:
     likeliest: FloatArray | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Sample(Answers):
     """The m `counts` of the outputs of a k x m `matrix` with these `categories` as inputs: one stratum."""
 

@@ -18,6 +18,8 @@ from rropt.errors import InputError, NotWritten
 from rropt.io.files import sync_folder
 from rropt.release.storage.chain import ABANDONED, PATIENCE, Chain, head
 
+FAULTS = (sqlite3.Error, UnicodeDecodeError)
+"""What a damaged database raises: the second where a name in it, or the message itself, is not UTF-8."""
 LONGEST_LINE = 1 << 24
 """Bytes of a line of an accountant."""
 _TABLE = "CREATE TABLE accountant (number INTEGER PRIMARY KEY, line TEXT NOT NULL, chain TEXT NOT NULL)"
@@ -55,7 +57,7 @@ def _plain_errors(path: Path) -> Iterator[None]:
     """Raise errors of SQLite as OSError."""
     try:
         yield
-    except sqlite3.Error as error:
+    except FAULTS as error:
         raise OSError(errno.EIO, str(error), os.fspath(path)) from None
 
 
@@ -78,7 +80,7 @@ def records(path: Path, text: str) -> bool:
                 if connection.execute("SELECT 1 FROM accountant WHERE number = 1").fetchone() is None:
                     raise OSError(errno.EIO, "it has no first line", os.fspath(path))
                 found = connection.execute("SELECT 1 FROM accountant WHERE instr(line, ?) LIMIT 1", (text,)).fetchone()
-        except sqlite3.DatabaseError as error:
+        except FAULTS as error:
             if error.sqlite_errorcode != sqlite3.SQLITE_NOTADB:
                 raise
             return False
@@ -128,7 +130,7 @@ class AccountantFile(Chain):
                     # The log may be new: its name must outlast a loss of power as well.
                     sync_folder(Path(os.path.realpath(self.path)).parent)
                 self._connection.execute("PRAGMA synchronous = NORMAL")
-        except sqlite3.DatabaseError as error:
+        except FAULTS as error:
             self.close()
             raise self.broken(f"it cannot be read ({error})") from None
 
@@ -142,7 +144,7 @@ class AccountantFile(Chain):
             if number == 0 and self._connection.execute("SELECT sql FROM sqlite_master").fetchall() != [(_TABLE,)]:
                 raise self.broken("it is a database, but not an accountant")
             yield from self._connection.execute("SELECT * FROM accountant WHERE number > ? ORDER BY number", (number,))
-        except sqlite3.Error as error:
+        except FAULTS as error:
             raise self.broken(f"it cannot be read ({error})") from None
 
     def _insert(self, number: int, line: str, chain: str) -> None:
