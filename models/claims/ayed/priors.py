@@ -1,24 +1,26 @@
-"""Is v_alpha everywhere the best matrix (8) at every prior? Decided by functions of one variable, in balls.
+"""Is v_alpha everywhere the best matrix (8) at every prior without zeros? Decided by functions of one variable, in balls.
 
 With l = 1 / (k - 1 + g), u = g / (1 + g (k - 1)) and w = u / g, the rows of v_alpha everywhere have g l on the
 diagonal and l elsewhere; A is its information. For g <= k - 2 the other vertices (see
 `solve/offdiagonal/vertices.py`) are "one v_min": one row (v_min, M, ..., M), M > l, the others as before; "some
 v_-alpha": n >= 2 rows (w, u, ..., u), the others as before, or all; "one v_max": one row (v_max, e, ..., e), the
-others (w, u, ..., u). F = A - information of the vertex, as a function of the prior, vanishes at the priors that are
-one point.
+others (w, u, ..., u). F = A - information of the vertex, as a function of the prior, vanishes where the rows that
+differ have probability 0, and at the priors that are one point. Let s be the probability of the rows that are named
+first. It is between 0 and 1 at every prior without zeros, unless all rows are v_-alpha.
 
-**One v_min.** At probability s of its input the masses of the other outputs are those of A plus s (M - l) > 0. As
+**One v_min.** The masses of the other outputs are those of A plus s (M - l) > 0. As
 phi(m + c) - phi(m) is concave for phi(m) = m log m, F is concave in the other probabilities and least where one input
 has all of 1 - s: two-point priors decide.
 
-**Some v_-alpha.** Let s be the probability of those rows, B = (1 - s) l + s u. Output y of a usual row has mass
+**Some v_-alpha.** Let B = (1 - s) l + s u. Output y of a usual row has mass
 B + (g-1) l p_y against l + (g-1) l p_y: concave as before, so one usual input has all of 1 - s. Output y of the others
 has B - a p_y against l + b p_y with a = (g-1) w, b = (g-1) l: chi(p) = phi(B - a p) - phi(l + b p), whose second
 derivative a^2 / (B - a p) - b^2 / (l + b p) changes its sign at most once, from minus to plus. So the slope of the
 chord from (0, chi(0)) to (p, chi(p)) falls, then rises; if it still falls at p = s, that is where T(s) = chi(s) -
 chi(0) - s chi'(s) >= 0, then sum chi(p_y) >= n chi(0) + chi(s) - chi(0), which is attained where one input has all of
 s: two-point priors again. T >= 0 follows where b^2 (B - a s) >= a^2 (l + b s), a linear inequality; elsewhere it is
-enclosed.
+enclosed. If all rows are v_-alpha, s is 1, and F is 0 at one point and positive elsewhere, as the slope of the chord
+falls strictly before it rises.
 
 **One v_max.** The same with s the probability of the others, B = (1 - s) e + s u.
 """
@@ -62,7 +64,7 @@ def outputs(size: int, ratio: arb, kind: str) -> list[Output]:
 
 @cache
 def usual_is_best(size: int, alpha: str) -> dict[str, bool]:
-    """For each kind whether v_alpha everywhere keeps more information at every prior but one-point ones (proved).
+    """For each kind whether v_alpha everywhere keeps more information at every prior without zeros (proved).
 
     `size` at least 4 and exp(alpha) at most size - 2, so that the list of kinds is complete. False: not proved.
     """

@@ -110,13 +110,14 @@ def _unknown_prior(alpha: str, full: bool) -> Evidence:
     return Evidence(
         truth={"counts": (30, 0, 0, 0) if everywhere else None},
         method=(
-            "decided for every prior but those of one point: against each kind of vertex, the difference to v_alpha"
-            " everywhere is least at two-point priors, and there it is positive (bisection in balls); certified"
+            "decided for every prior without zeros (a drawn gamma vector has none): against each kind of vertex, the"
+            " difference to v_alpha everywhere is least at two-point priors, and there it is positive (bisection in"
+            " balls). Where an input has probability 0, its row changes nothing, and other counts do as well. Certified"
             f" optima of {len(seeds)} drawn gamma vectors beside it; v_min as it is printed is v_-alpha, which alone"
             " makes no vertex"
         ),
         computed={
-            "v_alpha everywhere beats at every prior": decided,
+            "v_alpha everywhere keeps more, at every prior without zeros": decided,
             "counts at the certified optima of drawn priors": tuple(sorted(found)),
             "least advantage over one v_min at the prior (1/2, 1/2, 0, ...), nats": float(
                 least_gain(30, alpha, "one v_min", Fraction(1, 2))
