@@ -7,15 +7,24 @@ from typing import TYPE_CHECKING, Any
 from rropt.mechanisms import grouped as grouped, implicit as implicit, off_diagonal as off_diagonal
 
 if TYPE_CHECKING:
-    from rropt.mechanisms.families.bins import response_on_bins
-    from rropt.mechanisms.families.classical import generalization, unrelated_question, warner
+    from rropt.mechanisms.families.bins import generalization, response_on_bins
     from rropt.mechanisms.families.hadamard import HadamardResponse
     from rropt.mechanisms.families.hashing import LocalHashing
     from rropt.mechanisms.families.product import ProductMechanism
+    from rropt.mechanisms.families.survey import (
+        ChanceDevice,
+        chance_device,
+        crosswise,
+        forced_response,
+        triangular,
+        unrelated_question,
+        warner,
+    )
     from rropt.mechanisms.garbling import merge_proportional
     from rropt.mechanisms.set_outputs import Rappor, SubsetMixture, SubsetSelection, UnaryEncoding
 
 __all__ = [
+    "ChanceDevice",
     "HadamardResponse",
     "LocalHashing",
     "ProductMechanism",
@@ -23,19 +32,31 @@ __all__ = [
     "SubsetMixture",
     "SubsetSelection",
     "UnaryEncoding",
+    "chance_device",
+    "crosswise",
+    "forced_response",
     "generalization",
     "merge_proportional",
     "response_on_bins",
+    "triangular",
     "unrelated_question",
     "warner",
 ]
 
 _HOMES = {
-    "families.bins": ("response_on_bins",),
-    "families.classical": ("generalization", "unrelated_question", "warner"),
+    "families.bins": ("generalization", "response_on_bins"),
     "families.hadamard": ("HadamardResponse",),
     "families.hashing": ("LocalHashing",),
     "families.product": ("ProductMechanism",),
+    "families.survey": (
+        "ChanceDevice",
+        "chance_device",
+        "crosswise",
+        "forced_response",
+        "triangular",
+        "unrelated_question",
+        "warner",
+    ),
     "garbling": ("merge_proportional",),
     "set_outputs": ("Rappor", "SubsetMixture", "SubsetSelection", "UnaryEncoding"),
 }

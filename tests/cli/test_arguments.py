@@ -366,6 +366,14 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
         add_methods(getattr(rr.robust, name)(r["set"], epsilon=1), formula={})
     add("warner", truth=0.8, categories=("yes", "no"))
     add("unrelated_question", sensitive=0.7, yes=0.5, categories=("yes", "no"))
+    add("forced_response", truth=0.7, yes=0.5, categories=("yes", "no"))
+    add("crosswise", share=0.3, categories=("yes", "no"))
+    add("triangular", share=0.3, categories=("yes", "no"))
+    add("chance_device", mechanism=rr.mechanisms.warner(0.75))
+    add_methods(rr.mechanisms.chance_device(rr.mechanisms.warner(0.75)), answer={"number": 1, "truth": "yes"})
+    samples = {"counts": ((3, 4), (5, 6)), "sensitive": (0.7, 0.3)}
+    add("estimate_two_samples", **samples)
+    add_methods(rr.estimation.estimate_two_samples(**samples), intervals={"level": 0.95})
     add("generalization", groups={"x": ["a", "b"], "y": ["c"]})
     add("sample_size", channel=mechanism, half_width=0.1, level=0.95, frequencies=prior, simultaneous=False)
     # problems
@@ -656,6 +664,7 @@ MADE_HERE = [
     "AttributeReport",
     "MultiSolution",
     "Audit",
+    "ChanceDevice",
     "Comparison",
     "Estimate",
     "EstimatedInformation",
@@ -668,6 +677,7 @@ MADE_HERE = [
     "Solution",
     "Strategy",
     "Swept",
+    "TwoSampleEstimate",
     "Verdict",
     "Objective",
     "Constraint",

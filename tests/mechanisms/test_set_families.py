@@ -10,10 +10,11 @@ from scipy import stats
 
 import rropt as rr
 from rropt.mechanisms.estimators import locally_best
-from rropt.mechanisms.families.classical import generalization, unrelated_question, warner
+from rropt.mechanisms.families.bins import generalization
 from rropt.mechanisms.families.hadamard import HadamardResponse, walsh_hadamard
 from rropt.mechanisms.families.hashing import LocalHashing
 from rropt.mechanisms.families.product import ProductMechanism
+from rropt.mechanisms.families.survey import unrelated_question, warner
 from rropt.mechanisms.sampling import insecure_seeded_source
 from rropt.mechanisms.set_outputs import Rappor, SubsetSelection, SupportCounts, UnaryEncoding
 from rropt.mechanisms.set_outputs.families import best_sizes

@@ -1,13 +1,13 @@
-"""Randomised response on bins, for labels of a regression."""
+"""Merged categories: groups that are reported as they are, and randomised response on bins."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import product
 
-from rropt.errors import TooLarge, counted
+from rropt.errors import Missing, TooLarge, counted
 from rropt.exact import coefficient, common_denominator, rational_table
 from rropt.io.arguments import checked
-from rropt.io.counts import Table
+from rropt.io.counts import Table, category_labels
 from rropt.io.types import Label, Matrix, Number
 from rropt.mechanisms.mechanism import GRID, Mechanism
 from rropt.model.prior import Prior, clean_labels
@@ -15,6 +15,22 @@ from rropt.model.privacy import Level, level_numbers
 
 LARGEST = 10**6
 """Inputs squared times outputs at most."""
+
+
+@checked
+def generalization(groups: Mapping[Label, Sequence[Label]]) -> Mechanism:
+    """Report the group of the true category: a deterministic merging, outputs the names of the groups.
+
+    Every category is in one group. Its privacy ratio is infinite (it protects only what is within a group) and it
+    identifies the frequencies of the groups, not of the categories. Raises InputError.
+    """
+    members = [(str(label), row) for row, own in enumerate(groups.values()) for label in own]
+    labels = category_labels([label for label, _ in members], "categories")
+    empty = [str(name) for name, own in groups.items() if not len(own)]
+    if empty:
+        raise Missing("the group is empty", f"group {empty[0]!r}", "leave it out")
+    rows = [[Fraction(at == row) for at in range(len(groups))] for _, row in members]
+    return Mechanism.from_rationals(rows, inputs=labels, outputs=[str(name) for name in groups])
 
 
 @checked

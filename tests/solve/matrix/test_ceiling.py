@@ -42,16 +42,19 @@ def test_rows_do_not_raise_the_bound(case: str) -> None:
     prior = drawn(size)
     goal = rr.Maximize(rr.MutualInformation(prior))
     free = rr.Problem(goal, rules).solve(time_limit=20)
-    tied = rr.Problem(goal, [*rules, rr.Invariant(prior)]).solve(time_limit=4)
     assert free.status == "certified"
     assert free.bound is not None
-    assert tied.bound is not None
-    assert tied.verdict is not None
-    assert tied.verdict.proved
-    # Both bounds are known to the gap that was asked for.
-    assert tied.bound <= free.bound + 2e-6
-    assert tied.value is not None
-    assert tied.value > 0.5 * tied.bound
+    # A busy machine reaches the bound later.
+    for seconds in (4, 16, 64):
+        tied = rr.Problem(goal, [*rules, rr.Invariant(prior)]).solve(time_limit=seconds)
+        assert tied.verdict is not None
+        assert tied.verdict.proved
+        assert tied.bound is not None
+        assert tied.value is not None
+        # Both bounds are known to the gap that was asked for.
+        if tied.bound <= free.bound + 2e-6 and tied.value > 0.5 * tied.bound:
+            return
+    pytest.fail(f"{tied.value} below {tied.bound}; without rows {free.bound}")
 
 
 def test_many_inputs_have_mixtures_of_the_columns_without_rows() -> None:

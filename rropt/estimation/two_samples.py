@@ -1,0 +1,130 @@
+"""The unrelated-question design where nobody knows how many answer "yes" to the innocuous question."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import scipy.special
+
+from rropt.errors import Conflict, OutOfRange, WrongType, shown
+from rropt.exact import rational
+from rropt.io.arguments import checked
+from rropt.io.tables import Readable, Table
+from rropt.io.types import Number
+
+Interval = tuple[float, float]
+
+
+@checked
+@dataclass(frozen=True)
+class TwoSampleEstimate(Readable):
+    """Shares of "yes" to the sensitive and to the innocuous question, in [-inf, inf] (not clipped), and their errors.
+
+    `counts` are (yes, no) of each sample, `sensitive` the probability of the sensitive question in each.
+    """
+
+    share: float
+    standard_error: float
+    innocuous: float
+    innocuous_standard_error: float
+    counts: tuple[tuple[int, int], tuple[int, int]]
+    sensitive: tuple[Fraction, Fraction]
+
+    def intervals(self, level: float = 0.95) -> tuple[Interval, Interval]:
+        """Confidence limits within [0, 1] for the sensitive and the innocuous share.
+
+        They combine Wilson's intervals of both samples, so that they have a width where a sample is unanimous. Raises
+        InputError for a level outside (0, 1). Source: Zou and Donner 2008, "Construction of confidence limits about
+        effect measures: a general approach".
+        """
+        if not 0 < level < 1:
+            raise OutOfRange(f"level {level!r} is not in (0, 1)", "intervals", "0.95 is common")
+        return self._combined(_weights(self.sensitive)[0], level), self._combined(_weights(self.sensitive)[1], level)
+
+    def _combined(self, weights: tuple[float, float], level: float) -> Interval:
+        centre, below, above = 0.0, 0.0, 0.0
+        for weight, (yes, no) in zip(weights, self.counts, strict=True):
+            value = yes / (yes + no)
+            ends = sorted(weight * end for end in _wilson(yes, yes + no, level))
+            centre += weight * value
+            below += (weight * value - ends[0]) ** 2
+            above += (ends[1] - weight * value) ** 2
+        # From an estimate outside [0, 1] no share is farther than from the nearer end, so none is lost.
+        centre = min(max(centre, 0.0), 1.0)
+        return max(centre - math.sqrt(below), 0.0), min(centre + math.sqrt(above), 1.0)
+
+    def _tables(self) -> Iterator[Table]:
+        first, second = self.intervals()
+        rows = [
+            (name, f"{value:.4f}", f"{error:.4f}", f"{low:.4f}", f"{high:.4f}")
+            for name, value, error, (low, high) in (
+                ("sensitive", self.share, self.standard_error, first),
+                ("innocuous", self.innocuous, self.innocuous_standard_error, second),
+            )
+        ]
+        heads = ("question", "share of yes", "standard error", "from", "to (95 %)")
+        yield Table("Estimated shares (two samples)", rows, heads, right=(1, 2, 3, 4))
+
+
+def _weights(sensitive: tuple[Fraction, Fraction]) -> tuple[tuple[float, float], tuple[float, float]]:
+    """What both shares of "yes" are multiplied by: for the sensitive question, and for the innocuous one."""
+    one, other = sensitive
+    apart = one - other
+    return (
+        (float((1 - other) / apart), float((one - 1) / apart)),
+        (float(-other / apart), float(one / apart)),
+    )
+
+
+def _wilson(yes: int, n: int, level: float) -> Interval:
+    """Wilson's interval of a share."""
+    z = -float(scipy.special.ndtri((1 - level) / 2))
+    share, value = z * z / n, yes / n
+    middle = (value + share / 2) / (1 + share)
+    half = math.sqrt(share * (value * (1 - value) + share / 4)) / (1 + share)
+    return max(middle - half, 0.0), min(middle + half, 1.0)
+
+
+@checked
+def estimate_two_samples(counts: Sequence[Sequence[int]], sensitive: Sequence[Number]) -> TwoSampleEstimate:
+    """The share of "yes" to a sensitive question from two independent samples of the unrelated-question design, where
+    the share of "yes" to the innocuous question is not known.
+
+    `counts` are ((yes, no), (yes, no)), one pair for each sample; `sensitive` are the two probabilities of the
+    sensitive question, p_1 != p_2. With l_i the share of "yes" in sample i the estimate is
+    ((1 - p_2) l_1 - (1 - p_1) l_2) / (p_1 - p_2): unbiased, and outside [0, 1] in some samples. Standard errors are
+    those of two simple random samples. The privacy ratio of each sample is that of
+    `rr.mechanisms.unrelated_question(p_i, share)` at the innocuous share, so it is known only afterwards. Raises
+    InputError. Source: Greenberg, Abul-Ela, Simmons and Horvitz 1969, "The unrelated question randomized response
+    model", section 3.
+
+        >>> import rropt as rr
+        >>> found = rr.estimation.estimate_two_samples(((280, 720), (260, 740)), ("0.7", "0.3"))
+        >>> round(found.share, 3), round(found.standard_error, 3), round(found.innocuous, 3)
+        (0.295, 0.027, 0.245)
+    """
+    where = "estimate_two_samples"
+    if len(counts) != 2 or any(len(pair) != 2 for pair in counts) or len(sensitive) != 2:
+        raise WrongType("expected two pairs of counts and two probabilities", where, "as ((280, 720), (260, 740))")
+    chances = (rational(sensitive[0], "sensitive"), rational(sensitive[1], "sensitive"))
+    for chance, given in zip(chances, sensitive, strict=True):
+        if not 0 <= chance <= 1:
+            raise OutOfRange(f"it is {given}, not in [0, 1]", "sensitive", "give probabilities")
+    if chances[0] == chances[1]:
+        raise Conflict("both samples have the same probability", "sensitive", "two different ones are needed")
+    for count in (count for pair in counts for count in pair):
+        if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count < 2**53:
+            raise OutOfRange(f"it is {shown(count)}, not a whole number from 0 on", "counts", "count the answers")
+    if any(sum(pair) == 0 for pair in counts):
+        raise OutOfRange("a sample has no answers", "counts", "both are needed")
+    samples = tuple((int(yes), int(no)) for yes, no in counts)
+    found = []
+    for weights in _weights(chances):
+        values = [yes / (yes + no) for yes, no in samples]
+        variances = [value * (1 - value) / (yes + no) for value, (yes, no) in zip(values, samples, strict=True)]
+        found.append(sum(weight * value for weight, value in zip(weights, values, strict=True)))
+        found.append(math.sqrt(sum(weight**2 * v for weight, v in zip(weights, variances, strict=True))))
+    return TwoSampleEstimate(*found, samples, chances)  # type: ignore[arg-type]

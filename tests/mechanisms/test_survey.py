@@ -1,0 +1,163 @@
+"""Survey designs: their matrices against what a respondent does, devices against matrices, two samples against sums."""
+
+from __future__ import annotations
+
+import doctest
+import itertools
+import math
+import random
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import scipy.stats
+
+import rropt as rr
+from rropt.estimation import two_samples
+from rropt.mechanisms.families import survey
+
+F = Fraction
+
+
+def drawn(device: rr.mechanisms.ChanceDevice, truth: str, outputs: tuple[str, ...]) -> list[Fraction]:
+    """The distribution of the answers of someone who uses the device."""
+    answers = [device.answer(number, truth) for number in range(1, device.outcomes + 1)]
+    return [F(answers.count(output), device.outcomes) for output in outputs]
+
+
+def small(seed: int) -> rr.Mechanism:
+    """A matrix with a common denominator of at most 40."""
+    draw = random.Random(seed)
+    k, m, whole = draw.randint(2, 5), draw.randint(1, 5), draw.randint(1, 40)
+    rows = []
+    for _ in range(k):
+        cuts = sorted(draw.randint(0, whole) for _ in range(m - 1))
+        rows.append([F(b - a, whole) for a, b in itertools.pairwise([0, *cuts, whole])])
+    inputs = [f"in {x}" for x in range(k)]
+    outputs = inputs if k == m and draw.random() < 0.7 else [f"out {y}" for y in range(m)]
+    return rr.Mechanism.from_rationals(rows, inputs=inputs, outputs=outputs)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_device_draws_from_the_mechanism_exactly(seed: int) -> None:
+    mechanism = small(seed)
+    device = rr.mechanisms.chance_device(mechanism)
+    for x, truth in enumerate(mechanism.inputs):
+        wanted = [mechanism.entry(x, y) for y in range(len(mechanism.outputs))]
+        assert drawn(device, truth, mechanism.outputs) == wanted
+    assert sum(count for count, _ in device.steps) == device.outcomes
+
+
+def test_what_a_respondent_does_gives_the_matrix() -> None:
+    """Every design by its definition: the device, both answers, and the report, with all probabilities enumerated."""
+    p, q = F(2, 7), F(3, 5)
+    bits = [(True, q), (False, 1 - q)]
+    for truth, x in ((True, 0), (False, 1)):
+        said = {
+            "warner": p if truth else 1 - p,
+            "forced_response": p * truth + (1 - p) * q,
+            "unrelated_question": sum(((p * truth + (1 - p) * other) * share for other, share in bits), F(0)),
+            "crosswise": sum((share for other, share in bits if other == truth), F(0)),
+            "triangular": sum((share for other, share in bits if other or truth), F(0)),
+        }
+        made = {
+            "warner": rr.mechanisms.warner(p),
+            "forced_response": rr.mechanisms.forced_response(p, yes=q),
+            "unrelated_question": rr.mechanisms.unrelated_question(p, q),
+            "crosswise": rr.mechanisms.crosswise(q),
+            "triangular": rr.mechanisms.triangular(q),
+        }
+        assert {name: mechanism.entry(x, 0) for name, mechanism in made.items()} == said
+
+
+def test_named_answers_and_the_true_one_are_told_apart() -> None:
+    text = str(rr.mechanisms.chance_device(rr.mechanisms.forced_response("2/3", categories=("ja", "nein"))))
+    assert text.splitlines()[0] == "Roll a die"
+    assert "1 to 4  your true answer" in text
+    assert '"ja", whatever' in text
+    assert '"different" if your true answer is "yes"' in str(
+        rr.mechanisms.chance_device(rr.mechanisms.crosswise("1/4"))
+    )
+
+
+def test_a_design_of_many_outcomes_has_no_device() -> None:
+    with pytest.raises(rr.InputError) as caught:
+        rr.mechanisms.chance_device(rr.RandomizedResponse(3, epsilon=1).mechanism)
+    assert caught.value.code == "too_large"
+    device = rr.mechanisms.chance_device(rr.mechanisms.warner("1/2"))
+    for number, truth in ((0, "yes"), (3, "yes"), (1, "maybe")):
+        with pytest.raises(rr.InputError):
+            device.answer(number, truth)
+
+
+@pytest.mark.parametrize("name", ["warner", "forced_response", "unrelated_question", "crosswise", "triangular"])
+def test_a_design_for_two_answers_refuses_others(name: str) -> None:
+    given = ("1/2", "1/3") if name == "unrelated_question" else ("1/2",)
+    make = getattr(rr.mechanisms, name)
+    with pytest.raises(rr.InputError) as caught:
+        make(*given, categories=("a", "b", "c"))
+    assert caught.value.where == name
+    for bad in ("-1/2", "1.5"):
+        with pytest.raises(rr.InputError):
+            make(bad, *given[1:])
+
+
+CASES = [
+    ((F("0.7"), F("0.3")), (F("0.2"), F("0.4")), (20, 25)),
+    ((F("0.9"), F("0.2")), (F("0.02"), F("0.9")), (30, 15)),
+    ((F(1, 5), F(4, 5)), (F("0.5"), F("0.1")), (15, 30)),
+]
+
+
+@pytest.mark.parametrize(("chances", "truth", "sizes"), CASES)
+def test_two_samples_are_unbiased_and_their_intervals_cover(
+    chances: tuple[Fraction, Fraction], truth: tuple[Fraction, Fraction], sizes: tuple[int, int]
+) -> None:
+    """By the sum over all samples: no draw, and no tolerance but that of floats."""
+    shares = [float(p * truth[0] + (1 - p) * truth[1]) for p in chances]
+    weights = [scipy.stats.binom.pmf(np.arange(n + 1), n, share) for n, share in zip(sizes, shares, strict=True)]
+    mean, square, covered = np.zeros(2), np.zeros(2), np.zeros(2)
+    for one, other in itertools.product(range(sizes[0] + 1), range(sizes[1] + 1)):
+        chance = weights[0][one] * weights[1][other]
+        if chance < 1e-12:
+            continue
+        counts = ((one, sizes[0] - one), (other, sizes[1] - other))
+        found = rr.estimation.estimate_two_samples(counts, chances)
+        values = np.array([found.share, found.innocuous])
+        mean += chance * values
+        square += chance * values**2
+        ends = found.intervals()
+        covered += [chance * (low <= float(true) <= high) for (low, high), true in zip(ends, truth, strict=True)]
+        assert all(high > low for low, high in ends)
+    np.testing.assert_allclose(mean, [float(true) for true in truth], atol=1e-7)
+    deviation = np.sqrt(square - mean**2)
+    expected = rr.estimation.estimate_two_samples(
+        tuple((round(n * s * 10**9), round(n * (1 - s) * 10**9)) for n, s in zip(sizes, shares, strict=True)), chances
+    )
+    errors = np.array([expected.standard_error, expected.innocuous_standard_error]) * math.sqrt(10**9)
+    np.testing.assert_allclose(deviation, errors, rtol=1e-4)
+    assert np.all((covered > 0.93) & (covered < 0.99)), covered
+
+
+def test_two_samples_that_cannot_be_used() -> None:
+    good = ((3, 4), (5, 6))
+    for counts, chances in (
+        (good, ("1/2", "1/2")),
+        (good, ("1/2", "3/2")),
+        (good, ("1/2",)),
+        (((3, 4),), ("1/2", "1/3")),
+        (((0, 0), (5, 6)), ("1/2", "1/3")),
+        (((-1, 4), (5, 6)), ("1/2", "1/3")),
+        (((True, 4), (5, 6)), ("1/2", "1/3")),
+    ):
+        with pytest.raises(rr.InputError):
+            rr.estimation.estimate_two_samples(counts, chances)
+    with pytest.raises(rr.InputError):
+        rr.estimation.estimate_two_samples(good, ("1/2", "1/3")).intervals(1)
+
+
+@pytest.mark.parametrize("module", [survey, two_samples], ids=lambda one: one.__name__)
+def test_the_examples_run(module: object) -> None:
+    tried = doctest.testmod(module)  # type: ignore[arg-type]
+    assert tried.attempted > 0
+    assert tried.failed == 0
