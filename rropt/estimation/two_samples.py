@@ -120,11 +120,15 @@ def estimate_two_samples(counts: Sequence[Sequence[int]], sensitive: Sequence[Nu
             raise OutOfRange(f"it is {shown(count)}, not a whole number from 0 on", "counts", "count the answers")
     if any(sum(pair) == 0 for pair in counts):
         raise OutOfRange("a sample has no answers", "counts", "both are needed")
-    samples = tuple((int(yes), int(no)) for yes, no in counts)
-    found = []
-    for weights in _weights(chances):
-        values = [yes / (yes + no) for yes, no in samples]
-        variances = [value * (1 - value) / (yes + no) for value, (yes, no) in zip(values, samples, strict=True)]
-        found.append(sum(weight * value for weight, value in zip(weights, values, strict=True)))
-        found.append(math.sqrt(sum(weight**2 * v for weight, v in zip(weights, variances, strict=True))))
-    return TwoSampleEstimate(*found, samples, chances)  # type: ignore[arg-type]
+    (one, rest), (other, others) = counts
+    values = (one / (one + rest), other / (other + others))
+    variances = (values[0] * (1 - values[0]) / (one + rest), values[1] * (1 - values[1]) / (other + others))
+    first, second = _weights(chances)
+    return TwoSampleEstimate(
+        first[0] * values[0] + first[1] * values[1],
+        math.sqrt(first[0] ** 2 * variances[0] + first[1] ** 2 * variances[1]),
+        second[0] * values[0] + second[1] * values[1],
+        math.sqrt(second[0] ** 2 * variances[0] + second[1] ** 2 * variances[1]),
+        ((one, rest), (other, others)),
+        chances,
+    )
