@@ -334,6 +334,26 @@ def words_of(solution: rr.Solution, tmp_path: Path) -> str:
     return Page((tmp_path / "r.html").read_text(encoding="utf-8")).words.replace("\u00a0", " ")
 
 
+@pytest.mark.parametrize("late", [True, False])
+def test_a_report_says_why_a_bounded_solve_stopped(late: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """On the page and in the terminal as after the solve, from the folder and from memory; a proved optimum has none."""
+    problem = rr.Problem(rr.Maximize(rr.MutualInformation(PRIOR)), [rr.LDP(1), rr.Invariant(PRIOR)])
+    solution = problem.solve(time_limit=1e-6) if late else problem.solve()
+    assert solution.status == ("bounded" if late else "certified")
+    cli.write_results(solution, tmp_path / "result")
+    why = re.findall(r"(?m)^stopped +(.+)$", str(solution))
+    assert len(why) == late
+    capsys.readouterr()
+    assert cli.main(["report", str(tmp_path / "result"), "-o", str(tmp_path / "report.html")]) == 0
+    assert capsys.readouterr().out.splitlines()[1:] == [f"note: bounded: {line}" for line in why]
+    for page in (tmp_path / "report.html", tmp_path / "memory.html"):
+        if page.name == "memory.html":
+            rr.write_report(solution, page)
+        words = Page(page.read_text(encoding="utf-8")).words
+        assert all(line in words for line in why)
+        assert ("stopped" in words) == late
+
+
 def test_one_number_is_not_told_as_two_that_differ_in_their_rounding(tmp_path: Path) -> None:
     """The optimum is 9/5; its ends, rounded outwards, were 1.79999999 and 1.80000001, "optimal to within 6e-16"."""
     loss = rr.ExpectedLoss(rr.Prior.uniform(2), [[0, 1], [1, 0]])

@@ -189,7 +189,7 @@ def _problem(report: Report) -> str:
 def _result(report: Report) -> str:
     up = report.problem.goal.sense == "maximize"
     found = report.proved
-    rows = [("Solver status", report.status)]
+    rows = [("Solver status", report.status), *([("stopped", report.stopped)] if report.stopped else [])]
     unit = f" {report.units}" if report.units else ""
 
     def range_of(interval: Interval) -> str:

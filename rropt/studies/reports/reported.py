@@ -20,7 +20,7 @@ class Report:
 
     `problem` as declared; `status`, `value`, `bound`, `method`, `seconds` as the solve reported (numbers in `units`,
     None where there is none); `verdict` is the checker's on the certificate as it is now, None where there is none;
-    `contradictions` are differences between the files, and parts that are not proved, one line each; `notes` the
+    `stopped` is why a bounded solve ended, and what would help; `contradictions` are differences between the files, and parts that are not proved, one line each; `notes` the
     warnings of the solve; `statement` the relation of the certificate's problem to the declared one, None where nothing
     is proved; `data` the column of a file whose frequencies the problem has.
     """
@@ -37,6 +37,7 @@ class Report:
     verdict: Any
     sha256: str = ""
     version: int | None = None
+    stopped: str = ""
     notes: tuple[str, ...] = ()
     conflict: tuple[str, ...] = ()
     contradictions: tuple[str, ...] = field(default=())
