@@ -158,7 +158,7 @@ def nearly_best(mechanism: Mechanism, prior: Prior) -> tuple[tuple[tuple[Fractio
     try:
         table = _short_table(mechanism, prior)
     except (np.linalg.LinAlgError, ZeroDivisionError, ValueError, OverflowError):
-        # Floats do not tell its matrix from a singular one.
+        # Floats do not distinguish its matrix from a singular one.
         table = exact_locally_best(mechanism, prior)
     scale = math.lcm(*{value.denominator for row in table for value in row})
     unit = math.lcm(*mechanism.denominators)

@@ -87,7 +87,7 @@ class Readable:
     """A base of results: `str` and notebooks show short tables. One that says nothing else shows its fields."""
 
     def _tables(self) -> Iterator[Table]:
-        rows = [(field.name.replace("_", " "), told(getattr(self, field.name))) for field in fields(self)]  # type: ignore[arg-type]
+        rows = [(field.name.replace("_", " "), in_words(getattr(self, field.name))) for field in fields(self)]  # type: ignore[arg-type]
         yield Table(type(self).__name__, [(name, text) for name, text in rows if text])
 
     def _remarks(self) -> Iterator[str]:
@@ -95,7 +95,7 @@ class Readable:
         yield from ()
 
     def _said(self) -> tuple[list[str], list[str]]:
-        """The warnings, which stand above the tables, and the other remarks."""
+        """The warnings, which are above the tables, and the other remarks."""
         said = list(self._remarks())
         warns = [line for line in said if line.startswith("warning: ")]
         return warns, [line for line in said if line not in warns]
@@ -111,7 +111,7 @@ class Readable:
         return f"<div>{warns}{''.join(table.html() for table in self._tables())}{notes}</div>"
 
 
-def told(value: Any) -> str:
+def in_words(value: Any) -> str:
     """A value of a result in a few words; "" for nothing."""
     if value is None or (isinstance(value, str | Mapping | Set | tuple | list) and not value):
         return ""
@@ -124,13 +124,13 @@ def told(value: Any) -> str:
     if isinstance(value, Interval):
         return between(value.lower, value.upper)
     if isinstance(value, np.ndarray) and value.ndim == 1:
-        return told(value.tolist())
+        return in_words(value.tolist())
     if isinstance(value, np.ndarray):
         return f"{' x '.join(map(str, value.shape))} numbers"
     if isinstance(value, Mapping):
-        return _listed([f"{told(key)}: {told(one)}" for key, one in value.items()])
+        return _listed([f"{in_words(key)}: {in_words(one)}" for key, one in value.items()])
     if isinstance(value, Set | tuple | list):
-        return _listed([told(one) for one in value])
+        return _listed([in_words(one) for one in value])
     if isinstance(value, Readable) and type(value).__str__ is Readable.__str__:
         rows = next(value._tables()).rows
         return "; ".join(f"{name} {text}" for name, text in rows[:FEW]) if all(len(row) == 2 for row in rows) else ""

@@ -333,7 +333,7 @@ def _value(value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, Fraction):
         text = declared_text(value)
-        # Ratios that are not decimals are strings; so are integers beyond what TOML promises to keep.
+        # Ratios that are not decimals are strings; so are integers beyond what TOML guarantees.
         return _text(text) if "/" in text or abs(value) >= 2**63 else text
     if isinstance(value, int):
         return str(value) if abs(value) < 2**63 else _text(str(value))

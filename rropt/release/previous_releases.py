@@ -53,8 +53,8 @@ def randomised_before(data: Path, wanted: set[str]) -> tuple[set[str], list[str]
     some. Raises InputError."""
     content = read_manifest(data) or {"columns": ()}
     again = wanted & {name for one in content["columns"] for name in one["released_as"]}
-    told = f"{names_of(again)} {_are(again)} randomised already, according to {manifest_path(data).name}"
-    return again, [told] if again else []
+    reason = f"{names_of(again)} {_are(again)} randomised already, according to {manifest_path(data).name}"
+    return again, [reason] if again else []
 
 
 def of_others(population: str) -> str:

@@ -241,7 +241,7 @@ def test_a_folder_of_data_takes_a_folder_of_accountants() -> None:
     assert release_folder("d", X, "o", accountant="kept", population="May").counts == {"released": 2}
     assert states(Path("kept/1.parquet.accountant")) == ["released"]
     assert states(Path("kept/in/2.parquet.accountant")) == ["released"]
-    assert release_folder("d", X, "o", accountant="kept").counts == {"standing": 2}
+    assert release_folder("d", X, "o", accountant="kept").counts == {"existing": 2}
 
 
 # -- an accountant that was cut or edited -----------------------------------------------------------------------------

@@ -325,7 +325,7 @@ def test_every_word_of_a_problem_file_has_a_sentence() -> None:
         return found
 
     assert kinds(Objective) == WORDS.keys()
-    assert all(kind.sentence or "told" in vars(kind) for kind in WORDS.values())
+    assert all(kind.sentence or "explain" in vars(kind) for kind in WORDS.values())
     assert kinds(Constraint) == CONSTRAINTS.keys()
 
 
@@ -335,7 +335,9 @@ def words_of(solution: rr.Solution, tmp_path: Path) -> str:
 
 
 @pytest.mark.parametrize("late", [True, False])
-def test_a_report_says_why_a_bounded_solve_stopped(late: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_report_says_why_a_bounded_solve_stopped(
+    late: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """On the page and in the terminal as after the solve, from the folder and from memory; a proved optimum has none."""
     problem = rr.Problem(rr.Maximize(rr.MutualInformation(PRIOR)), [rr.LDP(1), rr.Invariant(PRIOR)])
     solution = problem.solve(time_limit=1e-6) if late else problem.solve()

@@ -50,7 +50,7 @@ def unrelated_question(sensitive: Number, yes: Number, *, categories: Sequence[L
 def generalization(groups: Mapping[Label, Sequence[Label]]) -> Mechanism:
     """Report the group of the true category: a deterministic merging, outputs the names of the groups.
 
-    Every category stands in one group. Its privacy ratio is infinite (it protects only what is within a group) and it
+    Every category is in one group. Its privacy ratio is infinite (it protects only what is within a group) and it
     identifies the frequencies of the groups, not of the categories. Raises InputError.
     """
     members = [(str(label), row) for row, own in enumerate(groups.values()) for label in own]

@@ -37,12 +37,14 @@ class Part:
     @classmethod
     def of_column(cls, column: dict[str, Any]) -> Part:
         """What a line says of a column. Raises ValueError, KeyError or TypeError."""
-        told, scope = column.get("approximate"), column.get("scope")
+        stated, scope = column.get("approximate"), column.get("scope")
         if not (scope is None or isinstance(scope, str)):
             raise TypeError
-        if told is None:
+        if stated is None:
             return _part(scope, column["privacy_ratio"])
-        return _part(scope, column["privacy_ratio"], told["delta"], **{k: v for k, v in told.items() if k != "delta"})
+        return _part(
+            scope, column["privacy_ratio"], stated["delta"], **{k: v for k, v in stated.items() if k != "delta"}
+        )
 
 
 @functools.lru_cache(4096)

@@ -38,7 +38,7 @@ FLAT = 1.02
 @dataclass(frozen=True)
 class ConicOptimum:
     """A k x m `matrix`, and the worst `priors` of its capacities: of those limited in their order, then of the one that
-    is minimised; None where the solver does not tell one."""
+    is minimised; None where the solver does not return one."""
 
     matrix: FloatArray
     priors: tuple[FloatArray | None, ...]

@@ -246,7 +246,7 @@ def _against(
 
 
 def _status_against(report: Report, name: str, wanted: float | None, absolute: float | None) -> list[str]:
-    """A status that the certificate does not bear out: certified means a proof, and the wanted gap between the proved
+    """A status that the certificate does not bear out: certified means a proof, and the target gap between the proved
     value and the proved bound."""
     if report.status not in get_args(Status):
         return [f"{name} says {report.status!r}, and {report.status!r} is not a status"]

@@ -165,7 +165,7 @@ def _proved_sentence(report: Report) -> str:
         bound = verb + (f" (within {gap})" if optimum.upper > optimum.lower else "")
     else:
         bound = f"{verb} than {shown(best, DIGITS, up=up)}{unit}"
-    what = report.problem.objective.told()
+    what = report.problem.objective.explain()
     return (
         f"This mechanism attains {attained}{unit} ({_text(what)}). No mechanism under the same constraints can attain "
         f"{bound}. An independent program has checked this."

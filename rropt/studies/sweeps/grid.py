@@ -146,7 +146,7 @@ def _brief(value: object) -> str:
 
 @dataclass(frozen=True)
 class _Spot:
-    """Where a parameter stands: in the objective, in constraint number `at`, in its criterion, in the options."""
+    """The place of a parameter: in the objective, in constraint number `at`, in its criterion, in the options."""
 
     room: str
     at: int
@@ -164,7 +164,7 @@ class Variation:
         self._keys = [constraint.keys() for constraint in problem.constraints]
 
     def spot(self, name: str) -> _Spot:
-        """Where the parameter `name` stands: a key of the problem file; where several have it, or none gives it, with
+        """The place of the parameter `name`: a key of the problem file; where several have it, or none gives it, with
         the number or the kind of a constraint, or "objective", before it ("2.epsilon", "ldp.epsilon",
         "objective.units"). Raises InputError."""
         where = f"over {name}"
