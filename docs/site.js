@@ -4,11 +4,18 @@ const complete = () => {
   document.querySelector(".md-search")?.setAttribute("aria-label", "Search");
   for (const wide of document.querySelectorAll(".md-typeset__scrollwrap, .md-typeset pre > code"))
     if (!wide.hasAttribute("tabindex")) wide.setAttribute("tabindex", "0");
+  // On a phone pictures are scrolled (site.css).
+  for (const wide of document.querySelectorAll(".md-typeset p:has(> img)")) {
+    const scrolled = getComputedStyle(wide).overflowX === "auto";
+    if (scrolled && wide.tabIndex < 0) wide.setAttribute("tabindex", "0");
+    else if (!scrolled && wide.tabIndex >= 0) wide.removeAttribute("tabindex");
+  }
   document.querySelectorAll("nav.md-code__nav").forEach((buttons, at) => {
     if (!buttons.hasAttribute("aria-label")) buttons.setAttribute("aria-label", `Buttons of code ${at + 1}`);
   });
 };
 complete();
+addEventListener("resize", complete);
 new MutationObserver(complete).observe(document.body, {
   attributeFilter: ["tabindex"], attributes: true, childList: true, subtree: true,
 });
