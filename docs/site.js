@@ -4,9 +4,9 @@ const complete = () => {
   document.querySelector(".md-search")?.setAttribute("aria-label", "Search");
   for (const wide of document.querySelectorAll(".md-typeset__scrollwrap, .md-typeset pre > code"))
     if (!wide.hasAttribute("tabindex")) wide.setAttribute("tabindex", "0");
-  // On a phone pictures are scrolled (site.css).
-  for (const wide of document.querySelectorAll(".md-typeset p:has(> img)")) {
-    const scrolled = getComputedStyle(wide).overflowX === "auto";
+  // On a phone wide pictures and formulas are scrolled (site.css).
+  for (const wide of document.querySelectorAll(".md-typeset p:has(> img), .md-typeset math[display='block']")) {
+    const scrolled = getComputedStyle(wide).overflowX === "auto" && wide.scrollWidth > wide.clientWidth;
     if (scrolled && wide.tabIndex < 0) wide.setAttribute("tabindex", "0");
     else if (!scrolled && wide.tabIndex >= 0) wide.removeAttribute("tabindex");
   }
@@ -15,7 +15,7 @@ const complete = () => {
   });
 };
 complete();
-addEventListener("resize", complete);
+for (const event of ["load", "resize"]) addEventListener(event, complete);
 new MutationObserver(complete).observe(document.body, {
   attributeFilter: ["tabindex"], attributes: true, childList: true, subtree: true,
 });

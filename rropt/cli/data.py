@@ -147,7 +147,7 @@ def remarks(given: Declared, solved: Problem, written: Mapping[str, Path], folde
     source = None if objective.prior is None else objective.prior.source
     if source is not None and not source.public:
         hold = " and ".join(name for name in ("certificate.json", "solution.json") if name in written)
-        copies = f"rropt publish {shlex.quote(str(folder))} -o NEW copies what may go out"
+        copies = f"rropt publish {shlex.quote(str(folder))} -o NEW copies the files that may be published"
         yield f"{hold} contain the exact counts of {source}; {copies}"
 
 
@@ -187,7 +187,10 @@ def noisy_problem(
 def _count(data: str, column: str, delimiter: str | None, null: str | None) -> Prior:
     """The frequencies of a column of a CSV, Parquet or Arrow file. Raises InputError, also where most values occur
     once: a design for an identifier has as many outputs as there are people."""
-    prior = _counted(data, column, delimiter, null)
+    from rropt.studies.reports import terminal
+
+    with terminal.working("counting"):
+        prior = _counted(data, column, delimiter, null)
     rows = sum(prior.weights)
     if 2 * len(prior) > rows > FEW:
         what = f"{counted(len(prior), 'different values')} in {counted(rows, 'rows')}"

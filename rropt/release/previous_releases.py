@@ -57,13 +57,6 @@ def randomised_before(data: Path, wanted: set[str]) -> tuple[set[str], list[str]
     return again, [reason] if again else []
 
 
-def of_others(population: str) -> str:
-    """The end of a message: how an earlier release of this `population` counts."""
-    if not population:
-        return " (the earlier release has no --population, so it counts for everyone)"
-    return f", or add --population NAME if these are other respondents than {population!r}"
-
-
 def crossed_people(
     counted: Sequence[Entry], wanted: set[str], unprotected: Sequence[str], population: str
 ) -> list[str]:

@@ -33,7 +33,7 @@ from rropt.release.plans.odds import epsilon_above, together
 from rropt.release.plans.plan import Release, by_stratum
 from rropt.release.plans.privacy import Level, Privacy, privacy_of_stacks
 from rropt.release.plans.provenance import release_digest
-from rropt.release.previous_releases import crossed_people, crossings, names_of, of_others, randomised_before, was
+from rropt.release.previous_releases import crossed_people, crossings, names_of, randomised_before, was
 from rropt.release.storage.places import Place
 from rropt.release.storage.private import Kept, PrivateStream, is_written
 from rropt.release.storage.tally import Draw
@@ -232,11 +232,16 @@ class FileRelease:
             if entry.finished:
                 both = together([self.privacy.privacy_ratio, entry.privacy_ratio])
                 alone, total = epsilon_above(entry.privacy_ratio), epsilon_above(both)
+                population = entry.population
+                everyone = "" if population else ". The earlier release has no --population, so it counts for everyone"
+                others = (
+                    f", or --population NAME if these are other respondents than {population!r}" if population else ""
+                )
                 raise ReleasedBefore(
                     f"{names} {was(again)} randomised on {when} ({where}). Randomising again would raise the total epsilon "
-                    f"from {alone:.6g} to {total:.6g}",
+                    f"from {alone:.6g} to {total:.6g}{everyone}",
                     str(self.data),
-                    f"use that file, or --force to randomise again{of_others(entry.population)}",
+                    f"use that file, or add --force{others}",
                 )
             if is_written(entry.partial):
                 raise NotWritten("another process is releasing this data now", str(self.data), "wait until it is done")
