@@ -2,6 +2,12 @@
 // need.
 const complete = () => {
   document.querySelector(".md-search")?.setAttribute("aria-label", "Search");
+  // The label of a section with an own page is an icon; its contents have the name in a title.
+  for (const nav of document.querySelectorAll("nav.md-nav[aria-labelledby]"))
+    if (!document.getElementById(nav.getAttribute("aria-labelledby"))?.textContent.trim()) {
+      nav.setAttribute("aria-label", nav.querySelector(".md-nav__title").textContent.trim());
+      nav.removeAttribute("aria-labelledby");
+    }
   for (const wide of document.querySelectorAll(".md-typeset__scrollwrap, .md-typeset pre > code"))
     if (!wide.hasAttribute("tabindex")) wide.setAttribute("tabindex", "0");
   // On a phone wide pictures and formulas are scrolled (site.css).

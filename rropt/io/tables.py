@@ -60,17 +60,17 @@ class Table:
         return space + text if column in self.right else text + space
 
     def html(self, inline: bool = True) -> str:
-        """A table that scrolls by itself where it is wider than the page. Without `inline` styles it has the classes
+        """A table that scrolls by itself, also by keyboard, where it is wider than the page. Without `inline` styles it has the classes
         `wide` and `number` of a page of its own, and no shades."""
         scrolls, left = 'style="max-width:100%;overflow-x:auto"', ' style="text-align:left"'
-        wide = f"<div {scrolls}>" if inline else '<div class="wide">'
+        look = scrolls if inline else 'class="wide"'
         title = f"<caption{left if inline else ''}>{escaped(self.title)}</caption>" if self.title else ""
         lines = [("thead", "th", [self.heads])] if self.heads else []
         parts = []
         for part, tag, rows in [*lines, ("tbody", "td", self.rows)]:
             body = "".join(f"<tr>{''.join(self._cells(x, row, tag, inline))}</tr>" for x, row in enumerate(rows))
             parts.append(f"<{part}>{body}</{part}>")
-        return f"{wide}<table>{title}{''.join(parts)}</table></div>"
+        return f'<div {look} tabindex="0"><table>{title}{"".join(parts)}</table></div>'
 
     def _cells(self, x: int, row: Sequence[str], tag: str, inline: bool) -> Iterator[str]:
         for y, cell in enumerate(row):
@@ -78,7 +78,9 @@ class Table:
             style = "text-align:right;white-space:nowrap" if right else "text-align:left"
             if self.shades is not None and y and tag == "td":
                 style += f";background:rgba(31,119,180,{0.75 * self.shades[x][y - 1]:.3f})"
-            name, scope = (tag, "") if y and tag == "td" else ("th", f' scope="{"col" if tag == "th" else "row"}"')
+            # An empty cell over the names of rows is not a heading.
+            named = cell if tag == "th" else not y
+            name, scope = ("th", f' scope="{"col" if tag == "th" else "row"}"') if named else ("td", "")
             look = f' style="{style}"' if inline else ' class="number"' * right
             yield f"<{name}{scope}{look}>{_marked(cell)}</{name}>"
 

@@ -26,7 +26,7 @@ from rropt.cli import main as cli
 from rropt.declare.constraints import Constraint
 from rropt.declare.objectives import WORDS, Objective
 from rropt.studies.reports.descriptions import CONSTRAINTS
-from rropt.studies.reports.report import read_report, report_of
+from rropt.studies.reports.report import read_report, report_of, write_report
 
 PRIOR = rr.Prior.from_counts({"<b>never</b>": 40, "seldom & rarely": 30, "often": 20, "always": 10})
 LABELS = PRIOR.labels
@@ -97,6 +97,18 @@ def test_a_proved_result(result: Path, tmp_path: Path, capsys: pytest.CaptureFix
     value = json.loads((result / "solution.json").read_text(encoding="utf-8"))["value"]
     assert f"attains {value:.8f}"[:-1] in page.words
     assert sum(tag == "rect" for tag, _ in page.tags) == len(LABELS) * len(read_report(result).mechanism.outputs)
+
+
+def test_a_screen_reader_finds_the_text_and_a_keyboard_what_scrolls(result: Path, tmp_path: Path) -> None:
+    """The rules of axe that pages broke: one main landmark with all of the text, no empty heading of a column, and
+    focus on every part that scrolls."""
+    write_report(result, out := tmp_path / "report.html")
+    text = out.read_text(encoding="utf-8")
+    assert re.fullmatch(r"(?s).*<body>\s*<main>.*</main>\s*</body>\s*</html>\s*", text)
+    assert not re.search(r"<th[^>]*></th>", text)
+    scrolling = [attrs for tag, attrs in Page(text).tags if tag == "pre" or attrs.get("class") == "wide"]
+    assert len(scrolling) > 3
+    assert all(attrs.get("tabindex") == "0" for attrs in scrolling)
 
 
 def test_no_line_breaks_between_a_number_and_its_unit(result: Path, tmp_path: Path) -> None:

@@ -1,10 +1,12 @@
 """The data of a report of one solve."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 from rropt.exact import Interval
+from rropt.io.tables import Readable, Table, in_words
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.guarantees import privacy_statement
 from rropt.model.prior import DataColumn
@@ -15,7 +17,7 @@ from rropt.studies.reports.statements import Statement, guarantee_of
 
 
 @dataclass(frozen=True)
-class Report:
+class Report(Readable):
     """One solve as its report shows it.
 
     `problem` as declared; `status`, `value`, `bound`, `method`, `seconds` as the solve reported (numbers in `units`,
@@ -43,6 +45,23 @@ class Report:
     contradictions: tuple[str, ...] = field(default=())
     statement: Statement | None = None
     data: DataColumn | None = None
+
+    def _tables(self) -> Iterator[Table]:
+        unit = f" {self.units}" if self.units else ""
+        rows = [
+            ("verdict", self.word),
+            ("status", self.status),
+            ("stopped", self.stopped),
+            *((name, in_words(one) + unit) for name in ("value", "bound") if (one := getattr(self, name)) is not None),
+            ("guarantee", self.guarantee),
+            ("method", self.method),
+            ("seconds", f"{self.seconds:.2f}"),
+        ]
+        yield Table(f"Report: {self.title}", [row for row in rows if row[1]])
+
+    def _remarks(self) -> Iterator[str]:
+        yield from (f"warning: {line}" for line in self.contradictions)
+        yield from (f"note: {line}" for line in self.notes)
 
     @property
     def word(self) -> str:
