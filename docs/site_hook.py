@@ -1,4 +1,4 @@
-"""What mkdocs asks while it builds the site.
+"""The hooks that mkdocs calls while it builds the site.
 
 `<!-- page: NAME -->` before a heading begins another page of the site, NAME.md, so that a long file is not a long page;
 `<!-- page: NAME TITLE -->` gives it a title.

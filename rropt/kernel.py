@@ -197,7 +197,7 @@ def together(weights: list[int], columns: list[list[int]]) -> Iterator[tuple[lis
 
 @dataclass
 class Problem:
-    """What a proof file says before its claim."""
+    """The part of a proof file before its claim."""
 
     sense: str
     weights: list[int]
@@ -458,7 +458,7 @@ class State:
 
 @dataclass
 class Header:
-    """What a proof file says between problem and tokens."""
+    """The part of a proof file between problem and tokens."""
 
     empty: bool
     claim: Pair

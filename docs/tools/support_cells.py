@@ -187,7 +187,7 @@ def _of_a_guess(at: Setting) -> Fraction:
 
 
 def _near(at: Setting) -> list[list[int]]:
-    """What an adversary gains who is wrong by so much."""
+    """The gain of an adversary who is wrong by so much."""
     return [[max(2 - entry, 0) for entry in row] for row in _far(at)]
 
 

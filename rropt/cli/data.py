@@ -120,7 +120,7 @@ def declared_problem(
     step: int | None = None,
     command: str = "solve",
 ) -> Declared:
-    """What a file declares; with `data` and `column`, at the frequencies of that column, whose counts are rounded to
+    """The declarations of a file; with `data` and `column`, at the frequencies of that column, whose counts are rounded to
     multiples of `step`. Raises InputError, which names the `command`."""
     from rropt.model.prior import rounded_prior
     from rropt.problem_file import read_problem
@@ -137,7 +137,7 @@ def declared_problem(
 
 
 def remarks(given: Declared, solved: Problem, written: Mapping[str, Path], folder: Path) -> Iterator[str]:
-    """What a user of data must know of the problem `solved`, whose results are `written` in `folder`: an objective that
+    """Notes for a user of data on the problem `solved`, whose results are `written` in `folder`: an objective that
     does not use the frequencies that were given, and files with exact counts."""
     objective, prior = solved.objective, given.prior
     if objective.prior is None and prior is not None and prior.declared != "uniform" and "mechanism.json" in written:

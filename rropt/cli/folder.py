@@ -1,4 +1,4 @@
-"""What `rropt apply` does with a folder of Parquet files: each by itself, in processes or on a Dask cluster."""
+"""`rropt apply` for a folder of Parquet files: each by itself, in processes or on a Dask cluster."""
 
 from __future__ import annotations
 

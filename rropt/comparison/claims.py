@@ -1,4 +1,4 @@
-"""What the accountant is made of: a claim with its published numbers, evidence computed without them, and the verdict.
+"""The parts of the reproducibility report: a claim with its published numbers, evidence computed without them, and the verdict.
 
 Verdicts are computed, not stored. `derive` computes from definitions what should have been printed (`truth`: the same
 keys as `published`), and each key is compared: a number printed to four digits is confirmed when the true one rounds

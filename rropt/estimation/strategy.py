@@ -207,7 +207,7 @@ def _identified(mechanism: Mechanism) -> tuple[int, int]:
 
 
 def _shares(mechanism: Mechanism, prior: Prior) -> list[Fraction]:
-    """How often each output is given."""
+    """The count of each output."""
     columns = map(mechanism.column, range(len(mechanism.outputs)))
     return [sum((p * q for p, q in zip(prior.probabilities, own, strict=True)), Fraction(0)) for own in columns]
 

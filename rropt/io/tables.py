@@ -15,7 +15,7 @@ from rropt.errors import counted, escaped, plain
 from rropt.exact import Interval, declared_text, shown
 
 GAP, LEAST = "  ", 8
-"""What separates two columns; no column is made narrower than so many characters to fit a line."""
+"""The separator of two columns; no column is made narrower than so many characters to fit a line."""
 MOST, NAMED, FEW = 24, 6, 2
 """Rows of a table of a result, entries of one of its fields, and fields of a result in it, that are written out."""
 DIGITS = 12

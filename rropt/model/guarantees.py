@@ -146,7 +146,7 @@ def guarantees_to_list(problem: Mapping[str, Any]) -> list[dict[str, str]]:
 
 
 def _cone(cone: Mapping[str, Any], inputs: Sequence[str]) -> Sequence[Guarantee]:
-    """What a cone says of every column v = Q[., y].
+    """The guarantee of a cone for every column v = Q[., y].
 
     Proofs. `complete` is the definition of LDP, v_x <= gamma v_z for all x and z. `robust` and `confidence` are that of
     robust LDP, R . v <= gamma T . v for all distributions R given s and T given another z of the set: for least shares
@@ -202,7 +202,7 @@ def _group(inputs: Sequence[str], shares: Sequence[Fraction]) -> str:
 
 
 def _columns(rows: Sequence[Sequence[str]], inputs: Sequence[str]) -> Iterator[Guarantee]:
-    """What the rows on every column say (`notions.columns_of`)."""
+    """The guarantees of the rows on every column (`notions.columns_of`)."""
     columns = columns_of(rows)
     for ratio, prior in columns.pointwise:
         at = _listed(inputs, prior)

@@ -46,7 +46,7 @@ def problem_table(problem: Problem) -> Table:
 
 
 def counted_from(prior: Prior, data: DataColumn | None) -> str:
-    """Where counts come from; those that noise or rounding has changed are not numbers of people."""
+    """The source of counts; those that noise or rounding has changed are not numbers of people."""
     total = sum(prior.weights)
     if data is not None and data.public:
         return f"by counts of {data}, which sum to {total:,}"

@@ -1,4 +1,4 @@
-"""What a solve gives."""
+"""The result of a solve."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Solution(ByContent):
 
     @property
     def bound(self) -> float | None:
-        """What no mechanism exceeds (maximize) or falls below (minimize), rounded to the safe side."""
+        """The bound that no mechanism exceeds (maximize) or falls below (minimize), rounded to the safe side."""
         if self.limit is None:
             return None
         return float_up(self.limit) if self.problem.goal.sense == "maximize" else float_down(self.limit)

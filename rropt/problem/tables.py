@@ -47,7 +47,7 @@ PAIR_KEYS = ("sensitive", "other", "pairs")
 
 
 class Declared(NamedTuple):
-    """What a problem file declares: the problem, the frequencies that it was read with, also where it does not use
+    """The declarations of a problem file: the problem, the frequencies that it was read with, also where it does not use
     them, and whether its [input] names the inputs."""
 
     problem: Problem

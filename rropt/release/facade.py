@@ -184,7 +184,7 @@ def counts_of(
     where: Mapping[str, str] | None = None,
     delimiter: str | None = None,
 ) -> np.ndarray:
-    """How often each output of `mechanism` occurs in a column of a released file: m int64, in the outputs' order.
+    """The count of each output of `mechanism` in a column of a released file: m int64, in the outputs' order.
 
     `column` is a name, or the names of columns that were released jointly. `where` keeps the records with these values
     of other columns, `{"region": "north"}`: also the stratum, for a column with a mechanism for each. A folder of

@@ -58,7 +58,7 @@ class FolderReleased(Readable):
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many files are in which state."""
+        """The number of files in each state."""
         return dict(Counter(one.state for one in self.files))
 
     @property
@@ -193,4 +193,4 @@ def _one(task: _Task) -> FileOutcome:
 
 
 _work = _one
-"""What is handed to workers."""
+"""The message to workers."""

@@ -190,7 +190,7 @@ class FileRelease:
         return crossed, earlier, math.inf if spent is None else float_up(spent.log().upper)
 
     def _cost(self, privacy: Privacy) -> None:
-        """What the accountant records of the columns."""
+        """The columns as the accountant records them."""
         columns = zip(self.release.columns, privacy.levels, self.scopes, strict=True)
         self.recorded: dict[str, Any] = {
             "columns": [
@@ -484,7 +484,7 @@ class FileRelease:
 
 
 def _state(path: Path) -> tuple[int, ...]:
-    """What changes when a file is written."""
+    """The attributes that change when a file is written."""
     found = os.stat(path)
     return (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 

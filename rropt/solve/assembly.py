@@ -75,7 +75,7 @@ def prove_without(program: Program, effort: SolveLimits, attained: float | None)
 
 
 def said_of(proof: Proof) -> str:
-    """What the steps of such a proof leave out, in words."""
+    """The constraints that the steps of such a proof leave out, in words."""
     *words, last = [WORDS[part] for step in proof.steps if isinstance(step, Drop) for part in step.parts] or [""]
     if not last:
         return "the bound is proved from the frequencies"

@@ -1,4 +1,4 @@
-"""What is true of a claim about a problem: computed in exact arithmetic and from checked certificates."""
+"""The truth about a claim on a problem: computed in exact arithmetic and from checked certificates."""
 
 from dataclasses import dataclass
 from fractions import Fraction

@@ -121,7 +121,7 @@ def least_epsilon(
 
 @dataclass(frozen=True)
 class Frontier(Readable):
-    """What two objectives allow together, in the order of the levels of the first.
+    """The values that two objectives allow together, in the order of the levels of the first.
 
     At each of `levels` the first is held to at least, or at most, that number (as its goal says), and the second
     sought: the entry of `solutions` has a mechanism, whose values of both are points that can be had (`attained`, pairs

@@ -220,7 +220,7 @@ class MetricDP(Constraint):
         directed: bool = False,
         connected: bool = True,
     ) -> MetricDP:
-        """What a problem file declares: `distances` (k x k) or `graph` (edges, both ways unless `directed`)."""
+        """The constraint of a problem file: `distances` (k x k) or `graph` (edges, both ways unless `directed`)."""
         nx = need("networkx")
 
         if (distances is None) == (graph is None):

@@ -22,7 +22,7 @@ NEARLY = 1 + 1e-9
 
 
 def worse_in(design: Design, counts: Sequence[int]) -> Iterator[str]:
-    """What a design guarantees and does not keep for records with these counts of its inputs, as sentences."""
+    """Guarantees of a design that it does not keep for records with these counts of its inputs, as sentences."""
     problem = design.problem
     if problem is None or not any(counts):
         return

@@ -36,7 +36,7 @@ class Part:
 
     @classmethod
     def of_column(cls, column: dict[str, Any]) -> Part:
-        """What a line says of a column. Raises ValueError, KeyError or TypeError."""
+        """The content of a line on a column. Raises ValueError, KeyError or TypeError."""
         stated, scope = column.get("approximate"), column.get("scope")
         if not (scope is None or isinstance(scope, str)):
             raise TypeError
@@ -79,7 +79,7 @@ class Draw(NamedTuple):
 
     @classmethod
     def of_event(cls, event: dict[str, Any]) -> Draw:
-        """What a line says. Raises ValueError, KeyError or TypeError."""
+        """The content of a line. Raises ValueError, KeyError or TypeError."""
         infinite, population = event.get("infinite", []), event.get("population", "")
         if not isinstance(population, str) or not all(isinstance(name, str) for name in infinite):
             raise TypeError

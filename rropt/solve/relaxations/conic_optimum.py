@@ -112,7 +112,7 @@ def _solved(
 
 
 def _status(cp: Any, problem: Any, tolerance: float, effort: SolveLimits) -> str:
-    """How the solver ended that was asked for a tolerance."""
+    """The status of the solver that was asked for a tolerance."""
     left, options = effort.remaining(), dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), tolerance)
     if left is not None:
         options["time_limit"] = max(left / 4, budget.SHORTEST)

@@ -214,7 +214,7 @@ CONSTRAINTS: dict[str, Callable[[Any, Problem], str]] = {
         "The Renyi divergences of all orders a above 1 of the outputs of any two answers are at most rho a."
     ),
 }
-"""What each constraint guarantees, by its name in problem files: a sentence about the constraint as it was declared in
+"""The guarantee of each constraint, by its name in problem files: a sentence about the constraint as it was declared in
 a problem."""
 
 OWN = "A rule of the user's own."

@@ -98,7 +98,7 @@ def _text(words: str) -> str:
 
 
 def _exact(words: str) -> str:
-    """What may be copied: its spaces are as they were."""
+    """Text that may be copied: its spaces are as they were."""
     return escape(plain(words))
 
 

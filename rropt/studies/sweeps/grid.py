@@ -222,7 +222,7 @@ class Variation:
         return [*([CATEGORIES] if self._problem.objective.prior is None else [PRIOR, UNIFORM]), *known]
 
     def made(self, values: Mapping[_Spot, object]) -> Problem:
-        """The problem with other values at these spots. Raises InputError for what does not fit together."""
+        """The problem with other values at these spots. Raises InputError if the parts are inconsistent."""
         old = self._problem
         prior, labels = old.objective.prior, old.inputs
         for spot, value in values.items():
@@ -293,7 +293,7 @@ class Variation:
 
 
 def _count(value: object) -> Any:
-    """How many categories, or their labels."""
+    """The number of categories, or their labels."""
     if isinstance(value, bool) or not isinstance(value, str | Real | Decimal):
         return value
     number = rational(value, "number of categories")
