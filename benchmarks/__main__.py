@@ -20,7 +20,7 @@ PACKAGES = ("numpy", "scipy", "highspy", "cvxpy", "clarabel", "scs", "cryptograp
 
 
 def processor() -> str:
-    """The processor's own name, as the system tells it."""
+    """The processor's own name, as the system reports it."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:  # not Linux
@@ -39,7 +39,7 @@ def machine(warm: float) -> str:
         f"| load before measuring | {load} (mean of one minute, including the warming up) |\n"
         f"| system | {platform.system()}, Python {platform.python_version()} |\n"
         f"| versions | rropt {rr.__version__}, {versions} |\n"
-        f"| warming up | {warm:.2f} s: one small solve a method, which loads the libraries; not included below |"
+        f"| warming up | {warm:.2f} s: one small solve per method, which loads the libraries; not included below |"
     )
 
 

@@ -1,4 +1,4 @@
-"""Whether the time of a draw tells a column of one value from a random one: `python -m benchmarks.constant_time`.
+"""Whether the time of a draw distinguishes a column of one value from a random one: `python -m benchmarks.constant_time`.
 
 As dudect does it (Reparaz, Balasch and Verbauwhede, "Dude, is my code constant time?", 2017): the two classes come in
 random order, and Welch's t is taken of all times and of those below 100 crops. Three samplers run alternately: that of

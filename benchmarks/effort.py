@@ -216,8 +216,8 @@ def main() -> None:
     now = measured()
     stored = json.loads(STORED.read_text(encoding="utf-8")) if STORED.exists() else {}
     for name, counts in now.items():
-        told = ", ".join(f"{count} {key} ({stored.get(name, {}).get(key, '-')})" for key, count in counts.items())
-        print(f"{name}: {told}")
+        changes = ", ".join(f"{count} {key} ({stored.get(name, {}).get(key, '-')})" for key, count in counts.items())
+        print(f"{name}: {changes}")
     if write:
         STORED.write_text(json.dumps(now, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 

@@ -152,7 +152,7 @@ def verdicts(names: Sequence[str] = ()) -> dict[str, str]:
 
 
 class Tally:
-    """What was compared and what differed, of one kind."""
+    """The problems of one kind that were compared, and those that differed."""
 
     def __init__(self, kind: str, minutes: float = math.inf) -> None:
         self.kind, self.end = kind, time.monotonic() + 60 * minutes

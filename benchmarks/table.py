@@ -1,4 +1,4 @@
-"""What a table of the page is, and how a number in it is shown."""
+"""A table of the page, and its numbers as text."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 Scale = Literal["tiny", "default", "full"]
-"""How much to measure: `tiny` for the tests (seconds), `default` (ten minutes), `full` (an hour)."""
+"""The amount to measure: `tiny` for the tests (seconds), `default` (ten minutes), `full` (an hour)."""
 Value = float | int | str | None
 Row = dict[str, Value]
 """One measured line, by the keys of the table's columns."""

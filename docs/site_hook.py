@@ -1,4 +1,4 @@
-"""What mkdocs asks while it builds the site.
+"""The hooks that mkdocs calls while it builds the site.
 
 `<!-- page: NAME -->` before a heading begins another page of the site, NAME.md, so that a long file is not a long page;
 `<!-- page: NAME TITLE -->` gives it a title.
@@ -37,15 +37,15 @@ def expanded(text: str) -> str:
 
     asked = {name for order in ORDER.findall(text) if order != OTHERS for name in order.split()}
     unknown = asked - set(rropt.__all__)
-    told: set[str] = set()
+    placed: set[str] = set()
     if unknown:
         raise KeyError(f"no public names: {', '.join(sorted(unknown))}")
     left = [name for name in rropt.__all__ if name not in asked and name not in SKIPPED]
 
     def blocks(order: re.Match[str]) -> str:
         homes = [place for name in (left if order[1] == OTHERS else order[1].split()) for place in homes_of(name)]
-        new = [place for place in dict.fromkeys(homes) if place not in told]
-        told.update(new)
+        new = [place for place in dict.fromkeys(homes) if place not in placed]
+        placed.update(new)
         return "\n\n".join(f"::: {place}" for place in new)
 
     return ORDER.sub(blocks, text)

@@ -238,8 +238,9 @@ def _path(where: Where) -> str:
 
 
 def _unreadable(where: Where, what: str) -> NoReturn:
-    """Raise Unreadable with the path and the reason."""
-    raise Unreadable(f"{_path(where) or 'the file'}: {what}")
+    """Raise Unreadable with the reason, after its path where it is about one value."""
+    path = _path(where)
+    raise Unreadable(f"{path}: {what}" if path else what)
 
 
 def _limit(count: int, most: int, where: Where, name: str) -> None:
@@ -303,7 +304,7 @@ def _json_object(pairs: list[tuple[str, object]]) -> dict[str, object] | _Bad:
 def _json(data: object) -> object:
     """ "One JSON object, UTF-8 without byte-order mark, at most 256 MiB. No JSON floats"."""
     if not isinstance(data, bytes):
-        _unreadable("", "is not given as bytes")
+        _unreadable("", "not given as bytes")
     _limit(len(data), MAX_BYTES, "", "bytes")
     _limit(sum(map(data.count, (b",", b"[", b"{"))), MAX_VALUES, "", "commas and opening brackets")
     _limit(data.count(b":"), MAX_KEYS, "", "colons")
@@ -319,9 +320,9 @@ def _json(data: object) -> object:
             parse_constant=_CONSTANTS.__getitem__,
         )
     except UnicodeDecodeError as error:
-        _unreadable("", f"is not UTF-8 (byte {error.start})")
+        _unreadable("", f"not UTF-8 (byte {error.start})")
     except json.JSONDecodeError as error:
-        _unreadable("", f"is not JSON: {error.msg} (line {error.lineno}, column {error.colno})")
+        _unreadable("", f"not valid JSON (line {error.lineno}, column {error.colno})")
 
 
 # --------------------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 One file of the standard library, written from docs/verified-core.md. It reads a proof file once, keeps one state for
 each open branch, and answers PROVED, REFUTED or UNREADABLE (exit status 0, 1, 2) as rropt-core does; the verdict
-of rropt-core is a theorem; this file is not proved, and is to be reviewed.
+of rropt-core is a theorem; this file is not proved and must be reviewed.
 """
 
 from __future__ import annotations
@@ -197,7 +197,7 @@ def together(weights: list[int], columns: list[list[int]]) -> Iterator[tuple[lis
 
 @dataclass
 class Problem:
-    """What a proof file says before its claim."""
+    """The part of a proof file before its claim."""
 
     sense: str
     weights: list[int]
@@ -458,7 +458,7 @@ class State:
 
 @dataclass
 class Header:
-    """What a proof file says between problem and tokens."""
+    """The part of a proof file between problem and tokens."""
 
     empty: bool
     claim: Pair
@@ -843,17 +843,17 @@ class Reader:
         self.listed = []
 
     def take(self, key: str) -> list[Word]:
-        """The fields after the key that must stand here."""
+        """The fields after the key that must be here."""
         if self.words[0][1] != key:
             raise stop(self.words)
         return self.words[1:]
 
     def at(self, key: str) -> bool:
-        """Whether a line with the key stands here."""
+        """Whether a line with the key is here."""
         return self.words[0][1] == key
 
     def numbers(self, key: str, count: int | None = None, keep: bool = False) -> list[int]:
-        """The integers of the line that must stand here, so many where `count` says it."""
+        """The integers of the line that must be here; `count` of them if it is given."""
         words = self.take(key)
         found = integers(words) if count is None else exactly(count, words)
         self.next(keep)

@@ -165,7 +165,7 @@ def form_excess(constraint: Constraint, mechanism: Mechanism) -> Fraction:
     if cone is not None:
         found += [cone.excess(mechanism.column(y)) for y in range(len(outputs))]
     found += [row.excess(mechanism) for row in constraint.rows(inputs, outputs)]
-    # The form of one number off the diagonal stands in place of the rows: they must say the same alone.
+    # The form of one number off the diagonal replaces the rows: they must say the same alone.
     extras = [extra for extra in constraint.extras(inputs, outputs) if not isinstance(extra, OffDiagonalForm)]
     return max(found + [extra.excess(mechanism) for extra in extras])
 

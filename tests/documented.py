@@ -39,7 +39,7 @@ INTERNAL = [
     "enclosed",
     "keys",
     "describe",
-    "told",
+    "explain",
     "likelier",
     "observed",
     "output_labels",

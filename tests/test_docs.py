@@ -124,6 +124,28 @@ def test_the_contents_of_the_site_have_every_page_that_is_there() -> None:
     assert {"index.md", "start.md", "claims.md", "api.md"} <= named
 
 
+def test_the_contents_of_the_site_name_every_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The hooks run in the order of mkdocs.yml, as mkdocs runs them; the notebooks are not executed here."""
+    pytest.importorskip("mkdocstrings", reason="the pages are built by the extra `docs`")
+    from mkdocs.config import load_config
+    from mkdocs.structure.files import get_files
+
+    monkeypatch.setenv("NO_MKDOCS_2_WARNING", "1")
+    config = load_config(str(ROOT / "mkdocs.yml"))
+    notebook_hook = config["hooks"]["docs/notebook_hook.py"]
+    monkeypatch.setattr(notebook_hook, "rendered", lambda one: (f"# {one.stem}\n", {}, b""))
+    monkeypatch.setattr(notebook_hook, "card", lambda one, thumbnail: one.stem)
+    monkeypatch.setattr(notebook_hook, "drawn_page", lambda text, stem: (text, {}))
+    for hook in config["hooks"].values():
+        config = hook.on_config(config) if hasattr(hook, "on_config") else config
+    files = get_files(config)
+    monkeypatch.setattr(config["plugins"], "_current_plugin", "hooks", raising=False)  # as mkdocs does in a build
+    for hook in config["hooks"].values():
+        files = hook.on_files(files, config)
+    named = set(re.findall(r"notebooks/[\w-]+\.md", repr(config["nav"])))
+    assert named == {"notebooks/index.md", *(f"notebooks/{one.stem}.md" for one in notebook_hook.notebooks())}
+
+
 def test_the_reference_has_every_public_name_once() -> None:
     hook = site_hook()
     text = hook.expanded((ROOT / "docs" / "api.md").read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""What `rr.audit_sampler` finds in other packages: `python -m benchmarks.peers.audits`.
+"""The findings of `rr.audit_sampler` in other packages: `python -m benchmarks.peers.audits`.
 
 Each has an environment of its own. It prints a line a sampler: what is claimed, what is shown by trials, and the least
 epsilon that so many would detect.

@@ -84,7 +84,7 @@ def pure_ldp(size, epsilon):
         "OLH": supports(oracles.LHClient(epsilon, size, use_olh=True, **given)),
         "HE, above 1/2": lambda code: np.asarray(histogram.privatise(code)) > 0.5,
         "HadamardMech, 1 bit": lambda code: list(hadamard(code)),
-        # Where it tells the truth the report is a list, elsewhere it is an iterator.
+        # Where it reports the truth, the report is a list, elsewhere it is an iterator.
         "HadamardMech, 1 bit, and its type": lambda code: typed(hadamard(code)),
         "HadamardResponse": oracles.HadamardResponseClient(epsilon, size, permutation, **given).privatise,
     }
@@ -113,9 +113,9 @@ def main():
     task = json.load(sys.stdin)
     package, size, epsilon = task["package"], task["size"], task["epsilon"]
     made = {"multi-freq-ldpy": multi_freq_ldpy, "pure-ldp": pure_ldp, "opendp": opendp}[package](size, epsilon)
-    told = {"version": metadata.version(package)}
+    answer = {"version": metadata.version(package)}
     if task.get("list"):
-        told["mechanisms"] = list(made)
+        answer["mechanisms"] = list(made)
     else:
         codes = np.random.default_rng(2).integers(0, size, task["count"]).tolist()
         draw = made[task["mechanism"]]
@@ -123,12 +123,12 @@ def main():
             draw(0)  # what is compiled is compiled
             begun = time.perf_counter()
             drawn = [draw(code) for code in codes]
-            told["seconds"] = time.perf_counter() - begun
-            told["kept"] = sum(int(one) == code for one, code in zip(drawn, codes, strict=True))
-            print(json.dumps(told))
+            answer["seconds"] = time.perf_counter() - begun
+            answer["kept"] = sum(int(one) == code for one, code in zip(drawn, codes, strict=True))
+            print(json.dumps(answer))
             return
-        told["pairs"] = [[code, whole(draw(code))] for code in codes]
-    print(json.dumps(told))
+        answer["pairs"] = [[code, whole(draw(code))] for code in codes]
+    print(json.dumps(answer))
 
 
 main()

@@ -17,7 +17,7 @@ import qif
 def main():
     """Answer one task."""
     task = json.load(sys.stdin)
-    told = {"version": metadata.version("qif")}
+    answer = {"version": metadata.version("qif")}
     if task["task"] == "design":
         prior, epsilon = np.array(task["prior"]), task["epsilon"]
         far = np.array(task["distances"])
@@ -25,14 +25,14 @@ def main():
         matrix = qif.mechanism.d_privacy.min_loss_given_d(
             prior, len(prior), lambda x, y: float(epsilon * far[x, y]), lambda x, y: float(far[x, y])
         )
-        told["seconds"] = time.perf_counter() - begun
-        told["matrix"] = np.asarray(matrix).tolist()
+        answer["seconds"] = time.perf_counter() - begun
+        answer["matrix"] = np.asarray(matrix).tolist()
     else:
         first, second = np.array(task["first"]), np.array(task["second"])
         begun = time.perf_counter()
-        told["dominates"] = bool(qif.refinement.refined_by(first, second))
-        told["seconds"] = time.perf_counter() - begun
-    print(json.dumps(told))
+        answer["dominates"] = bool(qif.refinement.refined_by(first, second))
+        answer["seconds"] = time.perf_counter() - begun
+    print(json.dumps(answer))
 
 
 main()

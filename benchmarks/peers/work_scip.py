@@ -5,7 +5,7 @@ say that no probability of x is above c times that of z. The goal is a table of 
 The limit is null, or a table of losses and the number that their expectation must not exceed.
 
 The probabilities are weight[y] * ratio[x][y], where ratio[x][y] is the probability of x given y over that of x: then
-SCIP has bounds for all that stands in a logarithm. Answers with {"version", "seconds", "status", "value", "bound"}.
+SCIP has bounds for every argument of a logarithm. Answers with {"version", "seconds", "status", "value", "bound"}.
 """
 
 import json
@@ -53,12 +53,12 @@ def declared(task):
         model.setObjective(expected(task["goal"]), sense)
         return model
     model.addCons(quicksum(weight) == 1)
-    told = [model.addVar(lb=0, ub=-math.log(min(prior))) for _ in outputs]
+    losses = [model.addVar(lb=0, ub=-math.log(min(prior))) for _ in outputs]
     for y in outputs:
         model.addCons(quicksum(prior[x] * ratio[x][y] for x in inputs) == 1)
         known = quicksum(prior[x] * ratio[x][y] * log(ratio[x][y]) for x in inputs)
-        model.addCons(told[y] <= known if task["maximise"] else told[y] >= known)
-    value, information = model.addVar(lb=0), quicksum(weight[y] * told[y] for y in outputs)
+        model.addCons(losses[y] <= known if task["maximise"] else losses[y] >= known)
+    value, information = model.addVar(lb=0), quicksum(weight[y] * losses[y] for y in outputs)
     model.addCons(value <= information if task["maximise"] else value >= information)
     model.setObjective(value, sense)
     return model

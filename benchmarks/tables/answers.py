@@ -43,9 +43,9 @@ def zipf(size: int) -> rr.Prior:
 
 def task(prior: rr.Prior, pairs: Sequence[tuple[int, int]], **rest: object) -> Task:
     """The problem as plain numbers (see peers/work_scip.py): k outputs, epsilon 1 for each of the ordered `pairs`."""
-    told = {"prior": prior.array.tolist(), "outputs": len(prior), "ratios": [(x, z, math.e) for x, z in pairs]}
+    stated = {"prior": prior.array.tolist(), "outputs": len(prior), "ratios": [(x, z, math.e) for x, z in pairs]}
     plain = {"bistochastic": False, "goal": None, "maximise": False, "limit": None, "seconds": PATIENCE}
-    return {**told, **plain, **rest}
+    return {**stated, **plain, **rest}
 
 
 def ldp(size: int) -> list[tuple[int, int]]:
@@ -60,7 +60,7 @@ def loss(size: int) -> tuple[rr.Problem, Task]:
 
 
 def distance(size: int) -> tuple[rr.Problem, Task]:
-    """The least expected distance on a square grid, epsilon 1 a step."""
+    """The least expected distance on a square grid, epsilon 1 per step."""
     side = math.isqrt(size)
     graph = nx.convert_node_labels_to_integers(nx.grid_2d_graph(side, side))
     far = dict(nx.all_pairs_shortest_path_length(graph))
@@ -98,35 +98,35 @@ KINDS: dict[str, tuple[Callable[[int], tuple[rr.Problem, Task]], Sequence[int], 
 Answer = tuple[str, float | None, np.ndarray | None]
 
 
-def by_cvxpy(told: Task, solver: str) -> Answer:
+def by_cvxpy(task: Task, solver: str) -> Answer:
     """Status, value and matrix of a task."""
     import cvxpy as cp
 
-    prior, outputs = np.array(told["prior"]), told["outputs"]
+    prior, outputs = np.array(task["prior"]), task["outputs"]
     size = len(prior)
     matrix = cp.Variable((size, outputs), nonneg=True)
     rules = [cp.sum(matrix, axis=1) == 1]
-    if len(told["ratios"]) == size * (size - 1):  # 2 k^2 rows by the ends of each column, instead of k^3
+    if len(task["ratios"]) == size * (size - 1):  # 2 k^2 rows by the ends of each column, instead of k^3
         low, high = cp.Variable((1, outputs)), cp.Variable((1, outputs))
         ones = np.ones((size, 1))
-        rules += [matrix >= ones @ low, matrix <= ones @ high, high <= told["ratios"][0][2] * low]
-    elif told["ratios"]:
-        first, second, most = zip(*told["ratios"], strict=True)
+        rules += [matrix >= ones @ low, matrix <= ones @ high, high <= task["ratios"][0][2] * low]
+    elif task["ratios"]:
+        first, second, most = zip(*task["ratios"], strict=True)
         rules.append(matrix[list(first)] <= cp.multiply(np.outer(most, np.ones(outputs)), matrix[list(second)]))
-    if told["bistochastic"]:
+    if task["bistochastic"]:
         rules.append(cp.sum(matrix, axis=0) == 1)
 
     def expected(table: Sequence[Sequence[int]]) -> cp.Expression:
         return cp.sum(cp.multiply(prior[:, None] * np.array(table), matrix))
 
-    if told["limit"] is not None:
-        rules.append(expected(told["limit"][0]) <= told["limit"][1])
-    if told["goal"] is not None:
-        goal = expected(told["goal"])
+    if task["limit"] is not None:
+        rules.append(expected(task["limit"][0]) <= task["limit"][1])
+    if task["goal"] is not None:
+        goal = expected(task["goal"])
     else:
         joint = cp.multiply(np.outer(prior, np.ones(outputs)), matrix)
         goal = cp.sum(cp.rel_entr(joint, np.outer(prior, prior) @ matrix))
-    problem = cp.Problem((cp.Maximize if told["maximise"] else cp.Minimize)(goal), rules)
+    problem = cp.Problem((cp.Maximize if task["maximise"] else cp.Minimize)(goal), rules)
     if not problem.is_dcp():
         return NOT_CONVEX, None, None
     try:
@@ -145,13 +145,13 @@ def excess(matrix: np.ndarray | rr.Mechanism, epsilon: int = 1) -> float:
     return float(upper - epsilon) if isinstance(upper, Fraction) else math.inf
 
 
-def compared(name: str, size: int, problem: rr.Problem, told: Task, ask: bool) -> Iterator[Row]:
+def compared(name: str, size: int, problem: rr.Problem, task: Task, ask: bool) -> Iterator[Row]:
     """The rows of one problem."""
     run = timed(lambda: problem.solve(gap=GAP, absolute_gap=GAP, time_limit=PATIENCE))
     found = run.value
     if found.value is None or found.bound is None or found.mechanism is None:
         raise RuntimeError(f"{name}, {size}: {found.status}")
-    sign = 1 if told["maximise"] else -1
+    sign = 1 if task["maximise"] else -1
     low, high = sorted((sign * found.value, sign * found.bound))
     private = any(isinstance(rule, rr.LDP) for rule in problem.constraints)
 
@@ -164,26 +164,26 @@ def compared(name: str, size: int, problem: rr.Problem, told: Task, ask: bool) -
 
     yield row("rropt", found.status, run.seconds, found.value, found.bound, found.mechanism)
     if ask:
-        yield _scip(row, told)
-        if told["goal"] is not None:
-            yield _qif(row, told)
-    for solver in ("HIGHS", "CLARABEL", "SCS") if told["goal"] is not None else ("CLARABEL",):
-        other = timed(lambda solver=solver: by_cvxpy(told, solver))
+        yield _scip(row, task)
+        if task["goal"] is not None:
+            yield _qif(row, task)
+    for solver in ("HIGHS", "CLARABEL", "SCS") if task["goal"] is not None else ("CLARABEL",):
+        other = timed(lambda solver=solver: by_cvxpy(task, solver))
         status, value, matrix = other.value
         yield row(f"cvxpy, {solver}", status, None if status == NOT_CONVEX else other.seconds, value, None, matrix)
 
 
-def _scip(row: Callable[..., Row], told: Task) -> Row:
+def _scip(row: Callable[..., Row], task: Task) -> Row:
     try:
-        answer = SCIP.ask(told, PATIENCE + STARTING)
+        answer = SCIP.ask(task, PATIENCE + STARTING)
     except Missing as reason:
         return row("SCIP", str(reason))
     return row(f"SCIP {answer['version']}", *(answer[key] for key in ("status", "seconds", "value", "bound")))
 
 
-def _qif(row: Callable[..., Row], told: Task) -> Row:
-    prior, losses = np.array(told["prior"]), np.array(told["goal"], dtype=float)
-    question = {"task": "design", "prior": told["prior"], "epsilon": 1.0, "distances": losses.tolist()}
+def _qif(row: Callable[..., Row], task: Task) -> Row:
+    prior, losses = np.array(task["prior"]), np.array(task["goal"], dtype=float)
+    question = {"task": "design", "prior": task["prior"], "epsilon": 1.0, "distances": losses.tolist()}
     try:
         answer = QIF.ask(question, PATIENCE + STARTING)
     except Missing as reason:

@@ -70,13 +70,13 @@ def compared(size: int, count: int, notes: list[str], ask: bool) -> Row:
         some = max(1, count // share)
         task = {"package": peer.name, "mechanism": mechanism_name, "size": size, "epsilon": EPSILON, "count": some}
         try:
-            told = peer.ask({**task, "timed": True})
+            answer = peer.ask({**task, "timed": True})
         except Missing as reason:
             notes.append(f"{name}: {reason}.")
             continue
-        row[name] = some / told["seconds"]
-        row[f"{name} kept"] = deviations(told["kept"], some, size)
-        notes.append(f"{name} {told['version']}.")
+        row[name] = some / answer["seconds"]
+        row[f"{name} kept"] = deviations(answer["kept"], some, size)
+        notes.append(f"{name} {answer['version']}.")
     return row
 
 

@@ -22,7 +22,7 @@ TAIL = 4
 """Exponents are fitted over this many of the largest sizes, where fixed costs weigh less."""
 PICTURE = "benchmarks-solving.svg"
 ABOUT = f"""\
-The largest size of a geometric ladder that is certified to {GAP:g} (1e-10 for *one number a row*) in
+The largest size of a geometric ladder that is certified to {GAP:g} (1e-10 for *one number per row*) in
 {LIMITS["default"]:g} s of wall clock, with `--full` in {LIMITS["full"]:g} s: absolutely, or relative to the bound.
 Priors are Dirichlet(1) of seed {SEED}; for robust LDP counts of 1000 pairs drawn from Jeffreys' prior, epsilon 1. The
 metric is that of graphs with epsilon 1 per step, *k* the inputs (for robust LDP the pairs). Each solve has a process of
@@ -131,7 +131,7 @@ KINDS: dict[str, Kind] = {
     "0-1 loss, LDP 1": Kind(loss, powers(2, 5, 11)),
     "information, RLDP, polytope": Kind(partial(robust, "polytope"), [9, *GRIDS]),
     "information, RLDP, exact": Kind(partial(robust, "exact"), (4, 6, 9, 12, 16)),
-    "information, LDP 1, one number a row": Kind(
+    "information, LDP 1, one number per row": Kind(
         partial(square, rr.patterns.UniformOffDiagonal), powers(4, 3, 8), 1e-10
     ),
     "information, LDP 1, symmetric": Kind(partial(square, rr.patterns.Symmetric), (4, 6, 8, 11, 16)),

@@ -1,4 +1,4 @@
-"""What the optimum gains over the mechanisms that one would take instead. No times: figures of any machine."""
+"""The gain of the optimum over the mechanisms that one would take instead. No times: figures of any machine."""
 
 from __future__ import annotations
 

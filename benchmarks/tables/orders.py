@@ -40,12 +40,12 @@ def compared(size: int, ask: bool) -> Iterator[Row]:
         yield start | {"tool": "rropt", "spent": run.seconds, "answer": judged(bool(run.value), truth)}
         for peer in (QIF, DIT) if ask else ():
             try:
-                told = peer.ask({"task": "order", "first": first.tolist(), "second": second.tolist()})
+                reply = peer.ask({"task": "order", "first": first.tolist(), "second": second.tolist()})
             except Missing as reason:
                 yield start | {"tool": peer.name, "answer": str(reason)}
                 continue
-            answer = judged(bool(told["dominates"]), truth)
-            yield start | {"tool": f"{peer.name} {told['version']}", "spent": told["seconds"], "answer": answer}
+            answer = judged(bool(reply["dominates"]), truth)
+            yield start | {"tool": f"{peer.name} {reply['version']}", "spent": reply["seconds"], "answer": answer}
 
 
 def judged(answer: bool, truth: bool) -> str:

@@ -52,7 +52,7 @@ def write(path: Path, rows: int) -> None:
 
 
 def release(data: Path, output: Path) -> None:
-    """What is measured."""
+    """Release a file: the work that is measured."""
     mechanism = rr.RandomizedResponse(LABELS, epsilon=1)
     rr.release.release_file(data, rr.release.ProtectedColumn("category", mechanism), output, force=True)
 

@@ -21,7 +21,7 @@ GAPS = {
     "steps-gibbs": 0.03,
     "uniform-off-diagonal": 0.1,
 }
-"""Of the gap wanted: where a proof grows with it, a wide one keeps the file small. The others: 0.01."""
+"""The target gap: where a proof grows with it, a wide one keeps the file small. The others: 0.01."""
 
 
 def solved(path: Path) -> Any:

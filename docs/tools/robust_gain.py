@@ -31,7 +31,7 @@ TIME_LIMIT = 30.0
 """Seconds for a form of a row; the proof comes on top."""
 POLYTOPE_GAP = 1e-7
 SHARE = 5e-4
-"""The gap wanted of the other forms, as a share of PolyOpt's optimum: gains are then known to 0.05 % of it."""
+"""The target gap of the other forms, as a share of PolyOpt's optimum: gains are then known to 0.05 % of it."""
 SIZES = ("2x2", "2x3", "3x2", "3x3", "3x4", "4x4", "5x5")
 LARGE = ("4x4", "5x5")
 FIRST = ("0.5", "1.0", "2.0", "4.0")
@@ -97,7 +97,7 @@ class Gain(ByContent):
 
     @property
     def closed(self) -> bool:
-        """Whether the gain of exact is known: it and PolyOpt were certified to the gap that was wanted."""
+        """Whether the gain of exact is known: it and PolyOpt were certified to the target gap."""
         polytope, exact = self.optima["polytope"], self.optima["exact"]
         certified = polytope.status == exact.status == "certified"
         return certified and exact.bound - exact.value <= SHARE * polytope.bound
@@ -158,7 +158,7 @@ def read(path: Path) -> list[Gain]:
 
 
 def write(path: Path, rows: Iterable[Gain]) -> None:
-    """Write rows, one a line."""
+    """Write rows, one per line."""
     lines = ",\n".join(json.dumps(asdict(row)) for row in rows)
     write_whole(path, f'{{"source": "{FILES[0].name}", "alpha": "0.05", "unit": "nats", "rows": [\n{lines}\n]}}\n')
 

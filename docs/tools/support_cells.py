@@ -1,6 +1,6 @@
 """The results of every objective with every constraint in three sizes, computed by solving.
 
-A cell is `certified` (the checker accepted a certificate with the wanted gap), `infeasible` (it accepted a proof that
+A cell is `certified` (the checker accepted a certificate with the target gap), `infeasible` (it accepted a proof that
 no mechanism exists), `bounded` (a mechanism and a true bound, but not both of that) or `no_method`; the last two have a
 reason. `make support` computes them all.
 """
@@ -68,7 +68,7 @@ class Setting:
 
 
 NEW = rr.privacy.BayesCapacity, rr.privacy.ChannelCapacity
-"""Objectives that stand on the page of leakage only."""
+"""Objectives that are on the page of leakage only."""
 
 OBJECTIVES: Mapping[str, tuple[type[rr.Objective], str]] = {
     f"{word}, {example}" if example else word: (kind, example)
@@ -187,7 +187,7 @@ def _of_a_guess(at: Setting) -> Fraction:
 
 
 def _near(at: Setting) -> list[list[int]]:
-    """What an adversary gains who is wrong by so much."""
+    """The gain of an adversary who is wrong by so much."""
     return [[max(2 - entry, 0) for entry in row] for row in _far(at)]
 
 
@@ -214,7 +214,7 @@ LEAST: Mapping[str, Callable[[Setting], Goal]] = {
     "most mutual_information": lambda at: rr.Maximize(rr.MutualInformation(at.prior)),
     "most bayes_success": lambda at: rr.Maximize(rr.BayesSuccess(at.prior)),
 }
-"""Goals of the page of leakage. The least ones stand at a loss."""
+"""Goals of the page of leakage. The least ones are at a loss."""
 
 BESIDE: Mapping[str, tuple[Maker, ...]] = {
     **{name: (make,) for name, make in NOTIONS.items()},
@@ -320,6 +320,6 @@ def read(path: Path) -> list[Cell]:
 
 
 def write(path: Path, found: Iterable[Cell]) -> None:
-    """Write cells as JSON, one a line."""
+    """Write cells as JSON, one per line."""
     lines = ",\n".join(json.dumps(asdict(cell)) for cell in found)
     write_whole(path, f"[\n{lines}\n]\n")

@@ -58,9 +58,9 @@ listed for completeness: if they allow it, the best mechanism is the identity.
 The verdict of a solve names the programs that accept: `PROVED (kernel and checker)`. So does `rropt check --core`,
 with `PROVED (verified core)` if `rropt-core` is installed; without `--core` it prints `PROVED`. For a proof that the
 [verified core](verified-core.md) does not cover it is `PROVED (checker)`, with the lemmas that it assumes and a line
-`outside: the verified core has no ...`.
+`checker only: the verified core has no ...`.
 
-| proof | programs | `outside: the verified core has no` |
+| proof | programs | `checker only: the verified core has no` |
 |---|---|---|
 | `linear-dual`, `farkas`, `entropy-dual`, `entropy-farkas` | verified core, kernel, checker | |
 | `column-dual` with `flows`, `tree`, `boxes` or `known` | verified core, kernel, checker | |

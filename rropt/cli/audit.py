@@ -98,8 +98,8 @@ def audit_draws(
     with terminal.working("auditing"):
         found = audit_sampler(pairs, epsilon, confidence=confidence, delta=delta)
     if as_json:
-        told = {key: finite(value) for key, value in vars(found).items()}
-        typer.echo(json.dumps(told | {"event": vars(found.event)}, ensure_ascii=False))
+        document = {key: finite(value) for key, value in vars(found).items()}
+        typer.echo(json.dumps(document | {"event": vars(found.event)}, ensure_ascii=False))
     else:
         terminal.show_result(found, terminal.console(), f"Audit of draws: {plain(pairs)}")
     raise typer.Exit(1 if found.rejected else 0)

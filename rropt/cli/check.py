@@ -120,7 +120,7 @@ def write_proof(
 
 def compare_files(certificate: Path, named: bool) -> int:
     """Compare the files that hold the mechanism with the accepted certificate beside them: 0 where they are of its
-    mechanism, else 1 and which are not. Each line begins with the path where it is to be `named`."""
+    mechanism, else 1 and which are not. Each line begins with the path if it is `named`."""
     from rropt.prove.mechanism_files import other_mechanisms
 
     found = other_mechanisms(certificate)

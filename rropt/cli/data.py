@@ -120,7 +120,7 @@ def declared_problem(
     step: int | None = None,
     command: str = "solve",
 ) -> Declared:
-    """What a file declares; with `data` and `column`, at the frequencies of that column, whose counts are rounded to
+    """The declarations of a file; with `data` and `column`, at the frequencies of that column, whose counts are rounded to
     multiples of `step`. Raises InputError, which names the `command`."""
     from rropt.model.prior import rounded_prior
     from rropt.problem_file import read_problem
@@ -137,7 +137,7 @@ def declared_problem(
 
 
 def remarks(given: Declared, solved: Problem, written: Mapping[str, Path], folder: Path) -> Iterator[str]:
-    """What a user of data must know of the problem `solved`, whose results are `written` in `folder`: an objective that
+    """Notes for a user of data on the problem `solved`, whose results are `written` in `folder`: an objective that
     does not use the frequencies that were given, and files with exact counts."""
     objective, prior = solved.objective, given.prior
     if objective.prior is None and prior is not None and prior.declared != "uniform" and "mechanism.json" in written:
@@ -147,7 +147,7 @@ def remarks(given: Declared, solved: Problem, written: Mapping[str, Path], folde
     source = None if objective.prior is None else objective.prior.source
     if source is not None and not source.public:
         hold = " and ".join(name for name in ("certificate.json", "solution.json") if name in written)
-        copies = f"rropt publish {shlex.quote(str(folder))} -o NEW copies what may go out"
+        copies = f"rropt publish {shlex.quote(str(folder))} -o NEW copies the files that may be published"
         yield f"{hold} contain the exact counts of {source}; {copies}"
 
 
@@ -187,7 +187,10 @@ def noisy_problem(
 def _count(data: str, column: str, delimiter: str | None, null: str | None) -> Prior:
     """The frequencies of a column of a CSV, Parquet or Arrow file. Raises InputError, also where most values occur
     once: a design for an identifier has as many outputs as there are people."""
-    prior = _counted(data, column, delimiter, null)
+    from rropt.studies.reports import terminal
+
+    with terminal.working("counting"):
+        prior = _counted(data, column, delimiter, null)
     rows = sum(prior.weights)
     if 2 * len(prior) > rows > FEW:
         what = f"{counted(len(prior), 'different values')} in {counted(rows, 'rows')}"

@@ -1,4 +1,4 @@
-"""What `rropt apply` does with a folder of Parquet files: each by itself, in processes or on a Dask cluster."""
+"""`rropt apply` for a folder of Parquet files: each by itself, in processes or on a Dask cluster."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SHOWN, NAMED = 8, 3
 
 
 def is_folder(data: str, workers: int | None, scheduler: str | None) -> bool:
-    """Whether a release is one of a folder. Raises InputError where a file is to be spread."""
+    """Whether a release is one of a folder. Raises InputError if a file should be spread."""
     if Path(data).is_dir():
         return True
     option = "--workers" if workers is not None else "--scheduler" if scheduler is not None else None
@@ -96,7 +96,7 @@ def _tell(found: FolderReleased, as_json: bool) -> None:
         typer.echo(json.dumps(found.to_dict(), ensure_ascii=False))
         return
     drawn = [one for one in found.files if one.state == "released"]
-    levels = {one.epsilon for one in found.files if one.state in ("released", "standing")}
+    levels = {one.epsilon for one in found.files if one.state in ("released", "existing")}
     words = [f"{number} {state}" for state, number in found.counts.items()]
     rows = counted(sum(one.rows for one in drawn), "rows")
     say(f"{counted(len(found.files), 'files')}: {', '.join(words)}; {rows} drawn")

@@ -179,6 +179,7 @@ def write_results(solution: Any, folder: Path) -> dict[str, Path]:
     run that this result does not have are removed."""
     from rropt.comparison.permutations.mixture_files import save_mixture
     from rropt.io.files import remove_result, write_whole
+    from rropt.problem.display import why_bounded
     from rropt.problem_file import problem_to_toml
 
     written: dict[str, Path] = {}
@@ -203,6 +204,7 @@ def write_results(solution: Any, folder: Path) -> dict[str, Path]:
         "problem": problem_to_toml(solution.problem),
         "data": None if source is None else asdict(source),
         **summary(solution, written.get("certificate.json")),
+        "stopped": why_bounded(solution),
         "target_gap": solution.target_gap,
         "target_absolute_gap": solution.target_absolute_gap,
         "conflict": list(solution.conflict),

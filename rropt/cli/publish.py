@@ -20,8 +20,10 @@ def publish(
     exact counts.
     """
     from rropt.studies.publish import publish_design
+    from rropt.studies.reports import terminal
 
-    found = publish_design(design, out, counts_are_public)
+    with terminal.working("copying"):
+        found = publish_design(design, out, counts_are_public)
     for path in found.written:
         wrote(path)
     for name, why in found.kept.items():

@@ -177,13 +177,13 @@ def estimate(
     part = read_where(where)
     with terminal.working("estimating"):
         found = release.estimate_file(data, made_by, method=method, where=part, delimiter=delimiter)
-    told = found.to_dict(level)
+    document = found.to_dict(level)
     picture = None if plot is None else draw_estimate(found, level, made_by, data, part, truth, delimiter)
     for kind, lines in (("warning", found.warnings), ("note", found.notes)):
         for line in lines:
             say(f"rropt: {kind}: {line}", error=True)
     if as_json:
-        typer.echo(json.dumps(told, ensure_ascii=False))
+        typer.echo(json.dumps(document, ensure_ascii=False))
     else:
         terminal.show(found._table(level), terminal.console())
     if plot is not None and picture is not None:
@@ -231,9 +231,9 @@ def init(
     from rropt.release.storage.places import accountant_place
 
     made = Account.create(accountant_place(path), ceiling, unit, delta)
-    told = made.to_dict()
-    and_delta = "" if made.delta is None else f" and delta {told['delta']}"
-    wrote(path, f": draws of a {made.unit} add up to epsilon {told['ceiling']}{and_delta} at most")
+    document = made.to_dict()
+    and_delta = "" if made.delta is None else f" and delta {document['delta']}"
+    wrote(path, f": draws of a {made.unit} add up to epsilon {document['ceiling']}{and_delta} at most")
     say(f"release with: rropt apply MECHANISM DATA --column C --accountant {shlex.quote(path)}")
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from rropt.cli.lines import say, wrote
+from rropt.cli.lines import is_output, say, wrote
 
 REPORT_EPILOG = (
     "Exit status: 0 written; 1 written, and the certificate is refuted or the files contradict each other (the page "
@@ -26,6 +26,8 @@ def write_page(
     with terminal.working("checking again"):
         report = write_report(solution, out)
     wrote(out, f": {report.word}")
+    if report.stopped:
+        say(f"note: {report.status}: {report.stopped}", error=is_output(out))
     reason = "" if report.verdict is None or report.verdict.proved else report.verdict.report()
     for line in (reason, *report.contradictions):
         if line:

@@ -62,7 +62,7 @@ class Formula:
 
 @dataclass(frozen=True)
 class AnyOf:
-    """True values of which any may stand there, as where two sizes are equally good; the first is shown."""
+    """True values of which any may be there, as where two sizes are equally good; the first is shown."""
 
     values: tuple[Any, ...]
 

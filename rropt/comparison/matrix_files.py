@@ -309,8 +309,8 @@ def _sums_to_one(table: list[list[Fraction]], slack: Fraction) -> bool:
 
 
 def _chosen(layouts: list[_Layout], cells: _Cells, where: str) -> _Layout | None:
-    """The one layout that a text can have, or None. Raises InputError where there are several, and nothing tells them
-    apart."""
+    """The one layout that a text can have, or None. Raises InputError where there are several, and nothing distinguishes
+    them."""
     if len(layouts) < 2:
         return layouts[0] if layouts else None
     for layout in layouts:

@@ -84,7 +84,7 @@ class PrintedMatrix:
             half = _half_a_unit(raw)
             notes += changes
         placed = align(mechanism, problem.inputs, outputs, notes)
-        # Without labels the rows stand in the order of the problem's inputs.
+        # Without labels the rows are in the order of the problem's inputs.
         own = placed.inputs if set(sums) == set(placed.inputs) else tuple(sums)
         entries = tuple(
             tuple(placed.entry(x, y) * sums[name] for y in range(len(placed.outputs))) for x, name in enumerate(own)

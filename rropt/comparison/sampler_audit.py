@@ -160,8 +160,8 @@ def detectable_epsilon(
     epsilon: Number, *, trials: int = TRIALS, inputs: int = 2, confidence: float = 0.99, delta: Number = 0
 ) -> float:
     """The smallest epsilon that an audit detects with probability 0.9 at least, where (epsilon, delta) is claimed: that
-    of k-ary randomised response over `inputs` inputs, in `trials` trials each. Infinite where even a sampler that tells
-    the truth is not detected. Raises InputError."""
+    of k-ary randomised response over `inputs` inputs, in `trials` trials each. Infinite where even a sampler that always
+    releases the true input is not detected. Raises InputError."""
     _numbers(trials, confidence, inputs)
     return _detectable(_level(epsilon), _delta(delta), trials, inputs, confidence)
 
@@ -365,7 +365,7 @@ def _counted(
 
 
 def _chosen(counts: np.ndarray, trials: np.ndarray, claimed: float, share: float) -> list[tuple[int, int, np.ndarray]]:
-    """The events to test, as (input, other input, outputs): those that promise the largest epsilon and delta."""
+    """The events to test, as (input, other input, outputs): those for which the largest epsilon and delta."""
     found: list[list[tuple[float, int, int, np.ndarray]]] = [[], []]
     shares = (counts + 0.5) / (trials[:, None] + 1)
     for more, less in permutations(range(len(trials)), 2):

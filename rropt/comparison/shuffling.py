@@ -103,7 +103,7 @@ class _Sum:
 
 
 def _mean(values: Values, respondents: int) -> Fraction:
-    """An upper bound of E max(V_1 + ... + V_n, 0) / n, exact where few cases are to be added up."""
+    """An upper bound of E max(V_1 + ... + V_n, 0) / n, exact where there are few cases to add up."""
     largest = max((value for value, _ in values), default=Fraction(0))
     if largest <= 0:
         return Fraction(0)

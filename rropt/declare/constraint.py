@@ -60,7 +60,7 @@ class Constraint(ABC):
         return {}
 
     def _remarks(self, mechanism: Mechanism) -> tuple[str, ...]:
-        """What a reader of a mechanism that satisfies it should know besides, one sentence each."""
+        """Remarks for a reader of a mechanism that satisfies it besides, one sentence each."""
         return ()
 
     def describe(self) -> str:

@@ -24,7 +24,7 @@ class Objective(ABC):
     """A quantity to maximise or minimise over mechanisms.
 
     `kind` is its word in a problem file, `words` the further keys there with their meaning (Markdown), `sense` the
-    sense in which it is sought, `sentence` what it measures, for reports; where keys change it, `told` and `describe`
+    sense in which it is sought, `sentence` what it measures, for reports; where keys change it, `explain` and `describe`
     state so. `prior` is the prior that it is taken at, None where it needs none; `units` the unit of its value: "nats",
     "bits", or "" for probabilities and costs.
     """
@@ -76,7 +76,7 @@ class Objective(ABC):
         """Its keys in a problem file besides maximize/minimize (numbers as Fraction); the prior is under [input]."""
         return {}
 
-    def told(self) -> str:
+    def explain(self) -> str:
         """A description with its keys, for reports."""
         return self.sentence or f"the objective {self.describe()}, which is the user's own"
 
@@ -176,12 +176,12 @@ class Sum(Objective):
     def keys(self) -> dict[str, object]:
         return {"terms": [{"weight": weight, "objective": part.kind, **part.keys()} for weight, part in self.terms]}
 
-    def told(self) -> str:
+    def explain(self) -> str:
         found = ""
         for weight, part in self.terms:
             sign = ("" if weight > 0 else "minus ") if not found else ", plus " if weight > 0 else ", minus "
             unit = f" (in {part.units})" if part.units else ""
-            found += f"{sign}{declared_text(abs(weight))} times {part.told()}{unit}"
+            found += f"{sign}{declared_text(abs(weight))} times {part.explain()}{unit}"
         return found
 
     def describe(self) -> str:

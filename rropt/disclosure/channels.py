@@ -60,7 +60,7 @@ class Channel:
 
 
 def _matrix(mechanism: Any, categories: tuple[str, ...], name: str, labelled: bool) -> FloatArray:
-    """The rows of the mechanism in the order of the categories; its columns too, where it is to be `labelled`."""
+    """The rows of the mechanism in the order of the categories; its columns too, if it is `labelled`."""
     where = f"mechanism of {name!r}"
     given = explicit(mechanism, where)
     missing = [label for label in categories if label not in given.inputs]

@@ -25,7 +25,7 @@ LARGEST_TABLE = 1 << 24
 @checked
 @dataclass(frozen=True, eq=False)
 class QuasiIdentifierTable(ByContent):
-    """How many sampled records fall into each cell of J >= 1 key variables.
+    """The number of sampled records in each cell of J >= 1 key variables.
 
     `columns` are their J names, `categories` the labels of each, `counts` int64 with one axis per variable. `possible`
     (of the same shape, or None: all) is False for cells that no person can be in; there counts must be 0. Make one with

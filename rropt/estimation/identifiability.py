@@ -30,7 +30,7 @@ from rropt.model.prior import Prior
 from rropt.model.privacy.level import LARGEST_EPSILON
 
 SHARE_BITS = 24
-"""A share that is looked for is a multiple of 2^-24."""
+"""A share that is searched for is a multiple of 2^-24."""
 LARGEST = exp_enclosure(Fraction(LARGEST_EPSILON)).lower
 """The largest ratio that a level may have."""
 MOST_OUTPUTS = 4096
@@ -64,7 +64,7 @@ def identifying(
 ) -> Identified:
     """Use `with_` instead of `mechanism` with probability `share`; the output states which one was used.
 
-    Give `share` in (0, 1), or `risk`: the share is then the smallest multiple of 2^-24, up to what floats can tell,
+    Give `share` in (0, 1), or `risk`: the share is then the smallest multiple of 2^-24, as far as floats can resolve it,
     with a risk of at most that at `prior` (k positive numbers; default: equal), verified by enclosure. `with_` is by
     default a design for estimation at the mechanism's own privacy ratio: subset selection of the minimax size where it
     has at most 4096 outputs, else k-ary or Hadamard response, whichever has less risk. Another one must satisfy the

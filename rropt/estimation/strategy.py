@@ -158,7 +158,7 @@ def nearly_best(mechanism: Mechanism, prior: Prior) -> tuple[tuple[tuple[Fractio
     try:
         table = _short_table(mechanism, prior)
     except (np.linalg.LinAlgError, ZeroDivisionError, ValueError, OverflowError):
-        # Floats do not tell its matrix from a singular one.
+        # Floats do not distinguish its matrix from a singular one.
         table = exact_locally_best(mechanism, prior)
     scale = math.lcm(*{value.denominator for row in table for value in row})
     unit = math.lcm(*mechanism.denominators)
@@ -207,7 +207,7 @@ def _identified(mechanism: Mechanism) -> tuple[int, int]:
 
 
 def _shares(mechanism: Mechanism, prior: Prior) -> list[Fraction]:
-    """How often each output is given."""
+    """The count of each output."""
     columns = map(mechanism.column, range(len(mechanism.outputs)))
     return [sum((p * q for p, q in zip(prior.probabilities, own, strict=True)), Fraction(0)) for own in columns]
 

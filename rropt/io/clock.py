@@ -1,7 +1,7 @@
 """The clock of a solve: its time limit, Ctrl-C, and the termination of work that checks neither.
 
 Work that checks the clock stops by itself, with its best result so far. Other work is ended: `OutOfTime` is
-raised in its thread, wherever it stands, and the caller goes on without it. Solvers outside of Python cannot be ended
+raised in its thread, wherever it is, and the caller goes on without it. Solvers outside of Python cannot be ended
 like this, so `seconds_left` is passed to each as its own limit.
 """
 

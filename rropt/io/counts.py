@@ -51,9 +51,9 @@ def clean_labels(labels: object, what: str, at_least: int = 1) -> tuple[str, ...
     for position, label in enumerate(bounded(labels, what)):
         text = label if type(label) is str else _label_text(label)
         if not text:
-            told = shown(label)
-            wrong = "missing" if told in MISSING else "not a label"
-            raise WrongType(f"label {position + 1} is {wrong} ({told})", what, "name it")
+            quoted = shown(label)
+            wrong = "missing" if quoted in MISSING else "not a label"
+            raise WrongType(f"label {position + 1} is {wrong} ({quoted})", what, "name it")
         if text in seen:
             raise Duplicate(f"label {shown(text)} appears twice", what, "make the labels distinct")
         if any(0xD800 <= ord(character) <= 0xDFFF for character in text):
@@ -113,7 +113,7 @@ def bounded(values: Iterable[Any], what: str) -> Collection[Any]:
 
 
 def ordered(given: Sequence[str], wanted: Sequence[str], what: str) -> list[int]:
-    """Where each of the `wanted` labels stands among those `given`. Raises InputError that names missing and extra
+    """The position of each of the `wanted` labels among those `given`. Raises InputError that names missing and extra
     ones."""
     place, known = {label: at for at, label in enumerate(given)}, set(wanted)
     if extra := [label for label in given if label not in known]:

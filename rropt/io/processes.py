@@ -101,7 +101,7 @@ def spread(
 
 
 def _alone(work: Callable[[Item], Result], item: Item, expected: dict[str, str]) -> Result:
-    """What a worker does. Dask gives a worker several threads: solvers that share a process take turns."""
+    """The work of a worker. Dask gives a worker several threads: solvers that share a process take turns."""
     strange = other_version(environment(), expected)
     if strange:
         raise NotInstalled(f"a worker has {strange}", platform.node(), "give all machines the same packages")
@@ -238,7 +238,7 @@ class _Cluster:
         line.abort()
 
     def threads(self) -> int:
-        """How many pieces the cluster does at a time."""
+        """The number of pieces that the cluster does at a time."""
         try:
             return sum(self._client.nthreads().values())
         except (OSError, TimeoutError):
@@ -274,7 +274,7 @@ class _Cluster:
         return RroptError(why, self._address, "what was done is kept: start the cluster and run this again")
 
     def result(self, future: Any) -> Any:
-        """What a piece gave. Raises what it raised."""
+        """The result of a piece. Raises what it raised."""
         try:
             return future.result()
         except RroptError:

@@ -15,7 +15,7 @@ from rropt.errors import counted, escaped, plain
 from rropt.exact import Interval, declared_text, shown
 
 GAP, LEAST = "  ", 8
-"""What separates two columns; no column is made narrower than so many characters to fit a line."""
+"""The separator of two columns; no column is made narrower than so many characters to fit a line."""
 MOST, NAMED, FEW = 24, 6, 2
 """Rows of a table of a result, entries of one of its fields, and fields of a result in it, that are written out."""
 DIGITS = 12
@@ -60,17 +60,17 @@ class Table:
         return space + text if column in self.right else text + space
 
     def html(self, inline: bool = True) -> str:
-        """A table that scrolls by itself where it is wider than the page. Without `inline` styles it has the classes
+        """A table that scrolls by itself, also by keyboard, where it is wider than the page. Without `inline` styles it has the classes
         `wide` and `number` of a page of its own, and no shades."""
         scrolls, left = 'style="max-width:100%;overflow-x:auto"', ' style="text-align:left"'
-        wide = f"<div {scrolls}>" if inline else '<div class="wide">'
+        look = scrolls if inline else 'class="wide"'
         title = f"<caption{left if inline else ''}>{escaped(self.title)}</caption>" if self.title else ""
         lines = [("thead", "th", [self.heads])] if self.heads else []
         parts = []
         for part, tag, rows in [*lines, ("tbody", "td", self.rows)]:
             body = "".join(f"<tr>{''.join(self._cells(x, row, tag, inline))}</tr>" for x, row in enumerate(rows))
             parts.append(f"<{part}>{body}</{part}>")
-        return f"{wide}<table>{title}{''.join(parts)}</table></div>"
+        return f'<div {look} tabindex="0"><table>{title}{"".join(parts)}</table></div>'
 
     def _cells(self, x: int, row: Sequence[str], tag: str, inline: bool) -> Iterator[str]:
         for y, cell in enumerate(row):
@@ -78,7 +78,9 @@ class Table:
             style = "text-align:right;white-space:nowrap" if right else "text-align:left"
             if self.shades is not None and y and tag == "td":
                 style += f";background:rgba(31,119,180,{0.75 * self.shades[x][y - 1]:.3f})"
-            name, scope = (tag, "") if y and tag == "td" else ("th", f' scope="{"col" if tag == "th" else "row"}"')
+            # An empty cell over the names of rows is not a heading.
+            named = cell if tag == "th" else not y
+            name, scope = ("th", f' scope="{"col" if tag == "th" else "row"}"') if named else ("td", "")
             look = f' style="{style}"' if inline else ' class="number"' * right
             yield f"<{name}{scope}{look}>{_marked(cell)}</{name}>"
 
@@ -87,7 +89,7 @@ class Readable:
     """A base of results: `str` and notebooks show short tables. One that says nothing else shows its fields."""
 
     def _tables(self) -> Iterator[Table]:
-        rows = [(field.name.replace("_", " "), told(getattr(self, field.name))) for field in fields(self)]  # type: ignore[arg-type]
+        rows = [(field.name.replace("_", " "), in_words(getattr(self, field.name))) for field in fields(self)]  # type: ignore[arg-type]
         yield Table(type(self).__name__, [(name, text) for name, text in rows if text])
 
     def _remarks(self) -> Iterator[str]:
@@ -95,7 +97,7 @@ class Readable:
         yield from ()
 
     def _said(self) -> tuple[list[str], list[str]]:
-        """The warnings, which stand above the tables, and the other remarks."""
+        """The warnings, which are above the tables, and the other remarks."""
         said = list(self._remarks())
         warns = [line for line in said if line.startswith("warning: ")]
         return warns, [line for line in said if line not in warns]
@@ -111,7 +113,7 @@ class Readable:
         return f"<div>{warns}{''.join(table.html() for table in self._tables())}{notes}</div>"
 
 
-def told(value: Any) -> str:
+def in_words(value: Any) -> str:
     """A value of a result in a few words; "" for nothing."""
     if value is None or (isinstance(value, str | Mapping | Set | tuple | list) and not value):
         return ""
@@ -124,13 +126,13 @@ def told(value: Any) -> str:
     if isinstance(value, Interval):
         return between(value.lower, value.upper)
     if isinstance(value, np.ndarray) and value.ndim == 1:
-        return told(value.tolist())
+        return in_words(value.tolist())
     if isinstance(value, np.ndarray):
         return f"{' x '.join(map(str, value.shape))} numbers"
     if isinstance(value, Mapping):
-        return _listed([f"{told(key)}: {told(one)}" for key, one in value.items()])
+        return _listed([f"{in_words(key)}: {in_words(one)}" for key, one in value.items()])
     if isinstance(value, Set | tuple | list):
-        return _listed([told(one) for one in value])
+        return _listed([in_words(one) for one in value])
     if isinstance(value, Readable) and type(value).__str__ is Readable.__str__:
         rows = next(value._tables()).rows
         return "; ".join(f"{name} {text}" for name, text in rows[:FEW]) if all(len(row) == 2 for row in rows) else ""

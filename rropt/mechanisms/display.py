@@ -15,7 +15,7 @@ TEXT_NAME, TEXT_HEAD = 14, 8
 
 
 class Shown(Protocol):
-    """What of a mechanism is drawn."""
+    """The part of a mechanism that is drawn."""
 
     @property
     def inputs(self) -> tuple[str, ...]: ...

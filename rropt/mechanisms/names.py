@@ -55,10 +55,10 @@ def misleading(mechanism: Mechanism, others: Collection[str] = ()) -> str:
         return ""
     label, column = mechanism.outputs[wrong[0]], mechanism.column(wrong[0])
     most = max(column)
-    told = f"{mechanism.inputs[column.index(most)]!r} is released as {label!r} with probability {_few(most)}, and"
+    start = f"{mechanism.inputs[column.index(most)]!r} is released as {label!r} with probability {_few(most)}, and"
     if label not in mechanism.inputs:
-        return f"{told} {label!r} is not an input here"
-    return f"{told} {label!r} itself with {_few(most - column[mechanism.inputs.index(label)])} less"
+        return f"{start} {label!r} is not an input here"
+    return f"{start} {label!r} itself with {_few(most - column[mechanism.inputs.index(label)])} less"
 
 
 def _few(number: Fraction) -> str:

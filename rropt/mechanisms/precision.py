@@ -1,4 +1,4 @@
-"""How many respondents an estimate of a wanted precision needs."""
+"""The number of respondents that an estimate of a given precision needs."""
 
 import math
 from typing import Any

@@ -51,5 +51,5 @@ class Frequencies:
         return tuple(Numbers(list(self.numbers), self.labels).of(inputs, where))
 
     def keys(self) -> object:
-        """What a problem file says of them."""
+        """Their text in a problem file."""
         return list(self.numbers) if self.labels is None else dict(zip(self.labels, self.numbers, strict=True))

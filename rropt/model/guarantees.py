@@ -146,7 +146,7 @@ def guarantees_to_list(problem: Mapping[str, Any]) -> list[dict[str, str]]:
 
 
 def _cone(cone: Mapping[str, Any], inputs: Sequence[str]) -> Sequence[Guarantee]:
-    """What a cone says of every column v = Q[., y].
+    """The guarantee of a cone for every column v = Q[., y].
 
     Proofs. `complete` is the definition of LDP, v_x <= gamma v_z for all x and z. `robust` and `confidence` are that of
     robust LDP, R . v <= gamma T . v for all distributions R given s and T given another z of the set: for least shares
@@ -190,9 +190,9 @@ def _listed(inputs: Sequence[str], shares: Sequence[Fraction], digits: int = 3, 
 
     both = list(zip(inputs, shares, strict=True))
     named = sorted(both, key=lambda one: -one[1])[:NAMED] if len(both) > NAMED else both
-    told = [f"{label} {percent(share)} %" for label, share in named]
-    more = [f"{len(both) - len(told):,} more"] if len(told) < len(both) else []
-    return f"({'; '.join([*told, *more])})"
+    listed = [f"{label} {percent(share)} %" for label, share in named]
+    more = [f"{len(both) - len(listed):,} more"] if len(listed) < len(both) else []
+    return f"({'; '.join([*listed, *more])})"
 
 
 def _group(inputs: Sequence[str], shares: Sequence[Fraction]) -> str:
@@ -202,21 +202,21 @@ def _group(inputs: Sequence[str], shares: Sequence[Fraction]) -> str:
 
 
 def _columns(rows: Sequence[Sequence[str]], inputs: Sequence[str]) -> Iterator[Guarantee]:
-    """What the rows on every column say (`notions.columns_of`)."""
-    told = columns_of(rows)
-    for ratio, prior in told.pointwise:
+    """The guarantees of the rows on every column (`notions.columns_of`)."""
+    columns = columns_of(rows)
+    for ratio, prior in columns.pointwise:
         at = _listed(inputs, prior)
         yield Guarantee("pointwise maximal leakage", level_of_ratio(ratio), f"at the frequencies {at}", at)
-    for ratio, sides in told.means:
+    for ratio, sides in columns.means:
         named = [" against ".join(_group(inputs, side) for side in pair) for pair in sides[:NAMED]]
         named += [f"{counted(len(sides) - NAMED, 'more pairs')} of groups"] if len(sides) > NAMED else []
         groups = ", ".join(named)
         yield Guarantee("LDP of the means over groups", level_of_ratio(ratio), f"of respondents: {groups}", groups)
-    for success, prior in told.guesses:
+    for success, prior in columns.guesses:
         at = _listed(inputs, prior)
         yield Guarantee("Bayes success", f"at most {limit_text(success)}", f"at the frequencies {at}", at)
-    if told.others:
-        yield Guarantee(ROWS, counted(told.others, "rows"))
+    if columns.others:
+        yield Guarantee(ROWS, counted(columns.others, "rows"))
 
 
 def _limit(limit: Mapping[str, Any], inputs: Sequence[str]) -> Guarantee:
@@ -239,8 +239,8 @@ def _limit(limit: Mapping[str, Any], inputs: Sequence[str]) -> Guarantee:
         word = GAIN if gain.notion == "gain" else gain.notion
     elif kind != "other" and "given" in utility:
         word += " given another variable"
-    told = frequencies(inputs, limit["weights"])
-    return Guarantee(word, f"at most {limit_text(most)}{unit}", f"at the frequencies {told}", told)
+    place = frequencies(inputs, limit["weights"])
+    return Guarantee(word, f"at most {limit_text(most)}{unit}", f"at the frequencies {place}", place)
 
 
 def limit_text(most: Fraction) -> str:
@@ -280,15 +280,15 @@ def _lower_bounds(cone: Mapping[str, Any], inputs: Sequence[str]) -> tuple[str, 
     if sums == {0}:
         return "over all distributions", ""
     if sums == {1}:
-        told = _listed(inputs, lower)
-        return f"at the known distribution given each sensitive value {told}", told
+        listing = _listed(inputs, lower)
+        return f"at the known distribution given each sensitive value {listing}", listing
     # Higher shares leave fewer distributions. Some must be left: else the sentence would say nothing.
     for digits in range(3, 30, 3):
         up = [Fraction(shown(100 * share, digits, up=True)) for share in lower]
         if all(sum(up[x] for x in block) <= 100 for block in cone["blocks"]):
             break
-    told = _listed(inputs, lower, digits, up=True)
-    return f"over the distributions that have, given each sensitive value, at least the shares {told}", told
+    listing = _listed(inputs, lower, digits, up=True)
+    return f"over the distributions that have, given each sensitive value, at least the shares {listing}", listing
 
 
 def _graph(cone: Mapping[str, Any], inputs: Sequence[str]) -> Sequence[Guarantee]:
@@ -312,10 +312,10 @@ def _graph(cone: Mapping[str, Any], inputs: Sequence[str]) -> Sequence[Guarantee
         text = f"epsilon {declared_text(numbers[0])}" if unit == "epsilon" else level_of_ratio(numbers[0])
         if len(groups) == size:
             return [Guarantee(PLAIN, text)]
-        told = f"{len(groups):,} groups ({len(edges):,} of {size * (size - 1):,} ordered pairs are in different ones)"
+        who = f"{len(groups):,} groups ({len(edges):,} of {size * (size - 1):,} ordered pairs are in different ones)"
         if len(groups) <= NAMED and size <= 2 * NAMED:
-            told = " against ".join(named([inputs[x] for x in group], size) for group in groups)
-        return [Guarantee("LDP between groups", text, f"of inputs, {told}; within a group at twice this epsilon")]
+            who = " against ".join(named([inputs[x] for x in group], size) for group in groups)
+        return [Guarantee("LDP between groups", text, f"of inputs, {who}; within a group at twice this epsilon")]
     ends = [declared_text(number) for number in (numbers[0], numbers[-1])]
     level = f"{unit} {ends[0] if len(numbers) == 1 else f'{ends[0]} to {ends[1]}'}"
     scope = _pairs(edges, inputs, len(numbers) > 1)
@@ -333,9 +333,9 @@ def _pairs(edges: Mapping[tuple[int, int], Fraction], inputs: Sequence[str], num
         return f"for {len(edges):,} of {counted(len(inputs) * (len(inputs) - 1), 'ordered pairs')} of inputs"
 
     def listed(pairs: Sequence[tuple[int, int]], word: str) -> str:
-        told = (f"{inputs[x]!r} {word} {inputs[z]!r}" for x, z in pairs)
+        phrases = (f"{inputs[x]!r} {word} {inputs[z]!r}" for x, z in pairs)
         ends = (f" ({declared_text(edges[pair])})" if numbered else "" for pair in pairs)
-        return ", ".join(map("".join, zip(told, ends, strict=True)))
+        return ", ".join(map("".join, zip(phrases, ends, strict=True)))
 
     words = [f"between {listed(both, 'and')}"] if both else []
     if alone:
@@ -354,7 +354,7 @@ def _entropy(problem: Mapping[str, Any], inputs: Sequence[str]) -> Iterator[Guar
         return
     content, size = problem["entropy"], len(inputs)
     least, shares = Fraction(content["at_least"]), list(map(Fraction, content["shares"]))
-    told = frequencies(inputs, shares)  # raises ValueError where all are 0
+    listing = frequencies(inputs, shares)  # raises ValueError where all are 0
     even = len(set(shares)) == 1
     if even and set(content["sizes"]) == {size} == {len(problem["outputs"])}:
         level = f"{declared_text(least)} of the largest possible"
@@ -363,7 +363,7 @@ def _entropy(problem: Mapping[str, Any], inputs: Sequence[str]) -> Iterator[Guar
         pairs = zip(shares, content["sizes"], strict=True)
         total = sum((share * logs.get(number, Fraction(0)) for share, number in pairs), Fraction(0))
         level = f"{shown(least * total / sum(shares), DIGITS, up=False)} nats"
-    place = ("", "") if even else (f"with the weights {told}", told)
+    place = ("", "") if even else (f"with the weights {listing}", listing)
     yield Guarantee("entropy of the rows", f"on average at least {level}", *place)
 
 

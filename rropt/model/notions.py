@@ -103,7 +103,7 @@ def _row(shares: Row, x: int, step: Fraction = Fraction(1)) -> Row:
 
 
 def _means(rows: Sequence[Row]) -> tuple[dict[Fraction, tuple[Pair, ...]], list[Row]]:
-    """LDP of means, and the rows that are none of it.
+    """LDP of means, and the rows that are not of that form.
 
     Proof. A row with both signs, divided by the sum of its positive numbers, says a . v <= r b . v: a and b are >= 0,
     sum to 1 and have no input in common. It is one of two, the other being b . v <= r a . v: for every output the
@@ -144,8 +144,8 @@ def _guesses(rows: Sequence[Row]) -> tuple[list[tuple[Fraction, Row]], int]:
             found.append((b, whole))
     if len(found) == size > 2:  # a ratio of every two inputs, as of a graph
         return [], len(rows)
-    told = [(1 / sum(whole, Fraction(0)), tuple(number / sum(whole) for number in whole)) for _, whole in found]
-    return told, sum(not any(_follows(row, whole, b) for b, whole in found) for row in rows)
+    guesses = [(1 / sum(whole, Fraction(0)), tuple(number / sum(whole) for number in whole)) for _, whole in found]
+    return guesses, sum(not any(_follows(row, whole, b) for b, whole in found) for row in rows)
 
 
 def _follows(row: Row, scores: Sequence[Fraction], b: int) -> bool:

@@ -46,7 +46,7 @@ def problem_table(problem: Problem) -> Table:
 
 
 def counted_from(prior: Prior, data: DataColumn | None) -> str:
-    """Where counts come from; those that noise or rounding has changed are not numbers of people."""
+    """The source of counts; those that noise or rounding has changed are not numbers of people."""
     total = sum(prior.weights)
     if data is not None and data.public:
         return f"by counts of {data}, which sum to {total:,}"
@@ -63,7 +63,7 @@ def solution_table(solution: Solution) -> Table:
     if solution.status == "infeasible":
         rows.append(("conflict", " and ".join(solution.conflict) or "-"))
     else:
-        rows += [("stopped", why_bounded(solution))] if solution.status == "bounded" else []
+        rows += [("stopped", why)] if (why := why_bounded(solution)) else []
         proved = "" if solution.verdict is not None and solution.verdict.proved else " (not machine-checked)"
         value, bound = solution.value, solution.bound
         rows.append(("value", "-" if value is None else shown(value, 12, not up) + unit))
@@ -82,9 +82,11 @@ def solution_table(solution: Solution) -> Table:
 
 
 def why_bounded(solution: Solution) -> str:
-    """Why a solve ended without a certificate of its target gap, and what would help: one line."""
+    """Why a solve ended without a certificate of its target gap, and what would help: one line; "" unless bounded."""
     from rropt.prove.gaps import WORST
 
+    if solution.status != "bounded":
+        return ""
     reason = next((one for one in solution.warnings if one.startswith("stopped early: ")), "").partition(": ")[2]
     if reason == "interrupted":
         return "it was interrupted; solve again and let it finish"

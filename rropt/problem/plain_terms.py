@@ -1,4 +1,4 @@
-"""What a design means in plain terms, beside k-ary randomised response at the same epsilon."""
+"""A design in plain terms, beside k-ary randomised response at the same epsilon."""
 
 from __future__ import annotations
 

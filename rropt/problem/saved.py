@@ -122,7 +122,7 @@ def from_dict(made: type[Solution], document: Any, problem: Problem, where: str)
 
 
 def _is_near(solution: Solution) -> bool:
-    """Whether the gap of a certified solution is the wanted one, or as small as rounding lets it be."""
+    """Whether the gap of a certified solution is the requested one, or as small as rounding lets it be."""
     if solution.status != "certified":
         return True
     program, wanted = solution.problem.compile(), rational(solution.target_gap)

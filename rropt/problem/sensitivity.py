@@ -1,4 +1,4 @@
-"""How the optimum changes with the numbers of the constraints."""
+"""Sensitivity of the optimum to the numbers of the constraints."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def with_constraints(problem: Problem, constraints: Sequence[Constraint]) -> Pro
 STEP = Fraction(1, 2**20)
 """Half of the width over which conditions are differenced; they are exact, so that this has twelve digits."""
 FLOOR = "floor "
-"""What the names of the rows of floors begin with."""
+"""The start of the names of the rows of floors."""
 FIELDS = "epsilon", "delta", "rhs", "at_least", "at_most", "number"
 """The names of fields of a constraint that are one number."""
 
@@ -118,7 +118,7 @@ class _Change:
 
 @dataclass(frozen=True)
 class _Bound:
-    """What is proved of the problem with another number."""
+    """The proved bound of the problem with another number."""
 
     proven: Proven | None
     change: _Change

@@ -1,4 +1,4 @@
-"""What a solve gives."""
+"""The result of a solve."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 class Solution(ByContent):
     """A mechanism, the value that it attains, the bound on all mechanisms, and the certificate of both.
 
-    `status` is "certified" (a wanted gap reached and the checker said PROVED), "bounded" (a true bound, gap not reached
+    `status` is "certified" (the requested gap reached and the checker said PROVED), "bounded" (a true bound, gap not reached
     or not machine-checked) or "infeasible" (with a checked proof). `attained` encloses the mechanism's value and
     `limit` is the dual bound, exact, in `units`; None where there is none. An output of `mechanism` has the name of an
     input only where no other input makes it more likely; where those declared would mislead, the names are neutral and
@@ -79,7 +79,7 @@ class Solution(ByContent):
 
     @property
     def bound(self) -> float | None:
-        """What no mechanism exceeds (maximize) or falls below (minimize), rounded to the safe side."""
+        """The bound that no mechanism exceeds (maximize) or falls below (minimize), rounded to the safe side."""
         if self.limit is None:
             return None
         return float_up(self.limit) if self.problem.goal.sense == "maximize" else float_down(self.limit)

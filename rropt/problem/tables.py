@@ -47,7 +47,7 @@ PAIR_KEYS = ("sensitive", "other", "pairs")
 
 
 class Declared(NamedTuple):
-    """What a problem file declares: the problem, the frequencies that it was read with, also where it does not use
+    """The declarations of a problem file: the problem, the frequencies that it was read with, also where it does not use
     them, and whether its [input] names the inputs."""
 
     problem: Problem
@@ -333,7 +333,7 @@ def _value(value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, Fraction):
         text = declared_text(value)
-        # Ratios that are not decimals are strings; so are integers beyond what TOML promises to keep.
+        # Ratios that are not decimals are strings; so are integers beyond what TOML guarantees.
         return _text(text) if "/" in text or abs(value) >= 2**63 else text
     if isinstance(value, int):
         return str(value) if abs(value) < 2**63 else _text(str(value))

@@ -141,7 +141,7 @@ class BlockMeans:
     """The conjunction of all rows of a polyhedral cone: M_s(v) <= gamma m_z(v) for all blocks s != z of inputs.
 
     M_s and m_s are the largest and the smallest of the means r.v + rho v_u over block s, r = `lower` there and rho what
-    is missing to one. The rows stand in the order of (s, z), and for each by u and then by w (one where rho is 0).
+    is missing to one. The rows are in the order of (s, z), and for each by u and then by w (one where rho is 0).
     """
 
     blocks: tuple[tuple[int, ...], ...]

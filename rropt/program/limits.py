@@ -271,7 +271,7 @@ class Notion(ABC):
 
     @abstractmethod
     def payload(self) -> dict[str, str]:
-        """What tells two such constraints apart; an entry of `divergences` where `is_stated`."""
+        """The key by which two such constraints differ; an entry of `divergences` where `is_stated`."""
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,7 @@ def _entering(mixture: Mixture, caps: dict[Places, int], prices: list[fmpq]) -> 
 
 class _Simplex:
     """Row i: the value of the i-th basic variable, then row i of the inverse of the basis. The first `cells` rows begin
-    with artificial variables, whose sum is to vanish; the others with slacks, which cost nothing."""
+    with artificial variables, whose sum must vanish; the others with slacks, which cost nothing."""
 
     def __init__(self, right: Sequence[Fraction], cells: int) -> None:
         count = len(right)

@@ -46,13 +46,13 @@ class Row:
     terms: tuple[tuple[int, int, Fraction], ...]
 
     def excess(self, mechanism: Mechanism) -> Fraction:
-        """How much the row is violated by an exact mechanism; <= 0 when it holds."""
+        """The violation of the row by an exact mechanism; <= 0 when it holds."""
         total = weighted_sum(self.terms, mechanism.numerators, mechanism.row_denominators) - self.rhs
         return abs(total) if self.sense == "=" else total
 
     @property
     def unit(self) -> Fraction:
-        """What `scaled` divides it by."""
+        """The divisor of `scaled`."""
         return unit_of([value for *_, value in self.terms] or [self.rhs])
 
     def centred(self, width: int) -> Row:

@@ -18,7 +18,7 @@ from rropt.exact import Interval, rational_text, shown
 from rropt.io.arguments import checked
 from rropt.io.content import ByContent
 from rropt.io.files import JSON, read_text, write_whole
-from rropt.io.tables import Table, told
+from rropt.io.tables import Table, in_words
 from rropt.mechanisms.columns import exact_rows
 from rropt.mechanisms.grouped import GroupedMechanism, grouped_from_file
 from rropt.mechanisms.mechanism import Mechanism, mechanism_of_columns
@@ -86,7 +86,7 @@ class Certificate(ByContent):
             up = stated["sense"] == "maximize"
             bound = shown(Fraction(self.document["bound"]), 12, up)
             rows.append(("bound", f"{'at most' if up else 'at least'} {bound}"))
-        rows += [("inputs", told(stated["inputs"])), ("proof", self.document["proof"]["kind"])]
+        rows += [("inputs", in_words(stated["inputs"])), ("proof", self.document["proof"]["kind"])]
         yield Table("Certificate", [*rows, ("format version", str(self.document["version"]))])
 
     def differences(self, program: Program) -> list[str]:

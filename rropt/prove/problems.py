@@ -40,7 +40,7 @@ def reduced(numbers: list[Any]) -> tuple[int, list[int]]:
 
 
 def all_prices(prices: Any, weights: Sequence[int]) -> list[Fraction]:
-    """The prices of a proof, one for each input, also where they stand as multiples of the prior."""
+    """The prices of a proof, one for each input, also where they are written as multiples of the prior."""
     if isinstance(prices, list):
         return [Fraction(*map(int, a.split("/"))) for a in prices]
     each, own = Fraction(prices["of_prior"]) / sum(weights), {x: Fraction(a) for x, a in prices["own"]}

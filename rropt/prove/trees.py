@@ -17,7 +17,7 @@ from rropt.prove.certificates import Proof
 EMPTY = -(2**30)
 """The excess of an empty leaf."""
 OF_PRIOR = 7
-"""The version of the format in which prices may stand as multiples of the prior."""
+"""The version of the format in which prices may be written as multiples of the prior."""
 
 
 class Tree(Protocol):

@@ -120,8 +120,8 @@ class Account(ByContent):
             entries, most = tuple(found.values()), tally.most()
             forced = [one for one in entries if one.draw.infinite]
             why = () if most.odds is not None else why_infinite(entries) or tuple(map(_forced, forced))
-            told = (file.ceiling, file.delta, file.unit, file.seen, file.last, entries)
-            return cls(path, *told, most, tally.most(approximate=True), spent, why)
+            terms = (file.ceiling, file.delta, file.unit, file.seen, file.last, entries)
+            return cls(path, *terms, most, tally.most(approximate=True), spent, why)
         finally:
             file.close()
 
@@ -146,10 +146,10 @@ class Account(ByContent):
         }
 
     def _tables(self) -> Iterator[Table]:
-        told = self.to_dict()
+        document = self.to_dict()
         heads = ["time", "data", "columns", "population", "epsilon", "state", "guarantee"]
         rows = []
-        for one in told["draws"][-MOST:]:
+        for one in document["draws"][-MOST:]:
             names = ", ".join(name for column in one["columns"] for name in column["columns"])
             each = [(", ".join(column["columns"]), column.get("guarantee", "")) for column in one["columns"]]
             several = len({guarantee for _, guarantee in each}) > 1
@@ -158,23 +158,23 @@ class Account(ByContent):
             rows.append([*cells, "\n".join(lines)])
         if rows:
             yield Table("Releases", rows, heads, (4,))
-        of = "" if self.ceiling is None or self.delta is not None else f" of {told['ceiling']}"
-        spent = [(f"population {name}", f"epsilon {epsilon}") for name, epsilon in told["populations"].items()]
-        spent.append((f"each {self.unit}", f"epsilon {told['spent']}{of}"))
+        of = "" if self.ceiling is None or self.delta is not None else f" of {document['ceiling']}"
+        spent = [(f"population {name}", f"epsilon {epsilon}") for name, epsilon in document["populations"].items()]
+        spent.append((f"each {self.unit}", f"epsilon {document['spent']}{of}"))
         if self.approximate.delta or self.delta is not None:
-            of = "" if self.delta is None else f" of {told['ceiling']} and {told['delta']}"
-            approximate = told["approximate"]
+            of = "" if self.delta is None else f" of {document['ceiling']} and {document['delta']}"
+            approximate = document["approximate"]
             level = f"epsilon {approximate['epsilon']}, delta {approximate['delta']}{of}"
             spent.append(("as approximate LDP", level))
-        change = "without limit" if self.most.odds is None else f"by a factor of at most {told['odds']}"
+        change = "without limit" if self.most.odds is None else f"by a factor of at most {document['odds']}"
         spent.append((f"odds between two values of a {self.unit}", f"change {change}"))
         yield Table("Spent", spent)
 
     def _remarks(self) -> Iterator[str]:
         yield from further(len(self.entries), "earlier releases")
         yield from (f"infinite: {why}" for why in self.infinite)
-        told = [[str(column.get("guarantee")) for column in one.content["columns"]] for one in self.entries]
-        robust = sum(any("robust LDP" in guarantee for guarantee in each) for each in told)
+        guarantees = [[str(column.get("guarantee")) for column in one.content["columns"]] for one in self.entries]
+        robust = sum(any("robust LDP" in guarantee for guarantee in each) for each in guarantees)
         if robust:
             holds = "it holds" if robust == 1 else "each holds"
             yield f"{counted(robust, 'releases')} with robust LDP: {holds} for one release alone and does not add up"

@@ -69,7 +69,7 @@ def count_cells(
     remedy: str = "give the file of the release, and its mechanism",
     replaced: Counter[tuple[Part, int, int]] | None = None,
 ) -> list[np.ndarray]:
-    """How often the outputs stand in the records of each cell, among those with these values `where`: one int64 table
+    """How often the outputs occur in the records of each cell, among those with these values `where`: one int64 table
     per cell, with one axis for each column (or tuple of columns) of its `axes`. `unquote` is that of `open_table`;
     `replaced` counts the records of each stratum whose value is missing (NULL) or UNKNOWN. Raises InputError with
     `remedy`, which counts and lists values that are not outputs, and records that are in no cell."""
@@ -178,7 +178,7 @@ def count_true(
     where: Mapping[str, str],
     delimiter: str | None,
 ) -> np.ndarray:
-    """How often the `categories` stand in the data `path` from which `released` was made, in the records of which
+    """How often the `categories` occur in the data `path` from which `released` was made, in the records of which
     `where` picks the answers. The columns of `axes` have the names of the data there, or else those of the release;
     missing and unknown values count as they did for it. Raises InputError."""
     ((columns, given),) = axes.items()

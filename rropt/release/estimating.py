@@ -81,7 +81,7 @@ def _parts(labels: tuple[str, ...], count: int) -> list[tuple[str, ...]]:
 
 
 def _remarks(made: Estimate) -> Iterator[str]:
-    """What a reader of these numbers could take for an error."""
+    """Remarks on what a reader of these numbers could take for an error."""
     yield from blank_twins(made.categories)
     if negative := int((made.values < 0).sum()):
         what = "estimate is" if negative == 1 else "estimates are"

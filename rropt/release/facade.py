@@ -116,7 +116,7 @@ def release_folder(
     *,
     workers: int = 1,
     scheduler: str | None = None,
-    report: Callable[[int, int, int], None] = lambda done, standing, total: None,
+    report: Callable[[int, int, int], None] = lambda done, existing, total: None,
     accountant: str | os.PathLike[str] | None = None,
     population: str | None = None,
     identity: str | None = None,
@@ -135,7 +135,7 @@ def release_folder(
     for each file. `identity` and `key`, whose file every worker must see, are as there too: a respondent has the same
     answer in all files, and one whose value differs from that of a file before is refused there. The checks of the
     records are those of `release_file` for each file, also of counts; `cautions` of the result has what it would warn
-    of. `report(done, standing, total)` is called with numbers of files. Raises InputError; then nothing was drawn.
+    of. `report(done, existing, total)` is called with numbers of files. Raises InputError; then nothing was drawn.
     """
     need("pyarrow", EXTRA, "release")
     from rropt.release.folder import release_all
@@ -149,7 +149,7 @@ def release_folder(
 
 
 def _secret(identity: str | None, key: str | os.PathLike[str] | None) -> Path | None:
-    """The path of the key. Raises InputError where it stands without a column of identities, or such a column alone."""
+    """The path of the key. Raises InputError where it is given without a column of identities, or such a column alone."""
     if (identity is None) != (key is None):
         raise Conflict("only one of identity and key is given", "release", "give both or neither (--id and --key)")
     return None if key is None else named_path(key)
@@ -184,7 +184,7 @@ def counts_of(
     where: Mapping[str, str] | None = None,
     delimiter: str | None = None,
 ) -> np.ndarray:
-    """How often each output of `mechanism` occurs in a column of a released file: m int64, in the outputs' order.
+    """The count of each output of `mechanism` in a column of a released file: m int64, in the outputs' order.
 
     `column` is a name, or the names of columns that were released jointly. `where` keeps the records with these values
     of other columns, `{"region": "north"}`: also the stratum, for a column with a mechanism for each. A folder of

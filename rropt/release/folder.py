@@ -1,7 +1,7 @@
 """Releases of folders: every file by itself, in processes or on a Dask cluster, none of them drawn twice.
 
 A second draw is prevented by the accountant beside each file, not by the scheduler of the work: a
-file that is tried again, by the same command or by a scheduler that lost a worker, finds its own release standing (then
+file that is tried again, by the same command or by a scheduler that lost a worker, finds that its own release exists (then
 nothing happens), or an interrupted one (then it is refused), or another process that releases it (which continues).
 """
 
@@ -23,13 +23,13 @@ from rropt.release.storage.places import Place, whole_place
 from rropt.release.storage.postgres import Server
 
 SUFFIX = ".parquet"
-State = Literal["released", "standing", "refused", "failed"]
+State = Literal["released", "existing", "refused", "failed"]
 Report = Callable[[int, int, int], None]
 
 
 @dataclass(frozen=True)
 class FileOutcome:
-    """The result of one file, by its path below the folder: `state` is "released" (drawn now), "standing" (drawn
+    """The result of one file, by its path below the folder: `state` is "released" (drawn now), "existing" (drawn
     before, and nothing now), "refused" or "failed", and `note` states why. `rows` and `epsilon` are its manifest's
     (epsilon None where it is infinite, or where there is no release). `cautions` are those of `release_file`."""
 
@@ -58,7 +58,7 @@ class FolderReleased(Readable):
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many files are in which state."""
+        """The number of files in each state."""
         return dict(Counter(one.state for one in self.files))
 
     @property
@@ -132,14 +132,14 @@ def release_all(
         # Errors in a file's columns are raised before anything is drawn from another one.
         task.work(_unheard)
     found: dict[int, FileOutcome] = {}
-    standing = 0
+    existing = 0
     report(0, 0, len(tasks))
     places = [place.parent for task in tasks for place in (task.output, task.accountant) if isinstance(place, Path)]
     with folders(places), closing(spread(_work, tasks, workers, scheduler)) as stream:
         for at, outcome in stream:
             found[at] = outcome
-            standing += outcome.state == "standing"
-            report(len(found), standing, len(tasks))
+            existing += outcome.state == "existing"
+            report(len(found), existing, len(tasks))
     return FolderReleased(output, tuple(found[at] for at in range(len(tasks))))
 
 
@@ -177,14 +177,14 @@ def _one(task: _Task) -> FileOutcome:
     """Release one file. Does not raise for errors of this file: the others are released."""
     cautions: list[str] = []
     try:
-        made = task.work(cautions.append).run(standing=True)
+        made = task.work(cautions.append).run(existing=True)
     except InputError as error:
         return FileOutcome(task.name, "refused", note=str(error))
     except OSError as error:
         return FileOutcome(task.name, "failed", note=f"{task.data}: {error.strerror or error}")
     return FileOutcome(
         task.name,
-        "released" if made.drawn else "standing",
+        "released" if made.drawn else "existing",
         made.manifest["rows"],
         made.manifest["epsilon"],
         "; ".join((*cautions, *made.notes)),
@@ -193,4 +193,4 @@ def _one(task: _Task) -> FileOutcome:
 
 
 _work = _one
-"""What is handed to workers."""
+"""The message to workers."""

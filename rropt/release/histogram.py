@@ -54,7 +54,7 @@ def noisy_prior(
 def _entry(column: str, noise: GeometricNoise, data: Path, output: Path, population: str) -> dict[str, Any]:
     """The line of the accountant. A histogram of a column is not an answer: the column can be released after it."""
     identity = secure_bytes(8).hex()
-    told = {
+    entry = {
         "columns": [column],
         "privacy_ratio": privacy_ratio_text(noise.privacy_ratio),
         "guarantee": "counts with noise",
@@ -66,7 +66,7 @@ def _entry(column: str, noise: GeometricNoise, data: Path, output: Path, populat
         "data": data.name,
         "sha256": file_sha256(data),
         "plan": "histogram",
-        "columns": [told],
+        "columns": [entry],
         "raw": [],
         "population": population,
         "output": str(output.resolve()),

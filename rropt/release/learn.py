@@ -110,7 +110,7 @@ class RandomizedColumn(*_BASES):  # type: ignore[misc]
         return np.asarray(drawn, dtype=object).reshape(-1, 1)
 
     def _compare_names(self, names: list[str] | None) -> None:
-        """The rules of scikit-learn: values of a record are taken by position, and only names tell columns apart."""
+        """The rules of scikit-learn: values of a record are taken by position, and only names distinguish columns."""
         known = getattr(self, "feature_names_in_", None)
         fitted = None if known is None else known.tolist()
         if names == fitted:

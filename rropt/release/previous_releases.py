@@ -53,15 +53,8 @@ def randomised_before(data: Path, wanted: set[str]) -> tuple[set[str], list[str]
     some. Raises InputError."""
     content = read_manifest(data) or {"columns": ()}
     again = wanted & {name for one in content["columns"] for name in one["released_as"]}
-    told = f"{names_of(again)} {_are(again)} randomised already, according to {manifest_path(data).name}"
-    return again, [told] if again else []
-
-
-def of_others(population: str) -> str:
-    """The end of a message: how an earlier release of this `population` counts."""
-    if not population:
-        return " (the earlier release has no --population, so it counts for everyone)"
-    return f", or add --population NAME if these are other respondents than {population!r}"
+    reason = f"{names_of(again)} {_are(again)} randomised already, according to {manifest_path(data).name}"
+    return again, [reason] if again else []
 
 
 def crossed_people(

@@ -33,7 +33,7 @@ from rropt.release.plans.odds import epsilon_above, together
 from rropt.release.plans.plan import Release, by_stratum
 from rropt.release.plans.privacy import Level, Privacy, privacy_of_stacks
 from rropt.release.plans.provenance import release_digest
-from rropt.release.previous_releases import crossed_people, crossings, names_of, of_others, randomised_before, was
+from rropt.release.previous_releases import crossed_people, crossings, names_of, randomised_before, was
 from rropt.release.storage.places import Place
 from rropt.release.storage.private import Kept, PrivateStream, is_written
 from rropt.release.storage.tally import Draw
@@ -48,7 +48,7 @@ Monitor = Callable[[int, int | None], None]
 
 @dataclass(frozen=True, eq=False)
 class Released(ByContent):
-    """A release that was made: where it stands, its manifest (also as an object), the accountants that record it, the
+    """A release that was made: where it is, its manifest (also as an object), the accountants that record it, the
     memory of its key, its privacy, remarks (`notes`), and whether it was `drawn` now and not only finished."""
 
     output: Path
@@ -113,7 +113,7 @@ class FileRelease:
         self.accountant, self.population, self.quote_formulas = accountant, population, quote_formulas
         self.source = open_table(data, tuple(n for one in release.columns for n in (*one.columns, *one.by)), delimiter)
         self.before = _state(data)
-        # What stands where the two files of the release go; what another program puts there later is not overwritten.
+        # Whatever is where the two files of the release go; what another program puts there later is not overwritten.
         self.stood = {path: _state(path) if path.is_file() else None for path in (output, manifest_path(output))}
         check_places(data, output)
         self.protector = Protector(release, self.source.schema, str(data))
@@ -133,8 +133,8 @@ class FileRelease:
         if self.protector.left_out:
             self.notes.append(f"metadata that are not released: {', '.join(map(repr, self.protector.left_out))}")
 
-    def run(self, standing: bool = False) -> Released:
-        """Make the release, or finish one that was interrupted after its draw was complete. With `standing`, the same
+    def run(self, existing: bool = False) -> Released:
+        """Make the release, or finish one that was interrupted after its draw was complete. With `existing`, the same
         release, made before and unchanged, is accepted too. Raises InputError."""
         sha256 = file_sha256(self.data)
         with (
@@ -143,7 +143,7 @@ class FileRelease:
         ):
             if not self.force:
                 same = [entry for entry in accountant.counted(self.population) if entry.content["sha256"] == sha256]
-                found = self._finish(accountant, same) or (self._standing(accountant, same) if standing else None)
+                found = self._finish(accountant, same) or (self._existing(accountant, same) if existing else None)
                 if found is not None:
                     return found
             for path in self.stood:
@@ -175,7 +175,7 @@ class FileRelease:
 
     def _count(self, accountant: PrivacyAccountant) -> tuple[list[str], int, float]:
         """The earlier draws from these people: cautions of columns that some release shows unchanged, the number of
-        draws, and the epsilon of all together with this release. Raises InputError where this release is to be
+        draws, and the epsilon of all together with this release. Raises InputError if this release must be
         refused."""
         counted = accountant.counted(self.population)
         crossed = crossings(counted, self.wanted, self.raw, self.output)
@@ -190,7 +190,7 @@ class FileRelease:
         return crossed, earlier, math.inf if spent is None else float_up(spent.log().upper)
 
     def _cost(self, privacy: Privacy) -> None:
-        """What the accountant records of the columns."""
+        """The columns as the accountant records them."""
         columns = zip(self.release.columns, privacy.levels, self.scopes, strict=True)
         self.recorded: dict[str, Any] = {
             "columns": [
@@ -232,11 +232,16 @@ class FileRelease:
             if entry.finished:
                 both = together([self.privacy.privacy_ratio, entry.privacy_ratio])
                 alone, total = epsilon_above(entry.privacy_ratio), epsilon_above(both)
+                population = entry.population
+                everyone = "" if population else ". The earlier release has no --population, so it counts for everyone"
+                others = (
+                    f", or --population NAME if these are other respondents than {population!r}" if population else ""
+                )
                 raise ReleasedBefore(
                     f"{names} {was(again)} randomised on {when} ({where}). Randomising again would raise the total epsilon "
-                    f"from {alone:.6g} to {total:.6g}",
+                    f"from {alone:.6g} to {total:.6g}{everyone}",
                     str(self.data),
-                    f"use that file, or --force to randomise again{of_others(entry.population)}",
+                    f"use that file, or add --force{others}",
                 )
             if is_written(entry.partial):
                 raise NotWritten("another process is releasing this data now", str(self.data), "wait until it is done")
@@ -316,7 +321,7 @@ class FileRelease:
             return self._release(content, accountant, note, drawn=False)
         return None
 
-    def _standing(self, accountant: PrivacyAccountant, same: list[Entry]) -> Released | None:
+    def _existing(self, accountant: PrivacyAccountant, same: list[Entry]) -> Released | None:
         """Where this very release was made before, and its file agrees with its manifest: that one, without a draw."""
         for entry in same:
             if not entry.finished or not self._asked(entry) or not self.output.is_file():
@@ -430,7 +435,7 @@ class FileRelease:
 
     @contextlib.contextmanager
     def _unchanged(self) -> Iterator[list[bool]]:
-        """Whether nothing stands at the place of the output, and of the manifest. What is to be overwritten there is
+        """Whether nothing is at the place of the output, and of the manifest. What will be overwritten there is
         locked, so that of two releases at once one overwrites it. Raises InputError where another program wrote it
         since this release began."""
         with contextlib.ExitStack() as held:
@@ -479,7 +484,7 @@ class FileRelease:
 
 
 def _state(path: Path) -> tuple[int, ...]:
-    """What changes when a file is written."""
+    """The attributes that change when a file is written."""
     found = os.stat(path)
     return (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 

@@ -75,7 +75,7 @@ def prove_without(program: Program, effort: SolveLimits, attained: float | None)
 
 
 def said_of(proof: Proof) -> str:
-    """What the steps of such a proof leave out, in words."""
+    """The constraints that the steps of such a proof leave out, in words."""
     *words, last = [WORDS[part] for step in proof.steps if isinstance(step, Drop) for part in step.parts] or [""]
     if not last:
         return "the bound is proved from the frequencies"
@@ -292,7 +292,7 @@ def _named_well(programs: Sequence[Program], objective: Objective, effort: Solve
     for near in well_named_near(programs, mechanism):
         value = objective.enclosed(near, effort.allowed / 4, _left(effort))
         lost = own.lower - value.lower if sign > 0 else value.upper - own.upper
-        # A linear problem in the place of this one may tell outputs apart where the objective does not.
+        # A linear problem in the place of this one may distinguish outputs where the objective does not.
         lost = max(lost, *(one.sign * (linear_of(one, mechanism) - linear_of(one, near)) for one in programs))
         return (near, value, None) if lost <= Fraction(effort.allowed) / 8 else None
     return None

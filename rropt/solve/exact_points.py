@@ -68,7 +68,7 @@ class Polytope:
         return Mechanism.from_rationals(rows, inputs=self.program.inputs, outputs=self.program.outputs)
 
     def vertex(self, cost: FloatArray) -> Point | None:
-        """The vertex with the largest sum of costs, as far as floats tell; None where it does not satisfy all."""
+        """The vertex with the largest sum of costs, as far as floats show; None where it does not satisfy all."""
         model = self.model
         lp = LpModel(cost, model.matrix, model.row_lower, model.row_upper)
         if lp.solve(PATIENCE).status != "optimal" or (basis := lp.basis()) is None:

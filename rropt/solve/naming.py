@@ -144,7 +144,7 @@ def _keeps(row: Row, mechanism: Mechanism, column: int) -> bool:
 
 
 def _linear_part(utility: Utility) -> Linear | None:
-    """The only part of a utility that tells outputs apart; None where there is none."""
+    """The only part of a utility that distinguishes outputs; None where there is none."""
     return Linear(utility.cost) if isinstance(utility, Sum) else utility if isinstance(utility, Linear) else None
 
 

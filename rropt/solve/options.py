@@ -13,7 +13,7 @@ from rropt.io.arguments import checked
 @checked
 @dataclass(frozen=True)
 class SolveOptions:
-    """How to solve: the `[solve]` table of a problem file.
+    """Options of a solve: the `[solve]` table of a problem file.
 
     `method` is "auto" or a method's name, `gap` the requested distance of value and bound as a share of |bound|,
     `absolute_gap` one in the objective's unit (0: none): to reach either is enough, if no more than 1 % of |bound| is

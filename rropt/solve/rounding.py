@@ -195,7 +195,7 @@ def _nearest(
     q = q / np.maximum(q.sum(axis=1, keepdims=True), 1e-300)
     # log gamma of the tightest ratio, for ratios that a float cannot separate from one.
     epsilon = tightest_log(program.cone)
-    # A rounding error of 2^-53 an entry is covered once the anchor's own slack, about (gamma - 1) / m of it
+    # A rounding error of 2^-53 per entry is covered once the anchor's own slack, about (gamma - 1) / m of it
     # times the weight, exceeds (1 + gamma) 2^-53; (gamma + 1) / (gamma - 1) = coth(epsilon / 2).
     spread = 1.0 / np.tanh(epsilon / 2) if 0 < epsilon < np.inf else 1.0
     weight = max(2.0**-52 * q.shape[1] * spread, least)

@@ -75,7 +75,7 @@ def strengthen(verdict: Verdict, data: bytes, program: str | None = None) -> Ver
     try:
         proof = proof_file(certificate)
     except OutsideCoreError as outside:
-        return replace(verdict, by=BY_CHECKER, statement=(*verdict.statement, f"outside: {outside}"))
+        return replace(verdict, by=BY_CHECKER, statement=(*verdict.statement, f"checker only: {outside}"))
     except kernel.RefutedError:
         return disagree(verdict, "kernel", "REFUTED")
     by, statement = BY_KERNEL, verdict.statement

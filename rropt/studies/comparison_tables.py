@@ -136,7 +136,7 @@ def checked_format(path: str | os.PathLike[str]) -> str:
 
 @checked
 class Tables(ABC):
-    """What can be written of the rows of one problem or of many."""
+    """The forms in which the rows of one problem or of many can be written."""
 
     @abstractmethod
     def to_list(self) -> list[dict[str, Any]]:

@@ -43,7 +43,7 @@ OWN = ("highs", "rropt", "cddlib")
 """Solvers of the methods themselves."""
 DISTRIBUTIONS = {"highs": "highspy", "glpk": "cvxopt", "glpk_mi": "cvxopt", "scip": "pyscipopt", "gurobi": "gurobipy"}
 DISTRIBUTIONS |= {"cddlib": "pycddlib-standalone", "cbc": "cylp", "copt": "coptpy"}
-"""Where solvers are of distributions with other names."""
+"""Solvers whose distributions have other names."""
 ROWS_OFF = 1e-12
 """Row sums of a solver's matrix that are off by less are not noted."""
 

@@ -1,4 +1,4 @@
-"""What is true of a claim about a problem: computed in exact arithmetic and from checked certificates."""
+"""The truth about a claim on a problem: computed in exact arithmetic and from checked certificates."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -102,7 +102,7 @@ class Stated:
             published |= {} if self.value is None else {VALUE: self.value}
         if self.claimed == "optimal":
             published |= {} if self.matrix is None else {OPTIMAL: True}
-            # An exact number is to be in the enclosure of the optimum, a decimal is to be what it rounds to.
+            # An exact number must be in the enclosure of the optimum; a decimal must be what it rounds to.
             published |= {} if self.value is None else {OPTIMUM: self.value if self.exact is None else self.exact}
         return Claim(name, where, statement, published, lambda full: _Judge(self).evidence())
 

@@ -35,7 +35,7 @@ class Entry(Readable):
         return "failed" if self.judged is None else self.judged.verdict
 
     def proofs(self) -> list[dict[str, Any]]:
-        """What was solved: name, status, value, bound, the checker's verdict and the certificate's file."""
+        """The solved problem: name, status, value, bound, the checker's verdict and the certificate's file."""
         if self.judged is None:
             return []
         return [
@@ -108,7 +108,7 @@ def run(
 
 
 def counts(entries: Sequence[Entry]) -> dict[str, int]:
-    """How many entries have each verdict."""
+    """The number of entries with each verdict."""
     return dict(Counter(entry.verdict for entry in entries))
 
 

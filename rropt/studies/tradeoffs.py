@@ -66,26 +66,26 @@ def _has(goal: Goal, number: Fraction, solution: Solution) -> bool | None:
 
 @checked
 def least_epsilon(
-    problem: Problem, wanted: AtLeast | AtMost | Number, *, tolerance: Number = Fraction(1, 1000), **options: Any
+    problem: Problem, target: AtLeast | AtMost | Number, *, tolerance: Number = Fraction(1, 1000), **options: Any
 ) -> LeastEpsilon:
-    """The least epsilon of plain LDP at which the other constraints of `problem` and `wanted` can be satisfied
+    """The least epsilon of plain LDP at which the other constraints of `problem` and `target` can be satisfied
     together, within `tolerance` (nats).
 
-    `wanted` is a number that the problem's own objective must reach, in its units, or a limit of another objective,
+    `target` is a number that the problem's own objective must reach, in its units, or a limit of another objective,
     which then replaces the problem's. The interval of levels is halved, with one solve at each level; `options` are
     those of `Problem.solve`. Where value and bound leave open on which side of the number the optimum is, the interval
     stays wider. Raises InputError where no level up to 16 reaches the number, and as `solve`.
     """
     step = rational(tolerance, "tolerance of least_epsilon")
-    if isinstance(wanted, AtLeast | AtMost):
-        goal = Maximize(wanted.objective) if isinstance(wanted, AtLeast) else Minimize(wanted.objective)
-        number, asked = wanted.number, wanted.describe()
-    elif isinstance(wanted, Constraint):
+    if isinstance(target, AtLeast | AtMost):
+        goal = Maximize(target.objective) if isinstance(target, AtLeast) else Minimize(target.objective)
+        number, asked = target.number, target.describe()
+    elif isinstance(target, Constraint):
         raise OutOfRange(
-            f"{type(wanted).__name__} is neither AtLeast nor AtMost", "least_epsilon", "as AtLeast(Trace(), 2)"
+            f"{type(target).__name__} is neither AtLeast nor AtMost", "least_epsilon", "as AtLeast(Trace(), 2)"
         )
     else:
-        goal, number = problem.goal, rational(wanted, "wanted of least_epsilon")
+        goal, number = problem.goal, rational(target, "target of least_epsilon")
         asked = f"{goal.objective.describe()} {declared_text(number)}"
     if step <= 0:
         raise OutOfRange("the tolerance is not positive", "least_epsilon", "as 0.001")
@@ -121,7 +121,7 @@ def least_epsilon(
 
 @dataclass(frozen=True)
 class Frontier(Readable):
-    """What two objectives allow together, in the order of the levels of the first.
+    """The values that two objectives allow together, in the order of the levels of the first.
 
     At each of `levels` the first is held to at least, or at most, that number (as its goal says), and the second
     sought: the entry of `solutions` has a mechanism, whose values of both are points that can be had (`attained`, pairs

@@ -53,7 +53,7 @@ def child(made: str, megabytes: int) -> str:
 @pytest.mark.skipif(sys.platform == "darwin", reason="there RLIMIT_AS is not a limit")
 def test_what_would_fill_the_memory_is_refused_before_it_is_parsed(made: str, what: str) -> None:
     """Parsed they are 600 MB or more beside their bytes."""
-    assert child(made, 450) == f"UNREADABLE: the file: {what}\n"
+    assert child(made, 450) == f"UNREADABLE: {what}\n"
 
 
 @pytest.mark.long
@@ -73,7 +73,8 @@ def test_what_would_fill_the_memory_is_refused_before_it_is_parsed(made: str, wh
 )
 @pytest.mark.skipif(sys.platform == "darwin", reason="there RLIMIT_AS is not a limit")
 def test_what_is_just_below_the_limits_takes_less_than_a_gigabyte(made: str) -> None:
-    assert child(made, 1024).startswith("UNREADABLE: the file: ")
+    verdict = child(made, 1024)
+    assert verdict.startswith(("UNREADABLE: expected an object, found a list", "UNREADABLE: the key ")), verdict
 
 
 @pytest.mark.long
@@ -108,7 +109,7 @@ def test_both_hands_count_the_same_bytes(name: str, most: str, monkeypatch: pyte
         monkeypatch.setattr(f"independent_checker.reading.{most}", limit)
         assert (check_bytes(data).status, check(data)) == (status, status)
     word = "colons" if name == "MAX_KEYS" else "commas and opening brackets"
-    assert check_bytes(data).reason == f"the file: {word}: {count} is beyond the limit of {count - 1}"
+    assert check_bytes(data).reason == f"{word}: {count} is beyond the limit of {count - 1}"
 
 
 @pytest.mark.parametrize("path", [0, 1, 2, True, None, 1.5, [], {}, object()])

@@ -64,7 +64,7 @@ def test_integers_that_are_none(text: str, what: str) -> None:
 @pytest.mark.parametrize(
     ("path", "value", "what"),
     [
-        ((), [], "the file: expected an object, found a list"),
+        ((), [], "expected an object, found a list"),
         (("format",), "other", "format: expected one of rropt-certificate, found the string 'other'"),
         (("format",), None, "format: expected one of rropt-certificate, found null"),
         (("version",), True, "version: expected the integer 1, 2, 3, 4, 5, 6, 7, 8 or 9, found true"),
@@ -72,8 +72,8 @@ def test_integers_that_are_none(text: str, what: str) -> None:
         (("version",), 0, "version: expected the integer 1, 2, 3, 4, 5, 6, 7, 8 or 9, found the integer 0"),
         (("version",), "1", "version: expected the integer 1, 2, 3, 4, 5, 6, 7, 8 or 9, found the string '1'"),
         (("version",), 1.0, "version: expected the integer 1, 2, 3, 4, 5, 6, 7, 8 or 9, found a JSON float"),
-        (("bound",), put, "the file: the key 'bound' is missing"),
-        (("more",), 1, "the file: the key 'more' is unknown here"),
+        (("bound",), put, "the key 'bound' is missing"),
+        (("more",), 1, "the key 'more' is unknown here"),
         (("problem",), "x", "problem: expected an object, found the string 'x'"),
         (("problem", "cone"), [], "problem.cone: expected an object, found a list"),
         (("problem", "cone"), {}, "problem.cone.kind: expected one of complete, graph, free, polyhedral, found null"),
@@ -126,22 +126,22 @@ def nested(depth: int) -> bytes:
 
 def test_the_depth_of_brackets_outside_of_strings() -> None:
     for data in (nested(8), b"[" + b"[1], " * 20 + b"{}]"):
-        assert reason(data) == "the file: expected an object, found a list"
+        assert reason(data) == "expected an object, found a list"
     for data, byte in ((nested(9), 104), (b"{" * 9, 8), (b"[]" + b"[" * 9, 10)):
-        assert reason(data) == f"the file: JSON depth: byte {byte} is deeper than the limit of 8"
+        assert reason(data) == f"JSON depth: byte {byte} is deeper than the limit of 8"
 
 
 def test_an_escaped_quote_ends_no_string() -> None:
     """Without the escapes the strings would be others, and what is nested would be in one of them."""
     data = b'{"a\\"": ' + b"[" * 9 + b"]" * 9 + b', "b\\"": 1}'
-    assert reason(data) == "the file: JSON depth: byte 15 is deeper than the limit of 8"
+    assert reason(data) == "JSON depth: byte 15 is deeper than the limit of 8"
 
 
 def test_keys_that_are_given_twice() -> None:
     twice = '{"a": 1, "b": 2, "c": 3, "b": 2}'
-    assert reason(twice.encode()) == "the file: expected an object, found an object with the duplicate key 'b'"
+    assert reason(twice.encode()) == "expected an object, found an object with the duplicate key 'b'"
     text = encode(BASE)
-    assert reason(text.replace(b'"bound"', b'"value"')) == "the file: expected an object, found " + (
+    assert reason(text.replace(b'"bound"', b'"value"')) == "expected an object, found " + (
         "an object with the duplicate key 'value'"
     )
     assert reason(text.replace(b'"gamma": "2"', b'"gamma": "2", "gamma": "2"')).endswith("duplicate key 'gamma'")
@@ -150,11 +150,11 @@ def test_keys_that_are_given_twice() -> None:
 @pytest.mark.parametrize(
     ("data", "what"),
     [
-        (b"\xef\xbb\xbf" + encode(BASE), "the file: begins with a byte-order mark"),
-        (b'{"\xff"}', "the file: is not UTF-8 (byte 2)"),
-        (b"{", "the file: is not JSON: Expecting property name enclosed in double quotes (line 1, column 2)"),
-        (b"1.5", "the file: expected an object, found a JSON float"),
-        (b"NaN", "the file: expected an object, found the constant NaN"),
+        (b"\xef\xbb\xbf" + encode(BASE), "begins with a byte-order mark"),
+        (b'{"\xff"}', "not UTF-8 (byte 2)"),
+        (b"{", "not valid JSON (line 1, column 2)"),
+        (b"1.5", "expected an object, found a JSON float"),
+        (b"NaN", "expected an object, found the constant NaN"),
     ],
 )
 def test_what_is_said_of_bytes_that_are_no_certificate(data: bytes, what: str) -> None:
@@ -165,7 +165,7 @@ def test_as_many_bytes_as_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     data = encode(BASE)
     monkeypatch.setattr(checker, "MAX_BYTES", len(data))
     assert check_bytes(data).proved
-    assert reason(data + b" ").startswith("the file: bytes: ")
+    assert reason(data + b" ").startswith("bytes: ")
 
 
 # -- numbers -------------------------------------------------------------------------------------------

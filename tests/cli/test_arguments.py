@@ -456,7 +456,7 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
     stated = 'schema = 1\nproblem = "problem.toml"\nclaimed = "bound"\nvalue = "2"\n'
     claim.write_text(stated, encoding="utf-8")
     add("read_claim", path=claim)
-    add("least_epsilon", problem=r["problem"], wanted=rr.AtLeast(rr.Trace(), "1.5"), tolerance="0.5")
+    add("least_epsilon", problem=r["problem"], target=rr.AtLeast(rr.Trace(), "1.5"), tolerance="0.5")
     add("frontier", problem=r["problem"], first=rr.Maximize(rr.Trace()), second=rr.Maximize(rr.Trace()), points=1)
     add("own_claims", path=claim.parent)
     add(

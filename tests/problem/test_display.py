@@ -61,6 +61,10 @@ MAKERS: dict[str, Callable[[Path], object]] = {
     "released": release_of,
     "account": account_of,
     "release file": plan_of,
+    "report": lambda folder: rr.write_report(PROBLEM.solve(), folder / "report.html"),
+    "report of a late solve": lambda folder: rr.write_report(PROBLEM.solve(time_limit=1e-6), folder / "report.html"),
+    "least epsilon": lambda _: rr.least_epsilon(PROBLEM, PROBLEM.solve().value / 2),
+    "verified claim": lambda _: rr.claims.verify_claim(PROBLEM, value="0.1", claimed="bound"),
 }
 DUMP = re.compile(r"\b[A-Z]\w+\(\w+=|<\w+(\.\w+)+ object at|\bFraction\(|\barray\(")
 

@@ -103,7 +103,7 @@ def test_other_values_are_refused(own: str, capsys: pytest.CaptureFixture[str]) 
     assert line.count("\n") == 1
     assert line.startswith("rropt: d.csv: column 'answer' has ")
     assert "undeclared values: 'hgih'" in line
-    assert "correct the data, or [input] of p.toml" in line
+    assert "delete [input] from p.toml" in line
     assert not Path("o").exists()
 
 

@@ -262,7 +262,7 @@ def test_a_folder_has_the_answers_of_one_file(workers: int) -> None:
         told = answers(f"months.protected/{month}.parquet")
         assert told == {name: first[name] for name, _, _ in own}
     again = release_folder(months, COLUMN, workers=workers, **WITH)
-    assert [one.state for one in again.files] == ["standing"] * 3
+    assert [one.state for one in again.files] == ["existing"] * 3
 
 
 def test_a_value_that_changed_between_the_files_of_a_folder_is_refused() -> None:
@@ -273,7 +273,7 @@ def test_a_value_that_changed_between_the_files_of_a_folder_is_refused() -> None
     assert not Path("months.protected/b.parquet").exists()
 
 
-def test_a_folder_that_was_released_under_another_key_is_not_standing(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_folder_that_was_released_under_another_key_is_not_its_own(capsys: pytest.CaptureFixture[str]) -> None:
     months = folder("months", {"a": ROWS})
     ABC.save("m.json")
     told = ["apply", "m.json", months, "--column", "x", "--id", "id", "--workers", "1"]

@@ -59,7 +59,7 @@ def test_a_folder_is_released_beside_itself_however_it_is_called(
     assert (tmp_path / "data.protected" / "deep" / "a.parquet").is_file()
     monkeypatch.chdir(tmp_path / "data" / "deep")
     assert cli.main(["apply", "../../m.json", "..", "--column", "c"]) == 0
-    assert "1 standing" in capsys.readouterr().out
+    assert "1 existing" in capsys.readouterr().out
     with pytest.raises(rr.InputError, match="the output folder cannot be made"):
         rr.release.release_folder(tmp_path.anchor, COLUMN)
     # An empty word, as of a variable that is not set, is not this folder.

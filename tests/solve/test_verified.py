@@ -92,7 +92,7 @@ def test_outside_of_the_core_the_verdict_names_the_checker_its_lemmas_and_the_ki
     assert found.status == "certified"
     assert found.verdict.by == "checker"
     lines = found.verdict.report().splitlines()
-    assert "outside: the verified core has no proofs of kind 'column-dual' with forms" in lines
+    assert "checker only: the verified core has no proofs of kind 'column-dual' with forms" in lines
     assert any(line.startswith("PROVED (checker) optimum in [") for line in lines)
     assert "assumption: quadratic-over-linear-convex" in lines
 
@@ -241,7 +241,7 @@ def test_the_command_says_which_programs_accept_and_that_the_core_is_missing(
     ended = capsys.readouterr()
     assert f"{saved}: PROVED (kernel and checker) optimum in [" in ended.out
     assert f"{outside}: PROVED (checker) optimum in [" in ended.out
-    assert f"{outside}: outside: the verified core has no proofs of kind 'linear-dual' with events" in ended.out
+    assert f"{outside}: checker only: the verified core has no proofs of kind 'linear-dual' with events" in ended.out
     assert ended.err.count("\n") == 1
     assert "rropt-core is not on PATH, and RROPT_CORE is not set: the kernel of rropt checks" in ended.err
 

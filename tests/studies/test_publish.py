@@ -49,7 +49,7 @@ def test_solve_says_where_exact_counts_stand(capsys: pytest.CaptureFixture[str])
     told = capsys.readouterr().out.splitlines()[-1]
     assert told == (
         "note: certificate.json and solution.json contain the exact counts of column 'x' of people.csv; rropt publish "
-        "design -o NEW copies what may go out"
+        "design -o NEW copies the files that may be published"
     )
     assert digits("design") >= {"4187", "3163", "1229"}
     assert solve("--json") == 0

@@ -26,7 +26,7 @@ from rropt.cli import main as cli
 from rropt.declare.constraints import Constraint
 from rropt.declare.objectives import WORDS, Objective
 from rropt.studies.reports.descriptions import CONSTRAINTS
-from rropt.studies.reports.report import read_report, report_of
+from rropt.studies.reports.report import read_report, report_of, write_report
 
 PRIOR = rr.Prior.from_counts({"<b>never</b>": 40, "seldom & rarely": 30, "often": 20, "always": 10})
 LABELS = PRIOR.labels
@@ -97,6 +97,18 @@ def test_a_proved_result(result: Path, tmp_path: Path, capsys: pytest.CaptureFix
     value = json.loads((result / "solution.json").read_text(encoding="utf-8"))["value"]
     assert f"attains {value:.8f}"[:-1] in page.words
     assert sum(tag == "rect" for tag, _ in page.tags) == len(LABELS) * len(read_report(result).mechanism.outputs)
+
+
+def test_a_screen_reader_finds_the_text_and_a_keyboard_what_scrolls(result: Path, tmp_path: Path) -> None:
+    """The rules of axe that pages broke: one main landmark with all of the text, no empty heading of a column, and
+    focus on every part that scrolls."""
+    write_report(result, out := tmp_path / "report.html")
+    text = out.read_text(encoding="utf-8")
+    assert re.fullmatch(r"(?s).*<body>\s*<main>.*</main>\s*</body>\s*</html>\s*", text)
+    assert not re.search(r"<th[^>]*></th>", text)
+    scrolling = [attrs for tag, attrs in Page(text).tags if tag == "pre" or attrs.get("class") == "wide"]
+    assert len(scrolling) > 3
+    assert all(attrs.get("tabindex") == "0" for attrs in scrolling)
 
 
 def test_no_line_breaks_between_a_number_and_its_unit(result: Path, tmp_path: Path) -> None:
@@ -325,13 +337,35 @@ def test_every_word_of_a_problem_file_has_a_sentence() -> None:
         return found
 
     assert kinds(Objective) == WORDS.keys()
-    assert all(kind.sentence or "told" in vars(kind) for kind in WORDS.values())
+    assert all(kind.sentence or "explain" in vars(kind) for kind in WORDS.values())
     assert kinds(Constraint) == CONSTRAINTS.keys()
 
 
 def words_of(solution: rr.Solution, tmp_path: Path) -> str:
     rr.write_report(solution, tmp_path / "r.html")
     return Page((tmp_path / "r.html").read_text(encoding="utf-8")).words.replace("\u00a0", " ")
+
+
+@pytest.mark.parametrize("late", [True, False])
+def test_a_report_says_why_a_bounded_solve_stopped(
+    late: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On the page and in the terminal as after the solve, from the folder and from memory; a proved optimum has none."""
+    problem = rr.Problem(rr.Maximize(rr.MutualInformation(PRIOR)), [rr.LDP(1), rr.Invariant(PRIOR)])
+    solution = problem.solve(time_limit=1e-6) if late else problem.solve()
+    assert solution.status == ("bounded" if late else "certified")
+    cli.write_results(solution, tmp_path / "result")
+    why = re.findall(r"(?m)^stopped +(.+)$", str(solution))
+    assert len(why) == late
+    capsys.readouterr()
+    assert cli.main(["report", str(tmp_path / "result"), "-o", str(tmp_path / "report.html")]) == 0
+    assert capsys.readouterr().out.splitlines()[1:] == [f"note: bounded: {line}" for line in why]
+    for page in (tmp_path / "report.html", tmp_path / "memory.html"):
+        if page.name == "memory.html":
+            rr.write_report(solution, page)
+        words = Page(page.read_text(encoding="utf-8")).words
+        assert all(line in words for line in why)
+        assert ("stopped" in words) == late
 
 
 def test_one_number_is_not_told_as_two_that_differ_in_their_rounding(tmp_path: Path) -> None:

@@ -305,14 +305,14 @@ def test_a_folder_is_released_file_by_file_and_once(way: str, data: Path, thread
         assert pq.read_table(out / name)["k"].to_pylist() == list(range(500))
     before = contents(tmp_path)
     again = rr.release.release_folder(data, RELEASE, out, **places[way])
-    assert again.counts == {"standing": 4}
+    assert again.counts == {"existing": 4}
     assert contents(tmp_path) == before
     assert drawn(data) == dict.fromkeys(NAMES, 1)
     # One that is lost is not drawn again by itself; a new file is released.
     (out / "a.parquet").unlink()
     pq.write_table(pa.table({"x": ["u"]}), data / "e.parquet")
     third = rr.release.release_folder(data, RELEASE, out, **places[way])
-    assert third.counts == {"refused": 1, "standing": 3, "released": 1}
+    assert third.counts == {"refused": 1, "existing": 3, "released": 1}
     assert "--force" in third.refused[0].note
     assert drawn(data) == dict.fromkeys([*NAMES, "e.parquet"], 1)
 
@@ -355,7 +355,7 @@ def test_a_task_that_a_scheduler_tries_again_draws_nothing_again(
     states = {one.file: one.state for one in found.files}
     if step is killed_when_done:
         # Others may have died with it when they were done too; nothing was drawn for any a second time.
-        assert states["b.parquet"] == "standing"
+        assert states["b.parquet"] == "existing"
     else:
         assert states["b.parquet"] == "refused"
         assert "was interrupted on" in found.refused[0].note

@@ -99,13 +99,13 @@ def _conditional(full: bool) -> Evidence:
 
 def as_printed(protocol: UnaryConditionalReporting, confidence: ChiSquareSet) -> Mechanism:
     """Protocol 3 to the letter: stand-ins for every s' are drawn from Phat(. | s), s the true value."""
-    told, _ = reports(confidence, protocol.ratios_other, None, True)
+    by_value, _ = reports(confidence, protocol.ratios_other, None, True)
     rows = []
-    for s, own in enumerate(told):
+    for s, own in enumerate(by_value):
         weights = np.array(_conditionals(confidence)[s], dtype=object)
         for line in own:
             row: np.ndarray = np.array([ONE], dtype=object)
-            for z, other in enumerate(told):
+            for z, other in enumerate(by_value):
                 seen = line if z == s else weights @ other
                 chance = protocol.present if z == s else protocol.absent
                 row = np.kron(row, np.concatenate([[1 - chance], chance * seen]))
@@ -147,7 +147,7 @@ def _unary(full: bool) -> Evidence:
 
 
 def response_information(matrix_of: Fraction | None, weights: np.ndarray) -> float:
-    """I of a randomised response with that ratio (None: told as it is) at a distribution, nats."""
+    """I of a randomised response with that ratio (None: reported as it is) at a distribution, nats."""
     size = len(weights)
     matrix = np.eye(size) if matrix_of is None else RandomizedResponse(size, gamma=matrix_of).mechanism.matrix
     return float(information(matrix, weights))
@@ -158,16 +158,16 @@ def right_side(protocol: RobustProtocol, prior: Prior) -> float:
     assert isinstance(protocol, ConditionalReporting | UnaryConditionalReporting)
     sensitive = len(protocol.pairs.sensitive)
     table = prior.array.reshape(sensitive, -1)
-    told = sum(
+    revealed = sum(
         row.sum() * response_information(ratio, row / row.sum())
         for row, ratio in zip(table, protocol.ratios_other, strict=True)
     )
     if isinstance(protocol, ConditionalReporting):
         first = protocol.ratio_sensitive
-        return response_information(first, table.sum(axis=1)) + float(first / (first + sensitive - 1)) * told
+        return response_information(first, table.sum(axis=1)) + float(first / (first + sensitive - 1)) * revealed
     present, absent = float(protocol.present), float(protocol.absent)
     own = Subsets(table.sum(axis=1)).at(np.array([present]), np.array([absent]))
-    return float(own[0] + present * told)
+    return float(own[0] + present * revealed)
 
 
 def _utility(name: str) -> Callable[[bool], Evidence]:
@@ -193,7 +193,7 @@ def _utility(name: str) -> Callable[[bool], Evidence]:
             if kept and least and max(gaps) > 1e-6
             else {},
             "U is unchanged where S~ = s, Phat(. | s') = (1/2, 1/2), P(. | s') = (1, 0) for both s': a report (s',"
-            "\n1) can only be a stand-in, so it tells that S is not s'; the formula counts nothing for that",
+            "\n1) can only be a stand-in, so it shows that S is not s'; the formula counts nothing for that",
         )
 
     return derive
@@ -249,7 +249,7 @@ def _polyopt(full: bool) -> Evidence:
         if name != "UE-CR":
             keeps[name] = float(robust_audit(protocol.to_mechanism(), wide).epsilon.upper)
     theorem = True
-    solutions = {"2 x 8, 1000 people a pair, epsilon = 0.02": found}
+    solutions = {"2 x 8, 1000 people per pair, epsilon = 0.02": found}
     for table, gamma in product(TABLES, (F(3, 2), F(6))):
         solution = polyopt(table, gamma)
         solutions[f"{table}, exp(epsilon) = {gamma}"] = solution
@@ -286,8 +286,8 @@ def _polyopt(full: bool) -> Evidence:
             "Bs = ((np.sqrt(B + 1) - 1 / 2) / (1 / 2)) ** 2 - 1\n"
             "D = 1 + 2 * (np.exp(0.02) - 1) / np.sqrt(Bs)  # GRR-CR with eps1 = 0, eps2 = 0.02: ratio for U\n"
             "kept, other = D / (D + 7), 1 / (D + 7)\n"
-            "told = np.log(8) + kept * np.log(kept) + 7 * other * np.log(other)\n"
-            "print('PolyOpt at most 0.0052213 < GRR-CR', told / 2)"
+            "information = np.log(8) + kept * np.log(kept) + 7 * other * np.log(other)\n"
+            "print('PolyOpt at most 0.0052213 < GRR-CR', information / 2)"
         ),
         solutions=solutions,
     )

@@ -2,7 +2,7 @@
 
 Chai and Nayak, Theorems 5.4 and 5.5: at a privacy ratio of at most gamma, nothing is more informative than a mechanism
 exactly when every column (proportional ones merged) has two values in the ratio gamma. Their strictness argument in
-Lemma 5.3 ("P = DA only with D = C") needs linearly independent outputs; the conclusion stands without: equivalent
+Lemma 5.3 ("P = DA only with D = C") needs linearly independent outputs; the conclusion holds without: equivalent
 mechanisms have the same merged columns (Theorem 5.1), and the lemma changes them.
 """
 

@@ -65,7 +65,7 @@ def dominates(a: AnyMechanism, b: AnyMechanism) -> Dominance:
     """Whether mechanism `a` is at least as informative as `b` (Blackwell), decided exactly, with a witness.
 
     A linear programme in floats proposes a witness, which exact arithmetic verifies: a solution on the proposed
-    support, a decision problem, or, where the two are too close to tell in floats, an exact simplex method from the
+    support, a decision problem, or, where the two are too close to separate in floats, an exact simplex method from the
     proposed basis. Raises InputError for an argument that is not a mechanism and for different inputs.
     """
     first, second = explicit_pair(a, b)

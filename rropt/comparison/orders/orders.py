@@ -42,7 +42,7 @@ class InformationGap(Readable):
 
 @dataclass(frozen=True)
 class Ordering(Readable):
-    """Whether a stands above b in an order: `holds` is True, False or None (undecided), `because` states why.
+    """Whether a is above b in an order: `holds` is True, False or None (undecided), `because` states why.
 
     True rests on `dominance` (Blackwell's order implies both others) or on a proof that cut the simplex of input
     distributions into `pieces`; False on a `witness`. An undecided one has no truth value: bool() raises RroptError.
@@ -148,7 +148,7 @@ class Chords:
         centre = [
             sum((ball(point.shares[x]) for point in simplex), arb(0)) / size for x in range(len(self.a_negentropy))
         ]
-        # Both mutual informations vanish at a corner of the whole simplex: only r = its row of b is tight there.
+        # Both values of the mutual information vanish at a corner of the whole simplex: only r = its row of b is tight there.
         sure = [point for point in simplex if point.corner is not None]
         return any(self._below(simplex, list(map(ball, point.shares)), point) for point in sure) or (
             not sure and self._below(simplex, centre, None)

@@ -121,7 +121,7 @@ def _places(values: Sequence[object], order: Sequence[object], name: str) -> lis
 
 
 def _inversions(order: list[int]) -> int:
-    """How many pairs stand in the wrong order, by merging sorted halves."""
+    """The number of pairs in the wrong order, by merging sorted halves."""
     count, width = 0, 1
     while width < len(order):
         merged: list[int] = []

@@ -27,7 +27,7 @@ class ApproximateLDP(AtLevel):
 
     Declare `epsilon` (nats, in (0, 20]) or the ratio `gamma` > 1, and 0 < `delta` < 1. The sum of positive parts is the
     largest sum over a set of outputs: the form is a row for each pair and each set, so the outputs must be fixed. Up to
-    k (k - 1) (2^m - 2) = 4096, which is 6 inputs and 6 outputs, all rows stand in the certificate; beyond, where the
+    k (k - 1) (2^m - 2) = 4096, which is 6 inputs and 6 outputs, all rows are in the certificate; beyond, where the
     objective is linear (or a Bayes gain with an output for each action), only those that bound it, and the
     checker itself computes the mechanism's worst events; information is bounded there, and not certified. An irrational
     ratio is taken from above in the rows (a bound is then true) and from below in `violation`; both say the same of any

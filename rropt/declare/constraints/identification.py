@@ -91,7 +91,7 @@ class IdentificationRisk(Constraint):
         blocks: Literal["auto"] | Sequence[Sequence[Label]] | None = None,
         prior: Prior | None = None,
     ) -> IdentificationRisk:
-        """What a problem file declares; without `counts` they are those of its input."""
+        """The constraint of a problem file; without `counts` they are those of its input."""
         given = prior if counts is None else counts
         if given is None:
             raise Missing("it needs counts", WHERE, "give them here or in [input]")

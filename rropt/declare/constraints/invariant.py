@@ -36,7 +36,7 @@ class Invariant(Constraint):
 
     @classmethod
     def from_keys(cls, counts: Counts | None = None, *, prior: Prior | None = None) -> Invariant:
-        """What a problem file declares; without `counts` the frequencies are those of its input."""
+        """The constraint of a problem file; without `counts` the frequencies are those of its input."""
         given = prior if counts is None else counts
         if given is None:
             raise Missing("it needs counts", "invariant", "give them here or in [input]")

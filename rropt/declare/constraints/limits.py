@@ -57,7 +57,7 @@ def columns_of(utility: Utility, at_most: Fraction) -> Cone | None:
 
 @checked
 class _Bounded(Constraint):
-    """What `AtMost` and `AtLeast` share."""
+    """The common part of `AtMost` and `AtLeast`."""
 
     objective: Objective
     number: Fraction
@@ -84,7 +84,7 @@ class _Bounded(Constraint):
         other: Sequence[Label] | None = None,
         **keys: Any,
     ) -> _Bounded:
-        """What a problem file declares; without `counts` the prior is that of its input. `sensitive` and `other` make
+        """The constraint of a problem file; without `counts` the prior is that of its input. `sensitive` and `other` make
         `counts` a table of pairs."""
         if prior is not None:
             check_prior(prior, f"{cls.kind}: prior")

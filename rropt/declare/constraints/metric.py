@@ -220,7 +220,7 @@ class MetricDP(Constraint):
         directed: bool = False,
         connected: bool = True,
     ) -> MetricDP:
-        """What a problem file declares: `distances` (k x k) or `graph` (edges, both ways unless `directed`)."""
+        """The constraint of a problem file: `distances` (k x k) or `graph` (edges, both ways unless `directed`)."""
         nx = need("networkx")
 
         if (distances is None) == (graph is None):
@@ -250,7 +250,7 @@ def _is_matrix(graph: object) -> bool:
         and bool(graph)
         and all(isinstance(row, (Sequence, np.ndarray)) and not isinstance(row, str) for row in graph)
         and all(len(row) == len(graph) for row in graph)
-        # Two or three edges between numbered inputs have the shape of a matrix too; their diagonal tells the
+        # Two or three edges between numbered inputs have the shape of a matrix too; their diagonal distinguishes the
         # difference.
         and all(row[x] == 0 for x, row in enumerate(graph))
     )

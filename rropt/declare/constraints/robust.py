@@ -209,7 +209,7 @@ class RLDP(AtLevel):
         e: Counts = (),
         prior: Prior | None = None,
     ) -> RLDP:
-        """What a problem file declares. `confidence` is "counts" (with `alpha`, default 0.05), "known", "all" or
+        """The constraint of a problem file. `confidence` is "counts" (with `alpha`, default 0.05), "known", "all" or
         "polytope" (with D, d, E, e); with `sees` = "other" the inputs are the other values alone (a `Joint`).
 
         The pairs and their counts are those of the input's `prior`, unless `counts`, `sensitive` and `other` give them.

@@ -123,7 +123,7 @@ class MutualInformation(Objective):
             return {**keys, "worst_case": _set_keys(self.worst_case)}
         return keys if self.given is None else {**keys, "given": [list(row) for row in self.given]}
 
-    def told(self) -> str:
+    def explain(self) -> str:
         if self.given is not None:
             return (
                 "the information (Shannon's) that the released answer gives about the true one to a reader who knows "

@@ -26,7 +26,7 @@ def enclosed(compute: Callable[[], arb], size: int) -> Interval:
     """The enclosure of a function of the regular information matrix of so many inputs."""
     bits = BITS if size <= LARGE else FEW
     while True:
-        # The matrix is regular; this many bits may not tell.
+        # The matrix is regular; this many bits may not show it.
         with suppress(ArithmeticError):
             found = enclosure(compute, bits)
             if bits >= BITS or found.upper - found.lower <= NARROW * abs(found.upper):

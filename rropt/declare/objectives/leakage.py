@@ -17,7 +17,7 @@ from rropt.program.programs import BayesGain, Sense, Utility
 
 
 class _WithoutPrior(Objective):
-    """What objectives without a prior share."""
+    """The common part of objectives without a prior."""
 
     @classmethod
     def read_keys(cls, prior: Prior | None, keys: Mapping[str, Any], where: str) -> Self:

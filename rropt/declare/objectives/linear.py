@@ -68,7 +68,7 @@ class Trace(Objective):
     def keys(self) -> dict[str, object]:
         return {} if self.prior is None else {"weighted": True}
 
-    def told(self) -> str:
+    def explain(self) -> str:
         return self.sentence if self.prior is None else "how often the released answer is the true one"
 
     def describe(self) -> str:
@@ -184,7 +184,7 @@ class _Expected(Objective):
             keys["actions"] = list(self.actions)
         return keys
 
-    def told(self) -> str:
+    def explain(self) -> str:
         if self.actions == self.prior.labels:
             return self.sentence
         return f"{self.sentence} (what is released is an action: {named(self.actions)})"
@@ -288,7 +288,7 @@ class BayesSuccess(Objective):
             keys["actions"] = list(self.actions)
         return keys
 
-    def told(self) -> str:
+    def explain(self) -> str:
         actions = f"{counted(len(self.actions), 'actions')} ({named(self.actions)})"
         if self.given is not None:
             return f"the mean gain of a reader who takes the best of {actions} for the released answer"

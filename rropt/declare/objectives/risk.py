@@ -111,7 +111,7 @@ class MinimaxRisk(Objective):
     def keys(self) -> dict[str, object]:
         return {} if self.queries is None else {"queries": [list(row) for row in self.queries]}
 
-    def told(self) -> str:
+    def explain(self) -> str:
         if self.queries is None:
             return self.sentence
         sums = [

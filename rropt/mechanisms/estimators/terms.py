@@ -1,4 +1,4 @@
-"""What an estimate is made of: the mean and the spread of each category's terms, and their square by the mechanism.
+"""The parts of an estimate: the mean and the spread of each category's terms, and their square by the mechanism.
 
 A linear estimate of one category is the mean over the answers of one term each, L[x, y] for an answer y.
 """

@@ -134,7 +134,7 @@ class Inversion:
 
 @checked
 def inversion(mechanism: AnyMechanism) -> Inversion:
-    """How well a square mechanism can be inverted; exact up to 60 categories but for the last rounding.
+    """The conditioning of a square mechanism; exact up to 60 categories but for the last rounding.
 
     Raises InputError for a mechanism that is not square.
     """

@@ -39,7 +39,7 @@ class RobustProtocol(ABC):
     @property
     @abstractmethod
     def pairs(self) -> Pairs:
-        """What the inputs are."""
+        """The inputs."""
 
     @property
     @abstractmethod
@@ -52,7 +52,7 @@ class RobustProtocol(ABC):
 
     @abstractmethod
     def _output_count(self) -> int:
-        """How many outputs there are."""
+        """The number of outputs."""
 
     @abstractmethod
     def _table(self, exact: bool) -> np.ndarray:

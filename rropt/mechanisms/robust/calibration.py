@@ -1,4 +1,4 @@
-"""How precisely U may be reported: the ratio of a randomised response whose input distribution is known up to a set.
+"""The precision with which U may be reported: the ratio of a randomised response whose input distribution is known up to a set.
 
 k-RR with ratio D = 1 + x reports y with probability (1 + x P_y) / (D + k - 1) when its input has distribution P. So for
 two distributions P and P' the likelihood ratio at y is at most r exactly if

@@ -111,7 +111,7 @@ class UnaryConditionalReporting(CalibratedProtocol):
         return product(*[range(width + 1) for width in self._widths()])
 
     def _widths(self) -> list[int]:
-        """How many reports there are for each s'."""
+        """The number of reports for each s'."""
         pairs = self.pairs
         return [len(pairs.other)] * len(pairs.sensitive) if self.sub is None else [len(s.outputs) for s in self.sub]
 

@@ -77,7 +77,7 @@ class KeyedFunction:
         return np.frombuffer(room, dtype="<u8", count=blocks.size).reshape(blocks.shape)
 
     def states(self, prefixes: Sequence[bytes]) -> np.ndarray:
-        """Where the function stands after a first block; `prefixes` have BLOCK bytes each."""
+        """The state of the function after a first block; `prefixes` have BLOCK bytes each."""
         blocks = np.frombuffer(b"".join(prefixes), dtype="<u8").reshape(len(prefixes), 2)
         return self._encrypted(blocks) if len(prefixes) else blocks
 

@@ -23,7 +23,7 @@ class Confidence(ABC):
     @property
     @abstractmethod
     def pairs(self) -> Pairs:
-        """What the inputs are."""
+        """The inputs."""
 
     @property
     @abstractmethod

@@ -39,7 +39,7 @@ class Curve(ABC):
 
     @abstractmethod
     def declaration(self) -> object:
-        """What a problem file writes for it. Raises InputError where it cannot."""
+        """Its text in a problem file. Raises InputError where it cannot."""
 
 
 def _probability(p: object, where: str) -> Fraction:

@@ -108,7 +108,7 @@ def level_numbers(epsilon: object, gamma: object, where: str = "") -> dict[str, 
 
 
 def declared_number(level: Level) -> tuple[Literal["epsilon", "gamma"], Fraction]:
-    """What a level was declared by: the word, and the number."""
+    """The declaration of a level: the word, and the number."""
     if level.epsilon is not None:
         return "epsilon", level.epsilon
     assert level.gamma is not None

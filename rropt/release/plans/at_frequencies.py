@@ -22,7 +22,7 @@ NEARLY = 1 + 1e-9
 
 
 def worse_in(design: Design, counts: Sequence[int]) -> Iterator[str]:
-    """What a design guarantees and does not keep for records with these counts of its inputs, as sentences."""
+    """Guarantees of a design that it does not keep for records with these counts of its inputs, as sentences."""
     problem = design.problem
     if problem is None or not any(counts):
         return
@@ -30,11 +30,11 @@ def worse_in(design: Design, counts: Sequence[int]) -> Iterator[str]:
     matrix = np.asarray(design.mechanism.matrix, dtype=np.float64)
     weights = np.array(counts, dtype=np.float64)
     if cone["kind"] == "polyhedral":
-        told = columns_of(cone["rows"])
-        yield from _pointwise(told, matrix, weights)
-        yield from _means(told, matrix, weights, design.mechanism.inputs)
+        columns = columns_of(cone["rows"])
+        yield from _pointwise(columns, matrix, weights)
+        yield from _means(columns, matrix, weights, design.mechanism.inputs)
         own = (weights[:, None] / weights.sum() * matrix).max(axis=0).sum()
-        for success, _ in told.guesses:
+        for success, _ in columns.guesses:
             yield from _above("Bayes success", float(own), success)
         cone = cone["base"]
     if cone["kind"] in ("robust", "confidence"):
@@ -54,17 +54,17 @@ def _epsilon(level: float) -> str:
     return "infinite" if math.isinf(level) else shown(Fraction(max(level, 0.0)), 6, up=True)
 
 
-def _pointwise(told: Columns, matrix: Array, weights: Array) -> Iterator[str]:
+def _pointwise(columns: Columns, matrix: Array, weights: Array) -> Iterator[str]:
     there = weights > 0
     most, mean = matrix[there].max(axis=0), weights @ matrix / weights.sum()
     own = float((most[mean > 0] / mean[mean > 0]).max())
-    for ratio, _ in told.pointwise:
+    for ratio, _ in columns.pointwise:
         if own > ratio * NEARLY:
             yield _told("pointwise maximal leakage", math.log(own), level_of_ratio(ratio))
 
 
-def _means(told: Columns, matrix: Array, weights: Array, inputs: Sequence[str]) -> Iterator[str]:
-    for ratio, pairs in told.means:
+def _means(columns: Columns, matrix: Array, weights: Array, inputs: Sequence[str]) -> Iterator[str]:
+    for ratio, pairs in columns.means:
         own = 1.0
         for pair in pairs:
             sides = [np.where([share > 0 for share in side], weights, 0) for side in pair]

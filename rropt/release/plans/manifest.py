@@ -22,7 +22,7 @@ from rropt.release.plans.provenance import digest
 FORMAT = "rropt-release"
 SUFFIX = ".manifest.json"
 QUOTED, AS_THEY_ARE = "quoted", "as they are"
-"""What a manifest says of the formulas in a text file."""
+"""The text of a manifest on the formulas in a text file."""
 
 
 def manifest_path(output: Path) -> Path:

@@ -178,7 +178,7 @@ class AccountantFile(Chain):
 
     @contextlib.contextmanager
     def _make(self) -> Iterator[None]:
-        """Inside, the connection is to a new database, which gets its name at the end."""
+        """Inside, the connection has a new database, which gets its name at the end."""
         try:
             with _new(self.path, head()) as connection:
                 self._connection = connection

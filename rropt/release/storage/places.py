@@ -1,4 +1,4 @@
-"""Where an accountant is: a file, or a database of PostgreSQL by its URL."""
+"""The place of an accountant: a file, or a database of PostgreSQL by its URL."""
 
 import os
 from fractions import Fraction

@@ -36,13 +36,15 @@ class Part:
 
     @classmethod
     def of_column(cls, column: dict[str, Any]) -> Part:
-        """What a line says of a column. Raises ValueError, KeyError or TypeError."""
-        told, scope = column.get("approximate"), column.get("scope")
+        """The content of a line on a column. Raises ValueError, KeyError or TypeError."""
+        stated, scope = column.get("approximate"), column.get("scope")
         if not (scope is None or isinstance(scope, str)):
             raise TypeError
-        if told is None:
+        if stated is None:
             return _part(scope, column["privacy_ratio"])
-        return _part(scope, column["privacy_ratio"], told["delta"], **{k: v for k, v in told.items() if k != "delta"})
+        return _part(
+            scope, column["privacy_ratio"], stated["delta"], **{k: v for k, v in stated.items() if k != "delta"}
+        )
 
 
 @functools.lru_cache(4096)
@@ -77,7 +79,7 @@ class Draw(NamedTuple):
 
     @classmethod
     def of_event(cls, event: dict[str, Any]) -> Draw:
-        """What a line says. Raises ValueError, KeyError or TypeError."""
+        """The content of a line. Raises ValueError, KeyError or TypeError."""
         infinite, population = event.get("infinite", []), event.get("population", "")
         if not isinstance(population, str) or not all(isinstance(name, str) for name in infinite):
             raise TypeError

@@ -130,7 +130,7 @@ class _Order:
             self._last, self._rows = runs[-1].as_py(), self._rows + len(column)
 
     def tell(self, s: str, codes: np.ndarray) -> Iterator[str]:
-        """The caution that the order tells the column `s`, whose codes in a sample of the records are these."""
+        """The caution that the order reveals the column `s`, whose codes in a sample of the records are these."""
         if self._rows < 2:
             return
         total, (_, known) = len(codes), _counts(codes)
@@ -144,7 +144,7 @@ class _Order:
 
 
 def _is_order(changes: float, chance: float, rows: int) -> bool:
-    """Whether a label changes so much less often from one record to the next than by chance that the order tells it."""
+    """Whether a label changes so much less often from one record to the next than by chance that the order reveals it."""
     return bool(chance - changes >= max(TELLING * chance, SURE * math.sqrt(rows)))
 
 
@@ -234,7 +234,7 @@ def _use(column: pa.Array, known: dict[object, bool]) -> None:
     """Note which categories of a column its records have, of the first MOST_VALUES."""
     if not pa.types.is_dictionary(column.type) or not is_text(column.type.value_type):
         return
-    # Values that no list before had room for are not added later: what stands as unused was in every list.
+    # Values that no list before had room for are not added later: what counts as unused was in every list.
     for at in column.indices.unique().drop_null():
         value = column.dictionary[at.as_py()].as_py()
         if value is not None and (len(known) < MOST_VALUES or value in known):
@@ -291,18 +291,18 @@ def _short(value: Any) -> object:
 
 
 def _tell(s: str, u: str, a: np.ndarray, b: np.ndarray, ranks: np.ndarray, whole: bool) -> Iterator[str]:
-    """The caution that a column with the codes `b`, whose order is that of `ranks`, tells one with the codes `a`."""
+    """The caution that a column with the codes `b`, whose order is that of `ranks`, reveals one with the codes `a`."""
     total, (width, of_s) = len(a), _counts(a)
     pairs, both = np.unique(b * width + a, return_counts=True)
     _, of_u = _counts(b)
     other = pairs // width
     # Whether each value goes with one of the other column: then no statistics are needed.
-    told, telling = len(pairs) == len(of_s), len(pairs) == len(of_u)
+    determined, telling = len(pairs) == len(of_s), len(pairs) == len(of_u)
     remedy = "drop it, or protect the two jointly"
     few = len(of_u) * RECORDS <= total
     # An identifier determines every column.
     if (telling or few) and len(of_u) < total:
-        renamed = told and telling and both.max() > 1
+        renamed = determined and telling and both.max() > 1
         entropy = _bits(of_s / total)
         shared = entropy + _bits(of_u / total) - _bits(both / total)
         # The information that independent columns have by chance, to first order (Miller and Madow).

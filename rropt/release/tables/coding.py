@@ -213,8 +213,8 @@ class Faults:
         cures: dict[str, list[str]] = {}
         for (column, _), remedy in self._remedies.items():
             cures.setdefault(remedy, []).append(column)
-        told = cures if len(cures) == 1 else (f"{', '.join(names)}: {remedy}" for remedy, names in cures.items())
-        return UnknownName("; ".join(lines), where, "; ".join(told))
+        remedies = cures if len(cures) == 1 else (f"{', '.join(names)}: {remedy}" for remedy, names in cures.items())
+        return UnknownName("; ".join(lines), where, "; ".join(remedies))
 
 
 def _with(labels: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""How often each value stands in one column of a Parquet or Arrow file, batch by batch."""
+"""How often each value occurs in one column of a Parquet or Arrow file, batch by batch."""
 
 import os
 from pathlib import Path

@@ -149,7 +149,7 @@ def _replaced(protector: Protector, rows: int, data: str, force: str) -> tuple[l
         found = [
             (protector.replaced[part, kind], kind, at) for kind, at in ((STRANGE, part.other), (MISSING, part.null))
         ]
-        told = [
+        warnings = [
             f"{count:,} of {whole} of column {part.name!r} {'is' if count == 1 else 'are'} {kind} and "
             f"{'counts' if count == 1 else 'count'} as {part.labels[at]!r}"
             for count, kind, at in found
@@ -158,7 +158,7 @@ def _replaced(protector: Protector, rows: int, data: str, force: str) -> tuple[l
         (unknown, _, _), (missing, _, _) = found
         if (rows - missing - unknown) * FEW < rows - missing or missing == rows > 0:
             remedy = f"is it the column of this design? check its name, or use {force} where this is meant"
-            against.append(InputError("; ".join(told), data, remedy))
+            against.append(InputError("; ".join(warnings), data, remedy))
         else:
-            cautions += told
+            cautions += warnings
     return against, cautions

@@ -167,7 +167,7 @@ class Model:
         self.cost *= self.free
 
     def _conditions(self) -> tuple[FloatArray, list[slice]]:
-        """G: rows of the cone, edges or ratios, signs, actions; and where the actions of each Bayes gain stand."""
+        """G: rows of the cone, edges or ratios, signs, actions; and where the actions of each Bayes gain are."""
         k, base, eye = self.k, base_cone(self.program.cone), np.eye(self.k)
         own = cone_table(self.program.cone).toarray().reshape(-1, k)
         edges = np.zeros((0, k)) if self.complete else edge_table(base, k).toarray()

@@ -63,7 +63,7 @@ def find_anchor(program: Program, near: FloatArray) -> Anchor | Refusal:
     if (means := block_means(seen)) is not None and (quick := _among_means(seen, means)) is not None:
         return quick
     # Equal rows keep every ratio. Their programme is small, and has slack where ratios of e^15 and more leave a solver
-    # none that it can tell from zero.
+    # none that it can distinguish from zero.
     if (alike := equal_rows(seen)) is not None:
         return alike
     while True:

@@ -280,7 +280,7 @@ class LpModel:
     def solve(
         self, time_limit: float | None = None, interrupted: Callable[[], bool] | None = lambda: False
     ) -> LpAnswer:
-        """Solve from where the model stands, for at most `time_limit` seconds; `interrupted()` is called ten times per
+        """Continue to solve the model, for at most `time_limit` seconds; `interrupted()` is called ten times per
         second and cancels the solve (status "interrupted"). None is for models of milliseconds: they run in
         this thread, as starting a thread takes as long as they do."""
         highspy = need("highspy")

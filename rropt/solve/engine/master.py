@@ -27,7 +27,7 @@ DENSE = 128
 """Rows from which an interior point solves the master: a simplex takes seconds, at times minutes, where many columns
 are nearly as good as the best."""
 SHARE, TIGHT, LOOSE = 1 / 16, 1e-12, 1e-8
-"""The gap of the interior point, as a share of the wanted one; and its limits, relative to the largest utility."""
+"""The gap of the interior point, as a share of the target gap; and its limits, relative to the largest utility."""
 FAR = 16
 """An interior point with this times the gap that it should have has failed."""
 KEPT = 12

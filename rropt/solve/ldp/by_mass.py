@@ -104,7 +104,7 @@ class MassTable:
 
     def best_with_each(self, other: FloatArray) -> np.ndarray:
         """For each input the best set with it, and the best without (m x n booleans), where it is worth more than
-        nothing, among the sets of the `TARGETS` masses that promise most."""
+        nothing, among the sets of the `TARGETS` most promising masses."""
         turned = MassTable(self.gains[::-1], self.steps[::-1])
         count = len(self.steps)
         targets = np.argsort(-(self.largest[count] + other), kind="stable")[:TARGETS].tolist()

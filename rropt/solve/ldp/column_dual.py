@@ -69,7 +69,7 @@ def small_tree(p: FloatArray, curve: Curve, a: FloatArray, best: float, accept: 
 
 @dataclass(frozen=True)
 class _Walk:
-    """The inputs' c and q (k each), and what bounds are to reach."""
+    """The inputs' c and q (k each), and what bounds must reach."""
 
     curve: Curve
     c: list[float]

@@ -71,7 +71,7 @@ class Parts:
         )
 
     def take(self, rows: np.ndarray | Sequence[int]) -> Parts:
-        """Some of the parts, copied, a part as often as its number stands in `rows`."""
+        """Some of the parts, copied, each part as often as its number occurs in `rows`."""
         at = np.asarray(rows)
         return Parts(*[self.__dict__[name][at] for name in BY_ROW], self.prices[:, at])
 

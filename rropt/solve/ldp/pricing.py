@@ -56,7 +56,7 @@ class Node(Cell):
 
 @dataclass
 class Found:
-    """What a search found: the best corner's reduced price, the bound on all of them, the corners with the largest
+    """The result of a search: the best corner's reduced price, the bound on all of them, the corners with the largest
     positive ones (at most `keep`), and the tree, whose leaves' bounds are at most `bound`."""
 
     keep: int

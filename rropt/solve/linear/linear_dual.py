@@ -49,7 +49,7 @@ class Multipliers:
         self, kind: str, program: Program, rows: bool = True, events: Sequence[Event] = ()
     ) -> dict[str, object]:
         """The `proof` object; `flows` has one list per column where the cone is a graph, else none. The multipliers of
-        `events` stand after those of the program's rows."""
+        `events` come after those of the program's rows."""
         table: dict[str, object] = {"kind": kind, "prices": [rational_text(price) for price in self.prices]}
         own = len(program.rows)
         if rows:

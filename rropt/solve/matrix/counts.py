@@ -323,7 +323,7 @@ class CountCells(OneByOne[CountCell]):
             for several in itertools.combinations(range(self.size), count):
                 if all(limits[x] for x in several):
                     consider(tuple((x, first[x]) for x in several), TOGETHER[count - 1])
-        # The sets that the limits of a box make, for boxes that are used: they tell more than three inputs apart.
+        # The sets that the limits of a box make, for boxes that are used: they separate more than three inputs.
         for lower in np.unique(columns.lower, axis=1).T:
             consider(tuple((x, float(c)) for x, c in enumerate(lower) if c > 1.0), TOGETHER[-1])
         scored.sort(key=lambda one: -one[0])

@@ -54,7 +54,7 @@ class MatrixRelaxation(OneByOne[MatrixBox]):
 
     def aim(self, matrix: FloatArray) -> None:
         """Split at the entries of a matrix (k x m) that is assumed to be optimal: chords that begin or end there are
-        exact at it, so its nodes close. Its columns may stand in any order: optima have copies with other outputs."""
+        exact at it, so its nodes close. Its columns may be in any order: optima have copies with other outputs."""
         self._marks = matrix / np.maximum(self._p @ matrix, EMPTY)
 
     def split_one(self, node: MatrixBox) -> tuple[MatrixBox, ...]:

@@ -23,7 +23,7 @@ from rropt.solve.metric.search import LabelRelaxation, LabelSearch
 BALANCED = 40
 """Prices that are tried at most."""
 PART = 10
-"""A master may leave open the gap wanted over this."""
+"""A master may leave open the target gap over this."""
 SMALL = 1000
 """A row is scaled by its excess, or by this part of the largest where that is more: HiGHS keeps rows to 1e-7 of it."""
 

@@ -13,9 +13,9 @@ class LabelCell(Cell):
     """Labellings from `lower` to `upper`. `tangent` is log t of the best bound so far, `cut` the input and the label at
     which it is split. `met` are the best labellings by tangents on both sides, (log t, labels), of it or of the cell
     that it is a part of, at the prices of the number `priced`. By this tangent its columns exceed the prices of the
-    number `told` by `excess` at most."""
+    number `pricing` by `excess` at most."""
 
-    __slots__ = ("bound", "cut", "excess", "lower", "met", "parts", "priced", "tangent", "told", "upper")
+    __slots__ = ("bound", "cut", "excess", "lower", "met", "parts", "priced", "pricing", "tangent", "upper")
 
     def __init__(self, lower: IntArray, upper: IntArray, parent: LabelCell | None = None) -> None:
         self.lower, self.upper = lower, upper
@@ -23,7 +23,7 @@ class LabelCell(Cell):
         self.bound = math.inf if parent is None else parent.bound
         self.met: list[tuple[float, IntArray]] = [] if parent is None else parent.met
         self.priced = -1 if parent is None else parent.priced
-        self.excess, self.told = math.inf, -1
+        self.excess, self.pricing = math.inf, -1
         self.parts = None
         self.cut = 0, 0
 

@@ -96,7 +96,7 @@ class _Leaves:
         return element
 
     def excess(self) -> float:
-        """What the prices are to be raised by, for each unit of the prior."""
+        """By how much the prices are raised, for each unit of the prior."""
         self._bound()
         return self._worst
 

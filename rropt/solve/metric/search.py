@@ -194,7 +194,7 @@ class LabelRelaxation(OneByOne[LabelCell]):
             self._bound(nodes[first : first + many])
 
     def _bound(self, nodes: Sequence[LabelCell]) -> None:
-        """The least bounds over the tangents: convex functions of log t, whose slopes the labellings tell."""
+        """The least bounds over the tangents: convex functions of log t, whose slopes the labellings give."""
         for node in nodes:
             if (node.lower > node.upper).any():
                 node.bound = -math.inf
@@ -210,15 +210,15 @@ class LabelRelaxation(OneByOne[LabelCell]):
 
     def _not_closed(self, nodes: Sequence[LabelCell]) -> list[LabelCell]:
         """Without those that their excess over the last prices closes at these ones too, which have moved little."""
-        known = [node for node in nodes if node.told == self.priced - 1 and node.excess <= 0]
+        known = [node for node in nodes if node.pricing == self.priced - 1 and node.excess <= 0]
         if known:
             largest, smallest = (self.entries[[getattr(one, end) for one in known]] for end in ("lower", "upper"))
             most = np.maximum(self._fallen * largest, self._fallen * smallest).sum(axis=1)
             for node, more, mass in zip(known, most.tolist(), (largest @ self.p).tolist(), strict=True):
                 if node.excess + more <= 0:
-                    node.excess, node.told = node.excess + more, self.priced
+                    node.excess, node.pricing = node.excess + more, self.priced
                     node.bound = node.excess / mass
-        return [node for node in nodes if node.told != self.priced]
+        return [node for node in nodes if node.pricing != self.priced]
 
     def split_one(self, node: LabelCell) -> Sequence[LabelCell]:
         """By the label in which the labellings on both sides differ most, or by the widest one."""
@@ -408,7 +408,7 @@ class _Cells:
             bound = float(self.least[n] / (self.smallest[n] if self.least[n] > 0 else self.largest[n]))
             if bound < node.bound:
                 node.bound, node.tangent = bound, float(self.tangent[n])
-                node.excess, node.told = float(self.least[n]), self._of.priced
+                node.excess, node.pricing = float(self.least[n]), self._of.priced
 
 
 class LabelPricer:

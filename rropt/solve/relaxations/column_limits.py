@@ -133,7 +133,7 @@ class ColumnLimitsMethod(ComposedMethod):
 
 @dataclass(frozen=True)
 class _Found:
-    """What the rounds found: the best bound, its answer and the steps to its program, the last steps, and the
+    """The result of the rounds: the best bound, its answer and the steps to its program, the last steps, and the
     mechanisms of all rounds, which may exceed the limits."""
 
     bound: float

@@ -38,7 +38,7 @@ FLAT = 1.02
 @dataclass(frozen=True)
 class ConicOptimum:
     """A k x m `matrix`, and the worst `priors` of its capacities: of those limited in their order, then of the one that
-    is minimised; None where the solver does not tell one."""
+    is minimised; None where the solver does not return one."""
 
     matrix: FloatArray
     priors: tuple[FloatArray | None, ...]
@@ -112,7 +112,7 @@ def _solved(
 
 
 def _status(cp: Any, problem: Any, tolerance: float, effort: SolveLimits) -> str:
-    """How the solver ended that was asked for a tolerance."""
+    """The status of the solver that was asked for a tolerance."""
     left, options = effort.remaining(), dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), tolerance)
     if left is not None:
         options["time_limit"] = max(left / 4, budget.SHORTEST)

@@ -127,7 +127,7 @@ def _bounded(program: Program, effort: SolveLimits, search: LocalSearch, found: 
 
 
 def _touched(program: Program, search: LocalSearch, matrix: FloatArray) -> FloatArray | None:
-    """Where the floor is to be tight next: the optimum for the best actions at a matrix, else the way to the matrix."""
+    """The point at which the floor will be tight next: the optimum for the best actions at a matrix, else the way to the matrix."""
     if not isinstance(program.utility, BayesGain) or search.linear is None:
         return search.inside(search.middle, matrix)
     slope = program.utility.gradient(matrix)

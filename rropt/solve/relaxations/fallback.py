@@ -61,9 +61,9 @@ WORDS = {
     "cone_rows": "further rows of the cone",
     "cone": "constraints on single columns",
 }
-"""What may be left out, and its names in messages."""
+"""The constraints that may be left out, and their names in messages."""
 ALONE = {OBSERVED, "cone_rows", "cone"}
-"""What concerns every column by itself."""
+"""The constraints on every column by itself."""
 
 
 @dataclass(frozen=True)

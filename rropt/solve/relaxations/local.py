@@ -34,7 +34,7 @@ from rropt.solve.risk.private import placed
 STEPS, STARTS = 40, 6
 """Steps of one search at most, and searches from random directions."""
 SHARES = np.concatenate([2.0 ** -np.arange(16), [0.0]])
-"""How much of a step is tried."""
+"""The share of a step that is tried."""
 HALVINGS = 30
 """Halvings on the way to the first point that breaks a constraint."""
 MISSED = 1e-10

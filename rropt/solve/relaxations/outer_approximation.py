@@ -242,7 +242,7 @@ def _with_rows(inner: Program, notions: DivergenceLimits, rows: tuple[Row, ...])
     """The program with more rows; itself where there are none."""
     if inner.outputs is None or not rows:
         return inner
-    # The tangents of each notion stand together, as they do after the steps that put them there.
+    # The tangents of each notion are together, as they do after the steps that put them there.
     grown = (*inner.rows, *rows)
     own = [[row for row in grown if isinstance(row, Tangent) and row.notion == one] for one in notions.notions]
     others = [row for row in grown if not isinstance(row, Tangent)]
@@ -295,7 +295,7 @@ def _stated_by(
     duals = [one for one in (answer.dual, answer.farkas) if one is not None]
     rows = list(range(len(inner.rows)))
     if all(isinstance(one.evidence, ColumnMultipliers | None) and len(one.rows) >= len(rows) for one in duals):
-        # Tangents without a multiplier prove nothing. Rows that later steps add stand behind those of the problem.
+        # Tangents without a multiplier prove nothing. Rows that later steps add follow those of the problem.
         own = [number for number, row in enumerate(inner.rows) if isinstance(row, Tangent)]
         rows = [i for i in rows if i not in {*own} or any(one.rows[i] for one in duals)]
         dual, farkas = (
@@ -307,7 +307,7 @@ def _stated_by(
 
 
 def _with(dual: Dual, rows: list[int], many: int) -> Dual:
-    """Multipliers of some of the first `many` rows, and of all that stand behind them."""
+    """Multipliers of some of the first `many` rows, and of all that follow them."""
     return replace(dual, rows=np.concatenate([dual.rows[rows], dual.rows[many:]]))
 
 

@@ -26,7 +26,7 @@ class Thresholds:
 
 
 def answer_blocks(program: Program) -> Answer:
-    """The best mechanism of the blocks that the program's risk names. Each block stands by itself: the utility is a sum
+    """The best mechanism of the blocks that the program's risk names. Each block is separate: the utility is a sum
     over them, convex in every theta, and R_c(a) falls as theta grows, so that one of two ends is best."""
     begun = time.monotonic()
     risk = program.required(PosteriorRisk)

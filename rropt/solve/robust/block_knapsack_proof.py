@@ -58,7 +58,7 @@ Point = tuple[arb, arb, arb]
 def prove_levels(program: Program, dual: Dual, seconds: float | None = None) -> Proof | None:
     """The `column-dual` proof by levels from float prices and their search; None where there is none. A short
     proof comes first, then longer ones as long as one can be written and checked in what is left of `seconds`: each
-    tells what an element of the next one takes, which is less as its leaves are smaller."""
+    states what an element of the next one takes, which is less as its leaves are smaller."""
     assert isinstance(program.cone, RobustCone) and isinstance(program.utility, Information)
     found: LevelSearch | None = dual.evidence_of(Pricing)
     if found is None or not math.isfinite(found.bound):

@@ -305,7 +305,7 @@ class LevelPricer(Pricer[LevelNode]):
 
     @property
     def _place(self) -> np.ndarray:
-        """Where every input stands when blocks follow each other."""
+        """The position of every input when blocks follow each other."""
         return np.argsort(np.concatenate(self.blocks.index))
 
     def _turns(self, node: LevelNode, sets: list[np.ndarray]) -> FloatArray:

@@ -1,4 +1,4 @@
-"""What the pricers of robust cones share: the search, which collects columns worth adding, and the slopes of nodes.
+"""The part that the pricers of robust cones share: the search, which collects columns worth adding, and the slopes of nodes.
 
 With g = sum_x p_x v_x log v_x - a_x v_x and w = p.v the reduced price of a column is g / w - log w, and no column of a
 node has one above l - 1 - log(-G(l)), where G(l) bounds g - l w: put l = 1 + log t + d in the tangent

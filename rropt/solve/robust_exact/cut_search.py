@@ -48,7 +48,7 @@ class CutRelaxation:
         """Go on with other prices; `near` as at the start. Returns the cuts near these points."""
         self.prices, self.accept = prices, 0.0
         self.columns: list[FloatArray] = []
-        # Boxes that are to be bounded by linear programmes of their own.
+        # Boxes that need linear programmes of their own.
         self._due: set[int] = set()
         nearest = np.unique(self.pool.nearest(near, len(prices)))
         self.lp.add(nearest.tolist())

@@ -50,7 +50,7 @@ REACHED = 0.02
 
 
 class _Trial:
-    """A box that is being bounded block by block: `parts` are to be bounded, then `proceeds` decides whether it goes
+    """A box that is being bounded block by block: first `parts` are bounded, then `proceeds` decides whether it goes
     on. The bounds are stored in the box; `point` is the best of all blocks together where that is above 0, so that the
     limits of the box must be split."""
 

@@ -29,9 +29,9 @@ def _people(labels: Sequence[str], weights: Sequence[Any]) -> str:
 
 
 def _properties(rule: Any) -> str:
-    told = "; ".join(f"to be one of {named(labels)}" for labels in rule.properties[:FEW])
+    listed = "; ".join(f"to be one of {named(labels)}" for labels in rule.properties[:FEW])
     more = f"; and {len(rule.properties) - FEW:,} more" if len(rule.properties) > FEW else ""
-    return f" {'The properties are' if rule.properties[1:] else 'The property is'} {told}{more}."
+    return f" {'The properties are' if rule.properties[1:] else 'The property is'} {listed}{more}."
 
 
 def _ldp(rule: Any, problem: Problem) -> str:
@@ -116,17 +116,17 @@ def _mixture(rule: Any, problem: Problem) -> str:
         some = "; ".join(map(label, rule.permutations[:FEW])) + ("; ..." if rule.permutations[FEW:] else "")
         drawn = f"{counted(len(rule.permutations), 'permutations')} ({some})"
     most = "" if rule.max_terms is None else f"; at most {rule.max_terms} of them are used"
-    told = [
+    limits = [
         f"{label(name)} has a probability from {declared_text(low)} to {declared_text(high)}"
         for name, low, high in rule.weights[:FEW]
     ]
-    told += [f"bounded besides: {len(rule.weights) - FEW}"] if len(rule.weights) > FEW else []
-    bounds = f" Of these {'; '.join(told)}." if told else ""
+    limits += [f"bounded besides: {len(rule.weights) - FEW}"] if len(rule.weights) > FEW else []
+    bounds = f" Of these {'; '.join(limits)}." if limits else ""
     return f"The release is a random relabelling of the categories, drawn from {drawn}{most}.{bounds}"
 
 
 def _limit(rule: Any, problem: Problem) -> str:
-    what, unit = rule.objective.told(), f" {rule.objective.units}" if rule.objective.units else ""
+    what, unit = rule.objective.explain(), f" {rule.objective.units}" if rule.objective.units else ""
     side, prior = "most" if rule.kind == "at_most" else "least", rule.objective.prior
     place = "" if prior is None else f", at {_people(prior.labels, prior.weights)}"
     if prior is not None and _priors(problem) == [prior]:
@@ -145,8 +145,8 @@ def _shared_entropy(rule: Any, problem: Problem) -> str:
 
 
 def _forbidden(rule: Any, problem: Problem) -> str:
-    told = ", ".join(f"{x!r} is never released as {y!r}" for x, y in rule.cells[:MOST])
-    return told + (f", and {len(rule.cells) - MOST:,} more" if len(rule.cells) > MOST else "") + "."
+    listed = ", ".join(f"{x!r} is never released as {y!r}" for x, y in rule.cells[:MOST])
+    return listed + (f", and {len(rule.cells) - MOST:,} more" if len(rule.cells) > MOST else "") + "."
 
 
 def _floor(rule: Any, problem: Problem) -> str:
@@ -156,10 +156,10 @@ def _floor(rule: Any, problem: Problem) -> str:
         rule.diagonal if isinstance(rule.diagonal[0], tuple) else list(zip(problem.inputs, rule.diagonal, strict=True))
     )
     more = f", and {len(pairs) - MOST:,} more have floors" if len(pairs) > MOST else ""
-    told = (
+    floors = (
         f"{label!r} is released as it is with probability at least {declared_text(floor)}" for label, floor in pairs
     )
-    return f"{', '.join(islice(told, MOST))}{more}."
+    return f"{', '.join(islice(floors, MOST))}{more}."
 
 
 def _always(sentence: str) -> Callable[[Any, Problem], str]:
@@ -214,7 +214,7 @@ CONSTRAINTS: dict[str, Callable[[Any, Problem], str]] = {
         "The Renyi divergences of all orders a above 1 of the outputs of any two answers are at most rho a."
     ),
 }
-"""What each constraint guarantees, by its name in problem files: a sentence about the constraint as it was declared in
+"""The guarantee of each constraint, by its name in problem files: a sentence about the constraint as it was declared in
 a problem."""
 
 OWN = "A rule of the user's own."
@@ -226,7 +226,7 @@ FEW, MOST = 3, 6
 def goal_sentence(problem: Problem) -> str:
     """The objective as a sentence."""
     least = "as large as possible" if problem.goal.sense == "maximize" else "as small as possible"
-    what = problem.objective.told()
+    what = problem.objective.explain()
     unit = f" (in {problem.objective.units})" if problem.objective.units else ""
     of = counted(len(problem.inputs), "categories")
     return f"The problem: a random perturbation of {of} that makes {what}{unit} {least}."
@@ -238,8 +238,8 @@ def prior_sentence(problem: Problem, data: DataColumn | None = None) -> str:
     if not own:
         return "What is sought does not depend on the frequencies of the true answers."
     if len(own) > 1:
-        told = ", ".join(frequencies(one.labels, one.weights) for one in own)
-        return f"The terms of the sum are at different frequencies of the true answers: {told}."
+        priors = ", ".join(frequencies(one.labels, one.weights) for one in own)
+        return f"The terms of the sum are at different frequencies of the true answers: {priors}."
     (prior,) = own
     over = getattr(problem.objective, "worst_case", None)
     if isinstance(over, ChiSquareSet):

@@ -19,6 +19,7 @@ from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.guarantees import privacy_statement
 from rropt.model.prior import DataColumn
 from rropt.problem import Problem, Solution
+from rropt.problem.display import why_bounded
 from rropt.problem_file import parse_problem
 from rropt.prove.certificates import Certificate
 from rropt.prove.gaps import WORST, gap_of, grain, is_certified
@@ -80,6 +81,7 @@ def read_report(source: str | os.PathLike[str]) -> Report:
         verdict=verdict,
         sha256=digest,
         version=version,
+        stopped=_of(content, "stopped", str, where),
         notes=_words(content, "warnings", where),
         statement=found,
         data=_data(content, where),
@@ -121,6 +123,7 @@ def report_of(solution: Solution) -> Report:
         verdict=verdict,
         sha256=digest,
         version=version,
+        stopped=why_bounded(solution),
         notes=solution.warnings,
         statement=found,
         data=None if prior is None else prior.source,
@@ -243,7 +246,7 @@ def _against(
 
 
 def _status_against(report: Report, name: str, wanted: float | None, absolute: float | None) -> list[str]:
-    """A status that the certificate does not bear out: certified means a proof, and the wanted gap between the proved
+    """A status that the certificate does not bear out: certified means a proof, and the target gap between the proved
     value and the proved bound."""
     if report.status not in get_args(Status):
         return [f"{name} says {report.status!r}, and {report.status!r} is not a status"]

@@ -27,8 +27,8 @@ the units of the picture."""
 LONGEST_LABEL = 18
 UNIT = re.compile(r"(?<=\d) (?=%|nats\b|bits\b)")
 """The space between a number and its unit, where no line may break."""
-SMALL = re.compile(r"(?<![\w.])\d[\d.]*e-\d+(?:\u00a0\w+)?")
-"""A number with a hyphen, after which a line would break, and its unit."""
+SMALL = re.compile(r"(?<![\w.])\d[\d.]*e-\d+(?:\u00a0\w+)?|(?<![\w-])--[a-z]+(?:-[a-z]+)*")
+"""What has a hyphen, after which a line would break: a number and its unit, and an option."""
 
 STYLE = """
 :root { color-scheme: light dark; --page: #ffffff; --ink: #1b1f24; --soft: #59626e; --line: #d5dae0; --card: #f5f7f9;
@@ -81,11 +81,15 @@ def page(report: Report) -> str:
     if report.mechanism is not None:
         parts.append(_mechanism(report.mechanism))
     parts += [_certificate(report), _again(report), _source(report)]
+    # What scrolls can be scrolled by keyboard.
+    body = "\n".join(parts).replace("<pre", '<pre tabindex="0"')
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
-        f"<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n" + "\n".join(parts) + "\n</body>\n</html>\n"
+        f"<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n"
+        + body
+        + "\n</main>\n</body>\n</html>\n"
     )
 
 
@@ -94,7 +98,7 @@ def _text(words: str) -> str:
 
 
 def _exact(words: str) -> str:
-    """What may be copied: its spaces are as they were."""
+    """Text that may be copied: its spaces are as they were."""
     return escape(plain(words))
 
 
@@ -165,7 +169,7 @@ def _proved_sentence(report: Report) -> str:
         bound = verb + (f" (within {gap})" if optimum.upper > optimum.lower else "")
     else:
         bound = f"{verb} than {shown(best, DIGITS, up=up)}{unit}"
-    what = report.problem.objective.told()
+    what = report.problem.objective.explain()
     return (
         f"This mechanism attains {attained}{unit} ({_text(what)}). No mechanism under the same constraints can attain "
         f"{bound}. An independent program has checked this."
@@ -189,7 +193,7 @@ def _problem(report: Report) -> str:
 def _result(report: Report) -> str:
     up = report.problem.goal.sense == "maximize"
     found = report.proved
-    rows = [("Solver status", report.status)]
+    rows = [("Solver status", report.status), *([("stopped", report.stopped)] if report.stopped else [])]
     unit = f" {report.units}" if report.units else ""
 
     def range_of(interval: Interval) -> str:
@@ -240,7 +244,7 @@ def _mechanism(mechanism: Mechanism) -> str:
     )
     table, _ = as_table(mechanism, 5, LARGEST_MAP, LARGEST_MAP)
     return (
-        f'<h2>The mechanism</h2>\n<p>{words}</p>\n<div class="wide">{heat_svg(mechanism)}</div>\n'
+        f'<h2>The mechanism</h2>\n<p>{words}</p>\n<div class="wide" tabindex="0">{heat_svg(mechanism)}</div>\n'
         f"<details><summary>The numbers</summary>{table.html(inline=False)}\n"
         '<p class="soft">Five decimals; the exact integers are in mechanism.json and in the certificate.</p></details>'
     )

@@ -1,10 +1,12 @@
 """The data of a report of one solve."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 from rropt.exact import Interval
+from rropt.io.tables import Readable, Table, in_words
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.guarantees import privacy_statement
 from rropt.model.prior import DataColumn
@@ -15,12 +17,12 @@ from rropt.studies.reports.statements import Statement, guarantee_of
 
 
 @dataclass(frozen=True)
-class Report:
+class Report(Readable):
     """One solve as its report shows it.
 
     `problem` as declared; `status`, `value`, `bound`, `method`, `seconds` as the solve reported (numbers in `units`,
     None where there is none); `verdict` is the checker's on the certificate as it is now, None where there is none;
-    `contradictions` are differences between the files, and parts that are not proved, one line each; `notes` the
+    `stopped` is why a bounded solve ended, and what would help; `contradictions` are differences between the files, and parts that are not proved, one line each; `notes` the
     warnings of the solve; `statement` the relation of the certificate's problem to the declared one, None where nothing
     is proved; `data` the column of a file whose frequencies the problem has.
     """
@@ -37,11 +39,29 @@ class Report:
     verdict: Any
     sha256: str = ""
     version: int | None = None
+    stopped: str = ""
     notes: tuple[str, ...] = ()
     conflict: tuple[str, ...] = ()
     contradictions: tuple[str, ...] = field(default=())
     statement: Statement | None = None
     data: DataColumn | None = None
+
+    def _tables(self) -> Iterator[Table]:
+        unit = f" {self.units}" if self.units else ""
+        rows = [
+            ("verdict", self.word),
+            ("status", self.status),
+            ("stopped", self.stopped),
+            *((name, in_words(one) + unit) for name in ("value", "bound") if (one := getattr(self, name)) is not None),
+            ("guarantee", self.guarantee),
+            ("method", self.method),
+            ("seconds", f"{self.seconds:.2f}"),
+        ]
+        yield Table(f"Report: {self.title}", [row for row in rows if row[1]])
+
+    def _remarks(self) -> Iterator[str]:
+        yield from (f"warning: {line}" for line in self.contradictions)
+        yield from (f"note: {line}" for line in self.notes)
 
     @property
     def word(self) -> str:

@@ -45,7 +45,7 @@ class Statement:
     """The relation of the problem of a certificate to a declared one.
 
     `differences` are parts of it that do not follow from the declaration, one line each: where there are any, the
-    certificate proves another problem than the declared one. `derived` are parts that stand in it in place of what was
+    certificate proves another problem than the declared one. `derived` are its parts in place of what was
     declared, and follow from it. `left_out` is what was declared and is not in it: its bound holds all the more, but
     the checker has not verified that the mechanism keeps these.
     """

@@ -66,7 +66,7 @@ def number(value: float | None) -> str:
 
 
 def heat_map(mechanism: Mechanism, console: Console) -> Text:
-    """The matrix, one line an input and two characters an output; darker is likelier. Without colour (a pipe,
+    """The matrix: one line per input and two characters per output; darker is likelier. Without colour (a pipe,
     NO_COLOR) shades of grey stand in."""
     matrix = mechanism.matrix
     largest = float(matrix.max())

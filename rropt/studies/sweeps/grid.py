@@ -146,7 +146,7 @@ def _brief(value: object) -> str:
 
 @dataclass(frozen=True)
 class _Spot:
-    """Where a parameter stands: in the objective, in constraint number `at`, in its criterion, in the options."""
+    """The place of a parameter: in the objective, in constraint number `at`, in its criterion, in the options."""
 
     room: str
     at: int
@@ -164,7 +164,7 @@ class Variation:
         self._keys = [constraint.keys() for constraint in problem.constraints]
 
     def spot(self, name: str) -> _Spot:
-        """Where the parameter `name` stands: a key of the problem file; where several have it, or none gives it, with
+        """The place of the parameter `name`: a key of the problem file; where several have it, or none gives it, with
         the number or the kind of a constraint, or "objective", before it ("2.epsilon", "ldp.epsilon",
         "objective.units"). Raises InputError."""
         where = f"over {name}"
@@ -222,7 +222,7 @@ class Variation:
         return [*([CATEGORIES] if self._problem.objective.prior is None else [PRIOR, UNIFORM]), *known]
 
     def made(self, values: Mapping[_Spot, object]) -> Problem:
-        """The problem with other values at these spots. Raises InputError for what does not fit together."""
+        """The problem with other values at these spots. Raises InputError if the parts are inconsistent."""
         old = self._problem
         prior, labels = old.objective.prior, old.inputs
         for spot, value in values.items():
@@ -293,7 +293,7 @@ class Variation:
 
 
 def _count(value: object) -> Any:
-    """How many categories, or their labels."""
+    """The number of categories, or their labels."""
     if isinstance(value, bool) or not isinstance(value, str | Real | Decimal):
         return value
     number = rational(value, "number of categories")

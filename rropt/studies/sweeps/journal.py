@@ -1,6 +1,6 @@
 """The journal of a sweep: a line for every point that is finished, on the disk before the next one counts.
 
-The first line holds the study and the versions; every other one a point's key, its result, and a
+The first line holds the study and the versions; each further line has a point's key, its result, and a
 checksum, so that a changed digit is found. A line is written by one call and brought to the disk; a partial last
 line of a crash is cut off when the journal is opened again. So a killed sweep loses only the
 points in progress.
@@ -29,7 +29,7 @@ NAMED = 60
 
 
 def journal_path(out: Path) -> Path:
-    """Where the journal of the table `out` stands."""
+    """The path of the journal of the table `out`."""
     return out.with_name(out.name + SUFFIX)
 
 

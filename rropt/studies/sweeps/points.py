@@ -87,7 +87,7 @@ def computed(point: Point) -> Outcome:
 
 
 def _make(make: Callable[..., object], point: Point) -> object:
-    """What a function returns. Raises InputError where it has not returned within the time limit of a point."""
+    """The result of a function. Raises InputError where it has not returned within the time limit of a point."""
     limit = point.options.get("time_limit")
     if limit is None:
         return make(**point.values)

@@ -52,7 +52,7 @@ class PointwiseMaximalLeakage(Constraint):
         counts: Counts | None = None,
         prior: Prior | None = None,
     ) -> PointwiseMaximalLeakage:
-        """What a problem file declares; without `counts` the prior is that of its input."""
+        """The constraint of a problem file; without `counts` the prior is that of its input."""
         own = prior if counts is None else Prior.from_counts(counts)
         return cls(check_prior(own, cls.kind), epsilon=epsilon, gamma=gamma)
 

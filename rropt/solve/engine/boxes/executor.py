@@ -150,7 +150,7 @@ class BoxExecutor:
         self._changed.notify_all()
 
     def taken(self, chunk_queue: ChunkQueue, task: Task) -> Task | None:
-        """A chunk of a queue to be bounded here: the wanted one before others, None where none waits."""
+        """A chunk of a queue to be bounded here: the requested one before others, None where none waits."""
         with self._changed:
             waiting = chunk_queue.waiting
             own = task if task in waiting else next(iter(waiting), None)

@@ -192,7 +192,7 @@ class BoxPricer:
         return np.array(list(named.values())).T
 
     def holds(self, v: FloatArray) -> bool:
-        """Whether a column lies in the cone (a complete one holds every constant), as far as floats tell: at level 0
+        """Whether a column lies in the cone (a complete one holds every constant), as far as floats show: at level 0
         sums that are 0 are one of rounding."""
         point = np.concatenate([v, v[: len(self.forms.lower) - self._size]])
         rows = self.forms.matrix[:-1]
