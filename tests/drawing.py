@@ -81,6 +81,11 @@ def graded(quick: Iterable[object], long: Iterable[object] = (), campaign: Itera
     ]
 
 
+def runs(count: int, least: int, each: int) -> list[range]:
+    """The numbers from `least` to `count` - 1 in ranges of `each`: many draws of a law are few tests."""
+    return [range(at, min(at + each, count)) for at in range(least, count, each)]
+
+
 def _marked(value: object, *marks: pytest.MarkDecorator) -> object:
     return pytest.param(*(value if isinstance(value, tuple) else (value,)), marks=marks)
 

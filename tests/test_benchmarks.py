@@ -135,6 +135,7 @@ def test_the_exponent_is_that_of_a_power(room: Any) -> None:
     assert exponent([(2, 1)]) is None
 
 
+@pytest.mark.long
 def test_a_ladder_ends_at_the_last_certified_size(room: Any) -> None:
     """Information under bistochastic LDP is certified at once for two inputs, and not in a second for twelve."""
     table = room("tables.frontier")

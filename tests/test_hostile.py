@@ -1,22 +1,14 @@
-"""Every public entry point returns a result, or raises an RroptError whose message is one short line."""
+"""Every command answers damaged files and odd words, or says in one short line what is wrong."""
 
 from __future__ import annotations
 
 import contextlib
-import inspect
 import io
-import math
 import random
 import re
 import subprocess
 import sys
-import warnings
-from collections.abc import Callable, Iterator
-from decimal import Decimal
-from fractions import Fraction
-from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -31,158 +23,6 @@ pa = pytest.importorskip("pyarrow")
 
 ABC = ["a", "b", "c"]
 EXAMPLES = Path(__file__).resolve().parents[1] / "docs" / "examples"
-
-
-class Mute:
-    def __repr__(self) -> str:
-        raise RuntimeError("no text")
-
-
-def nested(depth: int) -> list[Any]:
-    made: list[Any] = []
-    for _ in range(depth):
-        made = [made]
-    return made
-
-
-PLANE = pd.MultiIndex.from_tuples([("a", "b"), ("a", "c")])
-HOSTILE: dict[str, Any] = {
-    "None": None, "nan": math.nan, "inf": math.inf, "-1": -1, "0": 0, "long integer": 10**400, "1e308": 1e308,
-    "tiny": 5e-324, "True": True, "no text": "", "long text": "x" * 2000, "control": "a\nb\0", "digits": "9" * 5000,
-    "surrogate": "\ud800", "bytes": b"\xff", "[]": [], "[[[]]]": [[[]]], "deep": nested(2000), "[nan]": [math.nan, 0.5],
-    "[long]": [10**400, 1], "[mixed]": [1, "a", None], "ragged": [[1, 0], [1]], "{}": {}, "{None}": {None: 1},
-    "set": {1, "a"}, "float32": np.float32(0.5), "int8": np.int8(1), "bool_": np.bool_(True),
-    "NaT": np.datetime64("NaT"), "empty array": np.array([]), "no rows": np.zeros((0, 3)), "complex": np.array([1j]),
-    "Decimal nan": Decimal("NaN"), "Decimal long": Decimal("1e999999"),
-    "Fraction long": Fraction(10**400, 3), "type": int, "function": len, "object": object(), "mute": Mute(),
-    "no columns": pd.DataFrame(), "MultiIndex": pd.DataFrame([[1, 2], [3, 4]], columns=PLANE),
-    "Series": pd.Series([None, 1]), "folder": Path("/"), "no file": "no/such", "matrix": [[0.5, 0.5], [0.5, 0.5]],
-    "1e400": "1e400", "another class": rr.LDP,
-}  # fmt: skip
-
-
-@cache
-def solution() -> rr.Solution:
-    return problem().solve()
-
-
-def problem() -> rr.Problem:
-    return rr.Problem(rr.Maximize(rr.MutualInformation(prior())), [rr.LDP(1)])
-
-
-def prior() -> rr.Prior:
-    return rr.Prior.from_counts([5, 3, 2], labels=ABC)
-
-
-def mechanism() -> rr.Mechanism:
-    return rr.RandomizedResponse(ABC, epsilon=1).to_mechanism()
-
-
-VALID: dict[str, Callable[[], Any]] = {
-    "problem": problem, "problems": lambda: [problem()], "solution": solution, "prior": prior,
-    **dict.fromkeys(("mechanism", "channel", "one", "other", "first", "second"), mechanism),
-    "mechanisms": lambda: [mechanism()], "probabilities": lambda: ["1/2", "1/4", "1/4"], "counts": lambda: [5, 3, 2],
-    "epsilon": lambda: 1, "gamma": lambda: 3, "delta": lambda: 0.01, "inputs": lambda: ABC, "outputs": lambda: ABC,
-    "labels": lambda: ABC, "names": lambda: ABC, "objective": rr.Trace, "of": rr.Trace,
-    "goal": lambda: rr.Maximize(rr.Trace()), "constraints": lambda: [rr.LDP(1)], "constraint": lambda: rr.LDP(1),
-    "matrix": lambda: [["1/2", "1/4", "1/4"]] * 3, "at_most": lambda: 0.9, "at_least": lambda: 0.1,
-    "size": lambda: 3, "k": lambda: 3, "n": lambda: 3, "path": lambda: "out.x", "column": lambda: "a",
-    "certificate": lambda: solution().certificate, "table": lambda: pd.DataFrame({"a": ABC}), "data": lambda: ABC,
-    "where": lambda: "here",
-    "columns": lambda: {"a": mechanism()}, "distance": lambda: [[0, 1, 2], [1, 0, 1], [2, 1, 0]],
-}  # fmt: skip
-"""A right value for a parameter of this name."""
-OTHERS = {"rr.checker.main", "rr.checker.print_verdict", "rr.checker.certificate_file"}
-"""The checker's own command, which is standard library and documents its TypeError."""
-OWN_CODE = {"report", "monitor", "callback"}
-"""What a caller's own function raises is the caller's."""
-
-
-def public() -> Iterator[tuple[str, Callable[..., Any]]]:
-    seen: set[int] = set()
-    spaces = [("rr", rr, rr.__all__), *((f"rr.{name}", getattr(rr, name), None) for name in rr._NAMESPACES)]
-    for space, module, names in spaces:
-        for name in names or getattr(module, "__all__", ()):
-            own = getattr(module, name)
-            if not callable(own) or id(own) in seen or (inspect.isclass(own) and issubclass(own, Exception)):
-                continue
-            seen.add(id(own))
-            yield f"{space}.{name}", own
-            if inspect.isclass(own) and not inspect.isabstract(own):
-                for method, bound in inspect.getmembers(own, inspect.ismethod):
-                    if not method.startswith("_"):
-                        yield f"{space}.{name}.{method}", bound
-    for own in (mechanism(), problem(), solution(), solution().certificate):
-        for method in dir(own):
-            if not method.startswith("_") and inspect.ismethod(bound := getattr(own, method)):
-                yield f"{type(own).__name__}.{method}", bound
-
-
-def cases(function: Callable[..., Any]) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """Each value in the place of all that must be given, and in the place of one where the others are right."""
-    try:
-        found = [one for one in inspect.signature(function).parameters.values() if one.kind < one.VAR_KEYWORD]
-    except ValueError:
-        return
-    found = [one for one in found if one.kind is not one.VAR_POSITIONAL and one.name not in OWN_CODE]
-    needed = [one.name for one in found if one.default is one.empty]
-
-    def call(values: dict[str, Any]) -> Callable[[], Any]:
-        places = [one for one in found if one.name in values and one.kind is one.POSITIONAL_ONLY]
-        named = {one.name: values[one.name] for one in found if one.name in values and one not in places}
-
-        def shown() -> None:
-            answer = function(*(values[one.name] for one in places), **named)
-            if not inspect.isclass(function):  # a record that is made by hand believes what it is given
-                repr(answer)
-
-        return shown
-
-    for word, value in HOSTILE.items():
-        if needed:
-            yield f"all = {word}", call({name: VALID[name]() if name == "where" else value for name in needed})
-        if set(needed) <= set(VALID):
-            for one in (one for one in found if one.name != "where"):  # readers name themselves there
-                yield f"{one.name} = {word}", call({name: VALID[name]() for name in needed} | {one.name: value})
-
-
-def fault_of(call: Callable[[], Any]) -> str:
-    """What is wrong with how a call ends, or nothing."""
-    try:
-        with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            call()
-    except rr.RroptError as error:
-        line = str(error)
-        return "" if line.isprintable() and len(line) < 500 else f"a message of {len(line)} characters"
-    except Exception as error:
-        return f"{type(error).__name__}: {error}"[:200]
-    return ""
-
-
-QUICK = 10
-"""A share of the values in the short run."""
-
-
-@pytest.mark.parametrize("share", [QUICK, pytest.param(1, marks=pytest.mark.long)])
-def test_every_public_function_answers_or_says_in_one_line_what_is_wrong(
-    share: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    faults, tried, draw = [], 0, random.Random(18)
-    for name, function in public():
-        if name not in OTHERS:
-            for case, call in cases(function):
-                if draw.randrange(share) == 0:
-                    tried += 1
-                    if fault := fault_of(call):
-                        faults.append(f"{name}({case}): {fault}")
-    assert not faults, f"{len(faults)} of {tried}: {faults[:20]}"
-    assert tried > 10_000 / share
-
-
-def test_bytes_alone_are_checked() -> None:
-    assert {rr.checker.check_bytes(value).status for value in HOSTILE.values()} == {"UNREADABLE"}
 
 
 # -- files ---------------------------------------------------------------------------------------------

@@ -165,28 +165,22 @@ def test_every_public_class_is_tried() -> None:
     assert kinds == MAKE.keys() | MEASURED.keys() | OTHERS
 
 
-@pytest.mark.parametrize("name", MAKE | RESULTS)
-def test_two_that_are_made_alike_are_equal(name: str) -> None:
-    make = (MAKE | RESULTS)[name]
-    one, other = make(), make()
+@pytest.mark.parametrize("name", MAKE | RESULTS | MEASURED)
+def test_two_that_are_made_alike_are_equal_and_so_are_copies(name: str) -> None:
+    make = (MAKE | RESULTS | MEASURED)[name]
+    one = make()
     assert type(one).__name__ == name
-    assert one == other
-    assert hash(one) == hash(other)
+    made = [] if name in MEASURED else [make()]
+    for other in (*made, copy.copy(one), copy.deepcopy(one), pickle.loads(pickle.dumps(one))):
+        assert type(other) is type(one)
+        assert other == one
+        assert hash(other) == hash(one)
     assert one != name
     if isinstance(one, ByContent):
         for field in fields(one):
             changed = copy.copy(one)
             object.__setattr__(changed, field.name, "another")
             assert (changed != one) == field.compare
-
-
-@pytest.mark.parametrize("name", MAKE | RESULTS | MEASURED)
-def test_copies_and_pickles_are_equal(name: str) -> None:
-    one = (MAKE | RESULTS | MEASURED)[name]()
-    for other in (copy.copy(one), copy.deepcopy(one), pickle.loads(pickle.dumps(one))):
-        assert type(other) is type(one)
-        assert other == one
-        assert hash(other) == hash(one)
 
 
 LOOSE = re.compile(r"[aA]rray|dict\[|Mapping\[|list\[|set\[")

@@ -83,7 +83,7 @@ def _label_text(label: object) -> str:
 def category_labels(categories: object, what: str) -> tuple[str, ...]:
     """The labels of `categories`: given, or "0", "1", ... for a number of 2 to 100,000. Raises InputError."""
     if isinstance(categories, (bool, np.bool_)):
-        raise WrongType("a truth value is given instead of labels or their number", what)
+        raise WrongType("a truth value is given instead of labels or their number", what, "give labels")
     if isinstance(categories, (int, np.integer)):
         if categories > LARGEST_DOMAIN:
             raise TooLarge(f"{shown(categories)} are too many", what, f"give at most {LARGEST_DOMAIN:,}")

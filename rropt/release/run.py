@@ -113,9 +113,9 @@ class FileRelease:
         self.accountant, self.population, self.quote_formulas = accountant, population, quote_formulas
         self.source = open_table(data, tuple(n for one in release.columns for n in (*one.columns, *one.by)), delimiter)
         self.before = _state(data)
+        check_places(data, output)
         # Whatever is where the two files of the release go; what another program puts there later is not overwritten.
         self.stood = {path: _state(path) if path.is_file() else None for path in (output, manifest_path(output))}
-        check_places(data, output)
         self.protector = Protector(release, self.source.schema, str(data))
         self.privacy = privacy_of_stacks(release, self.protector.stacks)
         self.memo: Memo | None = None

@@ -133,31 +133,18 @@ PROBLEMS: dict[str, tuple[str, list[str]]] = {
         ["are read with --data only; write: rropt solve t.toml --data d.parquet --column level"],
     ),
     "CSV": ("id,level\n1,a\n", ["t.toml: this is not TOML", "rropt solve MODEL --data FILE --column NAME"]),
-    "a word": (COUNTS + "gap = small\n", ["Invalid value (at line 4, column 7)); fix that line\n"]),
-    "no objective": (COUNTS + LDP, ["t.toml: the table [objective] is missing; see rropt models show"]),
     "maximise": (COUNTS + WANTED.replace("ze", "se") + LDP, ["'maximise' is not a key: write maximize ="]),
-    "objective": (COUNTS + WANTED.replace("l_i", "l i") + LDP, ["'mutual information'", "'mutual_information'?"]),
-    "objective, far": (COUNTS + WANTED.replace("mutual_information", "zzz") + LDP, ["use one of: bayes_capacity, "]),
-    "kind": (BASE + LDP.replace("ldp", "lpd"), ["[[constraint]] 1: 'lpd' is not a kind", "'ldp'?"]),
-    "epsilom": (BASE + LDP.replace("epsilon", "epsilom"), ["'epsilom'; did you mean 'epsilon'?"]),
-    "negative epsilon": (BASE + LDP.replace("1", "-1"), ["[[constraint]] 1: epsilon: it is -1"]),
-    "epsilon in words": (BASE + LDP.replace("1", '"one"'), ["1: LDP epsilon: 'one' is not a number"]),
-    "the second constraint": (BASE + LDP + LDP.replace("1", "21"), ["t.toml [[constraint]] 2: epsilon"]),
-    "no level": (BASE + LDP.replace("epsilon = 1", ""), ["[[constraint]] 1: privacy level: give either"]),
-    "one bracket": (BASE + LDP.replace("[[constraint]]", "[constraint]"), ["[[constraint]] with two brackets"]),
     "constraints": (BASE + LDP.replace("constraint", "constraints"), ["did you mean 'constraint'?"]),
     "solver table": (BASE + LDP + "[solver]\ngap = 1\n", ["unknown key 'solver'; did you mean 'solve'?"]),
     "solver": (BASE + LDP + '[solve]\nsolver = "ibm"\n', ["t.toml: solver: 'ibm' is not a solver that is installed"]),
     "method": (BASE + LDP + '[solve]\nmethod = "fast"\n', ["t.toml [solve]: method: 'fast'", "use auto or one of"]),
-    "time": (BASE + LDP + '[solve]\ntime_limit = "10s"\n', ["[solve] time_limit: '10s' is not a number"]),
-    "negative count": (HEAD + "counts = [5, -3]\n" + WANTED, ["t.toml [input]: count of '1': -3 is negative"]),
-    "half a prior": (HEAD + "probabilities = [0.5, 0.4]\n" + WANTED, ["[input]: probabilities: they sum to 0.9"]),
     "free outputs": (
         BASE + '[[constraint]]\nkind = "approximate_ldp"\nepsilon = 1\ndelta = 0.1\n',
         ["it needs outputs, and they are free here", "outputs = [labels] above [input]"],
     ),
     "data as counts": (HEAD + 'counts_file = "d.csv"\n' + WANTED, ["'id,level'; it must be: category,count"]),
 }  # fmt: skip
+"""What a problem file itself has wrong is in tests/declare/test_declarations.py."""
 
 
 @pytest.fixture(autouse=True)

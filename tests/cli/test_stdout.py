@@ -3,6 +3,7 @@ solver, also with solvers that print there whatever they are told (`tests/chatty
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -10,6 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import forked
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
@@ -70,18 +72,21 @@ def commands(group: Any = None, before: str = "") -> dict[str, Any]:
     return found
 
 
-def run(folder: Path, *words: str, mode: str = "all") -> subprocess.CompletedProcess[str]:
+NOISY = f"""
+import runpy, sys
+patches = runpy.run_path({str(CHATTY / "sitecustomize.py")!r})["PATCHES"]
+for name in patches.keys() & sys.modules.keys():
+    patches.pop(name)(sys.modules[name])
+"""
+"""A forked process has loaded what its start would have changed."""
+
+
+def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """A command in a process of its own, with chatty solvers."""
-    paths = os.pathsep.join(map(os.path.abspath, [CHATTY, *sys.path]))
-    return subprocess.run(
-        [sys.executable, *words],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        check=False,
-        env={**os.environ, "PYTHONPATH": paths, "CHATTY": mode, "PYTHONIOENCODING": "utf-8"},
-    )
+    with contextlib.chdir(folder), pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", os.pathsep.join(map(os.path.abspath, [CHATTY, *sys.path])))
+        patch.setenv("CHATTY", "all")
+        return forked.run(NOISY + forked.COMMAND, *words, timeout=600)
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +106,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8")
     for line in FIRST:
-        ran = run(folder, "-m", "rropt", *line.split())
+        ran = run(folder, *line.split())
         assert ran.returncode == 0, (line, ran.stderr)
     return folder
 
@@ -113,7 +118,7 @@ def test_every_command_has_an_example() -> None:
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_a_command_prints_its_own_output_only(place: Path, name: str) -> None:
     as_json = any("--json" in one.opts for one in commands()[name].params)
-    ran = run(place, "-m", "rropt", *name.split(), *EXAMPLES[name].split(), *["--json"] * as_json)
+    ran = run(place, *name.split(), *EXAMPLES[name].split(), *["--json"] * as_json)
     assert ran.returncode == 0, ran.stderr
     assert NOISE not in ran.stdout
     if as_json:
@@ -123,7 +128,7 @@ def test_a_command_prints_its_own_output_only(place: Path, name: str) -> None:
 @pytest.mark.parametrize("solver", installed())
 def test_so_it_does_with_any_solver(place: Path, solver: str) -> None:
     problem = "rate.toml" if is_curved(solver) else "trace.toml"
-    ran = run(place, "-m", "rropt", "solve", problem, "--solver", solver, "--out", f"with {solver}", "--json")
+    ran = run(place, "solve", problem, "--solver", solver, "--out", f"with {solver}", "--json")
     assert ran.returncode in (0, 3), ran.stderr
     assert json.loads(ran.stdout)["status"] in ("certified", "bounded")
     assert NOISE in ran.stderr
@@ -143,6 +148,8 @@ print("done")
 
 
 def test_no_banner_reaches_those_who_import_it(place: Path) -> None:
-    ran = run(place, "-c", LIBRARY, mode="banner")
+    paths = os.pathsep.join(map(os.path.abspath, [CHATTY, *sys.path]))
+    env = {**os.environ, "PYTHONPATH": paths, "CHATTY": "banner"}
+    ran = subprocess.run([sys.executable, "-c", LIBRARY], cwd=place, capture_output=True, text=True, env=env)
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout == "done\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import tomllib
 from fractions import Fraction
 from itertools import pairwise
@@ -14,6 +15,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import rropt as rr
+from rropt import __main__ as cli
 
 F = Fraction
 HEAD = 'schema = 1\n[input]\ncategories = ["a", "b"]\ncounts = [1, 2]\n[objective]\nmaximize = "mutual_information"\n'
@@ -310,6 +312,14 @@ BAD: list[tuple[str, str]] = [
     ("schema = 1\ninput = 3\n" + TRACE, "input is not a table"),
     ("schema = 1\n[input]\n" + TRACE, "empty; give one of"),
     (UNIFORM, r"\[objective\] is missing"),
+    ('schema = 1\nname = "../x"\n' + UNIFORM[11:] + TRACE, r"\.\./x"),
+    ('schema = 1\nname = ".."\n' + UNIFORM[11:] + TRACE, r"'\.\.'"),
+    ("schema = 1\n[input]\nuniform = 1\n" + TRACE, "at least 2"),
+    ("schema = 1\n[input]\ncounts = {a = 0, b = 0}\n" + TRACE, "zero"),
+    ('schema = 1\n[input]\ncounts = {"" = 3, b = 2}\n' + TRACE, "label"),
+    ('schema = 1\n[input]\ncounts = [1, 2, 3]\ncategories = ["a", "b"]\n' + TRACE, "3 numbers for 2 labels"),
+    ("schema = 1\n[input]\ncounts = {a = nan, b = 2}\n" + TRACE, "'a'.*finite"),
+    (UNIFORM + '[objective]\nminimize = "expected_loss"\nmatrix = [[0, 1, 1]]\n', "1 x 3"),
     (UNIFORM + "[objective]\n", "maximize or minimize"),
     (UNIFORM + '[objective]\nmaximize = "trace"\nminimize = "trace"\n', "either maximize or minimize"),
     (UNIFORM + "[objective]\nmaximize = 3\n", "not a name in quotes"),
@@ -395,13 +405,23 @@ BAD += [
 
 
 @pytest.mark.parametrize(("text", "what"), BAD, ids=lambda value: str(value)[-40:])
-def test_bad_files_say_what_where_and_what_to_do_in_one_line(text: str, what: str) -> None:
+def test_bad_files_say_what_where_and_what_to_do_in_one_line(
+    text: str, what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """In Python and on the command line, which writes nothing and says nothing else with --json."""
     text = text if "outputs" not in text else "outputs = 3\n" + text.replace('outputs = "ab"\n', "")
     with pytest.raises(rr.InputError, match=what) as info:
         rr.problem_file.parse_problem(text, source="folder/file.toml")
     assert "\n" not in str(info.value)
     assert len(str(info.value)) < 500
     assert "file.toml" in str(info.value) or "no/such.csv" in str(info.value)
+    monkeypatch.chdir(tmp_path)
+    Path("file.toml").write_text(text, encoding="utf-8")
+    assert cli.main(["solve", "file.toml", "--out", "o", "--json"]) == 2
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert re.fullmatch(r"rropt: [^\n]*(file\.toml|no/such\.csv)[^\n]*[;?] [^\n]+\n", err)
+    assert [path.name for path in Path().iterdir()] == ["file.toml"]
 
 
 def test_unreadable_files(tmp_path: Path) -> None:

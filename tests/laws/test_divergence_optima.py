@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from drawing import thinned
+from drawing import graded, thinned
 
 import rropt as rr
 from rropt.model.divergences import concentrated_end, concentrated_excess
@@ -22,7 +22,8 @@ GUESS = Fraction(min(sum(n * FAR[x][y] for x, n in enumerate(COUNTS.values())) f
 
 
 @pytest.mark.parametrize(
-    "rule", [rr.privacy.RenyiLDP("3/2", "0.4"), rr.privacy.RenyiLDP(2, "0.4"), rr.privacy.RenyiLDP(5, "0.5")]
+    "rule",
+    graded([rr.privacy.RenyiLDP(2, "0.4")], [rr.privacy.RenyiLDP("3/2", "0.4"), rr.privacy.RenyiLDP(5, "0.5")]),
 )
 def test_the_least_loss_under_a_divergence_is_proved(rule: rr.Constraint) -> None:
     found = rr.Problem(rr.Minimize(LOSS), [rule]).solve(gap=1e-6, absolute_gap=1e-6, time_limit=120)
@@ -40,7 +41,7 @@ def test_the_least_bayes_success_at_a_loss_is_proved(rule: rr.Constraint) -> Non
     assert rule.violation(found.mechanism) <= 0
 
 
-@pytest.mark.parametrize("seed", thinned(range(6), 2))
+@pytest.mark.parametrize("seed", graded([0], range(1, 6)))
 @pytest.mark.parametrize("rule", [rr.privacy.RenyiLDP(2, "0.4"), rr.privacy.ZeroConcentratedLDP("0.1")])
 def test_rows_at_an_optimum_are_kept_by_all_that_keeps_the_divergence(rule: rr.Constraint, seed: int) -> None:
     problem = rr.Problem(rr.Minimize(LOSS), [rule])

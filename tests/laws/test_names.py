@@ -109,7 +109,7 @@ def test_every_method(method: str) -> None:
     for objective, rule in cells:
         solution = held(drawn(chance, objective, rule), method)
         found += solution is not None and solution.mechanism is not None
-        if found == 2:
+        if found == 1:
             break
 
 

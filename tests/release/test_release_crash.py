@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 from accountants import draws, states
+from drawing import graded
 from scipy import stats
 
 from rropt.mechanisms.families.randomized_response import RandomizedResponse
@@ -350,9 +351,10 @@ def counted(given: Any, made: Any) -> np.ndarray:
     return np.bincount(places[0] * size + places[1], minlength=size * size).reshape(size, size)
 
 
-def test_a_seeded_table_fits_the_mechanism() -> None:
+@pytest.mark.parametrize("count", graded([60_000], [300_000]))
+def test_a_seeded_table_fits_the_mechanism(count: int) -> None:
     rng = np.random.default_rng(4)
-    table = pa.table({"x": pa.array(np.array(LABELS, dtype=object)[rng.integers(0, 8, 300_000)])})
+    table = pa.table({"x": pa.array(np.array(LABELS, dtype=object)[rng.integers(0, 8, count)])})
     made = release_table(table, ProtectedColumn("x", MECHANISM), source=insecure_seeded_source(1))
     assert chi_square(counted(table["x"], made["x"])) > 1e-6
 

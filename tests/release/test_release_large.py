@@ -85,9 +85,10 @@ LARGE: dict[str, tuple[Callable[..., Any], Callable[[float], float], Callable[[i
 @pytest.mark.parametrize(
     ("name", "rows", "strata"),
     [
-        ("response", 1_000_000, 1),
+        ("response", 200_000, 1),
         ("hadamard", 20_000, 1),
         ("hashing", 20_000, 1),
+        pytest.param("response", 1_000_000, 1, marks=pytest.mark.long),
         pytest.param("response", 100_000, 4, marks=pytest.mark.long),
         pytest.param("hadamard", 100_000, 4, marks=pytest.mark.long),
     ],

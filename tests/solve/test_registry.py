@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 from support_cells import CONSTRAINTS, OBJECTIVES, problem_of
 
 import rropt as rr
+from rropt.program.programs import Program
 from rropt.solve.engine.method import particulars
 from rropt.solve.registry import METHODS, Method
 
@@ -35,11 +38,15 @@ def test_a_refusal_names_the_nearest_methods_alone() -> None:
             assert 1 <= text.count("; ") <= 3, text
 
 
+@cache
+def programs() -> list[Program]:
+    return [problem_of(objective, rule, 4).compile() for objective, rule in CELLS]
+
+
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
 def test_a_method_refuses_what_it_does_not_declare(method: Method) -> None:
     """A part that it does not take is named; a goal that is not its own, and a solver that it does not have, too."""
-    for objective, rule in CELLS:
-        program = problem_of(objective, rule, 4).compile()
+    for program in programs():
         refused = method.refusal(program)
         strange = [name for part, name in particulars(program) if not isinstance(part, method.takes)]
         if strange:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import permutations
 from pathlib import Path
 
 import networkx as nx
 import pytest
+from drawing import graded
 
 import rropt as rr
 from rropt import __main__ as cli
@@ -158,8 +160,14 @@ def test_a_small_value_far_below_its_bound_is_not_certified() -> None:
     assert solution.status == "bounded"
 
 
-@pytest.mark.parametrize("wanted", [{"gap": "0.5"}, {"absolute_gap": "10"}, {"gap": "3", "absolute_gap": "0.01"}, {}])
-@pytest.mark.parametrize("level", ["0.0001", "0.03", "1", "4"])
+WANTED: list[dict[str, str]] = [{"gap": "0.5"}, {"absolute_gap": "10"}, {"gap": "3", "absolute_gap": "0.01"}, {}]
+LEVELS = ["1", "0.0001", "4", "0.03"]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "level"),
+    graded(zip(WANTED, LEVELS, strict=True), [(WANTED[i], LEVELS[j]) for i, j in permutations(range(4), 2)]),
+)
 def test_nothing_is_certified_with_more_than_a_hundredth_open(wanted: dict[str, str], level: str) -> None:
     """Whatever gap is asked for; only of an optimum that may be 0 there is no share."""
     rules = [

@@ -102,7 +102,7 @@ class MetricDP(Constraint):
         if value < 0:
             raise OutOfRange(f"it is {epsilon}, below 0", "MetricDP epsilon", "try 1.0")
         if not isinstance(connected, bool):
-            raise OutOfRange("it is neither true nor false", "MetricDP connected")
+            raise OutOfRange("it is neither true nor false", "MetricDP connected", "write connected = true")
         edges: Iterable[Weighted] = ()
         matrix: tuple[tuple[Fraction | None, ...], ...] = ()
         if isinstance(graph, nx.Graph):
@@ -226,7 +226,7 @@ class MetricDP(Constraint):
         if (distances is None) == (graph is None):
             raise Conflict("give either distances or graph", "metric_dp", 'as graph = [["low", "high"]]')
         if not isinstance(directed, bool) or not isinstance(connected, bool):
-            raise WrongType("directed and connected are true or false", "metric_dp")
+            raise WrongType("directed and connected are true or false", "metric_dp", "write connected = true")
         if distances is not None:
             if not _is_matrix(distances):
                 raise WrongType("distances is not a matrix", "metric_dp", "give k rows of k numbers")

@@ -42,7 +42,7 @@ class Trace(Objective):
     def read_keys(cls, prior: Prior | None, keys: Mapping[str, Any], where: str) -> Self:
         weighted = keys.get("weighted", False)
         if not isinstance(weighted, bool):
-            raise OutOfRange("weighted is neither true nor false", where)
+            raise OutOfRange("weighted is neither true nor false", where, "write weighted = true")
         return super().read_keys(prior, {}, where) if weighted else cls()
 
     @classmethod
@@ -93,7 +93,7 @@ def action_matrix(
 
 def _read_actions(keys: Mapping[str, Any], where: str) -> None:
     if keys.get("actions") is not None and not isinstance(keys["actions"], list):
-        raise WrongType("actions is not a list of labels", where)
+        raise WrongType("actions is not a list of labels", where, 'as actions = ["yes", "no"]')
 
 
 ACTIONS = {"actions": "labels of the actions; those of the inputs if left out, where there are as many"}

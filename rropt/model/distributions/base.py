@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from rropt.errors import WrongType
-from rropt.exact import Interval
+from rropt.exact import Interval, rational
 from rropt.io.arguments import checked, position
-from rropt.io.counts import same_labels
+from rropt.io.counts import in_order, same_labels
 from rropt.io.types import Counts
 from rropt.model.prior import Pairs, Prior
 
@@ -112,3 +112,8 @@ def of_pairs(prior: object, what: str) -> Prior:
             "make it with Prior.from_counts(table, pairs=Pairs(sensitive, other))",
         )
     return prior
+
+
+def numbers_in_order(values: Sequence[object], labels: Sequence[str], what: str) -> list[Fraction]:
+    """Exact numbers in the order of `labels`: a list as it is, anything else by its labels. Raises InputError."""
+    return [rational(value, what) for value in in_order(values, labels, what)]

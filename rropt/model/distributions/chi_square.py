@@ -18,10 +18,10 @@ import numpy as np
 from rropt.errors import OutOfRange, UnknownName, WrongType, counted
 from rropt.exact import Interval, declared_text, dyadic_down, rational
 from rropt.io.arguments import checked, position
-from rropt.io.counts import Table, in_order, number_array
+from rropt.io.counts import Table, number_array
 from rropt.io.types import Counts, Matrix, Number
 from rropt.model.distributions.ball_sets import ChiSquareBall
-from rropt.model.distributions.base import Confidence, conditionals, of_pairs
+from rropt.model.distributions.base import Confidence, conditionals, numbers_in_order, of_pairs
 from rropt.model.distributions.extreme_sets import spread
 from rropt.model.distributions.polytope import Polytope
 from rropt.model.distributions.quantile import (
@@ -200,7 +200,7 @@ class ChiSquareSet(Confidence):
         return self._ends[self._sensitive(s)][self._other(u)][1]
 
     def mean(self, s: int, values: Sequence[Fraction]) -> Interval:
-        values = in_order(values, self.pairs.other, "values")
+        values = numbers_in_order(values, self.pairs.other, "values")
         ball = self.conditional[self._sensitive(s)]
         if ball is None:
             return Interval(min(values), max(values))
@@ -301,7 +301,7 @@ class ChiSquareSet(Confidence):
 
     def support_bound(self, direction: Sequence[Fraction]) -> Fraction:
         """A rational that max over P in F of direction . P does not exceed: weak duality with one multiplier."""
-        return self.joint.support_bound(in_order(direction, self.pairs.labels, "direction"))
+        return self.joint.support_bound(numbers_in_order(direction, self.pairs.labels, "direction"))
 
     def describe(self) -> str:
         n = self.observations

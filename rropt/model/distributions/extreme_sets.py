@@ -8,9 +8,8 @@ from functools import cached_property
 from rropt.errors import WrongType
 from rropt.exact import Interval
 from rropt.io.arguments import checked
-from rropt.io.counts import in_order
 from rropt.io.types import Counts
-from rropt.model.distributions.base import Confidence, conditionals, of_pairs
+from rropt.model.distributions.base import Confidence, conditionals, numbers_in_order, of_pairs
 from rropt.model.prior import Pairs, Prior
 
 ZERO, ONE, TWO = Fraction(0), Fraction(1), Fraction(2)
@@ -52,7 +51,7 @@ class KnownDistribution(Confidence):
         return ONE if row is None else row[self._other(u)]
 
     def mean(self, s: int, values: Sequence[Fraction]) -> Interval:
-        values = in_order(values, self.pairs.other, "values")
+        values = numbers_in_order(values, self.pairs.other, "values")
         row = self._conditionals[self._sensitive(s)]
         if row is None:
             return Interval(min(values), max(values))
@@ -101,7 +100,7 @@ class EveryDistribution(Confidence):
 
     def mean(self, s: int, values: Sequence[Fraction]) -> Interval:
         self._sensitive(s)
-        values = in_order(values, self.pairs.other, "values")
+        values = numbers_in_order(values, self.pairs.other, "values")
         return Interval(min(values), max(values))
 
     def radius(self, s: int, *, paper: bool = False) -> Fraction:

@@ -9,9 +9,9 @@ from itertools import permutations
 from rropt.errors import Conflict, Missing, WrongType, counted, shown
 from rropt.exact import Interval, rational, rational_table
 from rropt.io.arguments import checked
-from rropt.io.counts import Numbers, Table, in_order
+from rropt.io.counts import Numbers, Table
 from rropt.io.types import Counts, Matrix
-from rropt.model.distributions.base import Confidence, conditionals
+from rropt.model.distributions.base import Confidence, conditionals, numbers_in_order
 from rropt.model.distributions.extreme_sets import spread
 from rropt.model.distributions.vertices import vertices
 from rropt.model.prior import Pairs, Prior
@@ -202,7 +202,7 @@ class Polytope(Confidence):
         return max(row[self._other(u)] for row in self.corners(s))
 
     def mean(self, s: int, values: Sequence[Fraction]) -> Interval:
-        values = in_order(values, self.pairs.other, "values")
+        values = numbers_in_order(values, self.pairs.other, "values")
         means = [sum((a * b for a, b in zip(row, values, strict=True)), ZERO) for row in self.corners(s)]
         return Interval(min(means), max(means))
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import networkx as nx
 import numpy as np
 import pytest
+from drawing import thinned
 
 import rropt as rr
 
@@ -36,7 +37,7 @@ CASES: dict[str, tuple[int, Sequence[rr.Constraint]]] = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", thinned(CASES, 3))
 def test_rows_do_not_raise_the_bound(case: str) -> None:
     size, rules = CASES[case]
     prior = drawn(size)
@@ -61,7 +62,7 @@ def test_many_inputs_have_mixtures_of_the_columns_without_rows() -> None:
     """Entries are too many for a linear programme over all of them: the answer was a constant, which tells nothing."""
     prior = drawn(65)
     rules = [rr.LDP(2), rr.Invariant(prior)]
-    solution = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), rules).solve(time_limit=12)
+    solution = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), rules).solve(time_limit=120)
     assert solution.mechanism is not None
     assert solution.value is not None
     assert solution.bound is not None

@@ -141,6 +141,7 @@ def test_columns_put_together_are_in_the_cone_and_reach_the_best_one(name: str) 
             assert cone.excess([F(float(x)) for x in v]) < 1e-9 * float(max(v))
 
 
+@pytest.mark.long
 def test_inputs_that_never_occur_do_not_matter() -> None:
     """Blocks of 14 values, and the same instance with blocks of three."""
     program, small = rarely()
@@ -355,12 +356,15 @@ def searched() -> tuple[Program, np.ndarray, LevelSearch]:
     return program, prices, LevelPricer(blocks, prices).search(1e-4, 1000)
 
 
-def test_no_part_has_a_worse_bound_than_the_whole(searched: tuple[Program, np.ndarray, LevelSearch]) -> None:
+@pytest.mark.parametrize("nodes", graded([200], [1500]))
+def test_no_part_has_a_worse_bound_than_the_whole(
+    searched: tuple[Program, np.ndarray, LevelSearch], nodes: int
+) -> None:
     """Where no point of a part is feasible its cells may say less than those of the whole did."""
     program, prices, found = searched
     assert isinstance(program.cone, RobustCone)
     blocks = LevelBlocks(program.cone, np.array([float(p) for p in program.prior]))
-    deep = LevelPricer(blocks, prices).search(-math.inf, 1500, keep=-math.inf)
+    deep = LevelPricer(blocks, prices).search(-math.inf, nodes, keep=-math.inf)
     for search in (found, deep):
         for node in (node for root in search.roots for node in root.nodes() if node.parts is not None):
             assert max(part.bound for part in node.parts or ()) <= node.bound
