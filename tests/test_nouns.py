@@ -114,6 +114,7 @@ MAKE: dict[str, Callable[[], Any]] = {
     "RhoToRho": lambda: rr.privacy.RhoToRho("0.1", "0.5"),
     "RobustAudit": lambda: rr.robust.robust_audit(rr.RandomizedResponse(JOINT.labels, epsilon=1), KNOWN),
     "SecretRandomizedResponse": lambda: rr.robust.SecretRandomizedResponse(PAIRS, epsilon=1),
+    "Scores": lambda: rr.estimation.scores(KRR, ["a", "b", "b"]),
     "SharedEntropyRate": lambda: rr.SharedEntropyRate(HALF, [["a", "b"], ["c"]]),
     "Solution": lambda: TRACE.solve(),
     "SolveOptions": lambda: rr.SolveOptions(gap="1e-4"),

@@ -1,8 +1,10 @@
-"""Designs for estimating frequencies, and estimates: minimax strategies, identifiability, risks, sizes of samples."""
+"""Designs for estimating frequencies, and estimates: minimax strategies, identifiability, risks, sizes of samples,
+scores for other statistics."""
 
 from rropt.estimation.identifiability import Identified, identifying
 from rropt.estimation.information import EstimatedInformation, estimated_information
 from rropt.estimation.risk import ProjectedRisk, VarianceSplit, projected_risk, variance_split
+from rropt.estimation.scoring import Scores, scores
 from rropt.estimation.strategy import Strategy, minimax_strategy
 from rropt.mechanisms.estimators.estimate import Estimate
 from rropt.mechanisms.precision import sample_size
@@ -12,6 +14,7 @@ __all__ = [
     "EstimatedInformation",
     "Identified",
     "ProjectedRisk",
+    "Scores",
     "Strategy",
     "VarianceSplit",
     "estimated_information",
@@ -19,5 +22,6 @@ __all__ = [
     "minimax_strategy",
     "projected_risk",
     "sample_size",
+    "scores",
     "variance_split",
 ]

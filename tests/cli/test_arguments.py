@@ -509,6 +509,9 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
     add("counts_of", file=reports, column="ans", mechanism=mechanism, where=None, delimiter=None)
     add("table_of", file=reports, columns={"ans": mechanism}, where=None, delimiter=None)
     add("estimate_file", file=reports, columns={"ans": mechanism}, method="unbiased", where=None, delimiter=None)
+    score = {"method": "unbiased", "prior": None}
+    more = {"separator": "=", "delimiter": None, "force": True, "monitor": None}
+    add("score_file", file=reports, columns={"ans": mechanism}, output=folder / "scores.csv", **score, **more)
     add("release_table", table=pd.DataFrame({"ans": ABC}), release=release, source=None, force=False, warn=None)
     learned = rr.release.RandomizedColumn(mechanism).fit([["a"], ["b"]])
     add("RandomizedColumn", mechanism=mechanism, problem=None)
@@ -529,6 +532,7 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
     add("beta", mechanism=mixed)
     add("microaggregate", values=[1, 5, 2], least=2)
     add("averaged", mechanism=mixed, values=[1, 2])
+    add("scores", mechanism=mechanism, answers=ABC, method="unbiased", prior=None)
     add("estimated_information", counts=[[9, 2], [3, 7]], level=0.95)
     add("variance_split", mechanism=mechanism, prior=prior)
     add("projected_risk", mechanism=mechanism, prior=prior, respondents=5, method="nearest", draws=10, seed=1)
@@ -665,6 +669,7 @@ MADE_HERE = [
     "QuasiIdentifierTable",
     "RobustAudit",
     "SamplerAudit",
+    "Scores",
     "Solution",
     "Strategy",
     "Swept",
