@@ -1,6 +1,8 @@
-"""The command `rropt scores`, for statistics of a release in other programs."""
+"""The command `rropt scores`, for statistics of a release in other programs, and what `rropt estimate` makes of scores."""
 
+import csv
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -8,7 +10,7 @@ import typer
 
 from rropt.cli.data import designs_of
 from rropt.cli.lines import AsJson, Delimiter, say, wrote
-from rropt.errors import Missing
+from rropt.errors import Conflict, Missing, WrongType
 
 
 def scores(
@@ -74,3 +76,70 @@ def scores(
     for table in found._tables():
         terminal.show(table, terminal.console())
     wrote(found.output)
+
+
+def estimate_from_scores(
+    mechanism: str,
+    data: str,
+    column: list[str],
+    plot: Path | None,
+    truth: str | None,
+    table: str | None,
+    by: str | None,
+    weights: str | None,
+    null: str | None,
+    where: Mapping[str, str],
+    method: str,
+    level: float,
+    delimiter: str | None,
+    as_json: bool,
+) -> None:
+    """Print a table of two columns, or the weighted shares of one, in all records or in domains. Raises InputError."""
+    from rropt import release
+    from rropt.studies.reports import terminal
+
+    if plot is not None or truth is not None:
+        raise Conflict("--plot and --truth are for the frequencies of one column", "estimate", "leave them out")
+    if table is not None and by is not None:
+        raise Conflict("--table and --by are both given", "estimate", "give one of them")
+    if mechanism.endswith(".toml"):
+        plan = release.load_release(mechanism, check=False)
+        made_by: Mapping[Any, Any] = {one.released: one for one in plan.release.columns}
+        delimiter = delimiter or plan.delimiter
+    elif column:
+        made_by, _ = designs_of(mechanism, column)
+    else:
+        raise Missing("--column names no column that this mechanism released", mechanism, "add --column C")
+    options: dict[str, Any] = {"weights": weights, "where": where, "null": null, "method": method}
+    with terminal.working("estimating"):
+        if table is not None:
+            found: Any = release.estimate_table(data, made_by, _pair(table), delimiter=delimiter, **options)
+        elif len(column) != 1:
+            raise WrongType(
+                "they are not one column", "--column", "name one with --by or --weights, or use --table A,B"
+            )
+        else:
+            found = release.estimate_shares(data, made_by, column[0], by=by, delimiter=delimiter, **options)
+    told = found.to_dict(level)
+    for kind, lines in (("warning", found.warnings), ("note", found.notes)):
+        for line in lines:
+            say(f"rropt: {kind}: {line}", error=True)
+    if as_json:
+        typer.echo(json.dumps(told, ensure_ascii=False))
+        return
+    for at, one in enumerate(found._tables(level, most=None)):
+        if at:
+            say("")
+        terminal.show(one, terminal.console())
+
+
+def _pair(text: str) -> tuple[str, str]:
+    """The two names of `--table A,B`; a name with a comma is in quotes. Raises InputError."""
+    names = next(csv.reader([text]), [])
+    if len(names) != 2 or not all(names):
+        raise WrongType(
+            f"{text!r} does not name two columns",
+            "--table",
+            "write --table A,B; a name with a comma is in double quotes",
+        )
+    return names[0], names[1]

@@ -162,7 +162,7 @@ def count_released(path: Path, axes: Mapping[Columns, Any], where: Mapping[str, 
             f"where {name}={where[name]}",
             "leave this out: the estimate has every value of the column",
         )
-    files = _files(path)
+    files = files_of(path)
     replaced: Counter[tuple[Part, int, int]] = Counter()
     found: dict[Strata, tuple[Cell, np.ndarray]] = {}
     agreements = [agreed(file, axes, where) for file in files]
@@ -214,9 +214,9 @@ def count_true(
     `where` picks the answers. The columns of `axes` have the names of the data there, or else those of the release;
     missing and unknown values count as they did for it. Raises InputError."""
     ((columns, given),) = axes.items()
-    one = agreed(_files(released)[0], axes, where)
-    names, *marks = before_release(_files(released)[0], columns, given, where)
-    there = set(open_table(_files(path)[0], (), delimiter).schema.names)
+    one = agreed(files_of(released)[0], axes, where)
+    names, *marks = before_release(files_of(released)[0], columns, given, where)
+    there = set(open_table(files_of(path)[0], (), delimiter).schema.names)
     if not there.issuperset(names) and there.issuperset(columns):
         renamed = dict(zip(names, columns, strict=True)) if len(names) == len(columns) else {}
         marks = [{renamed.get(name, name): label for name, label in one.items()} for one in marks]
@@ -229,7 +229,7 @@ def count_true(
         "give the data before they were released; if the release replaced such values (null, other), give its release "
         "file in place of the mechanism, or keep its manifest next to it"
     )
-    found = [count_cells(file, cells, one.where, delimiter, False, remedy) for file in _files(path)]
+    found = [count_cells(file, cells, one.where, delimiter, False, remedy) for file in files_of(path)]
     counts = np.sum(found, axis=(0, 1))
     if not counts.any():
         asked = ", ".join(f"{name}={value}" for name, value in where.items())
@@ -241,7 +241,7 @@ def count_true(
     return np.asarray(counts)
 
 
-def _files(path: Path) -> list[Path]:
+def files_of(path: Path) -> list[Path]:
     """The files of a folder, or the one file."""
     return [path / name for name in parquet_names(path)] if path.is_dir() else [path]
 
