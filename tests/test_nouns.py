@@ -13,10 +13,12 @@ from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 from documented import callables, documented
 
 import rropt as rr
+from rropt.estimation.tables import Groups, domain_shares, joint_shares
 from rropt.io.content import ByContent
 from rropt.problem.sensitivity import Sensitivity
 from rropt.release import multivariate
@@ -43,6 +45,8 @@ def release() -> Any:
     return multivariate.MultiRelease(parts, 1)
 
 
+GROUPS, JOINED = Groups(*[np.array([9.0, 4.0, 3.0, 8.0])] * 3), np.eye(4).reshape(4, 2, 2)
+TABLED = joint_shares(GROUPS, JOINED, ("s", "x"), ("n", "m"), ("a", "b"), False)
 MAKE: dict[str, Callable[[], Any]] = {
     "ApproximateLDP": lambda: rr.ApproximateLDP(1, delta="0.1"),
     "AtLeast": lambda: rr.AtLeast(rr.Trace(), 2),
@@ -70,6 +74,8 @@ MAKE: dict[str, Callable[[], Any]] = {
     "EntropyRate": lambda: rr.EntropyRate(HALF),
     "Estimate": lambda: KRR.estimate([50, 30, 20]),
     "EstimatedInformation": lambda: rr.estimation.estimated_information([[10, 3], [2, 9]]),
+    "EstimatedShares": lambda: domain_shares(GROUPS, JOINED, "x", "s", ("n", "m"), ("a", "b"), False),
+    "EstimatedTable": lambda: TABLED,
     "EveryDistribution": lambda: rr.robust.EveryDistribution(PAIRS),
     "ExpectedGain": lambda: rr.ExpectedGain(PRIOR, [[1, 0], [0, 1], [0, 0]], actions=["x", "y"]),
     "ExpectedLoss": lambda: rr.ExpectedLoss(PRIOR, [[0, 1, 1], [1, 0, 1], [1, 1, 0]]),
@@ -89,6 +95,7 @@ MAKE: dict[str, Callable[[], Any]] = {
     "LinearConstraint": lambda: rr.LinearConstraint([[1, 0, 0]] * 3, "<=", 1, name="first"),
     "LocalHashing": lambda: rr.mechanisms.LocalHashing(50, epsilon=1),
     "MaximalLeakage": lambda: rr.privacy.MaximalLeakage(1),
+    "Measure": lambda: TABLED.odds_ratio(),
     "MaximalRLDP": lambda: rr.MaximalRLDP(1, groups=["s", "s", "t"]),
     "Mechanism": lambda: rr.Mechanism.from_rationals([["1/2", "1/2"], ["1/4", "3/4"]]),
     "MetricDP": lambda: rr.MetricDP([("a", "b"), ("b", "c", "1/2")], epsilon=1),
@@ -114,6 +121,7 @@ MAKE: dict[str, Callable[[], Any]] = {
     "RhoToRho": lambda: rr.privacy.RhoToRho("0.1", "0.5"),
     "RobustAudit": lambda: rr.robust.robust_audit(rr.RandomizedResponse(JOINT.labels, epsilon=1), KNOWN),
     "SecretRandomizedResponse": lambda: rr.robust.SecretRandomizedResponse(PAIRS, epsilon=1),
+    "Scores": lambda: rr.estimation.scores(KRR, ["a", "b", "b"]),
     "SharedEntropyRate": lambda: rr.SharedEntropyRate(HALF, [["a", "b"], ["c"]]),
     "Solution": lambda: TRACE.solve(),
     "SolveOptions": lambda: rr.SolveOptions(gap="1e-4"),
@@ -130,6 +138,7 @@ MAKE: dict[str, Callable[[], Any]] = {
     "UniformOffDiagonal": rr.patterns.UniformOffDiagonal,
     "VarianceSplit": lambda: rr.estimation.variance_split(KRR, PRIOR),
     "ZeroConcentratedLDP": lambda: rr.privacy.ZeroConcentratedLDP("0.1"),
+    "WaldTest": lambda: TABLED.independence(),
 }
 """One of each kind."""
 MEASURED = {

@@ -8,9 +8,10 @@ from typing import Annotated
 
 import typer
 
+from rropt.cli.analyse import estimate_from_scores
 from rropt.cli.data import check_picture, designs_of, draw_estimate, read_where
 from rropt.cli.folder import Scheduler, Workers, apply_folder, is_folder
-from rropt.cli.lines import AsJson, Delimiter, say, wrote
+from rropt.cli.lines import AsJson, Delimiter, Null, say, wrote
 from rropt.errors import Conflict, Missing, counted
 
 APPLY_EPILOG = (
@@ -144,13 +145,24 @@ def estimate(
     ],
     data: Annotated[str, typer.Argument(metavar="DATA", help="The released file, or a folder of released files.")],
     column: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option(
             "--column",
             help="The released column; repeat it for joint frequencies: of columns that were perturbed jointly, or of "
             "any columns of a release file.",
         ),
-    ],
+    ] = None,
+    table: Annotated[
+        str | None,
+        typer.Option("--table", metavar="A,B", help="Two columns: joint shares, a test of independence, association."),
+    ] = None,
+    by: Annotated[
+        str | None, typer.Option("--by", metavar="COLUMN", help="Shares of the column within each value of this one.")
+    ] = None,
+    weights: Annotated[
+        str | None, typer.Option("--weights", metavar="COLUMN", help="Survey weights, released unchanged.")
+    ] = None,
+    null: Null = None,
     where: Annotated[
         list[str] | None,
         typer.Option("--where", metavar="C=V", help="Only records with value V in column C, or only this stratum."),
@@ -171,10 +183,16 @@ def estimate(
     from rropt.io.files import write_whole
     from rropt.studies.reports import terminal
 
+    part = read_where(where)
+    if table is not None or by is not None or weights is not None or null is not None:
+        asked = (table, by, weights, null, part, method, level, delimiter, as_json)
+        estimate_from_scores(mechanism, data, column or [], plot, truth, *asked)
+        return
+    if not column:
+        raise Missing("no column is named", mechanism, "write: rropt estimate MECHANISM DATA --column C")
     check_picture(plot, truth, column)
     made_by, declared = designs_of(mechanism, column)
     delimiter = delimiter or declared
-    part = read_where(where)
     with terminal.working("estimating"):
         found = release.estimate_file(data, made_by, method=method, where=part, delimiter=delimiter)
     document = found.to_dict(level)

@@ -85,7 +85,22 @@ def made_folder(place: Path) -> None:
 
 
 def write_whole(path: str | os.PathLike[str], text: str | bytes, new: bool = False) -> Path:
-    """Write `text` (as UTF-8, unless it is bytes) to `path` through a temporary name: no half file shows.
+    """Write `text` (as UTF-8, unless it is bytes) to `path` as `whole_file` does; returns the path. Raises InputError
+    where the place cannot be written."""
+    target = a_path(path, "cannot write", "choose another place")
+    try:
+        data = text if isinstance(text, bytes) else text.encode()
+    except UnicodeEncodeError as error:
+        what = f"UTF-8 does not have the character {error.object[error.start]!r}"
+        raise NotWritten(f"cannot write: {what}", str(target), "leave it out") from None
+    with whole_file(target, new) as stream:
+        stream.write(data)
+    return target
+
+
+@contextmanager
+def whole_file(path: str | os.PathLike[str], new: bool = False) -> Iterator[BinaryIO]:
+    """A stream whose bytes are at `path` when the block ends without an error: no half file shows.
 
     Missing parent folders are made. A link stays, and the file that it names is written. A device and a pipe are
     written into, never replaced. With `new` no file may be at `path` already. Raises InputError where the place cannot
@@ -93,16 +108,11 @@ def write_whole(path: str | os.PathLike[str], text: str | bytes, new: bool = Fal
     """
     target = a_path(path, "cannot write", "choose another place")
     try:
-        data = text if isinstance(text, bytes) else text.encode()
-    except UnicodeEncodeError as error:
-        what = f"UTF-8 does not have the character {error.object[error.start]!r}"
-        raise NotWritten(f"cannot write: {what}", str(target), "leave it out") from None
-    try:
         handle = _stream_at(target)
         if handle is not None:
             with os.fdopen(handle, "wb") as stream:
-                stream.write(data)
-            return target
+                yield stream
+            return
         made_folder(target.parent)
         place = real_path(target)
         made_folder(place.parent)
@@ -110,7 +120,7 @@ def write_whole(path: str | os.PathLike[str], text: str | bytes, new: bool = Fal
         temporary = Path(name)
         try:
             with os.fdopen(handle, "wb") as stream:
-                stream.write(data)
+                yield stream
                 stream.flush()
                 os.fsync(stream.fileno())
             # mkstemp makes a private file; what a user publishes follows the user's own umask.
@@ -125,7 +135,6 @@ def write_whole(path: str | os.PathLike[str], text: str | bytes, new: bool = Fal
         raise NotWritten("this file exists already", str(target), "move it away, or choose another name") from None
     except OSError as error:
         raise NotWritten(f"cannot write ({error.strerror})", str(target), "choose another place") from None
-    return target
 
 
 def real_path(path: Path) -> Path:

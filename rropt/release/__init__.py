@@ -9,6 +9,8 @@ from rropt.release.plans.plan import ProtectedColumn, Release
 from rropt.release.plans.privacy import Privacy as Privacy, privacy_of as privacy_of
 from rropt.release.plans.provenance import load_design as load_design, load_mechanism as load_mechanism
 from rropt.release.plans.reading import ReleaseFile as ReleaseFile, load_release
+from rropt.release.scoring import Scored as Scored, ScoredColumn as ScoredColumn, score_file
+from rropt.release.tabulating import estimate_shares, estimate_table
 
 if TYPE_CHECKING:
     from rropt.release.learn import RandomizedColumn
@@ -20,10 +22,13 @@ __all__ = [
     "Release",
     "counts_of",
     "estimate_file",
+    "estimate_shares",
+    "estimate_table",
     "load_release",
     "release_file",
     "release_folder",
     "release_table",
+    "score_file",
     "table_of",
 ]
 

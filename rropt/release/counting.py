@@ -24,6 +24,8 @@ from rropt.release.tables.formats import open_table
 
 LARGEST_COUNTS = 1 << 26
 """Tables of counts with more cells are refused."""
+REMEDY = "give the file of the release, and its mechanism"
+"""What helps where values of a released file are not outputs."""
 
 
 class _Axis:
@@ -60,64 +62,94 @@ class _Axis:
         return None if faults else drawn
 
 
+class CellReader:
+    """The outputs in the records of each of `cells`, batch by batch; `names` are the columns that it reads.
+
+    `faults` counts the values that are not outputs, and `replaced` the records of each stratum whose value is missing
+    (NULL) or UNKNOWN. Raises InputError where columns do not hold the outputs of their mechanism.
+    """
+
+    def __init__(self, cells: Sequence[Cell]) -> None:
+        self.cells, self.faults = cells, Faults()
+        self.replaced: Counter[tuple[Part, int, int]] = Counter()
+        self._axes = [[_Axis(columns, one, cell) for columns, one in cell.axes.items()] for cell in cells]
+        self.shapes = [tuple(len(axis.mechanism.outputs) for axis in axes) for axes in self._axes]
+        self._parts = list(dict.fromkeys(part for cell in cells for part, _ in cell.strata))
+        read = (*(name for columns in cells[0].axes for name in columns), *(part.name for part in self._parts))
+        self.names = tuple(dict.fromkeys(read))
+
+    def check(self, schema: pa.Schema, path: Path) -> None:
+        """Raise InputError where a table does not have its columns, or they do not hold labels."""
+        _check_columns(schema, self.names, path)
+
+    def read(self, batch: pa.RecordBatch) -> list[tuple[np.ndarray, tuple[np.ndarray, ...]]] | None:
+        """For each cell the positions of its records in the batch, and their outputs in each column of its `axes`; None
+        where some value is not an output, here or in an earlier batch."""
+        self.faults.rows += batch.num_rows
+        known = {part: codes(batch.column(part.name), part) for part in self._parts}
+        for part, found in known.items():
+            self.faults.values(part, found, batch.column(part.name), stratum=True)
+        made = []
+        for cell, axes in zip(self.cells, self._axes, strict=True):
+            at, chosen = np.arange(batch.num_rows), batch
+            if cell.strata:
+                at = np.flatnonzero(np.logical_and.reduce([known[part] == code for part, code in cell.strata]))
+                chosen = batch.take(pa.array(at))
+            for part, code in cell.strata:
+                own = codes(chosen.column(part.name), Part(part.name, part.labels))
+                self.replaced.update({(part, code, kind): int((own == kind).sum()) for kind in (NULL, UNKNOWN)})
+            outputs = [axis.outputs(chosen, self.faults) for axis in axes]
+            made.append((at, tuple(one for one in outputs if one is not None)))
+        return None if self.faults else made
+
+
 def count_cells(
     path: Path,
     cells: Sequence[Cell],
     where: Mapping[str, str],
     delimiter: str | None,
     unquote: bool,
-    remedy: str = "give the file of the release, and its mechanism",
+    remedy: str = REMEDY,
     replaced: Counter[tuple[Part, int, int]] | None = None,
 ) -> list[np.ndarray]:
     """How often the outputs occur in the records of each cell, among those with these values `where`: one int64 table
     per cell, with one axis for each column (or tuple of columns) of its `axes`. `unquote` is that of `open_table`;
-    `replaced` counts the records of each stratum whose value is missing (NULL) or UNKNOWN. Raises InputError with
-    `remedy`, which counts and lists values that are not outputs, and records that are in no cell."""
-    made = [[_Axis(columns, one, cell) for columns, one in cell.axes.items()] for cell in cells]
-    shapes = [tuple(len(axis.mechanism.outputs) for axis in axes) for axes in made]
-    if sum(math.prod(shape) for shape in shapes) > LARGEST_COUNTS:
-        raise TooLarge(f"a table of {shapes[0]} counts is too large", "counts", "count fewer columns at once")
+    `replaced` is added to as by `CellReader`. Raises InputError with `remedy`, which counts and lists values that are
+    not outputs, and records that are in no cell."""
+    reader = CellReader(cells)
+    if sum(map(math.prod, reader.shapes)) > LARGEST_COUNTS:
+        raise TooLarge(f"a table of {reader.shapes[0]} counts is too large", "counts", "count fewer columns at once")
     literal = [Part(name, (str(value),), other=-1, null=-1) for name, value in where.items()]
-    parts = list(dict.fromkeys(part for cell in cells for part, _ in cell.strata))
-    names = list(dict.fromkeys([*(n for columns in cells[0].axes for n in columns), *where, *(p.name for p in parts)]))
+    names = list(dict.fromkeys([*reader.names, *where]))
     source = open_table(path, tuple(names), delimiter, unquote)
-    _check_columns(source.schema, names, path)
-    faults = Faults()
-    counts = [np.zeros(shape, dtype=np.int64) for shape in shapes]
+    reader.check(source.schema, path)
+    _check_columns(source.schema, tuple(where), path)
+    counts = [np.zeros(shape, dtype=np.int64) for shape in reader.shapes]
     for whole in source.batches():
         batch = pa.record_batch({name: settled(whole.column(name)) for name in names})
         for part in literal:
             batch = batch.filter(pa.array(codes(batch.column(part.name), part) == 0))
-        faults.rows += batch.num_rows
-        known = {part: codes(batch.column(part.name), part) for part in parts}
-        for part, found in known.items():
-            faults.values(part, found, batch.column(part.name), stratum=True)
-        for cell, axes, shape, table in zip(cells, made, shapes, counts, strict=True):
-            mask = np.logical_and.reduce([known[part] == code for part, code in cell.strata]) if cell.strata else None
-            chosen = batch if mask is None else batch.filter(pa.array(mask))
-            for part, code in cell.strata if replaced is not None else ():
-                own = codes(chosen.column(part.name), Part(part.name, part.labels))
-                replaced.update({(part, code, kind): int((own == kind).sum()) for kind in (NULL, UNKNOWN)})
-            outputs = [axis.outputs(chosen, faults) for axis in axes]
-            drawn = [one for one in outputs if one is not None]
-            if not faults and len(drawn) == len(axes):
-                flat = np.ravel_multi_index(tuple(drawn), shape)
-                table += np.bincount(flat, minlength=table.size).reshape(shape)
-    if faults:
-        error = faults.error(str(path))
+        for shape, table, (_, drawn) in zip(reader.shapes, counts, reader.read(batch) or (), strict=False):
+            flat = np.ravel_multi_index(drawn, shape)
+            table += np.bincount(flat, minlength=table.size).reshape(shape)
+    if reader.faults:
+        error = reader.faults.error(str(path))
         raise error.at(error.where, remedy)
+    if replaced is not None:
+        replaced.update(reader.replaced)
     return counts
 
 
 @dataclass(frozen=True, eq=False)
 class Counted:
     """The tables of `cells`, summed over `files` files; `vouched` where manifests state that these mechanisms made
-    them, `notes` remarks."""
+    them, `quoted` where formulas in text files have an apostrophe, `notes` remarks."""
 
     cells: tuple[Cell, ...]
     tables: tuple[np.ndarray, ...]
     files: int
     vouched: bool
+    quoted: bool
     notes: tuple[str, ...]
 
 
@@ -130,7 +162,7 @@ def count_released(path: Path, axes: Mapping[Columns, Any], where: Mapping[str, 
             f"where {name}={where[name]}",
             "leave this out: the estimate has every value of the column",
         )
-    files = _files(path)
+    files = files_of(path)
     replaced: Counter[tuple[Part, int, int]] = Counter()
     found: dict[Strata, tuple[Cell, np.ndarray]] = {}
     agreements = [agreed(file, axes, where) for file in files]
@@ -167,7 +199,7 @@ def count_released(path: Path, axes: Mapping[Columns, Any], where: Mapping[str, 
             drawn = f"{'was' if count == 1 else 'were'} drawn with the mechanism of {part.labels[code]!r}"
             records = counted(sum(int(table.sum()) for table in sums), "records")
             notes.append(f"of {records} {count:,} {have} and {drawn}")
-    return Counted(known_cells, sums, len(files), not bare, tuple(notes))
+    return Counted(known_cells, sums, len(files), not bare, agreements[0].quoted, tuple(notes))
 
 
 def count_true(
@@ -182,9 +214,9 @@ def count_true(
     `where` picks the answers. The columns of `axes` have the names of the data there, or else those of the release;
     missing and unknown values count as they did for it. Raises InputError."""
     ((columns, given),) = axes.items()
-    one = agreed(_files(released)[0], axes, where)
-    names, *marks = before_release(_files(released)[0], columns, given, where)
-    there = set(open_table(_files(path)[0], (), delimiter).schema.names)
+    one = agreed(files_of(released)[0], axes, where)
+    names, *marks = before_release(files_of(released)[0], columns, given, where)
+    there = set(open_table(files_of(path)[0], (), delimiter).schema.names)
     if not there.issuperset(names) and there.issuperset(columns):
         renamed = dict(zip(names, columns, strict=True)) if len(names) == len(columns) else {}
         marks = [{renamed.get(name, name): label for name, label in one.items()} for one in marks]
@@ -197,7 +229,7 @@ def count_true(
         "give the data before they were released; if the release replaced such values (null, other), give its release "
         "file in place of the mechanism, or keep its manifest next to it"
     )
-    found = [count_cells(file, cells, one.where, delimiter, False, remedy) for file in _files(path)]
+    found = [count_cells(file, cells, one.where, delimiter, False, remedy) for file in files_of(path)]
     counts = np.sum(found, axis=(0, 1))
     if not counts.any():
         asked = ", ".join(f"{name}={value}" for name, value in where.items())
@@ -209,7 +241,7 @@ def count_true(
     return np.asarray(counts)
 
 
-def _files(path: Path) -> list[Path]:
+def files_of(path: Path) -> list[Path]:
     """The files of a folder, or the one file."""
     return [path / name for name in parquet_names(path)] if path.is_dir() else [path]
 

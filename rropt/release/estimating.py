@@ -67,8 +67,7 @@ def estimate_file(
         labels = product(*(_parts(one.inputs, len(names)) for names, one in cell.axes.items()))
         matrix = reduce(np.kron, [one.matrix for one in mechanisms])
         samples.append(Sample(matrix, counts, tuple(joined(chain(*one)) for one in labels)))
-    if wrong := "; ".join(_misfits(found)):
-        raise InputError(wrong, str(file), DAMAGED if found.vouched else REMEDY)
+    refuse_misfits(found, file)
     made = recover_strata(samples, method)
     return replace(made, notes=(*found.notes, *made.notes, *_remarks(made)))
 
@@ -95,6 +94,12 @@ def _largest(given: Any) -> int:
     else:
         made = [explicit(one, "estimate") for one in (given.values() if isinstance(given, Mapping) else [given])]
     return max(math.prod(one.shape) for one in made)
+
+
+def refuse_misfits(found: Counted, file: str | os.PathLike[str]) -> None:
+    """Raise InputError where counts cannot come from their mechanism."""
+    if wrong := "; ".join(_misfits(found)):
+        raise InputError(wrong, str(file), DAMAGED if found.vouched else REMEDY)
 
 
 def _misfits(found: Counted) -> Iterator[str]:

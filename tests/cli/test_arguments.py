@@ -539,10 +539,28 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
     add("Release", columns=column, drop=())
     add_methods(release, public={"column": column})
     reports = folder / "reports.csv"  # not the data of a release, from which nothing is estimated
-    reports.write_text("id,ans\n" + "".join(f"{at},{ABC[at % 3]}\n" for at in range(60)), encoding="utf-8")
+    lines = (f"{at},{ABC[at % 3]},{at % 2}\n" for at in range(60))
+    reports.write_text("id,ans,two\n" + "".join(lines), encoding="utf-8")
     add("counts_of", file=reports, column="ans", mechanism=mechanism, where=None, delimiter=None)
     add("table_of", file=reports, columns={"ans": mechanism}, where=None, delimiter=None)
     add("estimate_file", file=reports, columns={"ans": mechanism}, method="unbiased", where=None, delimiter=None)
+    score = {"method": "unbiased", "prior": None}
+    more = {"separator": "=", "delimiter": None, "force": True, "monitor": None}
+    add("score_file", file=reports, columns={"ans": mechanism}, output=folder / "scores.csv", **score, **more)
+    tabled = {"weights": None, "where": None, "null": "none", "method": "unbiased", "delimiter": None}
+    add("estimate_table", file=reports, columns={"ans": mechanism}, table=("ans", "two"), **tabled)
+    add("estimate_shares", file=reports, columns={"ans": mechanism}, column="ans", by="two", **tabled)
+    crossed = rr.release.estimate_table(reports, {"ans": mechanism}, ("ans", "two"))
+    add_methods(
+        crossed,
+        intervals={"level": 0.95},
+        independence={},
+        odds_ratio={"rows": ("a", "b"), "columns": ("0", "1"), "level": 0.95},
+        cramers_v={"level": 0.95},
+        to_dict={"level": 0.95},
+    )
+    shares = rr.release.estimate_shares(reports, {"ans": mechanism}, "ans")
+    add_methods(shares, intervals={"level": 0.95}, to_dict={"level": 0.95})
     add("release_table", table=pd.DataFrame({"ans": ABC}), release=release, source=None, force=False, warn=None)
     learned = rr.release.RandomizedColumn(mechanism).fit([["a"], ["b"]])
     add("RandomizedColumn", mechanism=mechanism, problem=None)
@@ -563,6 +581,7 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
     add("beta", mechanism=mixed)
     add("microaggregate", values=[1, 5, 2], least=2)
     add("averaged", mechanism=mixed, values=[1, 2])
+    add("scores", mechanism=mechanism, answers=ABC, method="unbiased", prior=None)
     add("estimated_information", counts=[[9, 2], [3, 7]], level=0.95)
     add("variance_split", mechanism=mechanism, prior=prior)
     add("projected_risk", mechanism=mechanism, prior=prior, respondents=5, method="nearest", draws=10, seed=1)
@@ -694,12 +713,17 @@ MADE_HERE = [
     "Comparison",
     "Estimate",
     "EstimatedInformation",
+    "EstimatedShares",
+    "EstimatedTable",
     "Identified",
+    "Measure",
     "ProjectedRisk",
     "VarianceSplit",
+    "WaldTest",
     "QuasiIdentifierTable",
     "RobustAudit",
     "SamplerAudit",
+    "Scores",
     "Solution",
     "Strategy",
     "Swept",

@@ -112,13 +112,19 @@ class Sample(Answers):
         """The linear unbiased estimator behind a method."""
         if likeliest is not None:
             return locally_best(self.matrix, _inside(likeliest))
-        if method == "locally_best":
-            return locally_best(self.matrix, _inside(prior_of(prior, self.categories)))
-        if method == "minimax":
-            return minimax(self.matrix).estimator
-        if method == "moments":
-            return inverse(self.matrix)
-        return locally_best(self.matrix, np.full(len(self.matrix), 1 / len(self.matrix)))
+        at = prior_of(prior, self.categories) if method == "locally_best" else None
+        return linear_estimator(self.matrix, method, at)
+
+
+def linear_estimator(matrix: FloatArray, method: str, frequencies: FloatArray | None = None) -> LinearEstimator:
+    """The linear unbiased estimator behind a method, for a k x m `matrix` of rank k; "locally_best" is that of least
+    risk at the k `frequencies`."""
+    if method == "minimax":
+        return minimax(matrix).estimator
+    if method == "moments":
+        return inverse(matrix)
+    at = np.full(len(matrix), 1.0) if frequencies is None else frequencies
+    return locally_best(matrix, _inside(at) if method == "locally_best" else np.full(len(matrix), 1 / len(matrix)))
 
 
 def prior_of(prior: Prior | None, categories: tuple[str, ...]) -> FloatArray:

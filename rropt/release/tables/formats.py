@@ -9,9 +9,9 @@ import pyarrow as pa
 
 from rropt.errors import Conflict, NotWritten, Unreadable
 from rropt.io.count_records import plain_delimiter, refuse_unread
-from rropt.release.tables.parquet import ParquetSource
+from rropt.release.tables.parquet import ParquetSink, ParquetSource
 from rropt.release.tables.streams import BATCH_ROWS, Sink, Source, plain, reading, validated_batches
-from rropt.release.tables.text import CsvSource
+from rropt.release.tables.text import CsvSink, CsvSource
 
 SUFFIXES = {".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".pq": "parquet"}
 SUFFIXES |= {".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow"}
@@ -53,6 +53,18 @@ def open_table(
         source = ParquetSource(path, protected) if suffix in (".parquet", ".pq") else ArrowSource(path)
         _ = source.schema.names  # those that are not UTF-8 are refused here
         return source
+
+
+def new_sink(path: Path, source: Source, stream: BinaryIO, schema: pa.Schema, quote_formulas: bool) -> Sink:
+    """A writer onto `stream`, in the format that the end of the name `path` says: in the manner of the `source` where
+    that has the same format."""
+    suffix = path.suffix.lower()
+    kind = SUFFIXES[suffix]
+    if kind == SUFFIXES[source.path.suffix.lower()] and (kind != "csv" or suffix == source.path.suffix.lower()):
+        return source.sink(stream, schema, quote_formulas)
+    if kind == "csv":
+        return CsvSink(stream, schema, plain_delimiter(None, path), b"\n", quote_formulas)
+    return ParquetSink(stream, schema, "SNAPPY", []) if kind == "parquet" else ArrowSink(stream, schema, True)
 
 
 class ArrowSource(Source):

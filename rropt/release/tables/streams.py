@@ -23,6 +23,7 @@ class Source(ABC):
     """A file of a table that is open for reading. `schema` is its table's; `rows` is None where it is not known;
     `notes` are remarks for its reader."""
 
+    path: Path
     schema: pa.Schema
     rows: int | None
     notes: tuple[str, ...] = ()

@@ -1,0 +1,145 @@
+"""The command `rropt scores`, for statistics of a release in other programs, and what `rropt estimate` makes of scores."""
+
+import csv
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from rropt.cli.data import designs_of
+from rropt.cli.lines import AsJson, Delimiter, say, wrote
+from rropt.errors import Conflict, Missing, WrongType
+
+
+def scores(
+    mechanism: Annotated[
+        str,
+        typer.Argument(metavar="MECHANISM|RELEASE.toml", help="The mechanism, its folder, or the release file."),
+    ],
+    data: Annotated[str, typer.Argument(metavar="DATA", help="The released file.")],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="FILE", help="The file to write: .csv, .parquet or .feather.")
+    ],
+    column: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--column", help="The released column; repeat it for others (default: all columns of the release file)."
+        ),
+    ] = None,
+    method: Annotated[
+        str, typer.Option("--method", help="The estimator: unbiased, locally_best, minimax or moments.")
+    ] = "unbiased",
+    prior: Annotated[
+        Path | None,
+        typer.Option(
+            "--prior", metavar="CSV", help="The frequencies of locally_best (default: those that DATA gives)."
+        ),
+    ] = None,
+    separator: Annotated[
+        str, typer.Option("--separator", metavar="TEXT", help="What is between column and category in new names.")
+    ] = "=",
+    delimiter: Delimiter = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write a released file with unbiased indicators of the true categories, for statistics in other programs."""
+    from rropt import release
+    from rropt.model.prior import Prior
+    from rropt.studies.reports import terminal
+
+    chosen = column or []
+    if not chosen:
+        if not mechanism.endswith(".toml"):
+            raise Missing("no column is named", mechanism, "write: rropt scores MECHANISM DATA --column C -o OUT")
+        declared = release.load_release(mechanism, check=False).release.columns
+        chosen = [name for one in declared for name in one.released]
+    made_by, declared_delimiter = designs_of(mechanism, chosen)
+    options: dict[str, Any] = {"prior": None if prior is None else Prior.from_csv(prior), "separator": separator}
+    with terminal.rows_progress("scoring") as monitor:
+        found = release.score_file(
+            data,
+            made_by,
+            out,
+            method=method,
+            delimiter=delimiter or declared_delimiter,
+            force=force,
+            monitor=monitor,
+            **options,
+        )
+    for note in found.notes:
+        say(f"rropt: note: {note}", error=True)
+    if as_json:
+        typer.echo(json.dumps(found.to_dict(), ensure_ascii=False))
+        return
+    for table in found._tables():
+        terminal.show(table, terminal.console())
+    wrote(found.output)
+
+
+def estimate_from_scores(
+    mechanism: str,
+    data: str,
+    column: list[str],
+    plot: Path | None,
+    truth: str | None,
+    table: str | None,
+    by: str | None,
+    weights: str | None,
+    null: str | None,
+    where: Mapping[str, str],
+    method: str,
+    level: float,
+    delimiter: str | None,
+    as_json: bool,
+) -> None:
+    """Print a table of two columns, or the weighted shares of one, in all records or in domains. Raises InputError."""
+    from rropt import release
+    from rropt.studies.reports import terminal
+
+    if plot is not None or truth is not None:
+        raise Conflict("--plot and --truth are for the frequencies of one column", "estimate", "leave them out")
+    if table is not None and by is not None:
+        raise Conflict("--table and --by are both given", "estimate", "give one of them")
+    if mechanism.endswith(".toml"):
+        plan = release.load_release(mechanism, check=False)
+        made_by: Mapping[Any, Any] = {one.released: one for one in plan.release.columns}
+        delimiter = delimiter or plan.delimiter
+    elif column:
+        made_by, _ = designs_of(mechanism, column)
+    else:
+        raise Missing("--column names no column that this mechanism released", mechanism, "add --column C")
+    options: dict[str, Any] = {"weights": weights, "where": where, "null": null, "method": method}
+    with terminal.working("estimating"):
+        if table is not None:
+            found: Any = release.estimate_table(data, made_by, _pair(table), delimiter=delimiter, **options)
+        elif len(column) != 1:
+            raise WrongType(
+                "they are not one column", "--column", "name one with --by or --weights, or use --table A,B"
+            )
+        else:
+            found = release.estimate_shares(data, made_by, column[0], by=by, delimiter=delimiter, **options)
+    told = found.to_dict(level)
+    for kind, lines in (("warning", found.warnings), ("note", found.notes)):
+        for line in lines:
+            say(f"rropt: {kind}: {line}", error=True)
+    if as_json:
+        typer.echo(json.dumps(told, ensure_ascii=False))
+        return
+    for at, one in enumerate(found._tables(level, most=None)):
+        if at:
+            say("")
+        terminal.show(one, terminal.console())
+
+
+def _pair(text: str) -> tuple[str, str]:
+    """The two names of `--table A,B`; a name with a comma is in quotes. Raises InputError."""
+    names = next(csv.reader([text]), [])
+    if len(names) != 2 or not all(names):
+        raise WrongType(
+            f"{text!r} does not name two columns",
+            "--table",
+            "write --table A,B; a name with a comma is in double quotes",
+        )
+    return names[0], names[1]

@@ -1,0 +1,412 @@
+"""Cross-tables and shares in domains from weighted sums of scores, with linearised variances.
+
+Records are grouped by all that their scores depend on: the mechanism of their stratum, the answers, and the values of
+columns that are released unchanged. Record i has the weight w_i and the scores u_i. For means of zero the covariance of
+sum_i w_i u_i is n / (n - 1) times sum_i w_i^2 u_i u_i': that of records drawn independently, which contains both the
+drawing and the randomisation. A ratio or any other smooth function is linearised first (delta method).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.stats
+
+from rropt.errors import InputError, OutOfRange, UnknownName, counted
+from rropt.io.arguments import checked
+from rropt.io.content import ByContent
+from rropt.io.tables import MOST, Readable, Table, further
+
+__all__ = ["EstimatedShares", "EstimatedTable", "Measure", "WaldTest"]
+
+FloatArray = np.ndarray[Any, np.dtype[np.float64]]
+SINGULAR = 1e-10
+"""Eigenvalues of a covariance below this share of the largest are taken for zero."""
+
+
+@dataclass(frozen=True, eq=False)
+class Groups(ByContent):
+    """P groups of records with equal scores: how many `records`, the sums of their `weights` and of the `squares` of
+    the weights (P numbers each)."""
+
+    records: FloatArray
+    weights: FloatArray
+    squares: FloatArray
+
+    @property
+    def n(self) -> int:
+        """The number of records."""
+        return int(self.records.sum())
+
+    def covariance(self, terms: FloatArray) -> FloatArray:
+        """The covariance (q x q) of the sum of weight times `terms` (P x q)."""
+        total = self.weights @ terms
+        second = (terms * self.squares[:, None]).T @ terms
+        return np.asarray((second - np.outer(total, total) / self.n) * self.n / (self.n - 1))
+
+
+@dataclass(frozen=True)
+class WaldTest(Readable):
+    """A test of independence: the Wald statistic, its `degrees` of freedom, and the `probability` of a larger one where
+    the two are independent (F distribution, Hotelling)."""
+
+    statistic: float
+    degrees: int
+    probability: float
+
+
+@dataclass(frozen=True)
+class Measure(Readable):
+    """An estimated number with its standard error and its confidence interval."""
+
+    value: float
+    standard_error: float
+    interval: tuple[float, float]
+
+
+@checked
+@dataclass(frozen=True, eq=False)
+class EstimatedTable(ByContent):
+    """The joint shares of two columns, estimated from n records.
+
+    `names` are the two columns, `rows` (r) and `columns` (c) their categories. `values` (r x c) sum to one and may be
+    negative for rare cells; `covariance` (rc x rc, rows major) is theirs. `totals` (r x c) are weighted counts, and
+    `total_errors` (r x c) their standard errors; without weights, counts of records. `warnings` are reasons why the
+    numbers say little, `notes` further remarks.
+    """
+
+    names: tuple[str, str]
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    values: FloatArray
+    covariance: FloatArray
+    totals: FloatArray
+    total_errors: FloatArray
+    n: int
+    weighted: bool
+    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def standard_errors(self) -> FloatArray:
+        """r x c standard errors."""
+        return _errors(self.covariance).reshape(self.values.shape)
+
+    def intervals(self, level: float = 0.95) -> FloatArray:
+        """r x c x 2 confidence limits: normal quantiles of the standard errors, within [0, 1]. Raises InputError for a
+        level outside (0, 1)."""
+        return _wald(self.values, self.standard_errors, level)
+
+    def independence(self) -> WaldTest:
+        """Wald's test that the two columns are independent: of p_ab - p_a p_b, but for the last row and column, with
+        its linearised covariance V. W = d' V^-1 d, and W (n - q) / (q (n - 1)) is F-distributed with q and n - q
+        degrees of freedom. Raises InputError where there are too few records or V has no inverse.
+
+        Source: Koch, Freeman and Freeman, International Statistical Review 1975.
+        """
+        r, c = self.values.shape
+        q = (r - 1) * (c - 1)
+        kept = (np.arange(r)[:, None] < r - 1) & (np.arange(c) < c - 1)
+        off, slopes = self._dependence()
+        off, slopes = off[kept.ravel()], slopes[kept.ravel()]
+        spread = slopes @ self.covariance @ slopes.T
+        where = f"{self.names[0]}, {self.names[1]}"
+        if q == 0:
+            raise OutOfRange("one of the two has one category only", where, "choose another column")
+        eigen = np.linalg.eigvalsh(spread)
+        if self.n <= q + 1 or eigen[0] <= SINGULAR * eigen[-1]:
+            raise InputError(
+                f"{counted(self.n, 'records')} do not suffice for a test of {counted(q, 'contrasts')}",
+                where,
+                "merge categories",
+            )
+        statistic = float(off @ np.linalg.solve(spread, off))
+        scaled = statistic * (self.n - q) / (q * (self.n - 1))
+        return WaldTest(statistic, q, float(scipy.stats.f.sf(scaled, q, self.n - q)))
+
+    def odds_ratio(
+        self, rows: tuple[str, str] | None = None, columns: tuple[str, str] | None = None, *, level: float = 0.95
+    ) -> Measure:
+        """The odds ratio of two rows and two columns (those of a 2 x 2 table by default): p_11 p_22 / (p_12 p_21), its
+        standard error, and the interval of its logarithm (delta method). Raises InputError where an estimated cell is
+        not positive."""
+        where = "odds_ratio"
+        chosen = []
+        for given, known in ((rows, self.rows), (columns, self.columns)):
+            pair = known if given is None else tuple(given)
+            if len(pair) != 2 or len(set(pair)) != 2:
+                raise OutOfRange(f"{counted(len(pair), 'categories')} are not two", where, "name two of them")
+            for label in pair:
+                if label not in known:
+                    raise UnknownName(f"{label!r} is not a category", where, f"they are {', '.join(known[:6])}")
+            chosen.append([known.index(label) for label in pair])
+        (a, b), (x, y) = chosen
+        cells = [(a, x), (b, y), (a, y), (b, x)]
+        shares = np.array([self.values[cell] for cell in cells])
+        if shares.min() <= 0:
+            raise InputError("an estimated cell is not positive", where, "merge categories")
+        signs = np.array([1, 1, -1, -1]) / shares
+        slopes = np.zeros(self.values.size)
+        slopes[[row * len(self.columns) + column for row, column in cells]] = signs
+        log = float(np.log(shares) @ [1, 1, -1, -1])
+        error = math.sqrt(max(float(slopes @ self.covariance @ slopes), 0.0))
+        half = _quantile(level) * error
+        return Measure(math.exp(log), math.exp(log) * error, (math.exp(log - half), math.exp(log + half)))
+
+    def cramers_v(self, *, level: float = 0.95) -> Measure:
+        """Cramer's V, without the part that drawing and randomising add: V^2 min(r - 1, c - 1) is
+        sum (d_ab^2 - var d_ab) / (p_a p_b) with d_ab = p_ab - p_a p_b, at least 0. The standard error is that of the
+        delta method; where the two are nearly independent it means little (it is infinite at V = 0): use
+        `independence` there. Raises InputError where an estimated margin is not positive."""
+        a, b = self.values.sum(axis=1), self.values.sum(axis=0)
+        if min(a.min(), b.min()) <= 0 or min(self.values.shape) < 2:
+            raise InputError(
+                "an estimated margin is not positive, or has one category", "cramers_v", "merge categories"
+            )
+        off, slopes = self._dependence()
+        expected = np.outer(a, b)
+        noise = np.einsum("ij,jk,ik->i", slopes, self.covariance, slopes).reshape(expected.shape)
+        most = min(self.values.shape) - 1
+        squared = float(((off.reshape(expected.shape) ** 2 - noise) / expected).sum()) / most
+        value = math.sqrt(min(max(squared, 0.0), 1.0))
+        # The slopes of sum p_ab^2 / (p_a p_b) - 1.
+        square = self.values**2 / expected
+        gradient = 2 * self.values / expected - (square.sum(axis=1) / a)[:, None] - square.sum(axis=0) / b
+        spread = math.sqrt(max(float(gradient.ravel() @ self.covariance @ gradient.ravel()), 0.0)) / most
+        error = spread / (2 * value) if value > 0 else math.inf
+        half = _quantile(level) * error
+        return Measure(value, error, (max(value - half, 0.0), min(value + half, 1.0)))
+
+    def _dependence(self) -> tuple[FloatArray, FloatArray]:
+        """p_ab - p_a p_b (rc numbers), and their slopes along the rc shares."""
+        r, c = self.values.shape
+        a, b = self.values.sum(axis=1), self.values.sum(axis=0)
+        row, column = np.repeat(np.arange(r), c), np.tile(np.arange(c), r)
+        slopes = np.eye(r * c)
+        slopes -= (row[:, None] == row) * b[column][:, None] + (column[:, None] == column) * a[row][:, None]
+        return (self.values - np.outer(a, b)).ravel(), slopes
+
+    def to_dict(self, level: float = 0.95) -> dict[str, object]:
+        """Plain data: the fields, with standard_error, interval, and the test and measures that exist."""
+        return {
+            "names": list(self.names),
+            "rows": list(self.rows),
+            "columns": list(self.columns),
+            "estimate": self.values.tolist(),
+            "standard_error": self.standard_errors.tolist(),
+            "interval": self.intervals(level).tolist(),
+            "total": self.totals.tolist(),
+            "total_standard_error": self.total_errors.tolist(),
+            "n": self.n,
+            **{name: None if one is None else _plain(one) for name, one in self._measures(level).items()},
+            "warnings": list(self.warnings),
+            "notes": list(self.notes),
+        }
+
+    def _measures(self, level: float) -> dict[str, WaldTest | Measure | None]:
+        found: dict[str, WaldTest | Measure | None] = {"independence": None, "cramers_v": None, "odds_ratio": None}
+        for name, make in (
+            ("independence", self.independence),
+            ("cramers_v", lambda: self.cramers_v(level=level)),
+            ("odds_ratio", lambda: self.odds_ratio(level=level)),
+        ):
+            try:
+                found[name] = make()
+            except InputError:
+                # A table of other numbers has none: that is what None says.
+                continue
+        return found
+
+    def _tables(self, level: float = 0.95, most: int | None = MOST) -> Iterator[Table]:
+        heads = [*self.names, "estimate", "standard error", f"{100 * level:g} % from", "to"]
+        numbers = [self.values[..., None], self.standard_errors[..., None], self.intervals(level)]
+        more = [self.totals[..., None], self.total_errors[..., None]] if self.weighted else []
+        heads += ["total", "standard error"] if self.weighted else []
+        rows = []
+        for at, row in enumerate(np.concatenate([*numbers, *more], axis=2).reshape(self.values.size, -1)):
+            names = (self.rows[at // len(self.columns)], self.columns[at % len(self.columns)])
+            rows.append([*names, *(f"{one:.5f}" for one in row[:4]), *(f"{one:.2f}" for one in row[4:])])
+        yield Table(f"Estimated joint shares ({counted(self.n, 'records')})", rows[:most], heads, range(2, len(heads)))
+        found = self._measures(level)
+        lines = []
+        if isinstance(test := found["independence"], WaldTest):
+            said = f"Wald {test.statistic:.2f}, {counted(test.degrees, 'degrees')} of freedom"
+            lines.append(("Independence", f"{said}, p = {test.probability:.3g}"))
+        for name, title in (("cramers_v", "Cramer's V"), ("odds_ratio", "Odds ratio")):
+            if isinstance(one := found[name], Measure):
+                low, high = one.interval
+                error = f"standard error {one.standard_error:.4f}, {100 * level:g} % from {low:.4f} to {high:.4f}"
+                # At V = 0 its slope is infinite.
+                lines.append((title, f"{one.value:.4f}" + (f", {error}" if math.isfinite(one.standard_error) else "")))
+        if lines:
+            yield Table("Association", lines)
+
+    def _remarks(self) -> Iterator[str]:
+        yield from (f"warning: {line}" for line in self.warnings)
+        yield from further(self.values.size, "further cells")
+        yield from (f"note: {line}" for line in self.notes)
+
+
+@checked
+@dataclass(frozen=True, eq=False)
+class EstimatedShares(ByContent):
+    """The shares of k categories in each of d domains, estimated from n records.
+
+    `by` is the column of the domains and `domains` (d) its values ("" and one domain for all records). `values` (d x k)
+    sum to one in each domain; `covariances` (d x k x k) are theirs. `totals` (d x k) are weighted counts, with
+    `total_errors` (d x k). `warnings` and `notes` as in `EstimatedTable`.
+    """
+
+    name: str
+    by: str
+    domains: tuple[str, ...]
+    categories: tuple[str, ...]
+    values: FloatArray
+    covariances: FloatArray
+    totals: FloatArray
+    total_errors: FloatArray
+    n: int
+    weighted: bool
+    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def standard_errors(self) -> FloatArray:
+        """d x k standard errors."""
+        return np.stack([_errors(one) for one in self.covariances])
+
+    def intervals(self, level: float = 0.95) -> FloatArray:
+        """d x k x 2 confidence limits, as `EstimatedTable.intervals`."""
+        return _wald(self.values, self.standard_errors, level)
+
+    def to_dict(self, level: float = 0.95) -> dict[str, object]:
+        """Plain data: the fields, with standard_error and interval."""
+        return {
+            "name": self.name,
+            "by": self.by,
+            "domains": list(self.domains),
+            "categories": list(self.categories),
+            "estimate": self.values.tolist(),
+            "standard_error": self.standard_errors.tolist(),
+            "interval": self.intervals(level).tolist(),
+            "total": self.totals.tolist(),
+            "total_standard_error": self.total_errors.tolist(),
+            "n": self.n,
+            "warnings": list(self.warnings),
+            "notes": list(self.notes),
+        }
+
+    def _tables(self, level: float = 0.95, most: int | None = MOST) -> Iterator[Table]:
+        head = [self.by] if self.by else []
+        heads = [*head, self.name, "estimate", "standard error", f"{100 * level:g} % from", "to"]
+        heads += ["total", "standard error"] if self.weighted else []
+        numbers = [self.values[..., None], self.standard_errors[..., None], self.intervals(level)]
+        numbers += [self.totals[..., None], self.total_errors[..., None]] if self.weighted else []
+        rows = []
+        for at, row in enumerate(np.concatenate(numbers, axis=2).reshape(self.values.size, -1)):
+            names = [self.domains[at // len(self.categories)]] if self.by else []
+            names.append(self.categories[at % len(self.categories)])
+            rows.append([*names, *(f"{one:.5f}" for one in row[:4]), *(f"{one:.2f}" for one in row[4:])])
+        first = 2 if self.by else 1
+        yield Table(f"Estimated shares ({counted(self.n, 'records')})", rows[:most], heads, range(first, len(heads)))
+
+    def _remarks(self) -> Iterator[str]:
+        yield from (f"warning: {line}" for line in self.warnings)
+        yield from further(self.values.size, "further cells")
+        yield from (f"note: {line}" for line in self.notes)
+
+
+def joint_shares(
+    groups: Groups,
+    joint: FloatArray,
+    names: tuple[str, str],
+    rows: tuple[str, ...],
+    columns: tuple[str, ...],
+    weighted: bool,
+    notes: tuple[str, ...] = (),
+) -> EstimatedTable:
+    """The table of groups whose joint scores are `joint` (P x r x c)."""
+    terms = joint.reshape(len(joint), -1)
+    total = float(groups.weights.sum())
+    values = groups.weights @ terms / total
+    covariance = groups.covariance((terms - values) / total)
+    sums = groups.weights @ terms
+    errors = np.sqrt(np.maximum(_variances(groups, terms), 0.0))
+    shape = joint.shape[1:]
+    table = values.reshape(shape), covariance, sums.reshape(shape), errors.reshape(shape)
+    warnings = tuple(_too_fine(values, _errors(covariance), groups.n))
+    return EstimatedTable(names, rows, columns, *table, groups.n, weighted, warnings, notes)
+
+
+def domain_shares(
+    groups: Groups,
+    joint: FloatArray,
+    name: str,
+    by: str,
+    domains: tuple[str, ...],
+    categories: tuple[str, ...],
+    weighted: bool,
+    notes: tuple[str, ...] = (),
+) -> EstimatedShares:
+    """The shares of the categories in each domain, of groups whose joint scores are `joint` (P x d x k): with A the
+    scores of a domain, the linearised term of p_b = sum J_b / sum A is (J_b - p_b A) / sum A."""
+    sizes = np.einsum("p,pdk->d", groups.weights, joint)
+    if (sizes <= 0).any():
+        least = domains[int(np.argmin(sizes))]
+        raise OutOfRange(f"the estimated size of domain {least!r} is not positive", f"by {by}", "merge it with another")
+    totals = np.einsum("p,pdk->dk", groups.weights, joint)
+    values = totals / sizes[:, None]
+    covariances, warnings = [], []
+    for d, size in enumerate(sizes.tolist()):
+        own = joint[:, d, :]
+        terms = (own - values[d] * own.sum(axis=1)[:, None]) / size
+        covariances.append(groups.covariance(terms))
+        if not np.any(_errors(covariances[-1])):
+            place = f"domain {domains[d]!r}" if by else "the file"
+            warnings.append(f"the records of {place} have one answer only: its standard errors of 0 mean nothing")
+    errors = np.sqrt(np.maximum(_variances(groups, joint.reshape(len(joint), -1)), 0.0)).reshape(values.shape)
+    spread = np.stack(covariances)
+    warnings += _too_fine(values.ravel(), np.concatenate([_errors(one) for one in spread]), groups.n)
+    found = values, spread, totals, errors
+    return EstimatedShares(name, by, domains, categories, *found, groups.n, weighted, tuple(warnings), notes)
+
+
+def _variances(groups: Groups, terms: FloatArray) -> FloatArray:
+    total = groups.weights @ terms
+    return np.asarray((groups.squares @ terms**2 - total**2 / groups.n) * groups.n / (groups.n - 1))
+
+
+def _too_fine(values: FloatArray, errors: FloatArray, n: int) -> Iterator[str]:
+    # Rounding aside: of a cell with one record the two are equal.
+    worse = int((errors >= np.abs(values) * (1 - 1e-9)).sum())
+    if 2 * worse > values.size:
+        yield (
+            f"in {worse:,} of {counted(values.size, 'cells')} the standard error is not below the estimate: the table is too "
+            f"fine for {counted(n, 'records')} of this design; merge categories"
+        )
+
+
+def _errors(covariance: FloatArray) -> FloatArray:
+    return np.asarray(np.sqrt(np.maximum(np.diagonal(covariance), 0.0)))
+
+
+def _quantile(level: float) -> float:
+    if not 0 < level < 1:
+        raise OutOfRange(f"level {level!r} is not in (0, 1)", "intervals", "0.95 is common")
+    return -float(scipy.special.ndtri((1 - level) / 2))
+
+
+def _wald(values: FloatArray, errors: FloatArray, level: float) -> FloatArray:
+    half = _quantile(level) * errors
+    return np.clip(np.stack([values - half, values + half], axis=-1), 0.0, 1.0)
+
+
+def _plain(one: WaldTest | Measure) -> dict[str, object]:
+    if isinstance(one, WaldTest):
+        return {"statistic": one.statistic, "degrees": one.degrees, "probability": one.probability}
+    error = one.standard_error if math.isfinite(one.standard_error) else None
+    return {"value": one.value, "standard_error": error, "interval": list(one.interval)}

@@ -1,0 +1,394 @@
+"""Cross-tables, domains and weights from a released file: records are grouped batch by batch, then scored."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rropt.errors import Conflict, Missing, OutOfRange, TooLarge, UnknownName, WrongType, counted
+from rropt.io.arguments import checked
+from rropt.io.extras import need
+from rropt.io.files import named_path
+from rropt.release.estimating import refuse_misfits
+from rropt.release.facade import EXTRA, counted_of
+from rropt.release.plans.agreement import Cell, agreed, before_release
+from rropt.release.plans.cross import joined, split
+from rropt.release.plans.manifest import read_manifest
+
+if TYPE_CHECKING:
+    from rropt.estimation.tables import EstimatedShares, EstimatedTable, Groups
+
+MOST_VALUES = 1000
+"""Different values of an unprotected column of a table."""
+MOST_CELLS = 2048
+"""Cells of a table, whose covariance is kept."""
+LARGEST = 1 << 26
+"""Numbers of the scores of all groups."""
+Columns = tuple[str, ...]
+
+
+@checked
+def estimate_table(
+    file: str | os.PathLike[str],
+    columns: Mapping[str | tuple[str, ...], Any],
+    table: tuple[str, str],
+    *,
+    weights: str | None = None,
+    where: Mapping[str, str] | None = None,
+    null: str | None = None,
+    method: str = "unbiased",
+    delimiter: str | None = None,
+) -> EstimatedTable:
+    """The joint shares of two columns of a released file, with measures of association.
+
+    `columns` maps released columns to their mechanisms, as in `estimate_file`. `table` names the two columns: each is
+    one of those, one of the columns that a joint mechanism perturbed together, or one that was released unchanged, whose
+    missing values count as `null`. `weights` names a column of survey weights, which was released unchanged. Estimates
+    are weighted means of scores (products of the scores of two columns that were perturbed one by one); covariances are
+    linearised, for records that were drawn independently, or with these weights and replacement. `method` is one of
+    `rr.estimation.scores`, `where` and `delimiter` are as in `counts_of`. Raises InputError.
+    """
+    from rropt.estimation.tables import joint_shares
+
+    if len(table) != 2 or table[0] == table[1]:
+        raise WrongType(f"{table!r} are not two columns", "estimate_table, table", "name two columns")
+    read = _Records(file, columns, tuple(table), weights, where, null, method, delimiter)
+    rows, others = read.categories
+    given = ((table[0], table[1]), rows, others, weights is not None, read.notes)
+    return joint_shares(read.groups, read.joint, *given)
+
+
+@checked
+def estimate_shares(
+    file: str | os.PathLike[str],
+    columns: Mapping[str | tuple[str, ...], Any],
+    column: str,
+    *,
+    by: str | None = None,
+    weights: str | None = None,
+    where: Mapping[str, str] | None = None,
+    null: str | None = None,
+    method: str = "unbiased",
+    delimiter: str | None = None,
+) -> EstimatedShares:
+    """The weighted shares of one released `column`, in all records or within each value of the column `by`.
+
+    `by` was released unchanged, or is one of the protected columns: the domains are then those of its true values.
+    Standard errors are those of ratios of weighted sums of scores (linearised). As `estimate_table` otherwise.
+    """
+    from rropt.estimation.tables import domain_shares
+
+    if by == column:
+        raise Conflict(f"{by!r} is estimated itself", "estimate_shares, by", "name another column")
+    wanted = (column,) if by is None else (by, column)
+    read = _Records(file, columns, wanted, weights, where, null, method, delimiter)
+    domains = ("",) if by is None else read.categories[0]
+    joint = read.joint if by is not None else read.joint[:, None, :]
+    given = (column, by or "", domains, read.categories[-1], weights is not None, read.notes)
+    return domain_shares(read.groups, joint, *given)
+
+
+@dataclass
+class _Sums:
+    """Of the records of one cell with one answer and one value of each plain column: how many, and their weights."""
+
+    records: float = 0.0
+    weights: float = 0.0
+    squares: float = 0.0
+
+
+@dataclass
+class _Plain:
+    """A column that was released unchanged; its values are numbered as they occur."""
+
+    name: str
+    null: str | None
+    labels: dict[str, int] = field(default_factory=dict)
+    missing: int = 0
+
+
+class _Records:
+    """The groups of records of a file, and their scores: `joint` is P x k for one column of `wanted`, else P x r x c."""
+
+    def __init__(
+        self,
+        file: str | os.PathLike[str],
+        columns: Mapping[str | tuple[str, ...], Any],
+        wanted: Columns,
+        weights: str | None,
+        where: Mapping[str, str] | None,
+        null: str | None,
+        method: str,
+        delimiter: str | None,
+    ) -> None:
+        need("pyarrow", EXTRA, "estimate")
+        self.path = named_path(file)
+        self.where, self.delimiter, self.weights, self.method = dict(where or {}), delimiter, weights, method
+        keys = {(names,) if isinstance(names, str) else tuple(names): one for names, one in columns.items()}
+        first = next(iter(_files(self.path)))
+        # The columns of the data that each released one, or several of them, stand for.
+        parts = {names: before_release(first, names, one, {})[0] for names, one in keys.items()}
+        self.home: dict[str, tuple[Columns, int | None]] = {}
+        for name in wanted:
+            for names, own in parts.items():
+                if (name,) == names:
+                    self.home[name] = names, None
+                elif name in names:
+                    self.home[name] = names, names.index(name)
+                elif name in own and len(own) > 1:
+                    self.home[name] = names, own.index(name)
+        used = {names: one for names, one in keys.items() if any(home == names for home, _ in self.home.values())}
+        if not used:
+            named = " and ".join(map(repr, wanted))
+            raise Conflict(
+                f"no mechanism is given for {named}", str(file), "name a released column; others need a count"
+            )
+        self._refuse_protected(first, [*(name for name in wanted if name not in self.home), *filter(None, [weights])])
+        self.found = counted_of(file, used, where, delimiter)
+        refuse_misfits(self.found, self.path)
+        self.plain = [_Plain(name, null) for name in wanted if name not in self.home]
+        self.axes = tuple(used)
+        self.sums: dict[tuple[Any, tuple[int, ...], tuple[int, ...]], _Sums] = {}
+        for path in _files(self.path):
+            self._read(path, used)
+        self._check()
+        self._score(wanted)
+        self.notes = (*self.found.notes, *self._memoised(first, used))
+
+    def _refuse_protected(self, file: Path, names: Sequence[str]) -> None:
+        """Raise InputError for columns that hold randomised answers and are used as if they did not."""
+        released = {name for one in (read_manifest(file) or {"columns": ()})["columns"] for name in one["released_as"]}
+        for name in names:
+            if name in released or name in {one for names in self.home.values() for one in names[0]}:
+                what = "weights are known numbers" if name == self.weights else "its mechanism is not given"
+                raise Conflict(
+                    f"column {name!r} was randomised, and {what}",
+                    str(file),
+                    "name another column"
+                    if name == self.weights
+                    else "give the release file in place of the mechanism",
+                )
+
+    @staticmethod
+    def _memoised(file: Path, used: Mapping[Columns, Any]) -> list[str]:
+        entries = (read_manifest(file) or {"columns": ()})["columns"]
+        if any(one.get("memoised") and tuple(one["released_as"]) in used for one in entries):
+            return [
+                "it was released under a key: records of one person with one value have the same answer, and standard "
+                "errors are too small if the file has several records of a person"
+            ]
+        return []
+
+    def _read(self, path: Path, used: Mapping[Columns, Any]) -> None:
+        import pyarrow as pa
+
+        from rropt.io.count_records import check_column
+        from rropt.release.counting import REMEDY, CellReader
+        from rropt.release.plans.stack import Part
+        from rropt.release.tables.coding import check_type, codes, settled
+        from rropt.release.tables.formats import open_table
+
+        one = agreed(path, used, self.where)
+        reader = CellReader(one.cells)
+        literal = [Part(name, (str(value),), other=-1, null=-1) for name, value in one.where.items()]
+        names = dict.fromkeys([*reader.names, *one.where, *(plain.name for plain in self.plain)])
+        names |= dict.fromkeys([self.weights] if self.weights else [])
+        source = open_table(path, reader.names, self.delimiter, one.quoted)
+        reader.check(source.schema, path)
+        for name in names:
+            check_column(source.schema.names, name, str(path))
+        for plain in self.plain:
+            check_type(source.schema.field(plain.name).type, f"{path}: column {plain.name!r}")
+        for whole in source.batches():
+            batch = pa.record_batch({name: settled(whole.column(name)) for name in names})
+            for part in literal:
+                batch = batch.filter(pa.array(codes(batch.column(part.name), part) == 0))
+            cells = reader.read(batch)
+            plain_codes = [self._numbered(plain, batch.column(plain.name)) for plain in self.plain]
+            weights = self._weights(batch.column(self.weights)) if self.weights else np.ones(batch.num_rows)
+            for cell, shape, (at, outputs) in zip(one.cells, reader.shapes, cells or (), strict=False):
+                self._add(cell, shape, at, outputs, plain_codes, weights)
+        if reader.faults:
+            error = reader.faults.error(str(path))
+            raise error.at(error.where, REMEDY)
+
+    def _add(
+        self,
+        cell: Cell,
+        shape: Columns | tuple[int, ...],
+        at: np.ndarray,
+        outputs: tuple[np.ndarray, ...],
+        plain: list[np.ndarray],
+        weights: np.ndarray,
+    ) -> None:
+        flat = np.stack([*outputs, *(one[at] for one in plain)])
+        if not flat.size:
+            return
+        groups, inverse = np.unique(flat, axis=1, return_inverse=True)
+        inverse, own = inverse.ravel(), weights[at]
+        size = groups.shape[1]
+        counts = np.bincount(inverse, minlength=size)
+        sums = np.bincount(inverse, weights=own, minlength=size)
+        squares = np.bincount(inverse, weights=own**2, minlength=size)
+        for place, column in enumerate(groups.T.tolist()):
+            known = self.sums.setdefault(
+                (cell.key, tuple(column[: len(outputs)]), tuple(column[len(outputs) :])), _Sums()
+            )
+            known.records += float(counts[place])
+            known.weights += float(sums[place])
+            known.squares += float(squares[place])
+
+    def _numbered(self, plain: _Plain, column: Any) -> np.ndarray:
+        """The numbers of the values of a column; -1 for a missing one that does not count."""
+        import pyarrow as pa
+
+        if not pa.types.is_dictionary(column.type):
+            column = column.dictionary_encode()
+        words = [None if one is None else str(one) for one in column.dictionary.to_pylist()]
+        indices = column.indices.cast(pa.int64()).fill_null(len(words)).to_numpy(zero_copy_only=False)
+        places = np.full(len(words) + 1, -1)
+        # A dictionary may have values that no record has.
+        for at in np.unique(indices).tolist():
+            label = (words[at] if at < len(words) else None) or plain.null
+            if label is not None:
+                places[at] = plain.labels.setdefault(label, len(plain.labels))
+        if len(plain.labels) > MOST_VALUES:
+            raise TooLarge(
+                f"column {plain.name!r} has more than {MOST_VALUES:,} different values", str(self.path), "group them"
+            )
+        found = places[indices]
+        plain.missing += int((found < 0).sum())
+        return found
+
+    def _weights(self, column: Any) -> np.ndarray:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        where = f"{self.path}: column {self.weights!r}"
+        remedy = "give every record a weight from 0 on"
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+            column = pc.if_else(pc.equal(column, ""), pa.scalar(None, column.type), column)
+        try:
+            numbers = column.cast(pa.float64())
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            raise WrongType("weights are not all numbers", where, remedy) from None
+        if numbers.null_count:
+            raise Missing(f"{counted(numbers.null_count, 'weights')} missing", where, remedy)
+        found = np.asarray(numbers.to_numpy(zero_copy_only=False), dtype=np.float64)
+        wrong = int((~(np.isfinite(found) & (found >= 0))).sum())
+        if wrong:
+            raise OutOfRange(f"{counted(wrong, 'weights')} negative or not finite", where, remedy)
+        return found
+
+    def _check(self) -> None:
+        for plain in self.plain:
+            if plain.missing:
+                raise Missing(
+                    f"{counted(plain.missing, 'values')} of column {plain.name!r} missing",
+                    str(self.path),
+                    "name their category: --null LABEL (null in Python)",
+                )
+        records = sum(one.records for one in self.sums.values())
+        if records < 2:
+            asked = ", ".join(f"{name}={value}" for name, value in self.where.items())
+            raise UnknownName(
+                f"it has {counted(int(records), 'records')}{f' with {asked}' if asked else ''}",
+                str(self.path),
+                "errors need two records or more",
+            )
+        if not any(one.weights > 0 for one in self.sums.values()):
+            raise OutOfRange("all weights are 0", f"{self.path}: column {self.weights!r}", "name another column")
+
+    def _score(self, wanted: Columns) -> None:
+        """The groups with their scores."""
+        from rropt.estimation.scoring import score_estimator
+        from rropt.estimation.tables import Groups
+        from rropt.io.count_records import label_order
+
+        tables: dict[tuple[Any, int], np.ndarray] = {}
+        labels: dict[int, dict[str, None]] = {axis: {} for axis in range(len(self.axes))}
+        for cell in self.found.cells:
+            for axis, mechanism in enumerate(cell.axes.values()):
+                labels[axis] |= dict.fromkeys(mechanism.inputs)
+        for cell, counts in zip(self.found.cells, self.found.tables, strict=True):
+            for axis, mechanism in enumerate(cell.axes.values()):
+                own = counts.sum(axis=tuple(at for at in range(counts.ndim) if at != axis)).astype(np.float64)
+                estimator = score_estimator(mechanism, self.method, None, own)
+                place = {label: at for at, label in enumerate(labels[axis])}
+                table = np.zeros((len(place), len(mechanism.outputs)))
+                table[[place[label] for label in mechanism.inputs]] = estimator.table
+                tables[cell.key, axis] = table
+        plain = [sorted(one.labels, key=label_order) for one in self.plain]
+        order = [
+            {one.labels[label]: at for at, label in enumerate(names)}
+            for one, names in zip(self.plain, plain, strict=True)
+        ]
+        homes = [self.home.get(name) for name in wanted]
+        self.categories: tuple[Columns, ...] = ()
+        members: list[np.ndarray] = []
+        for name, home in zip(wanted, homes, strict=True):
+            if home is None:
+                at = [one.name for one in self.plain].index(name)
+                self.categories += (tuple(plain[at]),)
+                members.append(np.zeros(0))
+                continue
+            names, part = home
+            known = list(labels[self.axes.index(names)])
+            own = known if part is None else [_part(label, part, len(names), self.path) for label in known]
+            categories = tuple(dict.fromkeys(own))
+            self.categories += (categories,)
+            members.append(np.array([categories.index(label) for label in own]))
+        shape = tuple(map(len, self.categories))
+        cells = int(np.prod(shape))
+        if cells > MOST_CELLS or cells * len(self.sums) > LARGEST:
+            raise TooLarge(
+                f"the table has {counted(cells, 'cells')} from {counted(len(self.sums), 'groups of records')}",
+                str(self.path),
+                "merge categories",
+            )
+        together = len(homes) == 2 and homes[0] is not None and homes[1] is not None and homes[0][0] == homes[1][0]
+        joint = np.zeros((len(self.sums), *shape))
+        for at, (key, outputs, values) in enumerate(self.sums):
+            if together and homes[0] is not None:
+                axis = self.axes.index(homes[0][0])
+                np.add.at(joint[at], (members[0], members[1]), tables[key, axis][:, outputs[axis]])
+                continue
+            parts = []
+            for name, home, member, size in zip(wanted, homes, members, shape, strict=True):
+                own = np.zeros(size)
+                if home is None:
+                    number = [one.name for one in self.plain].index(name)
+                    own[order[number][values[number]]] = 1.0
+                else:
+                    axis = self.axes.index(home[0])
+                    np.add.at(own, member, tables[key, axis][:, outputs[axis]])
+                parts.append(own)
+            joint[at] = parts[0] if len(parts) == 1 else np.outer(*parts)
+        self.joint = joint
+        numbers = np.array([[one.records, one.weights, one.squares] for one in self.sums.values()])
+        self.groups: Groups = Groups(*numbers.T)
+
+
+def _part(label: str, at: int, count: int, path: Path) -> str:
+    """The value of one column in the label of a joint mechanism."""
+    parts = split(label)
+    if joined(parts) != label or at >= len(parts):
+        raise Conflict(
+            f"category {label!r} of its mechanism does not have {counted(count, 'parts')}",
+            str(path),
+            "name the released column whole",
+        )
+    return parts[at]
+
+
+def _files(path: Path) -> list[Path]:
+    from rropt.release.counting import files_of
+
+    return files_of(path)
