@@ -97,8 +97,9 @@ class EstimatedTable(ByContent):
         return _errors(self.covariance).reshape(self.values.shape)
 
     def intervals(self, level: float = 0.95) -> FloatArray:
-        """r x c x 2 confidence limits: normal quantiles of the standard errors, within [0, 1]. Raises InputError for a
-        level outside (0, 1)."""
+        """r x c x 2 confidence limits: normal quantiles of the standard errors, within [0, 1]. An estimate outside [0, 1]
+        is taken for the nearer end, and the limits are 0 and 1 where the standard error is 0, so that no interval is a
+        point. Raises InputError for a level outside (0, 1)."""
         return _wald(self.values, self.standard_errors, level)
 
     def independence(self) -> WaldTest:
@@ -401,8 +402,10 @@ def _quantile(level: float) -> float:
 
 
 def _wald(values: FloatArray, errors: FloatArray, level: float) -> FloatArray:
-    half = _quantile(level) * errors
-    return np.clip(np.stack([values - half, values + half], axis=-1), 0.0, 1.0)
+    # From a value outside [0, 1] no share is farther than from the nearer end. Records that are all alike give no error.
+    half = np.where(errors > 0, _quantile(level) * errors, 1.0)
+    centre = np.clip(values, 0.0, 1.0)
+    return np.clip(np.stack([centre - half, centre + half], axis=-1), 0.0, 1.0)
 
 
 def _plain(one: WaldTest | Measure) -> dict[str, object]:

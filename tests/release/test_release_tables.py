@@ -369,6 +369,22 @@ def test_a_table_that_is_too_fine_is_warned_of_or_refused() -> None:
         rr.release.estimate_shares("one.csv", {"A": A}, "A")
 
 
+@pytest.mark.parametrize("answers", [("a",), ("a", "a"), ("a",) * 5, ("a", "b"), ("a", "a", "a", "b")])
+def test_no_interval_is_a_point(answers: tuple[str, ...]) -> None:
+    """Few answers, all alike or with estimates outside [0, 1], say little: an interval of width 0 would be false."""
+    weak = rr.RandomizedResponse(AB, gamma="11/10").to_mechanism()
+    csv.write_csv(pa.table({"A": list(answers), "s": ["n"] * len(answers)}), "few.csv")
+    for mechanism, by in itertools.product((A, weak), (None, "s")):
+        try:
+            found = rr.release.estimate_shares("few.csv", {"A": mechanism}, "A", by=by)
+        except InputError:
+            assert len(answers) < 2
+            continue
+        low, high = np.moveaxis(found.intervals(), -1, 0)
+        assert (low < high).all()
+        assert np.isfinite(found.standard_errors).all()
+
+
 def test_three_columns_of_one_joint_mechanism_have_tables_of_any_two() -> None:
     cross = rr.release.CrossClassification({"p": ["1", "2"], "q": ["u", "v"], "r": ["k", "l"]})
     joint = rr.RandomizedResponse(cross.labels, gamma=40).to_mechanism()
