@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 SHIPPED = ("ayed", "ruiz", "lopuhaa", "bound", "kairouz", "chai", "ghazi")
-"""The papers of the shipped accountant, in its order: the first parts of their claims' ids."""
+"""The papers of the shipped reproducibility report, in its order: the first parts of their claims' ids."""
 Word = Literal["confirmed", "confirmed_with_erratum", "refuted", "not_checkable"]
 ORDER: tuple[Word, ...] = ("confirmed", "confirmed_with_erratum", "not_checkable", "refuted")
 """From the best to the worst: an entry's verdict is that of its worst cell."""
@@ -128,7 +128,7 @@ class Contrast:
 
 @dataclass(frozen=True, eq=False)
 class Claim(ByContent):
-    """One row of the accountant.
+    """One row of the reproducibility report.
 
     `published` is data as printed: a decimal as text ("0.4875", compared at its digits), an integer, a Fraction, a
     truth value, a Formula, or a tuple of these. `derive(full)` computes the evidence without it; `full` asks for the
