@@ -2,8 +2,8 @@
 
 `<!-- page: NAME -->` before a heading begins another page of the site, NAME.md, so that a long file is not a long page;
 `<!-- page: NAME TITLE -->` gives it a title.
-`<!-- names: A B -->` becomes the documentation of these public names (the name of a namespace stands for all of its
-names), `<!-- names: the others -->` that of all names of rropt which the page does not
+`<!-- names: A B -->` becomes the documentation of these public names (the name of a namespace means all of its names,
+`space.A` one of them), `<!-- names: the others -->` that of all names of rropt which the page does not
 mention; `<!-- examples -->` the table of the examples of certificates. Pages that the contents in mkdocs.yml do not
 name are listed at their end, and names of pages that are not there (yet) are left out.
 """
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from html import unescape
+from operator import attrgetter
 from pathlib import Path, PurePosixPath
 from types import ModuleType
 from typing import Any
@@ -36,11 +37,12 @@ def expanded(text: str) -> str:
     import rropt
 
     asked = {name for order in ORDER.findall(text) if order != OTHERS for name in order.split()}
-    unknown = asked - set(rropt.__all__)
+    unknown = {name for name in asked if not _is_public(name)}
     placed: set[str] = set()
     if unknown:
         raise KeyError(f"no public names: {', '.join(sorted(unknown))}")
-    left = [name for name in rropt.__all__ if name not in asked and name not in SKIPPED]
+    spaces = {name.partition(".")[0] for name in asked}
+    left = [name for name in rropt.__all__ if name not in spaces and name not in SKIPPED]
 
     def blocks(order: re.Match[str]) -> str:
         homes = [place for name in (left if order[1] == OTHERS else order[1].split()) for place in homes_of(name)]
@@ -60,11 +62,19 @@ def shown(text: str) -> str:
     return text.replace("<!-- examples -->", "\n".join(lines))
 
 
+def _is_public(name: str) -> bool:
+    """Whether a name, or one `space.name` of a namespace, is public."""
+    import rropt
+
+    space, _, inner = name.partition(".")
+    return space in rropt.__all__ and (not inner or inner in getattr(rropt, space).__all__)
+
+
 def homes_of(name: str) -> list[str]:
     """The modules and the names within them that a public name, or a namespace, stands for in the source."""
     import rropt
 
-    thing = getattr(rropt, name)
+    thing = attrgetter(name)(rropt)
     things = [getattr(thing, one) for one in thing.__all__] if isinstance(thing, ModuleType) else [thing]
     return [f"{one.__module__}.{one.__name__}" for one in things]
 

@@ -290,7 +290,7 @@ def _estimates(scenario: str, number: int, runs: int, seed: int, report: Callabl
 
 
 def _stars(name: str, categories: tuple[float, ...], found: np.ndarray) -> Curve:
-    """Every estimate of every run, a star each in the paper: `found` has a row a run."""
+    """Every estimate of every run, a star each in the paper: `found` has a row per run."""
     return Curve(name, categories * len(found), tuple(found.ravel()), (1,) * found.size)
 
 

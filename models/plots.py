@@ -14,7 +14,7 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True)
 class Curve:
-    """One line or cloud of points: x and y; `bounds` (one a point, or none) what y is proved not to exceed.
+    """One line or cloud of points: x and y; `bounds` (one per point, or none) what y is proved not to exceed.
 
     `numbers` says of how many draws each point is the mean. A y of None is a point that was not computed. Curves of one
     `hue` have one colour; None is a colour of its own.

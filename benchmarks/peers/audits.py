@@ -1,6 +1,6 @@
 """The findings of `rr.audit_sampler` in other packages: `python -m benchmarks.peers.audits`.
 
-Each has an environment of its own. It prints a line a sampler: what is claimed, what is shown by trials, and the least
+Each has an environment of its own. It prints one line per sampler: what is claimed, what is shown by trials, and the least
 epsilon that so many would detect.
 """
 

@@ -20,7 +20,7 @@ PEERS: dict[str, tuple[Peer, str, int]] = {
     "pure-ldp": (sampler("pure-ldp"), "DE", 20),
     "OpenDP": (sampler("opendp"), "randomized_response", 500),
 }
-"""Their names of k-RR, and how many times fewer values they get; OpenDP draws one a call through a foreign function."""
+"""Their names of k-RR, and how many times fewer values they get; OpenDP draws one value per call through a foreign function."""
 ABOUT = f"""\
 One random category of k for each person, k-RR at epsilon {EPSILON:g}, codes in memory, one core, one run. *search* is
 one `numpy.searchsorted` in the cumulative rows put end to end, in floats, with a generator that is not secure. The newest

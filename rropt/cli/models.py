@@ -50,6 +50,9 @@ def copy(
     counts = tomllib.loads(text)["input"].get("counts_file")
     if counts is not None:
         files[out / counts] = read_text(source.parent / counts, "file of counts", limits=TABLE)
+        # Several models have the same counts.
+        if (out / counts).is_file() and (out / counts).read_bytes() == files[out / counts].encode():
+            del files[out / counts]
     for target in files:
         if target.exists() and not force and not is_special(target):
             raise NotWritten("this file exists already", str(target), "move it away, or use --force")

@@ -72,7 +72,7 @@ class TwoLevelFamily(LabelledChannel):
     @property
     @abstractmethod
     def memberships(self) -> int:
-        """Of how many outputs an input is a member."""
+        """The number of outputs that an input is a member of."""
 
     @abstractmethod
     def output_labels(self) -> tuple[str, ...]:

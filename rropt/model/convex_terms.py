@@ -33,7 +33,7 @@ class ConvexTerm(ABC):
 
     @abstractmethod
     def slope(self, v: FloatArray) -> FloatArray:
-        """phi' of each number; at 0 a large negative number stands for minus infinity."""
+        """phi' of each number; at 0 a large negative number replaces minus infinity."""
 
     def above(self, v: FloatArray) -> FloatArray:
         """phi minus its tangent at 1."""

@@ -1,4 +1,4 @@
-"""DivergenceLimits of privacy that are rows or gains, recognised by their numbers alone: names and order say nothing.
+"""Notions of privacy that are rows or gains, recognised by their numbers alone: names and order say nothing.
 
 Each recogniser has the proof that what it returns follows from the rows. Where it does not match, it returns nothing,
 and the rows count as any others: a row that is missing, void or of another shape must never be taken for one that

@@ -81,7 +81,7 @@ def _cell(row: Mapping[str, Any], key: str) -> str:
 
 
 def profile(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[float]]:
-    """For each method and solver the ratios of its seconds to the fewest on the same problem, ascending, one a problem
+    """For each method and solver the ratios of its seconds to the fewest on the same problem, ascending, one per problem
     that it solved (Dolan and Moré 2002)."""
     seconds: dict[str, dict[str, float]] = {}
     for row in rows:
@@ -174,7 +174,7 @@ class Tables(ABC):
         return write_whole(path, WRITERS[suffix](self._full() if suffix == ".csv" else self._listed()))
 
     def profile(self) -> dict[str, list[float]]:
-        """For each method and solver the ratios of its seconds to the fewest, one a problem that it solved, ascending:
+        """For each method and solver the ratios of its seconds to the fewest, one per problem that it solved, ascending:
         the performance profile of Dolan and Moré (2002)."""
         return profile(self._listed())
 

@@ -585,6 +585,12 @@ def test_models_copy_overwrites_only_by_force(run: Run, there: str) -> None:
     assert "mine" not in Path(there).read_text(encoding="utf-8")
 
 
+def test_models_with_the_same_counts_are_copied_into_one_folder(run: Run) -> None:
+    assert run("models", "copy", "adult-education").status == 0
+    ran = run("models", "copy", "adult-pram")
+    assert (ran.status, ran.err, ran.out.split()) == (0, "", ["wrote", "adult-pram.toml"])
+
+
 # -- terminals and pipes ----------------------------------------------------------------------------------------
 
 

@@ -279,7 +279,7 @@ def test_what_is_not_a_claim_is_said(folder: Path) -> None:
         read_claim(folder / "problem.toml")
 
 
-def test_a_folder_is_an_accountant_without_its_problems(folder: Path) -> None:
+def test_a_folder_is_a_report_without_its_problems(folder: Path) -> None:
     with pytest.raises(rr.InputError, match="no claims"):
         own_claims(folder)
     written(folder, "b.toml", claimed='"bound"', value="1.6")

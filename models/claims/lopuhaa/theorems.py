@@ -29,7 +29,7 @@ TABLES: dict[str, tuple[tuple[int, ...], ...]] = {
     "35 3 130 | 0 24 209 | 40 0 559": ((35, 3, 130), (0, 24, 209), (40, 0, 559)),
     "1 4 465 | 1 62 80 | 59 298 30": ((1, 4, 465), (1, 62, 80), (59, 298, 30)),
 }
-"""Observed counts, one row a sensitive value."""
+"""Observed counts, one row per sensitive value."""
 
 
 @cache

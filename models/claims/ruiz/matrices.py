@@ -195,7 +195,7 @@ MATRICES: tuple[Matrix, ...] = (
     ((F(2, 3), F(1, 3), F(0)), (HALF, HALF, F(0)), (F(0), F(0), F(1))),
     ((F(1, 3),) * 3, (F(1, 4), F(1, 4), HALF), (F(1, 5), F(2, 5), F(2, 5))),
 )
-"""Four bistochastic matrices (one a permutation), and three that are not."""
+"""Four bistochastic matrices (one per permutation), and three that are not."""
 GRID = tuple((F(a, 6), F(b, 6), F(6 - a - b, 6)) for a in range(7) for b in range(7 - a))
 
 

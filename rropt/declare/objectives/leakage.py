@@ -34,7 +34,7 @@ class BayesCapacity(_WithoutPrior):
     """sum over outputs of max_x Q[x, y]: the largest factor by which the release multiplies the chance of a correct
     guess, over all priors and all things to guess. Its logarithm is the maximal leakage in nats.
 
-    Source: Braun, Chatzikokolakis and Palamidessi 2009, Quantitative DivergenceLimits of Leakage for One-try Attacks,
+    Source: Braun, Chatzikokolakis and Palamidessi 2009, Quantitative Notions of Leakage for One-try Attacks,
     Proposition 5.11; Issa, Wagner and Kamath 2020, Theorem 1.
     """
 

@@ -11,7 +11,7 @@ from rropt.errors import UnknownName, WrongType, counted, other_form
 from rropt.io.frames import array_of
 
 EXAMPLES = 5
-"""How many different wrong values an error shows."""
+"""The number of different wrong values that an error shows."""
 
 
 LONGEST_NUMBER = 10**100

@@ -13,7 +13,7 @@ from rropt.model.prior import Prior
 class Joint:
     """A set of joint distributions of (S, X), for mechanisms that see X alone.
 
-    `of` is any set of distributions of pairs, one row of its tables a sensitive value s, one column per input x; the
+    `of` is any set of distributions of pairs, one row of its tables per sensitive value s, one column per input x; the
     inputs of a mechanism are the other values of these pairs. The setting of the privacy funnel, and the case of pairs
     in which Q(y | s, u) does not depend on s. Source: lopuhaa section IX (future work). Raises InputError.
     """

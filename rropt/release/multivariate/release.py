@@ -73,7 +73,7 @@ class Attribute(Readable):
         worth = [1] * len(names) if weights is None else in_order(weights, names, f"weights of {name}")
         chosen = [rational(weight, f"weight of {name}") for weight in worth]
         if min(chosen) < 0:
-            raise OutOfRange("its weights are not one number >= 0 a member", f"attribute {name}", "correct them")
+            raise OutOfRange("its weights are not one number >= 0 per member", f"attribute {name}", "correct them")
         object.__setattr__(self, "name", str(name))
         object.__setattr__(self, "prior", prior)
         object.__setattr__(self, "members", names)

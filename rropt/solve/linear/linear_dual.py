@@ -219,7 +219,7 @@ def _fraction(units: Number) -> Fraction:
 def _cone_multipliers(
     program: Program, dual: Dual, residuals: Sequence[Sequence[Number]]
 ) -> tuple[tuple[tuple[Fraction, ...], ...], tuple[tuple[Fraction, ...], ...]]:
-    """Multipliers >= 0 of the cone's own rows, and flows >= 0 on the edges of a graph, one list each a column."""
+    """Multipliers >= 0 of the cone's own rows, and flows >= 0 on the edges of a graph, one list for each column."""
     own = len(cone_rows(program.cone))
     base = base_cone(program.cone)
     edges = len(base.edges) if isinstance(base, GraphCone) else 0

@@ -44,7 +44,7 @@ but for a billionth.
 class OptimalReporting:
     """A protocol and the solved problems that its sub-protocols come from, with their certificates.
 
-    `solutions` has one entry a sub-protocol: one a sensitive value for conditional reporting, (S, U) for independent
+    `solutions` has one entry per sub-protocol: one per sensitive value for conditional reporting, (S, U) for independent
     reporting; None where the channel is constant or the identity; empty where `sub` is "krr".
     """
 
@@ -77,7 +77,7 @@ def optimal_reporting(
 
     `family` is IndependentReporting, ConditionalReporting or UnaryConditionalReporting, `confidence` a set of
     distributions with a centre. The split of epsilon is searched on `points` even steps, then by `steps` of golden
-    section; each of its points solves one problem a sub-protocol to `gap` nats. The level of a sub-protocol is such
+    section; each of its points solves one problem per sub-protocol to `gap` nats. The level of a sub-protocol is such
     that *every* mechanism of that level would do (sets of other values at the ends of Lemma 9); the unused
     part goes to the report on S. Randomised responses, which need only what k-RR needs, can be
     more informative, mostly at large epsilon: then they are what is returned (`sub` says which). Raises InputError.
