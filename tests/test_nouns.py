@@ -18,7 +18,7 @@ import pytest
 from documented import callables, documented
 
 import rropt as rr
-from rropt.estimation.tables import Groups, domain_shares, joint_shares
+from rropt.estimation.tables import Groups, category_means, domain_shares, joint_shares
 from rropt.io.content import ByContent
 from rropt.problem.sensitivity import Sensitivity
 from rropt.release import multivariate
@@ -74,6 +74,7 @@ MAKE: dict[str, Callable[[], Any]] = {
     "EntropyRate": lambda: rr.EntropyRate(HALF),
     "Estimate": lambda: KRR.estimate([50, 30, 20]),
     "EstimatedInformation": lambda: rr.estimation.estimated_information([[10, 3], [2, 9]]),
+    "EstimatedMeans": lambda: category_means(GROUPS, np.eye(4), np.ones((3, 4)), 0.0, "x", "y", tuple("abcd"), False),
     "EstimatedShares": lambda: domain_shares(GROUPS, JOINED, "x", "s", ("n", "m"), ("a", "b"), False),
     "EstimatedTable": lambda: TABLED,
     "EveryDistribution": lambda: rr.robust.EveryDistribution(PAIRS),

@@ -87,6 +87,7 @@ def estimate_from_scores(
     table: str | None,
     by: str | None,
     weights: str | None,
+    mean: str | None,
     null: str | None,
     where: Mapping[str, str],
     method: str,
@@ -94,14 +95,16 @@ def estimate_from_scores(
     delimiter: str | None,
     as_json: bool,
 ) -> None:
-    """Print a table of two columns, or the weighted shares of one, in all records or in domains. Raises InputError."""
+    """Print a table of two columns, the weighted shares of one in all records or in domains, or the means of a number in
+    its categories. Raises InputError."""
     from rropt import release
     from rropt.studies.reports import terminal
 
     if plot is not None or truth is not None:
         raise Conflict("--plot and --truth are for the frequencies of one column", "estimate", "leave them out")
-    if table is not None and by is not None:
-        raise Conflict("--table and --by are both given", "estimate", "give one of them")
+    given = [name for name, one in (("--table", table), ("--by", by), ("--mean", mean)) if one is not None]
+    if len(given) > 1:
+        raise Conflict(f"{' and '.join(given)} are given together", "estimate", "give one of them")
     if mechanism.endswith(".toml"):
         plan = release.load_release(mechanism, check=False)
         made_by: Mapping[Any, Any] = {one.released: one for one in plan.release.columns}
@@ -110,16 +113,18 @@ def estimate_from_scores(
         made_by, _ = designs_of(mechanism, column)
     else:
         raise Missing("--column names no column that this mechanism released", mechanism, "add --column C")
-    options: dict[str, Any] = {"weights": weights, "where": where, "null": null, "method": method}
+    if mean is not None and null is not None:
+        raise Conflict("--null is for categories", "estimate", "leave it out with --mean")
+    options: dict[str, Any] = {"weights": weights, "where": where, "method": method, "delimiter": delimiter}
     with terminal.working("estimating"):
         if table is not None:
-            found: Any = release.estimate_table(data, made_by, _pair(table), delimiter=delimiter, **options)
+            found: Any = release.estimate_table(data, made_by, _pair(table), null=null, **options)
         elif len(column) != 1:
-            raise WrongType(
-                "they are not one column", "--column", "name one with --by or --weights, or use --table A,B"
-            )
+            raise WrongType("they are not one column", "--column", "name one column, or use --table A,B")
+        elif mean is not None:
+            found = release.estimate_means(data, made_by, column[0], mean, **options)
         else:
-            found = release.estimate_shares(data, made_by, column[0], by=by, delimiter=delimiter, **options)
+            found = release.estimate_shares(data, made_by, column[0], by=by, null=null, **options)
     told = found.to_dict(level)
     for kind, lines in (("warning", found.warnings), ("note", found.notes)):
         for line in lines:

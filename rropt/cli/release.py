@@ -162,6 +162,10 @@ def estimate(
     weights: Annotated[
         str | None, typer.Option("--weights", metavar="COLUMN", help="Survey weights, released unchanged.")
     ] = None,
+    mean: Annotated[
+        str | None,
+        typer.Option("--mean", metavar="COLUMN", help="Mean and total of this number in each category of the column."),
+    ] = None,
     null: Null = None,
     where: Annotated[
         list[str] | None,
@@ -184,8 +188,8 @@ def estimate(
     from rropt.studies.reports import terminal
 
     part = read_where(where)
-    if table is not None or by is not None or weights is not None or null is not None:
-        asked = (table, by, weights, null, part, method, level, delimiter, as_json)
+    if any(one is not None for one in (table, by, weights, mean, null)):
+        asked = (table, by, weights, mean, null, part, method, level, delimiter, as_json)
         estimate_from_scores(mechanism, data, column or [], plot, truth, *asked)
         return
     if not column:

@@ -6,7 +6,7 @@ from rropt.estimation.information import EstimatedInformation, estimated_informa
 from rropt.estimation.risk import ProjectedRisk, VarianceSplit, projected_risk, variance_split
 from rropt.estimation.scoring import Scores, scores
 from rropt.estimation.strategy import Strategy, minimax_strategy
-from rropt.estimation.tables import EstimatedShares, EstimatedTable, Measure, WaldTest
+from rropt.estimation.tables import EstimatedMeans, EstimatedShares, EstimatedTable, Measure, WaldTest
 from rropt.estimation.two_samples import TwoSampleEstimate, estimate_two_samples
 from rropt.mechanisms.estimators.estimate import Estimate
 from rropt.mechanisms.precision import sample_size
@@ -14,6 +14,7 @@ from rropt.mechanisms.precision import sample_size
 __all__ = [
     "Estimate",
     "EstimatedInformation",
+    "EstimatedMeans",
     "EstimatedShares",
     "EstimatedTable",
     "Identified",

@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 import scipy.stats
 
-from rropt.errors import InputError, OutOfRange, UnknownName, counted
+from rropt.errors import InputError, OutOfRange, UnknownName, counted, named
 from rropt.io.arguments import checked
 from rropt.io.content import ByContent
 from rropt.io.tables import MOST, Readable, Table, further
 
-__all__ = ["EstimatedShares", "EstimatedTable", "Measure", "WaldTest"]
+__all__ = ["EstimatedMeans", "EstimatedShares", "EstimatedTable", "Measure", "WaldTest"]
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 SINGULAR = 1e-10
@@ -321,6 +321,75 @@ class EstimatedShares(ByContent):
         yield from (f"note: {line}" for line in self.notes)
 
 
+@checked
+@dataclass(frozen=True, eq=False)
+class EstimatedMeans(ByContent):
+    """The mean and the total of a number in each of k true categories, estimated from n records.
+
+    `name` is the released column, `of` the column of numbers. `values` (k) are the means, not a number where the
+    estimated size of a category is not positive; `covariance` (k x k) is theirs. `totals` (k) are weighted sums of the
+    number, with `total_errors` (k). `warnings` and `notes` as in `EstimatedTable`.
+    """
+
+    name: str
+    of: str
+    categories: tuple[str, ...]
+    values: FloatArray
+    covariance: FloatArray
+    totals: FloatArray
+    total_errors: FloatArray
+    n: int
+    weighted: bool
+    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def standard_errors(self) -> FloatArray:
+        """k standard errors."""
+        return _errors(self.covariance)
+
+    def intervals(self, level: float = 0.95) -> FloatArray:
+        """k x 2 confidence limits: normal quantiles of the standard errors. Raises InputError for a level outside
+        (0, 1)."""
+        half = _quantile(level) * self.standard_errors
+        return np.stack([self.values - half, self.values + half], axis=-1)
+
+    def to_dict(self, level: float = 0.95) -> dict[str, object]:
+        """Plain data: the fields, with standard_error and interval; None for what is not a number."""
+        rows = np.column_stack([self.values, self.standard_errors, self.intervals(level)])
+        told = [[None if math.isnan(one) else one for one in row] for row in rows.tolist()]
+        return {
+            "name": self.name,
+            "of": self.of,
+            "categories": list(self.categories),
+            "estimate": [row[0] for row in told],
+            "standard_error": [row[1] for row in told],
+            "interval": [row[2:] for row in told],
+            "total": self.totals.tolist(),
+            "total_standard_error": self.total_errors.tolist(),
+            "n": self.n,
+            "warnings": list(self.warnings),
+            "notes": list(self.notes),
+        }
+
+    def _tables(self, level: float = 0.95, most: int | None = MOST) -> Iterator[Table]:
+        heads = [self.name, f"mean of {self.of}", "standard error", f"{100 * level:g} % from", "to"]
+        heads += ["total", "standard error"]
+        numbers = np.column_stack(
+            [self.values, self.standard_errors, self.intervals(level), self.totals, self.total_errors]
+        )
+        rows = [
+            [label, *("-" if math.isnan(one) else f"{one:.6g}" for one in row)]
+            for label, row in zip(self.categories, numbers.tolist(), strict=True)
+        ]
+        yield Table(f"Estimated means ({counted(self.n, 'records')})", rows[:most], heads, range(1, len(heads)))
+
+    def _remarks(self) -> Iterator[str]:
+        yield from (f"warning: {line}" for line in self.warnings)
+        yield from further(len(self.categories), "further categories")
+        yield from (f"note: {line}" for line in self.notes)
+
+
 def joint_shares(
     groups: Groups,
     joint: FloatArray,
@@ -374,6 +443,49 @@ def domain_shares(
     warnings += _too_fine(values.ravel(), np.concatenate([_errors(one) for one in spread]), groups.n)
     found = values, spread, totals, errors
     return EstimatedShares(name, by, domains, categories, *found, groups.n, weighted, tuple(warnings), notes)
+
+
+def category_means(
+    groups: Groups,
+    scores: FloatArray,
+    moments: FloatArray,
+    shift: float,
+    name: str,
+    of: str,
+    categories: tuple[str, ...],
+    weighted: bool,
+    notes: tuple[str, ...] = (),
+) -> EstimatedMeans:
+    """The means of a number y + `shift` in each category, of groups with these `scores` (P x k); `moments` (3 x P) are
+    the sums of w y, w^2 y and w^2 y^2. With S_j the estimated size of a category, the linearised term of its mean m_j
+    is s_j (y - m_j) / S_j; the sum over all records is zero."""
+    first, mixed, second = moments
+    sizes, sums = groups.weights @ scores, first @ scores
+    there = sizes > 0
+    means, scale = np.full(len(sizes), np.nan), np.full(len(sizes), np.nan)
+    means[there], scale[there] = sums[there] / sizes[there], 1 / sizes[there]
+    factor = groups.n / (groups.n - 1)
+
+    def products(weights: FloatArray) -> FloatArray:
+        return np.asarray((scores * weights[:, None]).T @ scores)
+
+    plain, cross, square = products(groups.squares), products(mixed), products(second)
+    spread = square - (means[:, None] + means) * cross + np.outer(means, means) * plain
+    totals = sums + shift * sizes
+    whole = second + 2 * shift * mixed + shift**2 * groups.squares
+    variances = (whole @ scores**2 - totals**2 / groups.n) * factor
+    errors = np.sqrt(np.maximum(_variances(groups, scores), 0.0))
+    warnings = []
+    if not there.all():
+        lost = [label for label, one in zip(categories, there.tolist(), strict=True) if not one]
+        warnings.append(f"no mean in {named(lost)}: the estimated size is not positive; merge categories")
+    if few := [label for label, one in zip(categories, (there & (sizes < 2 * errors)).tolist(), strict=True) if one]:
+        warnings.append(
+            f"the size of {named(few)} is below two of its standard errors: the mean there, its error and its interval "
+            "mean little; merge categories"
+        )
+    found = means + shift, spread * np.outer(scale, scale) * factor, totals, np.sqrt(np.maximum(variances, 0.0))
+    return EstimatedMeans(name, of, categories, *found, groups.n, weighted, tuple(warnings), notes)
 
 
 def _variances(groups: Groups, terms: FloatArray) -> FloatArray:

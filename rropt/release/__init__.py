@@ -10,7 +10,7 @@ from rropt.release.plans.privacy import Privacy as Privacy, privacy_of as privac
 from rropt.release.plans.provenance import load_design as load_design, load_mechanism as load_mechanism
 from rropt.release.plans.reading import ReleaseFile as ReleaseFile, load_release
 from rropt.release.scoring import Scored as Scored, ScoredColumn as ScoredColumn, score_file
-from rropt.release.tabulating import estimate_shares, estimate_table
+from rropt.release.tabulating import estimate_means, estimate_shares, estimate_table
 
 if TYPE_CHECKING:
     from rropt.release.learn import RandomizedColumn
@@ -22,6 +22,7 @@ __all__ = [
     "Release",
     "counts_of",
     "estimate_file",
+    "estimate_means",
     "estimate_shares",
     "estimate_table",
     "load_release",

@@ -21,7 +21,7 @@ from rropt.release.plans.cross import joined, split
 from rropt.release.plans.manifest import read_manifest
 
 if TYPE_CHECKING:
-    from rropt.estimation.tables import EstimatedShares, EstimatedTable, Groups
+    from rropt.estimation.tables import EstimatedMeans, EstimatedShares, EstimatedTable, Groups
 
 MOST_VALUES = 1000
 """Different values of an unprotected column of a table."""
@@ -93,13 +93,42 @@ def estimate_shares(
     return domain_shares(read.groups, joint, *given)
 
 
+@checked
+def estimate_means(
+    file: str | os.PathLike[str],
+    columns: Mapping[str | tuple[str, ...], Any],
+    column: str,
+    of: str,
+    *,
+    weights: str | None = None,
+    where: Mapping[str, str] | None = None,
+    method: str = "unbiased",
+    delimiter: str | None = None,
+) -> EstimatedMeans:
+    """The mean and the total of a numeric column `of`, which was released unchanged, in each true category of a released
+    `column`: ratios of weighted sums of scores times the number, with linearised covariance. As `estimate_table`
+    otherwise. A category whose estimated size is not positive has no mean (not a number)."""
+    from rropt.estimation.tables import category_means
+
+    read = _Records(file, columns, (column,), weights, where, None, method, delimiter, of)
+    given = (column, of, read.categories[0], weights is not None, read.notes)
+    return category_means(read.groups, read.joint, read.moments, read.shift, *given)
+
+
 @dataclass
 class _Sums:
-    """Of the records of one cell with one answer and one value of each plain column: how many, and their weights."""
+    """Of the records of one cell with one answer and one value of each plain column: how many, the sums of their
+    weights w and of w^2, and of w y, w^2 y and w^2 y^2, where there is a number y."""
 
-    records: float = 0.0
-    weights: float = 0.0
-    squares: float = 0.0
+    numbers: np.ndarray = field(default_factory=lambda: np.zeros(6))
+
+    @property
+    def records(self) -> float:
+        return float(self.numbers[0])
+
+    @property
+    def weights(self) -> float:
+        return float(self.numbers[1])
 
 
 @dataclass
@@ -125,8 +154,11 @@ class _Records:
         null: str | None,
         method: str,
         delimiter: str | None,
+        of: str | None = None,
     ) -> None:
         need("pyarrow", EXTRA, "estimate")
+        # Numbers are counted from the first one, so that a large mean does not cost digits of the variance.
+        self.of, self.shift = of, 0.0
         self.path = named_path(file)
         self.where, self.delimiter, self.weights, self.method = dict(where or {}), delimiter, weights, method
         keys = {(names,) if isinstance(names, str) else tuple(names): one for names, one in columns.items()}
@@ -148,7 +180,9 @@ class _Records:
             raise Conflict(
                 f"no mechanism is given for {named}", str(file), "name a released column; others need a count"
             )
-        self._refuse_protected(first, [*(name for name in wanted if name not in self.home), *filter(None, [weights])])
+        self._refuse_protected(
+            first, [*(name for name in wanted if name not in self.home), *filter(None, [weights, of])]
+        )
         self.found = counted_of(file, used, where, delimiter)
         refuse_misfits(self.found, self.path)
         self.plain = [_Plain(name, null) for name in wanted if name not in self.home]
@@ -165,7 +199,8 @@ class _Records:
         released = {name for one in (read_manifest(file) or {"columns": ()})["columns"] for name in one["released_as"]}
         for name in names:
             if name in released or name in {one for names in self.home.values() for one in names[0]}:
-                what = "weights are known numbers" if name == self.weights else "its mechanism is not given"
+                number = name in (self.weights, self.of)
+                what = "weights and numbers are known" if number else "its mechanism is not given"
                 raise Conflict(
                     f"column {name!r} was randomised, and {what}",
                     str(file),
@@ -197,7 +232,7 @@ class _Records:
         reader = CellReader(one.cells)
         literal = [Part(name, (str(value),), other=-1, null=-1) for name, value in one.where.items()]
         names = dict.fromkeys([*reader.names, *one.where, *(plain.name for plain in self.plain)])
-        names |= dict.fromkeys([self.weights] if self.weights else [])
+        names |= dict.fromkeys(filter(None, [self.weights, self.of]))
         source = open_table(path, reader.names, self.delimiter, one.quoted)
         reader.check(source.schema, path)
         for name in names:
@@ -210,9 +245,15 @@ class _Records:
                 batch = batch.filter(pa.array(codes(batch.column(part.name), part) == 0))
             cells = reader.read(batch)
             plain_codes = [self._numbered(plain, batch.column(plain.name)) for plain in self.plain]
-            weights = self._weights(batch.column(self.weights)) if self.weights else np.ones(batch.num_rows)
-            for cell, shape, (at, outputs) in zip(one.cells, reader.shapes, cells or (), strict=False):
-                self._add(cell, shape, at, outputs, plain_codes, weights)
+            weights, numbers = np.ones(batch.num_rows), np.zeros(batch.num_rows)
+            if self.weights:
+                weights = self._numbers(batch.column(self.weights), self.weights, "weights", 0.0)
+            if self.of:
+                numbers = self._numbers(batch.column(self.of), self.of, "numbers", -np.inf)
+                self.shift = self.shift if self.sums or not len(numbers) else float(numbers[0])
+                numbers = numbers - self.shift
+            for cell, (at, outputs) in zip(one.cells, cells or (), strict=False):
+                self._add(cell, at, outputs, plain_codes, weights, numbers)
         if reader.faults:
             error = reader.faults.error(str(path))
             raise error.at(error.where, REMEDY)
@@ -220,28 +261,22 @@ class _Records:
     def _add(
         self,
         cell: Cell,
-        shape: Columns | tuple[int, ...],
         at: np.ndarray,
         outputs: tuple[np.ndarray, ...],
         plain: list[np.ndarray],
         weights: np.ndarray,
+        numbers: np.ndarray,
     ) -> None:
         flat = np.stack([*outputs, *(one[at] for one in plain)])
         if not flat.size:
             return
         groups, inverse = np.unique(flat, axis=1, return_inverse=True)
-        inverse, own = inverse.ravel(), weights[at]
-        size = groups.shape[1]
-        counts = np.bincount(inverse, minlength=size)
-        sums = np.bincount(inverse, weights=own, minlength=size)
-        squares = np.bincount(inverse, weights=own**2, minlength=size)
-        for place, column in enumerate(groups.T.tolist()):
-            known = self.sums.setdefault(
-                (cell.key, tuple(column[: len(outputs)]), tuple(column[len(outputs) :])), _Sums()
-            )
-            known.records += float(counts[place])
-            known.weights += float(sums[place])
-            known.squares += float(squares[place])
+        w, y = weights[at], numbers[at]
+        terms = (np.ones(len(at)), w, w**2, w * y, w**2 * y, (w * y) ** 2)
+        found = [np.bincount(inverse.ravel(), weights=one, minlength=groups.shape[1]) for one in terms]
+        for column, sums in zip(groups.T.tolist(), np.stack(found, axis=1), strict=True):
+            key = cell.key, tuple(column[: len(outputs)]), tuple(column[len(outputs) :])
+            self.sums.setdefault(key, _Sums()).numbers += sums
 
     def _numbered(self, plain: _Plain, column: Any) -> np.ndarray:
         """The numbers of the values of a column; -1 for a missing one that does not count."""
@@ -265,27 +300,29 @@ class _Records:
         plain.missing += int((found < 0).sum())
         return found
 
-    def _weights(self, column: Any) -> np.ndarray:
+    def _numbers(self, column: Any, name: str, what: str, least: float) -> np.ndarray:
+        """The numbers of a column. Raises InputError for those that are missing, not finite or below `least`."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        where = f"{self.path}: column {self.weights!r}"
-        remedy = "give every record a weight from 0 on"
+        where = f"{self.path}: column {name!r}"
+        remedy = "give every record a weight from 0 on" if name == self.weights else "give every record a number"
         if pa.types.is_dictionary(column.type):
             column = column.cast(column.type.value_type)
         if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
             column = pc.if_else(pc.equal(column, ""), pa.scalar(None, column.type), column)
         try:
-            numbers = column.cast(pa.float64())
+            found = column.cast(pa.float64())
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-            raise WrongType("weights are not all numbers", where, remedy) from None
-        if numbers.null_count:
-            raise Missing(f"{counted(numbers.null_count, 'weights')} missing", where, remedy)
-        found = np.asarray(numbers.to_numpy(zero_copy_only=False), dtype=np.float64)
-        wrong = int((~(np.isfinite(found) & (found >= 0))).sum())
+            raise WrongType(f"{what} are not all numbers", where, remedy) from None
+        if found.null_count:
+            raise Missing(f"{counted(found.null_count, what)} missing", where, remedy)
+        numbers = np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.float64)
+        # A sum of squares is finite too.
+        wrong = int((~((numbers >= least) & (np.abs(numbers) < 1e100))).sum())
         if wrong:
-            raise OutOfRange(f"{counted(wrong, 'weights')} negative or not finite", where, remedy)
-        return found
+            raise OutOfRange(f"{counted(wrong, what)} {'negative or ' * (least == 0)}not finite", where, remedy)
+        return numbers
 
     def _check(self) -> None:
         for plain in self.plain:
@@ -372,8 +409,9 @@ class _Records:
                 parts.append(own)
             joint[at] = parts[0] if len(parts) == 1 else np.outer(*parts)
         self.joint = joint
-        numbers = np.array([[one.records, one.weights, one.squares] for one in self.sums.values()])
-        self.groups: Groups = Groups(*numbers.T)
+        numbers = np.stack([one.numbers for one in self.sums.values()]).T
+        self.groups: Groups = Groups(*numbers[:3])
+        self.moments: np.ndarray = numbers[3:]
 
 
 def _part(label: str, at: int, count: int, path: Path) -> str:

@@ -559,6 +559,10 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
         cramers_v={"level": 0.95},
         to_dict={"level": 0.95},
     )
+    tabled.pop("null")
+    add("estimate_means", file=reports, columns={"ans": mechanism}, column="ans", of="two", **tabled)
+    means = rr.release.estimate_means(reports, {"ans": mechanism}, "ans", "two")
+    add_methods(means, intervals={"level": 0.95}, to_dict={"level": 0.95})
     shares = rr.release.estimate_shares(reports, {"ans": mechanism}, "ans")
     add_methods(shares, intervals={"level": 0.95}, to_dict={"level": 0.95})
     add("release_table", table=pd.DataFrame({"ans": ABC}), release=release, source=None, force=False, warn=None)
@@ -713,6 +717,7 @@ MADE_HERE = [
     "Comparison",
     "Estimate",
     "EstimatedInformation",
+    "EstimatedMeans",
     "EstimatedShares",
     "EstimatedTable",
     "Identified",

@@ -15,7 +15,7 @@ from scipy import stats
 import rropt as rr
 from rropt import __main__ as cli
 from rropt.errors import Conflict, InputError, Missing, OutOfRange, TooLarge, UnknownName, WrongType
-from rropt.estimation.tables import Groups, domain_shares, joint_shares
+from rropt.estimation.tables import Groups, category_means, domain_shares, joint_shares
 from rropt.mechanisms.sampling import insecure_seeded_source
 
 pa = pytest.importorskip("pyarrow")
@@ -51,6 +51,7 @@ def released(n: int = 3000, seed: int = 1, joint: bool = False, strata: bool = F
             "X": [XYZ[at % 3] for at in cell.tolist()],
             "s": [("north", "south", "")[at] for at in s.tolist()],
             "w": draw.integers(1, 9, size=n) / 4,
+            "y": 10_000 + cell % 3 + draw.normal(size=n),
         }),
         "people.csv",
     )  # fmt: skip
@@ -263,6 +264,58 @@ def test_intervals_of_weighted_domains_cover(runs: int) -> None:
     assert all(holds(one, runs) for one in (hits / runs).ravel()), hits / runs
 
 
+@pytest.mark.parametrize("weights", [None, "w"])
+@pytest.mark.parametrize("kind", ["two", "joint", "strata"])
+def test_means_are_ratios_of_weighted_sums(kind: str, weights: str | None) -> None:
+    """Of a number with a mean that is large beside its spread, too."""
+    columns = released(joint=kind == "joint", strata=kind == "strata")
+    made = scored(columns)
+    y = made["y"].to_numpy()
+    w = made["w"].to_numpy() if weights else np.ones(len(made))
+    scores = made[[f"X={x}" for x in XYZ]].to_numpy()
+    found = rr.release.estimate_means("safe.csv", columns, "X", "y", weights=weights)
+    means = (w * y) @ scores / (w @ scores)
+    np.testing.assert_allclose(found.values, means, rtol=1e-12)
+    terms = scores * (y[:, None] - means) / (w @ scores)
+    np.testing.assert_allclose(found.covariance, over_records(terms, w), rtol=1e-6, atol=1e-10)
+    np.testing.assert_allclose(found.totals, (w * y) @ scores, rtol=1e-11)
+    np.testing.assert_allclose(found.total_errors**2, np.diagonal(over_records(scores * y[:, None], w)), rtol=1e-9)
+    assert (np.abs(found.values - (10_000 + np.arange(3))) < 6 * found.standard_errors).all()
+
+
+def test_a_category_of_no_estimated_size_has_no_mean() -> None:
+    csv.write_csv(pa.table({"X": ["u"] * 430 + ["v"] * 340 + ["w"] * 115 + ["t"] * 115, "y": [1.5] * 1000}), "few.csv")
+    found = rr.release.estimate_means("few.csv", {"X": X}, "X", "y", where={"y": "1.5"})
+    assert found.values[:2].tolist() == [1.5, 1.5]
+    assert found.standard_errors[:2].tolist() == [0, 0]
+    assert np.isnan(found.values[2])
+    assert "'z'" in found.warnings[0]
+    assert found.to_dict()["estimate"][2] is None
+    assert "-" in str(found)
+
+
+@pytest.mark.parametrize("runs", RUNS)
+def test_intervals_of_means_cover(runs: int) -> None:
+    """The number depends on the true category, its spread too, and the weights on the number."""
+    draw, source = np.random.default_rng(14), insecure_seeded_source(14)
+    shares, center, spread = P.sum(axis=0), np.array([5.0, 1.0, -2.0]), np.array([1.0, 3.0, 2.0])
+    n, hits = 3000, np.zeros((2, 3))
+    # E(w y) and E(w) in a category, w = 2 + sign(y - its mean): of a normal variable E|y - m| = s sqrt(2 / pi).
+    truth = center + spread * (2 / np.pi) ** 0.5 / 2
+    totals = n * shares * 2 * truth
+    for _ in range(runs):
+        true = draw.choice(3, n, p=shares)
+        off = draw.normal(size=n) * spread[true]
+        answers, w, number = X.sample(true, source=source), 2 + np.sign(off), center[true] + off
+        terms = (np.ones(n), w, w**2, w * number, w**2 * number, (w * number) ** 2)
+        sums = np.stack([np.bincount(answers, weights=one, minlength=4) for one in terms])
+        found = category_means(Groups(*sums[:3]), SCORES["X"].T, sums[3:], 0.0, "X", "y", tuple(XYZ), True)
+        low, high = found.intervals().T
+        hits[0] += (low <= truth) & (truth <= high)
+        hits[1] += np.abs(found.totals - totals) < 1.959964 * found.total_errors
+    assert all(holds(one, runs) for one in (hits / runs).ravel()), hits / runs
+
+
 # -- the command -------------------------------------------------------------------------------------------------
 
 
@@ -288,6 +341,11 @@ def test_the_command(capfd: pytest.CaptureFixture[str]) -> None:
         assert cli.main(["estimate", source, "safe.csv", "--column", name, *by, "--json"]) == 0
         told = json.loads(capfd.readouterr().out)
         assert told == rr.release.estimate_shares("safe.csv", columns, "X", by="s", null="none", weights="w").to_dict()
+    assert cli.main(["estimate", "plan.toml", "safe.csv", "--column", "X", "--mean", "y", "--json"]) == 0
+    told = json.loads(capfd.readouterr().out)
+    assert told == json.loads(json.dumps(rr.release.estimate_means("safe.csv", columns, "X", "y").to_dict()))
+    assert cli.main(["estimate", "plan.toml", "safe.csv", "--column", "X", "--mean", "y"]) == 0
+    assert "mean of y" in capfd.readouterr().out
     assert cli.main(["estimate", "plan.toml", "safe.csv", "--table", "A,X", "--level", "0.9"]) == 0
     out = capfd.readouterr().out
     for part in ("Estimated joint shares (3,000 records)", "90 % from", "Independence", "Cramer's V"):
@@ -311,6 +369,10 @@ def test_the_command(capfd: pytest.CaptureFixture[str]) -> None:
         (["--table", "A,X", "--method", "mle"], "scores"),
         (["--table", "A,X", "--plot", "x.svg"], "estimate"),
         (["--by", "s"], "--column"),
+        (["--column", "A", "--mean", "s"], "'s'"),
+        (["--column", "A", "--mean", "X"], "safe.csv"),
+        (["--column", "A", "--mean", "y", "--by", "s"], "estimate"),
+        (["--column", "A", "--mean", "y", "--null", "none"], "estimate"),
         (["--column", "A", "--by", "A"], "by"),
         (["--column", "A", "--by", "s"], "safe.csv"),
         (["--column", "s", "--by", "A"], "safe.csv"),
