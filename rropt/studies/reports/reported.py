@@ -36,7 +36,6 @@ class Report:
     mechanism: Mechanism | None
     verdict: Any
     sha256: str = ""
-    version: int | None = None
     notes: tuple[str, ...] = ()
     conflict: tuple[str, ...] = ()
     contradictions: tuple[str, ...] = field(default=())
