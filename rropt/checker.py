@@ -1,4 +1,4 @@
-"""The trusted checker of rropt certificates, format versions 1 to 9.
+"""The trusted checker of rropt certificates.
 
 One file, Python standard library only, nothing of rropt: copy it anywhere and run
 `python checker.py FILE...` (or `python -m rropt.checker FILE...`). It is written from
@@ -14,19 +14,7 @@ rounding in the direction that makes it harder to prove something; the comments 
 `_lo` or `_hi` is a lower or an upper bound of a real number.
 
 How to read it: a function `_read_*` turns JSON into typed values and raises `Unreadable`; a function
-`_check_*` returns nothing and raises `Refuted` when its one claim fails; the others compute. Of what only
-version 2 has, branches on weight and leaves with a slope are in section 6, "the tree of column-dual"; box
-trees and branch-trees have two parts of section 6 to themselves. What only version 3 has is the cones robust and
-confidence: their columns have a part of section 5, the cuts of a box tree and `shapes` one of section 6 each;
-entropies of rows, with entropy-dual in section 6; and the utility inverse_trace, with a part of section 5 for its
-enclosure and one of section 6 for its proofs. What only version 4 has: approximate privacy, in sections 4 and 5 and
-with the `events` of the column test; the utilities inverse_determinant and inverse_eigenvalue, beside
-inverse_trace; identification risk, with a part of section 5 for the mechanism and one of section 6 for its proofs;
-`levels` for robust cones, after `shapes`; `cases` for confidence cones, after the cuts of a box tree; and the tree of
-chi-square information, which is that of mutual information. What only version 6 has: corner-trees, after the box trees;
-`labels` for graphs, after `levels`; and the steps to a problem that relaxes the one that is asked. What only version 7
-has: `groups` of a mechanism, in section 5. What only version 8 has: the step `lift`, and
-`rays` after `known`. What only version 9 has: corner-trees of designs, after the other ones.
+`_check_*` returns nothing and raises `Refuted` when its one claim fails; the others compute.
 """
 
 from __future__ import annotations
@@ -75,8 +63,7 @@ MAX_OFF_DIAGONALS = 10**7  # k * leaves over off-diagonals
 MAX_BLOCK = 12  # inputs of a block of a robust cone
 MAX_LIFTED = 1024  # inputs before a step lift
 MAX_RAY_WORK, MAX_RAY_BITS = 10**8, 4096  # of a list of rays
-MAX_SHAPES = 10**8  # elements of `shapes` * (sum over blocks U of 2^|U| (|U| + 1)), in version 3
-MAX_LATER_SHAPES = 4 * 10**8  # the same from version 4 on
+MAX_SHAPES = 4 * 10**8  # elements of `shapes` * (sum over blocks U of 2^|U| (|U| + 1))
 MAX_CONFIDENCE_INPUTS = 512
 MAX_MEMBERSHIP = 10**7  # m * k * blocks of a confidence cone
 MAX_CUTS = 10**6  # cuts * k
@@ -88,7 +75,7 @@ MAX_QUADRATIC = 10**8  # k * k * m of a mechanism, k * max(k, queries) * tree no
 MAX_LEVELS = 10**8  # inputs of a block * the length of its list, over all leaves of `levels`
 MAX_LABEL_TABLE = 10**6  # k * (h + 1) of `labels`
 MAX_PAIRS = 10**7  # k * (k - 1) * m of an approximate problem, all outputs of all its `events`
-MAX_ROBUST_INPUTS = 512  # from version 4 on
+MAX_ROBUST_INPUTS = 512
 MAX_MATCHES = 1000  # A, the number of a >= 1 with a xi < 1
 MAX_RISK = 10**8  # categories * k * A^2
 MAX_COUNT = 2**63 - 1  # of `counts`
@@ -104,7 +91,6 @@ MAX_DETERMINANT = 2**15  # bits of the forms of inverse_determinant, as integers
 
 DESIGNS = ("inverse_trace", "inverse_determinant", "inverse_eigenvalue")  # utilities of M
 MAX_STEPS = 64
-VERSIONS = (1, 2, 3, 4, 5, 6, 7, 8, 9)
 CONVEX = "mi-column-convex"
 CONVEX_SQUARE = "chi-square-column-convex"
 UNIFORM = "uniform-choice-among-matches"
@@ -124,8 +110,7 @@ CUMULANT = "cumulant-convex"
 YOUNG = "young-inequality"
 RAYS = "double-description"
 REDUNDANCY = "capacity-below-divergences"
-OLD_NAMES = (CONVEX, CONVEX_SQUARE, UNIFORM)  # all that version 4 has; version 1 has the first
-NAMES = (*OLD_NAMES, CONVEX_ENTROPY, CONVEX_FORMS, OFF_DIAGONAL, VERTICES, MEMBERSHIP, GIBBS, NEWTON, MARCUS_LOPES,
+NAMES = (CONVEX, CONVEX_SQUARE, UNIFORM, CONVEX_ENTROPY, CONVEX_FORMS, OFF_DIAGONAL, VERTICES, MEMBERSHIP, GIBBS, NEWTON, MARCUS_LOPES,
          REGULAR, TRACE, SCHUR, DENSITIES, CUMULANT, YOUNG, REDUNDANCY, RAYS)  # fmt: skip
 
 Where: TypeAlias = "str | tuple[Where, str | int]"  # a JSON path, put together only when it is printed
@@ -1055,7 +1040,6 @@ class _Certificate:
     checked with, `problem` where it has no groups.
     """
 
-    version: int
     digest: str
     problem: _Problem
     steps: list[_Step]
@@ -1077,38 +1061,34 @@ def _read_certificate(value: object, size: int = 0) -> _Certificate:
     """Section 3, of a file of `size` bytes. "All types, ranges, lengths, vocabulary and limits of this text are checked
     first".
     """
-    keys = _read_object(value, "", "format version problem mechanism value bound proof assumptions")
+    keys = _read_object(value, "", "format problem mechanism value bound proof assumptions")
     _read_word(keys["format"], "format", "rropt-certificate")
-    version = keys["version"]
-    if type(version) is not int or version not in VERSIONS:
-        _unreadable("version", f"expected the integer 1, 2, 3, 4, 5, 6, 7, 8 or 9, found {_describe(version)}")
     rats = _Rationals()
     witness = keys["mechanism"]
-    groups = witness.get("groups") if version > 6 and isinstance(witness, dict) else None
+    groups = witness.get("groups") if isinstance(witness, dict) else None
     most = MAX_INPUTS if groups is None else MAX_GROUPED_INPUTS
-    problem = _read_problem(keys["problem"], "problem", rats, version, most)
+    problem = _read_problem(keys["problem"], "problem", rats, most)
     digest = _digest(keys["problem"])
     longest = _longest(keys["problem"], keys["mechanism"], keys["proof"])
-    steps, last, rest = _read_steps(keys["proof"], "proof", problem, rats, version, longest, _most_operations(size))
-    proof = _read_proof(rest, "proof", last, rats, version)
+    steps, last, rest = _read_steps(keys["proof"], "proof", problem, rats, longest, _most_operations(size))
+    proof = _read_proof(rest, "proof", last, rats)
     if proof.kind == "corner-tree":
         last = last.single()
     names = _read_list(keys["assumptions"], "assumptions")
-    known = NAMES if version > 4 else OLD_NAMES if version > 3 else (CONVEX,)
-    assumptions = [_read_word(name, ("assumptions", i), " ".join(known)) for i, name in enumerate(names)]
+    assumptions = [_read_word(name, ("assumptions", i), " ".join(NAMES)) for i, name in enumerate(names)]
     if proof.kind in ("farkas", "entropy-farkas"):
         for name in ("mechanism", "value", "bound"):
             if keys[name] is not None:
                 _unreadable(name, f"must be null where the proof is {proof.kind}")
         _limit_operations(_Work(longest, rats, problem, None, steps, last, proof), size)
-        return _Certificate(version, digest, problem, steps, last, problem, None, None, None, proof, assumptions)
+        return _Certificate(digest, problem, steps, last, problem, None, None, None, proof, assumptions)
     held = problem if groups is None else _read_groups(groups, ("mechanism", "groups"), problem)
     mechanism = _read_mechanism(witness, "mechanism", held, rats, "" if groups is None else " groups")
     ends = _read_object(keys["value"], "value", "lower upper")
     interval = rats.rat(ends["lower"], ("value", "lower")), rats.rat(ends["upper"], ("value", "upper"))
     bound = rats.rat(keys["bound"], "bound")
     _limit_operations(_Work(longest, rats, held, mechanism, steps, last, proof), size)
-    return _Certificate(version, digest, problem, steps, last, held, mechanism, interval, bound, proof, assumptions)
+    return _Certificate(digest, problem, steps, last, held, mechanism, interval, bound, proof, assumptions)
 
 
 def _digest(problem: object) -> str:
@@ -1146,18 +1126,6 @@ def _check_bound_of_value(problem: _Problem, bound: Fraction, utility: tuple[Pai
         raise Refuted("bound: below the utility of the mechanism")
     if problem.sense == "minimize" and _less(utility[1], _pair(bound)):
         raise Refuted("bound: above the utility of the mechanism")
-
-
-def _listed_before(problem: _Problem, proof: _Proof) -> tuple[str, ...]:
-    """What a file of the versions 1 to 4 lists: of the names that these had, those that its text asked for."""
-    if problem.risk is not None:
-        return (UNIFORM,)
-    by_vertices = proof.tree or proof.shapes or proof.levels
-    if problem.utility == "mutual_information" and by_vertices:
-        return (CONVEX,)
-    if problem.utility == "chi_square" and proof.tree:
-        return (CONVEX_SQUARE,)
-    return ()
 
 
 def _lemmas(problem: _Problem, has_mechanism: bool) -> tuple[str, ...]:
@@ -1251,8 +1219,7 @@ def _check_certificate(certificate: _Certificate) -> None:
     """Every claim of a certificate; the quick ones first. The proof is of the last problem, all else of `problem`."""
     problem, proof, mechanism = certificate.problem, certificate.proof, certificate.mechanism
     last, held = certificate.last, certificate.held
-    lemmas = certificate.lemmas() if certificate.version > 4 else _listed_before(problem, proof)
-    _check_assumptions(lemmas, certificate.assumptions)
+    _check_assumptions(certificate.lemmas(), certificate.assumptions)
     for i, step in enumerate(certificate.steps):
         if step.outer is not None:
             _check_outer(step.outer, f"proof.steps[{i}]")
@@ -1534,12 +1501,9 @@ class _Problem:
         return line
 
 
-def _read_problem(value: object, where: Where, rats: _Rationals, version: int, most: int = MAX_INPUTS) -> _Problem:
+def _read_problem(value: object, where: Where, rats: _Rationals, most: int = MAX_INPUTS) -> _Problem:
     """Section 4, and which sense, outputs and rows go with which utility; `most`: inputs."""
-    optional = ("structure" if version > 1 else "") + (" entropy" if version > 2 else "")
-    optional += (" approximate identification_risk" if version > 3 else "") + (
-        " limits divergences" if version > 5 else ""
-    )
+    optional = "structure entropy approximate identification_risk limits divergences"
     keys = _read_object(value, where, "sense inputs outputs weights utility cone rows", optional)
     sense = _read_word(keys["sense"], (where, "sense"), "maximize minimize")
     inputs = _read_names(keys["inputs"], (where, "inputs"), 2, most, "k inputs")
@@ -1549,11 +1513,8 @@ def _read_problem(value: object, where: Where, rats: _Rationals, version: int, m
         outputs = _read_names(keys["outputs"], (where, "outputs"), 1, MAX_COLUMNS, "m columns")
     weights = _read_weights(keys["weights"], (where, "weights"), k)
     at = (where, "utility")
-    kinds = "mutual_information linear bayes"
-    kinds += (" chi_square" if version > 1 else "") + (" entropy inverse_trace" if version > 2 else "")
-    kinds += (" inverse_determinant inverse_eigenvalue" if version > 3 else "") + (" sum" if version > 5 else "")
-    kinds += " capacity" if version > 6 else ""
-    utility = _read_kind(keys["utility"], at, kinds)
+    kinds = "mutual_information linear bayes chi_square entropy"
+    utility = _read_kind(keys["utility"], at, f"{kinds} {' '.join(DESIGNS)} sum capacity")
     m = 0 if outputs is None else len(outputs)
     cost: list[Entry] = []
     gain: list[list[Fraction]] = []
@@ -1567,7 +1528,7 @@ def _read_problem(value: object, where: Where, rats: _Rationals, version: int, m
     elif utility == "sum":
         utility_keys = _read_object(keys["utility"], at, "kind cost parts")
         cost = _read_entries(utility_keys["cost"], (at, "cost"), k, m, rats)
-        parts = _read_parts(utility_keys["parts"], (at, "parts"), k, rats, version)
+        parts = _read_parts(utility_keys["parts"], (at, "parts"), k, rats)
     elif utility == "entropy":
         utility_keys = _read_object(keys["utility"], at, "kind shares")
         shares = _read_weights(utility_keys["shares"], (at, "shares"), k)
@@ -1576,11 +1537,10 @@ def _read_problem(value: object, where: Where, rats: _Rationals, version: int, m
     elif utility in DESIGNS:
         queries = _read_design(keys["utility"], at, utility, sense, weights, rats)
     else:
-        gain, given = _read_convex(keys["utility"], at, utility, weights, rats, version)
-    cones = "complete graph free polyhedral" + (" robust confidence" if version > 2 else "")
-    cone = _read_cone(keys["cone"], (where, "cone"), k, cones, rats)
+        gain, given = _read_convex(keys["utility"], at, utility, weights, rats)
+    cone = _read_cone(keys["cone"], (where, "cone"), k, rats)
     if isinstance(cone.sets, _Robust):
-        _read_size_of_robust(cone.sets, (where, "cone"), k, version)
+        _limit(k, MAX_ROBUST_INPUTS, (where, "cone"), "k inputs of a robust cone")
     _limit(len(cone.edges) * m, MAX_PRODUCT, (where, "cone"), "edges * m")
     rows = _read_rows(keys["rows"], (where, "rows"), k, m, rats)
     floor = _read_floor(keys["entropy"], (where, "entropy"), k, rats) if "entropy" in keys else None
@@ -1594,12 +1554,10 @@ def _read_problem(value: object, where: Where, rats: _Rationals, version: int, m
         _read_risk(keys["identification_risk"], (where, "identification_risk"), k, rats)
         if "identification_risk" in keys else None,
         inputs,
-        _read_limits(keys["limits"], (where, "limits"), k, rats, version) if "limits" in keys else [],
+        _read_limits(keys["limits"], (where, "limits"), k, rats) if "limits" in keys else [],
         parts,
-        _read_divergences(keys["divergences"], (where, "divergences"), rats, version) if "divergences" in keys else [],
+        _read_divergences(keys["divergences"], (where, "divergences"), rats) if "divergences" in keys else [],
     )  # fmt: skip
-    if version < 6:
-        _read_combination(problem, where, version)
     _read_alone(problem, where)
     return problem
 
@@ -1608,11 +1566,11 @@ SUBLINEAR = ("mutual_information", "chi_square", "bayes")  # convex and homogene
 
 
 def _read_convex(
-    value: object, where: Where, utility: str, weights: list[int], rats: _Rationals, version: int
+    value: object, where: Where, utility: str, weights: list[int], rats: _Rationals
 ) -> tuple[list[list[Fraction]], list[list[int]] | None]:
     """The gain and the given of a utility of SUBLINEAR."""
     if utility == "mutual_information":
-        keys = _read_object(value, where, "kind", "given" if version > 1 else "")
+        keys = _read_object(value, where, "kind", "given")
         return [], _read_given(keys["given"], (where, "given"), weights) if "given" in keys else None
     if utility == "chi_square":
         _read_object(value, where, "kind")
@@ -1621,7 +1579,7 @@ def _read_convex(
     return _read_matrix(keys["gain"], (where, "gain"), len(weights), "actions * k", rats), None
 
 
-def _read_limits(value: object, where: Where, k: int, rats: _Rationals, version: int) -> list[_Limit]:
+def _read_limits(value: object, where: Where, k: int, rats: _Rationals) -> list[_Limit]:
     """ "1 to 64 [...] objects {`utility`: object, `weights`: [BIG >= 0 x k], `at_most`: RAT}, the sum of the weights >
     0. `utility` is one of kind `mutual_information` (with or without `given`), `chi_square` or `bayes`".
     """
@@ -1631,22 +1589,21 @@ def _read_limits(value: object, where: Where, k: int, rats: _Rationals, version:
     for i, item in enumerate(items):
         at: Where = (where, i)
         keys = _read_object(item, at, "utility weights at_most")
-        of = _read_at_weights(keys, at, k, rats, version)
+        of = _read_at_weights(keys, at, k, rats)
         limits.append(_Limit(of, rats.rat(keys["at_most"], (at, "at_most"))))
     return limits
 
 
-def _read_divergences(value: object, where: Where, rats: _Rationals, version: int) -> list[_Divergence]:
+def _read_divergences(value: object, where: Where, rats: _Rationals) -> list[_Divergence]:
     """ "1 to 64 [...] {`kind`: `renyi`, `order`: RAT > 1, `epsilon`: RAT > 0} or {`kind`: `zero_concentrated`, `rho`:
     RAT > 0} or {`kind`: `capacity`, `at_most`: RAT > 0}".
     """
-    kinds = "renyi zero_concentrated" + (" capacity" if version > 6 else "")
     items = _read_list(value, where, least=1)
     _limit(len(items), MAX_STEPS, where, "divergences")
     found: list[_Divergence] = []
     for i, item in enumerate(items):
         at: Where = (where, i)
-        kind, order, name = _read_kind(item, at, kinds), Fraction(0), "rho"
+        kind, order, name = _read_kind(item, at, "renyi zero_concentrated capacity"), Fraction(0), "rho"
         if kind == "renyi":
             keys, name = _read_object(item, at, "kind order epsilon"), "epsilon"
             order = _read_order(keys["order"], (at, "order"), rats)
@@ -1669,15 +1626,15 @@ def _read_order(value: object, where: Where, rats: _Rationals) -> Fraction:
     return order
 
 
-def _read_at_weights(keys: dict[str, object], where: Where, k: int, rats: _Rationals, version: int) -> _Problem:
+def _read_at_weights(keys: dict[str, object], where: Where, k: int, rats: _Rationals) -> _Problem:
     """A utility of SUBLINEAR "with these weights in the place of those of the problem"."""
     weights = _read_weights(keys["weights"], (where, "weights"), k)
     utility = _read_kind(keys["utility"], (where, "utility"), " ".join(SUBLINEAR))
-    gain, given = _read_convex(keys["utility"], (where, "utility"), utility, weights, rats, version)
+    gain, given = _read_convex(keys["utility"], (where, "utility"), utility, weights, rats)
     return _Problem("minimize", k, None, weights, sum(weights), utility, [], gain, _FREE, [], given, False)
 
 
-def _read_parts(value: object, where: Where, k: int, rats: _Rationals, version: int) -> list[_Part]:
+def _read_parts(value: object, where: Where, k: int, rats: _Rationals) -> list[_Part]:
     """ "the `weight`, which is not 0, times the utility of each of 1 to 64 parts. Utility and weights of a part are as
     those of an entry of `limits`".
     """
@@ -1690,7 +1647,7 @@ def _read_parts(value: object, where: Where, k: int, rats: _Rationals, version: 
         weight = rats.rat(keys["weight"], (at, "weight"))
         if not weight:
             _unreadable((at, "weight"), "must not be 0")
-        parts.append(_Part(_read_at_weights(keys, at, k, rats, version), weight))
+        parts.append(_Part(_read_at_weights(keys, at, k, rats), weight))
     return parts
 
 
@@ -1724,18 +1681,14 @@ def _read_alone(problem: _Problem, where: Where) -> None:
             _unreadable((where, "structure"), "does not go with the keys limits and divergences")
 
 
-def _read_combination(problem: _Problem, where: Where, version: int) -> None:
+def _read_combination(problem: _Problem, where: Where) -> None:
     """What goes with what in section 4: "asked of the last problem, which is `problem` itself where the proof has no
     steps".
     """
     sense, utility, cone = problem.sense, problem.utility, problem.cone
     if sense == "minimize" and utility not in ("linear", "sum") and utility not in DESIGNS:
-        with_what = "the utility linear" if version < 3 else f"the utilities linear, {', '.join(DESIGNS)}"
+        with_what = f"the utilities linear, sum, {', '.join(DESIGNS)}"
         _unreadable((where, "sense"), f"minimize goes only with {with_what}, not with {utility}")
-    either = utility == "chi_square" or (utility == "mutual_information" and version > 1)
-    either = either or (utility in ("bayes", "sum") and version > 5) or (utility in DESIGNS and version > 8)
-    if problem.outputs is not None and utility not in ("linear", "entropy") and not either:
-        _unreadable((where, "outputs"), f"must be null for the utility {utility}")
     if problem.floor is not None and utility not in ("linear", "entropy"):
         _unreadable((where, "entropy"), f"goes only with the utilities linear and entropy, not with {utility}")
     if problem.approximate is not None:
@@ -1949,8 +1902,11 @@ def _read_rows(value: object, where: Where, k: int, m: int, rats: _Rationals) ->
     return rows
 
 
-def _read_cone(value: object, where: Where, k: int, kinds: str, rats: _Rationals) -> _Cone:
-    """**cone**, "one of" the four, and of the two of version 3."""
+CONES = "complete graph free polyhedral robust confidence"
+
+
+def _read_cone(value: object, where: Where, k: int, rats: _Rationals, kinds: str = CONES) -> _Cone:
+    """**cone**, "one of" the six."""
     kind = _read_kind(value, where, kinds)
     one = (Fraction(1), Fraction(1))
     if kind == "complete":
@@ -1971,7 +1927,7 @@ def _read_cone(value: object, where: Where, k: int, kinds: str, rats: _Rationals
     if kind == "confidence":
         return _read_confidence(value, where, k, rats)
     keys = _read_object(value, where, "kind base rows")
-    base = _read_cone(keys["base"], (where, "base"), k, "complete graph free", rats)
+    base = _read_cone(keys["base"], (where, "base"), k, rats, "complete graph free")
     rows = _read_matrix(keys["rows"], (where, "rows"), k, "cone rows * k", rats)
     label = f"polyhedral cone of {len(rows)} cone rows on the {base.label}"
     return replace(base, rows=rows, label=label)
@@ -1995,16 +1951,6 @@ def _read_robust(value: object, where: Where, k: int, rats: _Rationals) -> _Cone
             _unreadable(at, f"the sum over block {s} is 1, so that each of its numbers must be > 0")
     sets = _Robust(blocks, lower, rest)
     return _Cone("robust", gamma, {}, None, f"robust cone of {len(blocks)} blocks, {label}", sets)
-
-
-def _read_size_of_robust(sets: _Robust, where: Where, k: int, version: int) -> None:
-    """ "Version 3: blocks of a robust cone have at most 12 inputs each (version 4: only where the proof has `shapes`)";
-    "Version 4: k <= 512 for a robust cone".
-    """
-    if version > 3:
-        _limit(k, MAX_ROBUST_INPUTS, where, "k inputs of a robust cone")
-    else:
-        _read_size_of_blocks(sets, where)
 
 
 def _read_size_of_blocks(sets: _Robust, where: Where) -> None:
@@ -2513,7 +2459,7 @@ def _products(terms: list[Entry], mechanism: _Mechanism) -> Iterator[Pair]:
 
 
 # --------------------------------------------------------------------------------------------------------
-# 5. mechanism: the columns of a confidence cone (version 3)
+# 5. mechanism: the columns of a confidence cone
 # --------------------------------------------------------------------------------------------------------
 
 
@@ -2622,7 +2568,7 @@ def _check_confidence_product(test: _Membership, numbers: list[tuple[Fraction, F
 
 
 # --------------------------------------------------------------------------------------------------------
-# 5. mechanism: identification risk (version 4)
+# 5. mechanism: identification risk
 # --------------------------------------------------------------------------------------------------------
 
 Scaled: TypeAlias = tuple[int, int]  # (m, e) for m * 2^e >= 0, a lower bound; m = 0 exactly where the number is 0
@@ -3106,7 +3052,7 @@ def _chi_square_enclosed(problem: _Problem, mechanism: _Mechanism) -> tuple[Pair
 
 
 # --------------------------------------------------------------------------------------------------------
-# 5. mechanism: the utilities inverse_trace (version 3; sections 3 and 4), inverse_determinant, inverse_eigenvalue (4)
+# 5. mechanism: the utilities inverse_trace (sections 3 and 4), inverse_determinant, inverse_eigenvalue
 # --------------------------------------------------------------------------------------------------------
 
 PRECISIONS = (256, 1024)  # bits after the point, one after the other
@@ -3667,16 +3613,17 @@ class _Proof:
     rays: str = ""
 
 
-def _read_proof(value: object, where: Where, problem: _Problem, rats: _Rationals, version: int) -> _Proof:
+KINDS_OF_PROOF = (
+    "linear-dual column-dual farkas branch-tree entropy-dual entropy-farkas thresholds risk-branch corner-tree"
+)
+
+
+def _read_proof(value: object, where: Where, problem: _Problem, rats: _Rationals) -> _Proof:
     """ "A proof kind that does not name the utility and the cone of the problem is UNREADABLE with them."
 
     The keys of each kind are those of its paragraph in section 6.
     """
-    kinds = "linear-dual column-dual farkas"
-    kinds += (" branch-tree" if version > 1 else "") + (" entropy-dual entropy-farkas" if version > 2 else "")
-    kinds += " thresholds risk-branch" if version > 3 else ""
-    kinds += " corner-tree" if version > 5 else ""
-    kind = _read_kind(value, where, kinds)
+    kind = _read_kind(value, where, KINDS_OF_PROOF)
     utility, cone = problem.utility, problem.cone
     _read_proof_of_entropy(problem, kind, where)
     if utility == "sum" and kind not in ("corner-tree", "farkas"):
@@ -3684,7 +3631,7 @@ def _read_proof(value: object, where: Where, problem: _Problem, rats: _Rationals
     if kind == "branch-tree":
         return _read_branch_tree(value, where, problem, rats)
     if kind == "corner-tree":
-        return _read_corner_tree(value, where, problem, rats, version)
+        return _read_corner_tree(value, where, problem, rats)
     if kind == "thresholds":
         return _read_thresholds(value, where, problem, rats)
     if kind == "risk-branch":
@@ -3698,30 +3645,28 @@ def _read_proof(value: object, where: Where, problem: _Problem, rats: _Rationals
     if kind != "column-dual" and cone.sets is not None:
         _unreadable((where, "kind"), f"a {cone.base} cone has a proof of the kind column-dual only")
     has_known = isinstance(value, dict) and "known" in value
-    if kind == "column-dual" and version > 3 and has_known and utility == "mutual_information":
+    if kind == "column-dual" and has_known and utility == "mutual_information":
         return _read_known(value, where, problem, rats)
     has_rays = isinstance(value, dict) and "rays" in value
-    if kind == "column-dual" and version > 7 and has_rays and cone.sets is None and utility in OF_RAYS:
+    if kind == "column-dual" and has_rays and cone.sets is None and utility in OF_RAYS:
         return _read_rays(value, where, problem, rats)
     is_plain = utility == "mutual_information" and problem.given is None and cone.base == "graph" and cone.rows is None
-    if kind == "column-dual" and version > 5 and is_plain and isinstance(value, dict) and "labels" in value:
+    if kind == "column-dual" and is_plain and isinstance(value, dict) and "labels" in value:
         return _read_labels(value, where, problem, rats)
     if isinstance(cone.sets, _Robust):
-        if version > 3 and isinstance(value, dict) and "levels" in value:
+        if isinstance(value, dict) and "levels" in value:
             return _read_levels(value, where, problem, cone.sets, rats)
-        return _read_shapes(value, where, problem, cone.sets, rats, version)
+        return _read_shapes(value, where, problem, cone.sets, rats)
     if kind == "column-dual" and utility in DESIGNS:
         return _read_design_dual(value, where, problem, rats)
     by_tree = kind == "column-dual" and utility == "mutual_information"
     by_boxes = kind == "column-dual" and utility == "chi_square"
-    if by_boxes and version > 3 and cone.is_complete and isinstance(value, dict) and "tree" in value:
+    if by_boxes and cone.is_complete and isinstance(value, dict) and "tree" in value:
         by_tree, by_boxes = True, False
     elif by_tree:
         can_have_tree = problem.given is None and cone.is_complete
-        if not can_have_tree and version == 1:
-            _unreadable((where, "kind"), "in version 1, mutual_information has a bound on a complete cone only")
-        by_boxes = not can_have_tree or (version > 1 and isinstance(value, dict) and "boxes" in value)
-    if version > 3 and isinstance(cone.sets, _Confidence) and isinstance(value, dict) and "cases" in value:
+        by_boxes = not can_have_tree or (isinstance(value, dict) and "boxes" in value)
+    if isinstance(cone.sets, _Confidence) and isinstance(value, dict) and "cases" in value:
         return _read_cases(value, where, problem, cone.sets, rats)
     if by_boxes:
         return _read_box_tree(value, where, problem, rats)
@@ -3742,13 +3687,12 @@ def _read_proof(value: object, where: Where, problem: _Problem, rats: _Rationals
         is_free = cone.base == "free" and cone.rows is None
         lists = enumerate(_read_list(keys["tilts"], (where, "tilts"), exactly=0 if is_free else problem.m))
         tilts = [_read_vector(item, ((where, "tilts"), y), problem.k, rats) for y, item in lists]
-    elif of_prior := by_tree and version > 6 and isinstance(keys["prices"], dict):
+    elif of_prior := by_tree and isinstance(keys["prices"], dict):
         prices = _read_prices_of_prior(keys["prices"], (where, "prices"), problem, rats)
     else:
         prices = _read_vector(keys["prices"], (where, "prices"), problem.k, rats)
     if by_tree:
-        total = None if version == 1 else problem.total
-        tree = _read_tree(keys["tree"], (where, "tree"), problem.k, rats, total)
+        tree = _read_tree(keys["tree"], (where, "tree"), problem.k, rats, problem.total)
         return _Proof(kind, prices, [], [], [], tree, of_prior=of_prior)
     rows: list[Fraction] = []
     if kind != "column-dual":
@@ -3984,9 +3928,9 @@ def _read_flows(value: object, where: Where, cone: _Cone, k: int, tests: int, ra
 
 
 def _read_tree(value: object, where: Where, k: int, rats: _Rationals, total: int | None = None) -> list[Token]:
-    """ "one flat list in preorder, not empty": INT j, [s] or RAT t; in version 2 also ["S"] and ["t", "L"].
+    """ "one flat list in preorder, not empty": INT j, [s] or RAT t; ["S"] and ["t", "L"].
 
-    total: the sum of the weights in version 2; None in version 1, where the new elements are UNREADABLE.
+    total: the sum of the weights; None for the utilities of M, which do not have the last two.
     """
     values = _read_list(value, where, least=1)
     _limit(len(values), MAX_PRODUCT, where, "tree nodes")
@@ -4144,9 +4088,7 @@ def _read_cuts(value: object, where: Where, sets: _Confidence, k: int) -> list[_
     return cuts
 
 
-def _read_shapes(
-    value: object, where: Where, problem: _Problem, sets: _Robust, rats: _Rationals, version: int
-) -> _Proof:
+def _read_shapes(value: object, where: Where, problem: _Problem, sets: _Robust, rats: _Rationals) -> _Proof:
     """ "`mutual_information`, `robust`: key `shapes` and no other"; "a list of |S| flat lists"."""
     keys = _read_object(value, where, "kind prices shapes")
     _read_size_of_blocks(sets, "problem.cone")
@@ -4157,8 +4099,7 @@ def _read_shapes(
     nodes = sum(map(len, trees))
     _limit(nodes, MAX_PRODUCT, at, "tree nodes")
     vertices = sum((len(block) + 1) << len(block) for block in sets.blocks)
-    most = MAX_SHAPES if version == 3 else MAX_LATER_SHAPES
-    _limit(nodes * vertices, most, at, "elements of shapes * (sum over blocks of 2^|U| (|U| + 1))")
+    _limit(nodes * vertices, MAX_SHAPES, at, "elements of shapes * (sum over blocks of 2^|U| (|U| + 1))")
     shapes: list[list[ShapeToken]] = []
     for i, tree in enumerate(trees):
         items = enumerate(tree)
@@ -4182,7 +4123,7 @@ def _read_shape(value: object, where: Where, blocks: int, rats: _Rationals) -> S
 
 
 def _read_levels(value: object, where: Where, problem: _Problem, sets: _Robust, rats: _Rationals) -> _Proof:
-    """ "version 4 `levels` and no other"; "a list of |S| flat lists"."""
+    """ "`levels` and no other"; "a list of |S| flat lists"."""
     keys = _read_object(value, where, "kind prices levels")
     prices = _read_vector(keys["prices"], (where, "prices"), problem.k, rats)
     at = (where, "levels")
@@ -4421,15 +4362,15 @@ def _read_columns_leaf(value: object, where: Where, problem: _Problem, rats: _Ra
     return _ColumnsLeaf(a, rows, columns)
 
 
-def _read_corner_tree(value: object, where: Where, problem: _Problem, rats: _Rationals, version: int) -> _Proof:
-    """ "Utility mutual_information, chi_square or bayes", "(version 9) inverse_trace, inverse_determinant or
+def _read_corner_tree(value: object, where: Where, problem: _Problem, rats: _Rationals) -> _Proof:
+    """ "Utility mutual_information, chi_square or bayes", "inverse_trace, inverse_determinant or
     inverse_eigenvalue; `outputs` a list, cone complete, any rows, no structure"; a problem with `identification_risk`
     has other kinds.
     """
     if problem.utility == "sum" and (len(problem.parts) > 1 or not problem.bends(problem.parts[0])):
         _unreadable((where, "kind"), "corner-tree is for a sum of one part only, one that bends")
     problem = problem.single()
-    is_design = problem.utility in DESIGNS and version > 8
+    is_design = problem.utility in DESIGNS
     own = (problem.utility in SUBLINEAR or is_design) and problem.outputs is not None
     if not own or not problem.cone.is_complete or problem.structure:
         _unreadable((where, "kind"), "corner-tree is for a complete cone, outputs that are a list, and no structure")
@@ -4671,7 +4612,7 @@ def _read_edges_of(f: Counts, where: Where, cone: _Cone) -> None:
 def _read_list_of_tree(
     item: list[object], where: Where, k: int, rats: _Rationals, total: int | None
 ) -> list[int] | _Sloped:
-    """ "[s], INT 0 <= s < k"; in version 2 also ["S"], "one BIG with 0 <= S < sum of the weights", and
+    """ "[s], INT 0 <= s < k"; ["S"], "one BIG with 0 <= S < sum of the weights", and
     ["t", "L"], "two RAT, t >= 1 and L >= 0" (t < 1 is REFUTED, so that it is tested later).
     """
     if total is not None and len(item) == 2:
@@ -4687,7 +4628,7 @@ def _read_list_of_tree(
 
 
 # --------------------------------------------------------------------------------------------------------
-# 6. proof: Steps (version 6)
+# 6. proof: Steps
 # --------------------------------------------------------------------------------------------------------
 
 
@@ -4754,25 +4695,25 @@ class _Steps:
 
 
 def _read_steps(
-    value: object, where: Where, problem: _Problem, rats: _Rationals, version: int, longest: int, most: int
+    value: object, where: Where, problem: _Problem, rats: _Rationals, longest: int, most: int
 ) -> tuple[list[_Step], _Problem, object]:
     """The steps of a proof, the problem after them, and the proof without them. "Each makes a problem of the one before
     it, the first of `problem`"; "a problem on the way that breaks what section 4 asks of it" is UNREADABLE.
     """
-    if version < 6 or not isinstance(value, dict) or "steps" not in value:
-        _read_combination(problem, "problem", version)
+    if not isinstance(value, dict) or "steps" not in value:
+        _read_combination(problem, "problem")
         return [], problem, value
     at: Where = (where, "steps")
     items = _read_list(value["steps"], at, least=1)
     _limit(len(items), MAX_STEPS, at, "steps")
     steps = _Steps(longest, most)
     for i, item in enumerate(items):
-        kind = _read_kind(item, (at, i), " ".join(STEPS_6 if version == 6 else STEPS_7 if version == 7 else STEPS))
+        kind = _read_kind(item, (at, i), " ".join(STEPS))
         problem = STEPS[kind](item, (at, i), problem, rats, steps)
         _read_alone(problem, (at, i))
         _limit(len(problem.limits), MAX_STEPS, (at, i), "limits")
         _limit(sum(len(row.terms) for row in problem.rows), MAX_PRODUCT, (at, i), "row terms together")
-    _read_combination(problem, "the problem after proof.steps", version)
+    _read_combination(problem, "the problem after proof.steps")
     return steps.taken, problem, {key: item for key, item in value.items() if key != "steps"}
 
 
@@ -5289,10 +5230,9 @@ def _widened(of: _Problem, inputs: int) -> _Problem:
     return replace(of, k=of.k + inputs, weights=[*of.weights, *[0] * inputs], given=given, gain=gain)
 
 
-STEPS_6 = {"drop": _read_drop, "gibbs": _read_gibbs, "cut": _read_cut, "minorant": _read_minorant,
-           "majorant": _read_majorant, "tangents": _read_tangents_step}  # fmt: skip
-STEPS_7 = {**STEPS_6, "prior": _read_prior}
-STEPS = {**STEPS_7, "lift": _read_lift}
+STEPS = {"drop": _read_drop, "gibbs": _read_gibbs, "cut": _read_cut, "minorant": _read_minorant,
+         "majorant": _read_majorant, "tangents": _read_tangents_step, "prior": _read_prior,
+         "lift": _read_lift}  # fmt: skip
 
 
 # --------------------------------------------------------------------------------------------------------
@@ -5683,7 +5623,7 @@ def _check_infeasible(problem: _Problem, proof: _Proof) -> None:
 
 
 # --------------------------------------------------------------------------------------------------------
-# 6. proof: entropy-dual, entropy-farkas (version 3)
+# 6. proof: entropy-dual, entropy-farkas
 # --------------------------------------------------------------------------------------------------------
 
 DEEPEST = 256  # "Where d_xy <= -256 a checker may put 2^-369 (> exp(-256)) in the place of exp(d_xy)"
@@ -5760,7 +5700,7 @@ def _exp_of_difference(value: Pair, most: Pair, tau: Fraction) -> int:
 
 
 # --------------------------------------------------------------------------------------------------------
-# 6. proof: the tree of column-dual for mutual information and, in version 4, for chi-square information
+# 6. proof: the tree of column-dual for mutual information and chi-square information
 # --------------------------------------------------------------------------------------------------------
 
 
@@ -6017,7 +5957,7 @@ class _Leaves:
 
 
 # --------------------------------------------------------------------------------------------------------
-# 6. proof: box trees, and branch-trees over the columns of a matrix (version 2)
+# 6. proof: box trees, and branch-trees over the columns of a matrix
 # --------------------------------------------------------------------------------------------------------
 
 Ratio: TypeAlias = tuple[int, int, int]  # R in fixed point, and an enclosure of log R
@@ -6353,7 +6293,7 @@ def _check_boxes(problem: _Problem, proof: _Proof) -> None:
 
 
 # --------------------------------------------------------------------------------------------------------
-# 6. proof: column-dual for inverse_trace (version 3) and the like: the leaves of its tree, and box trees with forms
+# 6. proof: column-dual for inverse_trace and the like: the leaves of its tree, and box trees with forms
 # --------------------------------------------------------------------------------------------------------
 
 
@@ -6702,7 +6642,7 @@ def _check_box(search: _Boxes | _OffDiagonals, leaf: BoxToken, i: int) -> None:
 
 
 # --------------------------------------------------------------------------------------------------------
-# 6. proof: corner-trees (version 6)
+# 6. proof: corner-trees
 # --------------------------------------------------------------------------------------------------------
 
 
@@ -7100,7 +7040,7 @@ def _check_corners_hold(test: _CornerTest, ends: list[tuple[_End, ...]], leaf: t
 
 
 # --------------------------------------------------------------------------------------------------------
-# 6. proof: corner-trees of inverse_trace, inverse_determinant and inverse_eigenvalue (version 9)
+# 6. proof: corner-trees of inverse_trace, inverse_determinant and inverse_eigenvalue
 # --------------------------------------------------------------------------------------------------------
 
 
@@ -7158,7 +7098,7 @@ def _at_corners(form: list[int], ends: list[tuple[int, ...]]) -> list[int]:
 
 
 # --------------------------------------------------------------------------------------------------------
-# 6. proof: branch-trees over off-diagonals (version 2)
+# 6. proof: branch-trees over off-diagonals
 # --------------------------------------------------------------------------------------------------------
 
 Interval: TypeAlias = tuple[Fraction, Fraction]
@@ -7420,7 +7360,7 @@ def _check_off_diagonals(problem: _Problem, proof: _Proof) -> None:
 
 
 # --------------------------------------------------------------------------------------------------------
-# 6. proof: shapes (version 3)
+# 6. proof: shapes
 # --------------------------------------------------------------------------------------------------------
 
 Level: TypeAlias = tuple[int, int, int]  # an enclosure of an entry of a vertex; in units of 2^-2P, phi is at most that
@@ -7675,7 +7615,7 @@ def _check_sides(below: _ShapePath, above: _ShapePath, where: str) -> None:
 
 
 # --------------------------------------------------------------------------------------------------------
-# 6. proof: levels (version 4)
+# 6. proof: levels
 # --------------------------------------------------------------------------------------------------------
 
 InForce: TypeAlias = tuple[int, int, int, int, bool]  # al_x, be_x, each as two integers, and whether x is binary
@@ -8032,7 +7972,7 @@ def _check_inside(limits: tuple[Fraction, Fraction] | None, c: Fraction, where: 
 
 
 # --------------------------------------------------------------------------------------------------------
-# 6. proof: labels (version 6)
+# 6. proof: labels
 # --------------------------------------------------------------------------------------------------------
 
 
@@ -8161,7 +8101,7 @@ def _check_label_leaf(tables: _LabelTables, leaf: _LabelLeaf, low: list[int], hi
 
 
 # --------------------------------------------------------------------------------------------------------
-# 6. proof: thresholds and risk-branch (version 4)
+# 6. proof: thresholds and risk-branch
 # --------------------------------------------------------------------------------------------------------
 
 

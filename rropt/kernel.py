@@ -914,7 +914,7 @@ def read_edge(words: list[Word]) -> tuple[int, int, Ratio]:
 def read_problem(reader: Reader) -> Problem:
     """The lines from `sense` to the last row; their SHA-256 is that of line 2."""
     reader.next()
-    if [word for _, word in reader.words] != ["rropt-core", "1"]:
+    if [word for _, word in reader.words] != ["rropt-core"]:
         raise stop(reader.words)
     reader.next()
     sha = reader.take("problem")

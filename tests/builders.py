@@ -222,7 +222,6 @@ def pair(kind: str, cone_name: str, sense: str = "maximize") -> Document:
     free = kind == "bayes"
     return {
         "format": "rropt-certificate",
-        "version": 1,
         "problem": {
             "sense": sense,
             "inputs": ["0", "1"],
@@ -330,7 +329,7 @@ class Information:
         return [rat(Fraction(round(w * 2**60), 2**60)), rat(self.slope())]
 
     def weight_tree(self, cuts: Sequence[int]) -> list[Any]:
-        """Of version 2: weight at most the first cut, at most the second, ..., each range with its leaf."""
+        """Weight at most the first cut, at most the second, ..., each range with its leaf."""
         tree: list[Any] = []
         least = 0
         for cut in cuts:
@@ -360,7 +359,44 @@ def information(weights: Sequence[int], level: Document, margin: Fraction = Frac
         ctx.prec = before
 
 
-def information_document(parts: Information, tree: list[Any], two_valued: bool = False, version: int = 1) -> Document:
+DESIGNS = {
+    "inverse_trace": ["regular-by-approximate-inverse"],
+    "inverse_determinant": ["regular-by-approximate-inverse", "log-det-below-trace"],
+    "inverse_eigenvalue": ["regular-by-approximate-inverse", "schur-complement", "eigenvalue-of-densities"],
+}
+
+
+PLAIN = {"tree", "labels"}
+
+
+def lemmas(document: Document) -> list[str]:
+    """What the table "Assumptions" of the format says of a document without steps, limits and divergences."""
+    problem, proof = document["problem"], document["proof"]
+    utility, kind = problem["utility"]["kind"], proof["kind"]
+    names = ["uniform-choice-among-matches"] if "identification_risk" in problem else []
+    if document["mechanism"] is not None:
+        names += ["cauchy-schwarz-membership"] if problem["cone"]["kind"] == "confidence" else []
+        names += DESIGNS.get(utility, [])
+    by_levels = "shapes" in proof or "levels" in proof
+    by_vertices = by_levels or kind == "corner-tree" or (kind == "column-dual" and not PLAIN.isdisjoint(proof))
+    if utility == "mutual_information":
+        names += ["mi-column-convex"] if by_vertices or kind == "thresholds" else []
+        names += ["v-log-v-convex"] if kind in ("column-dual", "branch-tree") and "known" not in proof else []
+    names += ["chi-square-column-convex"] if utility == "chi_square" and by_vertices else []
+    names += ["quadratic-over-linear-convex"] if utility in DESIGNS and by_vertices else []
+    names += ["off-diagonal-convex"] if kind == "branch-tree" and "structure" in problem else []
+    names += ["robust-vertices"] if by_levels else []
+    names += ["gibbs-inequality"] if kind in ("entropy-dual", "entropy-farkas") else []
+    names += ["newton-inequalities"] if kind == "thresholds" else []
+    return [*names, "marcus-lopes"] if kind == "risk-branch" else names
+
+
+def named(document: Document) -> Document:
+    """The document with the assumptions of its claim."""
+    return {**document, "assumptions": lemmas(document)}
+
+
+def information_document(parts: Information, tree: list[Any], two_valued: bool = False) -> Document:
     """k-ary randomised response (one denominator), its value and the bound of `parts`."""
     k, low = parts.k, 2**60
     high = int(parts.gl * low)
@@ -382,7 +418,6 @@ def information_document(parts: Information, tree: list[Any], two_valued: bool =
     scale = 2**96
     return {
         "format": "rropt-certificate",
-        "version": version,
         "problem": {
             "sense": "maximize",
             "inputs": [f"in {x}" for x in range(k)],
@@ -399,5 +434,5 @@ def information_document(parts: Information, tree: list[Any], two_valued: bool =
         },
         "bound": rat(parts.price),
         "proof": {"kind": "column-dual", "prices": [rat(parts.price * p) for p in parts.prior], "tree": tree},
-        "assumptions": ["mi-column-convex"],
+        "assumptions": ["mi-column-convex", "v-log-v-convex"],
     }

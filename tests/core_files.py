@@ -19,7 +19,6 @@ from rropt.prove.problems import OutsideCoreError
 HERE = Path(__file__).parent
 FOLDERS = (
     HERE.parent / "docs" / "examples",
-    HERE / "data" / "older",
     HERE / "data" / "independent_checker",
     HERE / "data" / "least",
 )

@@ -20,13 +20,11 @@ def names(count: int) -> list[str]:
     return [f"{x:x}" for x in range(count)]
 
 
-def file(
-    version: int, problem: Any, mechanism: Any, value: tuple[str, str], bound: str, proof: Any, *lemmas: str
-) -> Any:
+def file(problem: Any, mechanism: Any, value: tuple[str, str], bound: str, proof: Any, *lemmas: str) -> Any:
     inputs = problem["inputs"]
     whole = {"sense": "maximize", "outputs": None, "weights": ["1"] * len(inputs), "cone": FREE, "rows": []} | problem
     return {
-        "format": "rropt-certificate", "version": version, "problem": whole, "mechanism": mechanism,
+        "format": "rropt-certificate", "problem": whole, "mechanism": mechanism,
         "value": {"lower": value[0], "upper": value[1]}, "bound": bound, "proof": proof, "assumptions": [*lemmas],
     }  # fmt: skip
 
@@ -50,23 +48,23 @@ def chain(branch: Any, leaf: Any, count: int) -> list[Any]:
     return [item for _ in range(count) for item in (branch, leaf)] + [leaf]
 
 
-def information(k: int, cone: Any, proof: Any, *lemmas: str, version: int = 4, weights: list[str] | None = None) -> Any:
+def information(k: int, cone: Any, proof: Any, weights: list[str] | None = None) -> Any:
     problem = {"inputs": names(k), "utility": {"kind": "mutual_information"}, "cone": cone}
     if weights:
         problem["weights"] = weights
-    return file(version, problem, uniform(k, 1), ("0", "0"), "9" * 3999, {"kind": "column-dual", **proof}, *lemmas)
+    return file(problem, uniform(k, 1), ("0", "0"), "9" * 3999, {"kind": "column-dual", **proof})
 
 
 def sloped_tree(scale: int) -> Any:
     k, count = 20 * scale, 20 * scale
     tree = [item for s in range(1, count) for item in ([str(s)], ["1", "0"])] + [["1", "0"]]
-    return information(k, GAMMA, {"prices": [str(9 + x * x % k) for x in range(k)], "tree": tree}, "mi-column-convex")
+    return information(k, GAMMA, {"prices": [str(9 + x * x % k) for x in range(k)], "tree": tree})
 
 
 def counted_tree(scale: int) -> Any:
     k, count = 20 * scale, 30 * scale
     tree = [item for s in range(min(count, k)) for item in ([s], "1")] + ["1"]
-    return information(k, GAMMA, {"prices": [str(9 + x * x % k) for x in range(k)], "tree": tree}, "mi-column-convex")
+    return information(k, GAMMA, {"prices": [str(9 + x * x % k) for x in range(k)], "tree": tree})
 
 
 def bayes(scale: int) -> Any:
@@ -74,7 +72,7 @@ def bayes(scale: int) -> Any:
     gain = [["1", f"1/{a + 2}"] for a in range(actions)]
     problem = {"inputs": names(k), "utility": {"kind": "bayes", "gain": gain}}
     proof = {"kind": "column-dual", "prices": ["9", "9"], "flows": []}
-    return file(1, problem, uniform(k, m), ("0", "9"), "18", proof)
+    return file(problem, uniform(k, m), ("0", "9"), "18", proof)
 
 
 def long_prices(scale: int) -> Any:
@@ -84,7 +82,7 @@ def long_prices(scale: int) -> Any:
     problem = {"inputs": names(k), "outputs": names(m), "cone": GAMMA,
                "utility": {"kind": "linear", "cost": [[0, y, "1/3"] for y in range(m)]}}  # fmt: skip
     proof = {"kind": "linear-dual", "prices": [f"{9 * n + 2}/{n}" for n in primes], "flows": [], "rows": []}
-    return file(1, problem, uniform(k, m), ("0", "9"), "99", proof)
+    return file(problem, uniform(k, m), ("0", "9"), "99", proof)
 
 
 def cone_rows(scale: int) -> Any:
@@ -92,13 +90,13 @@ def cone_rows(scale: int) -> Any:
     cone = {"kind": "polyhedral", "base": FREE, "rows": [["-1", "-1"]] * rows}
     problem = {"inputs": names(k), "utility": {"kind": "bayes", "gain": [["1", "1"]]}, "cone": cone}
     proof = {"kind": "column-dual", "prices": ["9", "9"], "flows": [], "multipliers": [["0"] * rows]}
-    return file(1, problem, uniform(k, m), ("0", "9"), "18", proof)
+    return file(problem, uniform(k, m), ("0", "9"), "18", proof)
 
 
 def boxes(scale: int, weight: str = "1", k: int = 256) -> Any:
     leaf = {"n": 0, "f": []}
     proof = {"prices": ["9"] * k, "unit": "1", "boxes": chain([0, "1/1000000"], leaf, 30 * scale)}
-    return information(k, FREE, proof, version=2, weights=[weight] * k)
+    return information(k, FREE, proof, weights=[weight] * k)
 
 
 def long_boxes(scale: int) -> Any:
@@ -110,7 +108,7 @@ def paths(scale: int) -> Any:
     edges = [[x, (x + d) % k, "1"] for x in range(k) for d in range(1, 1 + 80 * scale // k)]
     cone = {"kind": "graph", "edges": sorted(edges)}
     proof = {"prices": ["9"] * k, "unit": "1", "boxes": [{"n": 0, "f": []}]}
-    return information(k, cone, proof, version=2)
+    return information(k, cone, proof)
 
 
 def off_diagonals(scale: int) -> Any:
@@ -121,14 +119,14 @@ def off_diagonals(scale: int) -> Any:
     boxes = chain(["C", f"1/{k}"], {"n": 1, "c": f"1/{k}"}, count)
     proof = {"kind": "branch-tree", "yield": "9", "unit": "1", "boxes": boxes}
     mechanism = {"denominators": [str(k)], "outputs": labels, "off_diagonal": ["1"] * k}
-    return file(2, problem, mechanism, ("0", "0"), "9", proof)
+    return file(problem, mechanism, ("0", "0"), "9", proof)
 
 
 def robust(blocks: int, size: int, proof: Any, lower: Callable[[int], str]) -> Any:
     k = blocks * size
     cone = {"kind": "robust", "gamma": "2", "lower": [lower(x % size) for x in range(k)],
             "blocks": [[*range(size * s, size * (s + 1))] for s in range(blocks)]}  # fmt: skip
-    return information(k, cone, {"prices": ["99"] * k, **proof}, "mi-column-convex")
+    return information(k, cone, {"prices": ["99"] * k, **proof})
 
 
 def shapes(scale: int) -> Any:
@@ -169,8 +167,7 @@ def labels(scale: int) -> Any:
     proof = {"kind": "column-dual", "prices": ["99"] * k, "unit": "9", "order": [*range(k)][::-1], "least": [0] * k,
              "links": [[x, x - 1] for x in range(k - 1, 0, -1)],
              "labels": [*tree, *([{"t": "1", "f": []}] * (k - 1))]}  # fmt: skip
-    made = information(k, {"kind": "graph", "edges": edges}, proof, "mi-column-convex", version=6)
-    return made | {"assumptions": ["mi-column-convex", "v-log-v-convex"]}
+    return information(k, {"kind": "graph", "edges": edges}, proof)
 
 
 def risk_problem(k: int, rows: list[Any], counts: list[str], at_most: str) -> Any:
@@ -187,7 +184,7 @@ def risk_cuts(scale: int) -> Any:
     cut = {"category": 0, "a": min(99, 8 * scale), "point": ["1", *(str(2**127 + x) for x in range(k - 1))]}
     tree = [{"a": [0] * k, "l": [], "s": []}]
     proof = {"kind": "risk-branch", "yield": "9", "unit": "1", "cuts": [cut], "limits": [], "tree": tree}
-    return file(4, problem, uniform(k, k, problem["inputs"]), ("0", "9"), "9", proof, "uniform-choice-among-matches")
+    return file(problem, uniform(k, k, problem["inputs"]), ("0", "9"), "9", proof)
 
 
 def packing(scale: int) -> Any:
@@ -197,7 +194,7 @@ def packing(scale: int) -> Any:
     problem = risk_problem(k, rows, ["5"] * k, "1/2")
     tree = chain([0, 0, "1/2"], {"a": [9, 9, 9], "l": [], "s": []}, 10 * scale)
     proof = {"kind": "risk-branch", "yield": "99", "unit": "1", "cuts": [], "limits": [], "tree": tree}
-    return file(4, problem, uniform(k, k, problem["inputs"]), ("0", "9"), "99", proof, "uniform-choice-among-matches")
+    return file(problem, uniform(k, k, problem["inputs"]), ("0", "9"), "99", proof)
 
 
 def named_rows(scale: int) -> Any:
@@ -208,7 +205,7 @@ def named_rows(scale: int) -> Any:
     leaf = {"a": [9] * k, "l": [[i, 1] for i in range(len(rows))], "columns": [{"n": 0, "f": []}] * m}
     problem = {"inputs": names(k), "outputs": names(m), "rows": rows, "utility": {"kind": "mutual_information"}}
     proof = {"kind": "branch-tree", "yield": "9" * 40, "unit": "1", "boxes": chain([0, 0, "1/2"], leaf, scale)}
-    return file(2, problem, uniform(k, m, problem["outputs"]), ("0", "9"), "9" * 40, proof)
+    return file(problem, uniform(k, m, problem["outputs"]), ("0", "9"), "9" * 40, proof)
 
 
 def entropy(scale: int) -> Any:
@@ -217,7 +214,7 @@ def entropy(scale: int) -> Any:
     problem = {"inputs": names(k), "outputs": names(m), "utility": {"kind": "linear", "cost": cost},
                "entropy": {"at_least": "0", "shares": [str(x + 1) for x in range(k)], "sizes": [1] * k}}  # fmt: skip
     proof = {"kind": "entropy-dual", "weight": "1", "rows": [], "tilts": [], "flows": []}
-    return file(3, problem, uniform(k, m, problem["outputs"]), ("0", "9" * 20), "9" * 20, proof)
+    return file(problem, uniform(k, m, problem["outputs"]), ("0", "9" * 20), "9" * 20, proof)
 
 
 def designs(scale: int) -> Any:
@@ -226,7 +223,7 @@ def designs(scale: int) -> Any:
     mechanism = {"denominators": [str(m + 2 * m // k)], "outputs": names(m), "columns": columns}
     problem = {"inputs": names(k), "sense": "minimize", "utility": {"kind": "inverse_trace"}, "cone": GAMMA}
     proof = {"kind": "column-dual", "prices": ["9"] * k, "forms": [["0"] * k] * k, "tree": ["0"]}
-    return file(3, problem, mechanism, ("0", "9" * 20), "-999", proof)
+    return file(problem, mechanism, ("0", "9" * 20), "-999", proof)
 
 
 def nothing(scale: int) -> Any:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+from builders import named
 from hostile import FREE, GAMMA, HOSTILE, LONG, chain, file, information, names, risk_problem, robust, uniform
 from hostile_steps import STEPS
 
@@ -52,7 +53,7 @@ def confidence(blocks: list[list[int]], form: str, proof: Any, mechanism: Any = 
     problem = {"inputs": names(k), "utility": {"kind": "mutual_information"}, "cone": cone,
                "weights": [str(int(weight) + x) for x in range(k)]}  # fmt: skip
     proof = {"kind": "column-dual", "prices": ["999"] * k, "unit": "1", **proof}
-    return file(4, problem, whole, ("0", "0"), "9" * 9, proof)
+    return file(problem, whole, ("0", "0"), "9" * 9, proof)
 
 
 def membership(scale: int, form: str = "exact", blocks: int = 2) -> Any:
@@ -142,9 +143,7 @@ def thresholds(scale: int, theta: str = "0", at_most: str = "1/20", kind: str = 
     columns = [{"low": "0", "high": "1", "members": f"{1 << y:0{size}x}"} for y in range(k)]
     own = {"denominators": ["1"], "outputs": problem["inputs"], "columns": columns}
     value = ("0", "9" * 9)
-    return file(
-        4, problem, own, value, "9" * 9, {"kind": "thresholds", "thetas": [theta]}, "uniform-choice-among-matches"
-    )
+    return file(problem, own, value, "9" * 9, {"kind": "thresholds", "thetas": [theta]})
 
 
 def threshold_tests(scale: int) -> Any:
@@ -162,7 +161,7 @@ def risk_tests(scale: int) -> Any:
     own = {"denominators": [str(d)], "outputs": problem["inputs"], "columns": columns}
     tree = [{"a": [0] * min(k, 64), "l": [], "s": []}]
     proof = {"kind": "risk-branch", "yield": "9", "unit": "1", "cuts": [], "limits": [], "tree": tree}
-    return file(4, problem, own, ("0", "9"), "9", proof, "uniform-choice-among-matches")
+    return file(problem, own, ("0", "9"), "9", proof)
 
 
 def used_cuts(scale: int) -> Any:
@@ -175,9 +174,7 @@ def used_cuts(scale: int) -> Any:
     leaf = {"a": [9] * k, "l": [], "s": [[0, 1, f"1/{1000 + i}"] for i in range(2 * scale)]}
     proof = {"kind": "risk-branch", "yield": "9" * 40, "unit": "1", "cuts": [cut], "limits": [],
              "tree": chain([0, 0, "1/2"], leaf, scale // 4)}  # fmt: skip
-    return file(
-        4, problem, uniform(k, k, problem["inputs"]), ("0", "9"), "9" * 40, proof, "uniform-choice-among-matches"
-    )
+    return file(problem, uniform(k, k, problem["inputs"]), ("0", "9"), "9" * 40, proof)
 
 
 def wide_packing(scale: int) -> Any:
@@ -188,7 +185,7 @@ def wide_packing(scale: int) -> Any:
     problem = risk_problem(k, rows, ["5"] * k, "1/2")
     tree = chain([0, 0, "1/2"], {"a": [9] * k, "l": [], "s": []}, 4 * scale)
     proof = {"kind": "risk-branch", "yield": "99", "unit": "1", "cuts": [], "limits": [], "tree": tree}
-    return file(4, problem, uniform(k, k, problem["inputs"]), ("0", "9"), "99", proof, "uniform-choice-among-matches")
+    return file(problem, uniform(k, k, problem["inputs"]), ("0", "9"), "99", proof)
 
 
 # Utilities and the mechanism -----------------------------------------------------------------------------
@@ -201,7 +198,7 @@ def given(scale: int) -> Any:
     boxes = [{"n": 0, "f": [], "t": ["1"] * values}]
     proof = {"kind": "column-dual", "prices": ["9999"] * k, "unit": "1", "boxes": boxes}
     own = {"denominators": [str(4 * (m // 2))], "outputs": names(m), "columns": halves(k, m)}
-    return file(2, problem, own, ("0", "9"), "9" * 9, proof)
+    return file(problem, own, ("0", "9"), "9" * 9, proof)
 
 
 def given_boxes(scale: int) -> Any:
@@ -210,7 +207,7 @@ def given_boxes(scale: int) -> Any:
                "utility": {"kind": "mutual_information", "given": [["1"] * values] * k}}  # fmt: skip
     leaf = {"n": 0, "f": [], "t": ["1/9"] * values}
     proof = {"kind": "column-dual", "prices": ["9999"] * k, "unit": "1", "boxes": chain([0, "1/9"], leaf, scale)}
-    return file(2, problem, uniform(k, 1), ("0", "0"), "9" * 9, proof)
+    return file(problem, uniform(k, 1), ("0", "0"), "9" * 9, proof)
 
 
 def approximate(scale: int) -> Any:
@@ -219,7 +216,7 @@ def approximate(scale: int) -> Any:
     problem = {"inputs": names(k), "outputs": names(m), "utility": {"kind": "linear", "cost": [[0, 0, "1"]]},
                "approximate": {"gamma": "1001/1000", "delta": "9/10"}}  # fmt: skip
     proof = {"kind": "linear-dual", "prices": ["9"] * k, "rows": [], "flows": [], "events": []}
-    return file(4, problem, own, ("0", "9"), "9" * 9, proof)
+    return file(problem, own, ("0", "9"), "9" * 9, proof)
 
 
 def long_rows(scale: int) -> Any:
@@ -230,20 +227,19 @@ def long_rows(scale: int) -> Any:
     problem = {"inputs": names(k), "outputs": own["outputs"], "utility": {"kind": "linear", "cost": [[0, 0, "1"]]},
                "approximate": {"gamma": EDGE, "delta": "9/10"}}  # fmt: skip
     proof = {"kind": "linear-dual", "prices": ["9"] * k, "rows": [], "flows": [], "events": []}
-    return file(4, problem, own, ("0", "9"), "9" * 9, proof)
+    return file(problem, own, ("0", "9"), "9" * 9, proof)
 
 
 def long_information(scale: int) -> Any:
     data = long_rows(scale)
     problem = {"inputs": data["problem"]["inputs"], "utility": {"kind": "mutual_information"}}
     proof = {"kind": "column-dual", "prices": data["proof"]["prices"], "known": "entropy"}
-    return file(4, problem, data["mechanism"], ("0", "9"), "9" * 9, proof)
+    return file(problem, data["mechanism"], ("0", "9"), "9" * 9, proof)
 
 
 def long_edges(scale: int) -> Any:
     data = long_rows(scale)
     k = len(data["problem"]["inputs"])
-    data["version"] = 3
     del data["problem"]["approximate"], data["proof"]["events"]
     data["problem"]["cone"] = {"kind": "graph", "edges": [[x, z, "2"] for x in range(k) for z in range(k) if x != z]}
     data["proof"]["flows"] = [[]] * len(data["problem"]["outputs"])
@@ -255,7 +251,7 @@ def edges(scale: int) -> Any:
     cone = {"kind": "graph", "edges": [[x, z, "2"] for x in range(k) for z in range(min(k, 1 + scale)) if x != z]}
     problem = {"inputs": names(k), "utility": {"kind": "bayes", "gain": [["1"] * k]}, "cone": cone}
     own = {"denominators": [str(4 * m)], "outputs": names(2 * m), "columns": halves(k, 2 * m)}
-    return file(1, problem, own, ("0", "9"), "9" * 9, {"kind": "column-dual", "prices": ["9"] * k, "flows": [[]]})
+    return file(problem, own, ("0", "9"), "9" * 9, {"kind": "column-dual", "prices": ["9"] * k, "flows": [[]]})
 
 
 def events(scale: int) -> Any:
@@ -265,7 +261,7 @@ def events(scale: int) -> Any:
     problem = {"inputs": names(k), "outputs": names(m), "utility": {"kind": "linear", "cost": [[0, 0, "1"]]},
                "approximate": {"epsilon": "1", "delta": "1/2"}}  # fmt: skip
     proof = {"kind": "linear-dual", "prices": ["999"] * k, "rows": [], "flows": [], "events": listed}
-    return file(4, problem, uniform(k, m), ("0", "9"), "9" * 9, proof)
+    return file(problem, uniform(k, m), ("0", "9"), "9" * 9, proof)
 
 
 def wide_chi_square(scale: int) -> Any:
@@ -273,7 +269,7 @@ def wide_chi_square(scale: int) -> Any:
     own = filled(halves(WIDE, scale), wide, WIDE)
     problem = {"inputs": names(WIDE), "utility": {"kind": "chi_square"}}
     proof = {"kind": "column-dual", "prices": ["9"] * WIDE, "unit": "1", "boxes": [{"n": 0, "f": []}]}
-    return file(2, problem, own, ("0", "99"), "9" * 9, proof)
+    return file(problem, own, ("0", "99"), "9" * 9, proof)
 
 
 def enclosed_chi_square(scale: int) -> Any:
@@ -292,7 +288,7 @@ def chi_square(scale: int) -> Any:
         "weights": [str(10**18 + x * x) for x in range(k)],
     }
     proof = {"kind": "column-dual", "prices": ["9"] * k, "unit": "1", "boxes": [{"n": 0, "f": []}]}
-    return file(2, problem, own, ("0", "99"), "9" * 9, proof)
+    return file(problem, own, ("0", "99"), "9" * 9, proof)
 
 
 def many_squares(scale: int) -> Any:
@@ -305,7 +301,7 @@ def many_squares(scale: int) -> Any:
     problem = {"inputs": names(2), "utility": {"kind": "bayes", "gain": [["0", "0"]]}, "limits": limits}
     steps = [{"kind": "lift", "of": 0, "points": [["1"] * (2 + i)]} for i in range(many)]
     proof = {"kind": "column-dual", "prices": ["0"] * (2 + many), "flows": [], "multipliers": [["0"] * many]}
-    return file(8, problem, own, ("0", "9"), "9", proof | {"steps": steps})
+    return file(problem, own, ("0", "9"), "9", proof | {"steps": steps})
 
 
 def wide_entropy(scale: int) -> Any:
@@ -317,7 +313,7 @@ def wide_entropy(scale: int) -> Any:
     problem = {"inputs": names(WIDE), "outputs": own["outputs"], "utility": {"kind": "linear", "cost": [[0, 0, "1"]]},
                "entropy": {"at_least": "1/99", "shares": ["1"] * WIDE, "sizes": [2] * WIDE}}  # fmt: skip
     proof = {"kind": "entropy-dual", "weight": "1", "rows": [], "tilts": [], "flows": []}
-    return file(3, problem, own, ("0", "9"), "9" * 9, proof)
+    return file(problem, own, ("0", "9"), "9" * 9, proof)
 
 
 def long_designs(scale: int) -> Any:
@@ -329,7 +325,7 @@ def long_designs(scale: int) -> Any:
                "weights": [str(10**3998)] + ["1"] * (k - 1)}  # fmt: skip
     proof = {"kind": "column-dual", "prices": ["9"] * k, "unit": "1", "forms": [["0"] * k] * k,
              "boxes": [{"n": 0, "f": [], "e": [0] * k}]}  # fmt: skip
-    return file(3, problem, own, ("0", "9" * 20), "-999", proof)
+    return file(problem, own, ("0", "9" * 20), "-999", proof)
 
 
 # Proofs --------------------------------------------------------------------------------------------------
@@ -342,7 +338,7 @@ def design(k: int, proof: Any, cone: Any, kind: str = "inverse_trace", weights: 
     problem = {"inputs": names(k), "sense": "minimize", "utility": {"kind": kind}, "cone": cone}
     if weights:
         problem["weights"] = weights
-    return file(4, problem, own, ("-" + "9" * 9, "9" * 20), "-" + "9" * 3990, {"kind": "column-dual", **proof})
+    return file(problem, own, ("-" + "9" * 9, "9" * 20), "-" + "9" * 3990, {"kind": "column-dual", **proof})
 
 
 def form_leaves(scale: int) -> Any:
@@ -384,7 +380,7 @@ def wide_cone_rows(scale: int) -> Any:
     cone = {"kind": "polyhedral", "base": FREE, "rows": [[f"-1/{wide(x)}" for x in range(WIDE)]] * rows}
     problem = {"inputs": names(WIDE), "utility": {"kind": "bayes", "gain": [["1"] * WIDE]}, "cone": cone}
     proof = {"kind": "column-dual", "prices": ["9"] * WIDE, "flows": [], "multipliers": [["0"] * rows]}
-    return file(1, problem, uniform(WIDE, m), ("0", "9"), "9" * 9, proof)
+    return file(problem, uniform(WIDE, m), ("0", "9"), "9" * 9, proof)
 
 
 def wide_rows(scale: int) -> Any:
@@ -399,13 +395,12 @@ def wide_rows(scale: int) -> Any:
         "utility": {"kind": "linear", "cost": [[0, 0, "1"]]},
     }
     proof = {"kind": "linear-dual", "prices": ["9"] * k, "rows": [f"1/{wide(i)}" for i in range(WIDE)], "flows": []}
-    return file(1, problem, uniform(k, m), ("0", "9"), "9999", proof)
+    return file(problem, uniform(k, m), ("0", "9"), "9999", proof)
 
 
 def wide_entropy_rows(scale: int) -> Any:
     data = wide_rows(scale)
     k = len(data["problem"]["inputs"])
-    data["version"] = 3
     data["problem"]["entropy"] = {"at_least": "0", "shares": ["1"] * k, "sizes": [1] * k}
     data["proof"] = {"kind": "entropy-dual", "weight": "1", "rows": data["proof"]["rows"], "tilts": [], "flows": []}
     return data
@@ -415,7 +410,7 @@ def many_inputs(scale: int) -> Any:
     """Sums of exact rationals for each input, before the first leaf."""
     k = 40 * scale
     cone = {"kind": "complete", "gamma": EDGE}
-    return information(k, cone, {"prices": ["1/9"] * k, "tree": ["1"]}, "mi-column-convex",
+    return information(k, cone, {"prices": ["1/9"] * k, "tree": ["1"]},
                        weights=[str(10**3998)] + ["1"] * (k - 1))  # fmt: skip
 
 
@@ -430,7 +425,7 @@ def long_off_diagonals(scale: int) -> Any:
     boxes = [["s", long], ["M", long], *chain(["C", "1/3"], leaf, 10 * scale), leaf, leaf]
     proof = {"kind": "branch-tree", "yield": "9", "unit": "1", "boxes": boxes}
     mechanism = {"denominators": [str(k)], "outputs": labels, "off_diagonal": ["1"] * k}
-    return file(2, problem, mechanism, ("0", "0"), "9", proof)
+    return file(problem, mechanism, ("0", "0"), "9", proof)
 
 
 def far_boxes(scale: int) -> Any:
@@ -442,7 +437,7 @@ def far_boxes(scale: int) -> Any:
         "unit": str(10**3998),
         "boxes": chain([k // 2, "1/1000000"], {"n": 0, "f": []}, 8 * scale),
     }
-    return information(k, cone, proof, version=2, weights=[str(10**3998)] + ["1"] * (k - 1))
+    return information(k, cone, proof, weights=[str(10**3998)] + ["1"] * (k - 1))
 
 
 def known(scale: int) -> Any:
@@ -464,4 +459,7 @@ ALL: dict[str, Callable[[int], Any]] = HOSTILE | STEPS | {
 
 
 def data(name: str, scale: int) -> bytes:
-    return json.dumps(ALL[name](scale), separators=(",", ":")).encode()
+    made = ALL[name](scale)
+    if isinstance(made, dict) and "steps" not in made["proof"]:
+        made = named(made)
+    return json.dumps(made, separators=(",", ":")).encode()

@@ -1,4 +1,4 @@
-"""More of tests/hostile.py: what only version 6 has, corner-trees and steps, and what version 7 has."""
+"""More of tests/hostile.py: corner-trees and steps, groups, and prices of the prior."""
 
 from __future__ import annotations
 
@@ -11,13 +11,11 @@ from hostile import FREE, GAMMA, LONG, chain, file, information, names, uniform
 WORTH = "9" * 40
 
 
-def corner(
-    k: int, m: int, utility: Any, leaf: Any, count: int, rows: Any = (), branch: Any = (0, 0, "2"), lemmas: Any = ()
-) -> Any:
+def corner(k: int, m: int, utility: Any, leaf: Any, count: int, rows: Any = (), branch: Any = (0, 0, "2")) -> Any:
     """A corner-tree of `count` branches, each with the same leaf."""
     problem = {"inputs": names(k), "outputs": names(m), "rows": [*rows], "utility": utility, "cone": GAMMA}
     proof = {"kind": "corner-tree", "yield": WORTH, "unit": "1", "nodes": chain([*branch], leaf, count)}
-    return file(6, problem, uniform(k, m, problem["outputs"]), ("0", WORTH), WORTH, proof, *lemmas)
+    return file(problem, uniform(k, m, problem["outputs"]), ("0", WORTH), WORTH, proof)
 
 
 def corner_gains(scale: int) -> Any:
@@ -46,31 +44,30 @@ def corner_rows(scale: int) -> Any:
     return corner(k, m, {"kind": "bayes", "gain": [["1"] + ["0"] * (k - 1)]}, leaf, scale, rows)
 
 
-def corner_leaves(scale: int, kind: str = "mutual_information", lemma: str = "mi-column-convex") -> Any:
+def corner_leaves(scale: int, kind: str = "mutual_information") -> Any:
     """Each output of each leaf with a tree of its own, of one leaf."""
     k, m = 32, 64
     own: list[Any] = ["1"] if kind == "mutual_information" else []
     leaf = {"a": [9] * k, "l": [], "columns": [[own]] * m}
-    return corner(k, m, {"kind": kind}, leaf, 2 * scale, lemmas=[lemma])
+    return corner(k, m, {"kind": kind}, leaf, 2 * scale)
 
 
 def corner_squares(scale: int) -> Any:
-    return corner_leaves(scale, "chi_square", "chi-square-column-convex")
+    return corner_leaves(scale, "chi_square")
 
 
 def corner_same(scale: int) -> Any:
     """Outputs that are like the first one."""
     k, m = 32, 64
     leaf = {"a": [9] * k, "l": [], "columns": [[["1"]], *[0] * (m - 2), [["1"]]]}
-    lemmas = ["mi-column-convex"]
-    return corner(k, m, {"kind": "mutual_information"}, leaf, 4 * scale, branch=(m - 1, 0, "9"), lemmas=lemmas)
+    return corner(k, m, {"kind": "mutual_information"}, leaf, 4 * scale, branch=(m - 1, 0, "9"))
 
 
 def corner_whole(scale: int) -> Any:
     """Trees of the whole cone, each of one leaf."""
     k, m = 64, 32
     leaf = {"a": [9] * k, "l": [], "columns": [{"tree": ["1"]}] * m}
-    return corner(k, m, {"kind": "mutual_information"}, leaf, scale, branch=(0, 0, "4"), lemmas=["mi-column-convex"])
+    return corner(k, m, {"kind": "mutual_information"}, leaf, scale, branch=(0, 0, "4"))
 
 
 def corner_deep(scale: int) -> Any:
@@ -81,7 +78,7 @@ def corner_deep(scale: int) -> Any:
         return [["1"]] if x == depth else [x, *tree(x + 1), *tree(x + 1)]
 
     leaf = {"a": [9] * k, "l": [], "columns": [tree(0)]}
-    return corner(k, 1, {"kind": "mutual_information"}, leaf, scale, lemmas=["mi-column-convex"])
+    return corner(k, 1, {"kind": "mutual_information"}, leaf, scale)
 
 
 def corner_deep_squares(scale: int) -> Any:
@@ -91,7 +88,7 @@ def corner_deep_squares(scale: int) -> Any:
         return [[]] if x == depth else [x, *tree(x + 1), *tree(x + 1)]
 
     leaf = {"a": [9] * k, "l": [], "columns": [tree(0)]}
-    return corner(k, 1, {"kind": "chi_square"}, leaf, scale, lemmas=["chi-square-column-convex"])
+    return corner(k, 1, {"kind": "chi_square"}, leaf, scale)
 
 
 def corner_given(scale: int) -> Any:
@@ -99,7 +96,7 @@ def corner_given(scale: int) -> Any:
     k, m, given = 16, 16, 32
     utility = {"kind": "mutual_information", "given": [["1"] * given] * k}
     leaf = {"a": [99] * k, "l": [], "columns": [[["1"] * given]] * m}
-    made = corner(k, m, utility, leaf, scale, lemmas=["mi-column-convex"])
+    made = corner(k, m, utility, leaf, scale)
     made["problem"]["weights"] = [str(given)] * k
     return made
 
@@ -119,7 +116,7 @@ def corner_cells(scale: int, bits: int = 250) -> Any:
     columns = [{"dense": [str(part) for part in parts]}, {"dense": [str(whole - part) for part in parts]}]
     mechanism = {"denominators": [str(whole)], "outputs": outputs, "columns": columns}
     proof = {"kind": "corner-tree", "yield": WORTH, "unit": "1", "nodes": [["n", [[0, "2"]], 1], leaf, priced]}
-    return file(6, problem, mechanism, ("0", WORTH), WORTH, proof, "mi-column-convex")
+    return file(problem, mechanism, ("0", WORTH), WORTH, proof)
 
 
 def corner_numbers(scale: int) -> Any:
@@ -129,7 +126,7 @@ def corner_numbers(scale: int) -> Any:
     leaf = {"a": [9] * k, "l": [], "columns": [[["1"]]]}
     nodes: list[Any] = [["n", [[0, "2"]], 0]] * count
     nodes += [{**leaf, "n": [[j, 1 if j < n else -1] for j in range(n + 1)]} for n in range(count - 1, -1, -1)]
-    made = corner(k, 1, {"kind": "mutual_information"}, leaf, 0, [row], lemmas=["mi-column-convex"])
+    made = corner(k, 1, {"kind": "mutual_information"}, leaf, 0, [row])
     made["proof"]["nodes"] = [*nodes[:count], leaf, *nodes[count:]]
     return made
 
@@ -143,7 +140,7 @@ def gibbs(scale: int, share: str = "1", n: Callable[[int], str] = str) -> Any:
     numbers = [[[n(1 + i + 7 * x + 3 * y) for y in range(m)] for x in range(k)] for i in range(points)]
     proof = {"kind": "linear-dual", "steps": [{"kind": "gibbs", "points": numbers}], "prices": ["0"] * k,
              "rows": ["0"] * points, "flows": []}  # fmt: skip
-    return file(6, problem, uniform(k, m, problem["outputs"]), ("0", "0"), "0", proof, "gibbs-inequality")
+    return file(problem, uniform(k, m, problem["outputs"]), ("0", "0"), "0", proof, "gibbs-inequality")
 
 
 def gibbs_zeros(scale: int) -> Any:
@@ -163,7 +160,7 @@ def outer(scale: int, ratio: str = "2") -> Any:
     proof = {"kind": "linear-dual", "steps": steps, "prices": ["1"] * k, "rows": [], "flows": [],
              "multipliers": [["0"] * count]}  # fmt: skip
     mechanism = {**uniform(k, 1), "membership": [[["1", "1"]] * 2]}
-    return file(6, problem, mechanism, ("0", "0"), str(k), proof, "cauchy-schwarz-membership")
+    return file(problem, mechanism, ("0", "0"), str(k), proof, "cauchy-schwarz-membership")
 
 
 def outer_long(scale: int) -> Any:
@@ -177,7 +174,7 @@ def minorant(k: int, m: int, utility: Any, point: list[str], weight: str = "1", 
                "utility": utility}  # fmt: skip
     proof = {"kind": "linear-dual", "steps": [{"kind": "minorant", "points": [point] * m}], "prices": ["9"] * k,
              "rows": [], "flows": []}  # fmt: skip
-    return file(6, problem, uniform(k, m, problem["outputs"]), ("0", "9"), str(-9 * k), proof, *lemmas)
+    return file(problem, uniform(k, m, problem["outputs"]), ("0", "9"), str(-9 * k), proof, *lemmas)
 
 
 def minorant_plain(scale: int) -> Any:
@@ -221,7 +218,7 @@ def lift(k: int, limited: Any, step: Any, rows: int, *lemmas: str) -> Any:
     problem = {"inputs": names(k), "utility": {"kind": "bayes", "gain": [["0"] * k]}} | limited
     proof = {"kind": "column-dual", "prices": ["0"] * (k + 1), "flows": [], "multipliers": [["0"] * rows]}
     proof["steps"] = [{"kind": "lift", **step}]
-    return file(8, problem, uniform(k, 1, ["a"]), ("0", "9"), "9", proof, *lemmas)
+    return file(problem, uniform(k, 1, ["a"]), ("0", "9"), "9", proof, *lemmas)
 
 
 def one_gain(k: int) -> Any:
@@ -255,7 +252,7 @@ def lift_boxes(scale: int) -> Any:
 def grouped(k: int, n: int, m: int) -> Any:
     """n groups of k inputs, with the matrix of `uniform`, written out."""
     proof = {"prices": ["9"] * k, "tree": ["1"]}
-    made = information(k, GAMMA, proof, "mi-column-convex", "v-log-v-convex", version=7)
+    made = information(k, GAMMA, proof)
     columns = [{"dense": ["1"] * n}] * m
     made["mechanism"] = {
         "denominators": [str(m)],
@@ -288,7 +285,7 @@ def capacities(scale: int, bits: int = 250) -> Any:
     sums = [sum(int(column["dense"][x]) for column in columns) for x in range(k)]
     mechanism = {"denominators": [*map(str, sums)], "outputs": problem["outputs"], "columns": columns,
                  "prior": [str(3 ** (bits // 2) + x) for x in range(k)]}  # fmt: skip
-    return file(7, problem, mechanism, ("0", "0"), "0", dropped(k), "capacity-below-divergences")
+    return file(problem, mechanism, ("0", "0"), "0", dropped(k), "capacity-below-divergences")
 
 
 def dropped(k: int) -> Any:
@@ -302,15 +299,14 @@ def divergences(scale: int, count: int = 4) -> Any:
     k, m = 4, 3 * scale
     limits = [{"kind": "renyi", "order": f"{3 + 2 * i}/2", "epsilon": "1"} for i in range(count)]
     problem = {"inputs": names(k), "outputs": names(m), "utility": {"kind": "linear", "cost": []}}
-    return file(6, problem | {"divergences": limits}, uniform(k, m), ("0", "0"), "0", dropped(k))
+    return file(problem | {"divergences": limits}, uniform(k, m), ("0", "0"), "0", dropped(k))
 
 
 def prices_of_prior(scale: int) -> Any:
     """One long number, from which the price of each input is made."""
     k = 20 * scale
     proof = {"prices": {"of_prior": f"{9 * LONG + 1}/{LONG + 7}", "own": []}, "tree": ["1"]}
-    lemmas = ("mi-column-convex", "v-log-v-convex")
-    return information(k, GAMMA, proof, *lemmas, version=7, weights=[str(LONG + x * x) for x in range(k)])
+    return information(k, GAMMA, proof, weights=[str(LONG + x * x) for x in range(k)])
 
 
 STEPS: dict[str, Callable[[int], Any]] = {

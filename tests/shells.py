@@ -77,7 +77,7 @@ def member(mechanism: Document, **parts: Any) -> Document:
         **parts,
     }
     value = {"lower": "0", "upper": "0"}
-    made = {"format": "rropt-certificate", "version": 6, "problem": problem, "mechanism": mechanism}
+    made = {"format": "rropt-certificate", "problem": problem, "mechanism": mechanism}
     return {**made, "value": value, "bound": "0", "proof": nothing(problem), "assumptions": []}
 
 

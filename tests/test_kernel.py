@@ -374,7 +374,7 @@ def test_limits_of_the_root_are_accepted_however_long_the_paths(weights, epsilon
     certificate["problem"]["cone"] = {"kind": "graph", "edges": edges}
     problem = Problem(certificate["problem"], "box")
     header = kernel.Header(False, (0, 1), None, 1, [0] * k, [], "box", problem.ratios, [], [])
-    text = "".join(f"{line}\n" for line in ["rropt-core 1", "problem -", *problem.lines(), "claim bound 0 1"])
+    text = "".join(f"{line}\n" for line in ["rropt-core", "problem -", *problem.lines(), "claim bound 0 1"])
     reader = kernel.Reader(io.BytesIO(resealed(text).encode()))
     begun = kernel.Kernel(kernel.read_problem(reader), header)
     lines = list(Limits(problem, Paths(problem), 0).root())

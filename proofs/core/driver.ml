@@ -71,7 +71,7 @@ let check ch =
   let rec several key f acc = if here key then let a = f () in several key f (a :: acc) else List.rev acc in
   let three key () = match take key with [x; y; c] -> let x = integer x in let y = integer y in let c = integer c in keep (); ((x, y), c) | l -> stop l in
   let kept key () = let l = whole key in keep (); l and many key f = several key (f key) [] in
-  next (); (match take "rropt-core" with [_, "1"] -> next () | l -> stop l);
+  next (); (match take "rropt-core" with [] -> next () | l -> stop l);
   let sha = (match take "problem" with [_, w] -> w | l -> stop l) in next ();
   let sense = (match take "sense" with [_, ("maximize" | "minimize" as w)] -> w | l -> stop l) in keep (); let low = sense = "minimize" in
   let weights = kept "weights" () in

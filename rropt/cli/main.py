@@ -201,7 +201,6 @@ def write_results(solution: Any, folder: Path) -> dict[str, Path]:
     source = None if prior is None else prior.source
     document = {
         "format": "rropt-solution",
-        "version": 1,
         "problem": problem_to_toml(solution.problem),
         "data": None if source is None else asdict(source),
         **summary(solution, written.get("certificate.json")),

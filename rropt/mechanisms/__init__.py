@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-# Imported with the first of them, as each reads one version of mechanism files.
+# Imported with the first of them, as each reads one form of mechanism files.
 from rropt.mechanisms import grouped as grouped, implicit as implicit, off_diagonal as off_diagonal
 
 if TYPE_CHECKING:

@@ -104,8 +104,8 @@ class GroupedMechanism(Mechanism):
         """The `mechanism` object of a certificate with `groups` (section 5)."""
         return {**self.rows.payload(), "groups": list(self.groups)}
 
-    def _write(self) -> tuple[int, dict[str, object]]:
-        return 4, self.grouped_payload()
+    def _write(self) -> dict[str, object]:
+        return self.grouped_payload()
 
 
 def grouped_from_file(table: Mapping[str, Any], inputs: tuple[str, ...], where: str) -> Mechanism:
@@ -129,4 +129,4 @@ def _of_document(document: dict[str, Any], where: str) -> Mechanism:
     return grouped_from_file(document, names_of(document["inputs"], f"{where}: inputs"), where)
 
 
-READERS[4] = _of_document
+READERS["groups"] = _of_document

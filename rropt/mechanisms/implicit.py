@@ -227,13 +227,13 @@ class FamilyMechanism(Mechanism):
     def _repr_html_(self) -> str:
         return f"<p>{html.escape(repr(self))}</p>"
 
-    def _write(self) -> tuple[int, dict[str, object]]:
+    def _write(self) -> dict[str, object]:
         named = {made: name for name, made in FAMILIES.items()}
-        return 3, {"family": named[type(self.family).__name__], "parameters": self.family.parameters()}
+        return {"family": named[type(self.family).__name__], "parameters": self.family.parameters()}
 
 
 def family_of_document(document: dict[str, Any], where: str) -> FamilyMechanism:
-    """The mechanism of a file of version 3: the name of a family and its parameters. Raises InputError."""
+    """The mechanism of a file of this form: the name of a family and its parameters. Raises InputError."""
     inputs, name, given = names_of(document["inputs"], f"{where}: inputs"), document["family"], document["parameters"]
     if not isinstance(name, str) or name not in FAMILIES:
         raise UnknownName(f"family {name!r:.40} is unknown", where, f"known are {', '.join(FAMILIES)}")
@@ -250,4 +250,4 @@ def family_of_document(document: dict[str, Any], where: str) -> FamilyMechanism:
     return made
 
 
-READERS[3] = family_of_document
+READERS["family"] = family_of_document

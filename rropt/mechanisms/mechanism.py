@@ -44,8 +44,8 @@ WHERE = "mechanism matrix"
 RANK_PRIME = (1 << 61) - 1
 """Ranks are looked for modulo this prime first."""
 
-READERS: dict[Any, Callable[[dict[str, Any], str], Mechanism]] = {}
-"""Readers of further versions of the file by version (the path is for messages); subclasses add theirs."""
+READERS: dict[str, Callable[[dict[str, Any], str], Mechanism]] = {}
+"""Readers of further forms of the file (the path is for messages); subclasses add theirs."""
 
 
 @checked
@@ -317,13 +317,12 @@ class Mechanism(RandomizedChannel):
 
     def to_json(self) -> str:
         """The text of the mechanism's file."""
-        version, numbers = self._write()
-        document = {"format": "rropt-mechanism", "version": version, "inputs": list(self.inputs), **numbers}
+        document = {"format": "rropt-mechanism", "inputs": list(self.inputs), **self._write()}
         return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
-    def _write(self) -> tuple[int, dict[str, object]]:
-        """The version of the file and what it holds besides the inputs."""
-        return 1, self.payload()
+    def _write(self) -> dict[str, object]:
+        """What the file holds besides the inputs."""
+        return self.payload()
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the mechanism as JSON (whole or not at all); returns the path. Raises InputError."""
@@ -351,9 +350,9 @@ class Mechanism(RandomizedChannel):
     @classmethod
     def parse(cls, text: str, where: str) -> Mechanism:
         """A mechanism from the text of its file, which was read from `where`; as `load` otherwise."""
-        document = mechanism_document(text, where)
-        if document["version"] in READERS:
-            return READERS[document["version"]](document, where)
+        form, document = mechanism_document(text, where)
+        if form in READERS:
+            return READERS[form](document, where)
         inputs, outputs, columns, denominators = mechanism_payload(document, where)
         return mechanism_of_columns(inputs, outputs, columns, denominators, where)
 

@@ -183,13 +183,13 @@ class OffDiagonalMechanism(Mechanism):
         found = OffDiagonalAnswers(np.array(own), np.array(off), counts, self.inputs)
         return found if found.is_clear() else super().answers(counts)
 
-    def _write(self) -> tuple[int, dict[str, object]]:
+    def _write(self) -> dict[str, object]:
         if len(self.inputs) <= MOST_WRITTEN:
             return super()._write()
         # One number where all rows have the same.
         numbers = self.off_diagonal[:1] if len(set(self.off_diagonal)) == 1 else self.off_diagonal
         named: dict[str, object] = {} if self.outputs == self.inputs else {"outputs": list(self.outputs)}
-        return 2, named | {
+        return named | {
             "denominators": [str(number) for number in self.denominators],
             "off_diagonal": [str(number) for number in numbers],
         }
@@ -204,7 +204,7 @@ class OffDiagonalMechanism(Mechanism):
 
 
 def off_diagonal_of_document(document: dict[str, object], where: str) -> OffDiagonalMechanism:
-    """The mechanism of a file of version 2: one off-diagonal number for all rows, or one per row. Raises InputError."""
+    """The mechanism of a file of this form: one off-diagonal number for all rows, or one per row. Raises InputError."""
     inputs = names_of(document["inputs"], f"{where}: inputs")
     denominators = naturals_of(document["denominators"], f"{where}: denominators")
     numbers = naturals_of(document["off_diagonal"], f"{where}: off_diagonal")
@@ -216,7 +216,7 @@ def off_diagonal_of_document(document: dict[str, object], where: str) -> OffDiag
         return OffDiagonalMechanism(inputs, every, denominators[0], outputs)
 
 
-READERS[2] = off_diagonal_of_document
+READERS["off_diagonal"] = off_diagonal_of_document
 
 
 def off_diagonal_from_file(

@@ -15,7 +15,6 @@ from rropt.errors import (
     Missing,
     OutOfRange,
     TooLarge,
-    UnknownName,
     Unreadable,
     WrongType,
     counted,
@@ -123,17 +122,18 @@ Columns = list[tuple[int, ...] | tuple[tuple[int, int, int]]]
 """Dense columns, and two-valued ones as a tuple that holds one (low, high, members)."""
 
 
-KEYS: dict[object, tuple[str, ...]] = {
-    1: ("denominators", "outputs", "columns"),
-    2: ("denominators", "off_diagonal"),
-    3: ("family", "parameters"),
-    4: ("denominators", "outputs", "columns", "groups"),
+FORMS: dict[str, tuple[str, ...]] = {
+    "family": ("family", "parameters"),
+    "off_diagonal": ("denominators", "off_diagonal"),
+    "groups": ("denominators", "outputs", "columns", "groups"),
+    "columns": ("denominators", "outputs", "columns"),
 }
-"""What the versions of a mechanism file hold beside the inputs; version 2 has `outputs` where they are not these."""
+"""What a mechanism file holds beside the inputs, by the key that tells its form; the second has `outputs` too where
+they are not the inputs."""
 
 
-def mechanism_document(text: str, where: str) -> dict[str, object]:
-    """The object of a mechanism file, of any version. Raises InputError."""
+def mechanism_document(text: str, where: str) -> tuple[str, dict[str, object]]:
+    """The form of a mechanism file (a key of FORMS) and its object. Raises InputError."""
     try:
         document = json.loads(text, object_pairs_hook=_unique, parse_int=_small_int)
     except InputError as error:
@@ -142,18 +142,16 @@ def mechanism_document(text: str, where: str) -> dict[str, object]:
         raise Unreadable(f"this is not JSON ({error})", where, "give a file that Mechanism.save wrote") from None
     if not isinstance(document, dict) or document.get("format") != "rropt-mechanism":
         raise Unreadable("this is not a mechanism file", where, "give a file that Mechanism.save wrote")
-    version = document.get("version")
-    if type(version) is not int or version not in KEYS:
-        raise UnknownName(f"version {version!r:.40} is unknown", where, "update rropt")
-    named = {"outputs"} & set(document) if version == 2 else set()
-    check_keys(document, {"format", "version", "inputs", *KEYS[version], *named}, where)
-    return document
+    form = next((key for key in FORMS if key in document), "columns")
+    named = {"outputs"} & set(document) if form == "off_diagonal" else set()
+    check_keys(document, {"format", "inputs", *FORMS[form], *named}, where)
+    return form, document
 
 
 def mechanism_payload(
     document: dict[str, object], where: str
 ) -> tuple[tuple[str, ...], tuple[str, ...], Columns, tuple[int, ...]]:
-    """(inputs, outputs, columns, denominators) of the object of a mechanism file of version 1. Raises InputError."""
+    """(inputs, outputs, columns, denominators) of the object of a mechanism file of the form `columns`. Raises InputError."""
     inputs = names_of(document["inputs"], f"{where}: inputs")
     return (
         inputs,

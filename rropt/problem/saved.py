@@ -47,7 +47,7 @@ def held_to_definitions(
     return True
 
 
-FORMAT, VERSION = "rropt-solution", 1
+FORMAT = "rropt-solution"
 RELAXED = "the certificate is of a relaxation, and a file does not show that it is one"
 REMEDY = "give the problem that it was saved from, and the file as it was written"
 
@@ -57,7 +57,6 @@ def to_dict(solution: Solution) -> dict[str, Any]:
     own, limit = solution.attained, solution.limit
     return {
         "format": FORMAT,
-        "version": VERSION,
         "problem": solution.problem.compile().payload(),
         "status": solution.status,
         "method": solution.method,
@@ -85,7 +84,7 @@ def from_dict(made: type[Solution], document: Any, problem: Problem, where: str)
     """
     if not callable(getattr(problem, "compile", None)):
         raise WrongType(f"{type(problem).__name__} is not a problem", "Solution.load", REMEDY)
-    if not isinstance(document, dict) or document.get("format") != FORMAT or document.get("version") != VERSION:
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise Unreadable("this is not a solution", where, "give a file that Solution.save wrote")
     if isinstance(document.get("problem"), str):
         # The folder that `rropt solve` writes has a file of this name, for reports.

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 
@@ -37,8 +36,6 @@ class InverseTrace(DesignUtility):
 
     `queries` are the C_j, each of k rationals; None stands for the k unit vectors.
     """
-
-    version: ClassVar[int] = 3
 
     queries: tuple[tuple[Fraction, ...], ...] | None = None
 
@@ -72,8 +69,6 @@ class InverseTrace(DesignUtility):
 class InverseDeterminant(DesignUtility):
     """-log det M: the log of the determinant of E without its last row and column (D-optimality)."""
 
-    version: ClassVar[int] = 4
-
     def payload(self) -> dict[str, object] | None:
         return {"kind": "inverse_determinant"}
 
@@ -81,8 +76,6 @@ class InverseDeterminant(DesignUtility):
 @dataclass(frozen=True)
 class InverseEigenvalue(DesignUtility):
     """The largest eigenvalue of E: the largest variance of c . pi with |c| = 1 (E-optimality)."""
-
-    version: ClassVar[int] = 4
 
     def payload(self) -> dict[str, object] | None:
         return {"kind": "inverse_eigenvalue"}

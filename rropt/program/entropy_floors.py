@@ -25,7 +25,6 @@ class ConcaveFloor(Extra):
     """
 
     name: ClassVar[str] = "entropy floors"
-    version: ClassVar[int] = 3
 
     at_least: Fraction
     shares: tuple[int, ...]

@@ -37,7 +37,6 @@ class ApproximateBound(Extra):
     """
 
     name: ClassVar[str] = "approximate privacy"
-    version: ClassVar[int] = 4
     merges: ClassVar[bool] = True
 
     level: Level

@@ -14,12 +14,11 @@ from rropt.mechanisms.off_diagonal import OffDiagonalMechanism
 class Extra(ABC):
     """A constraint of one kind that is neither a cone nor a row; only the theory that it belongs to reads it.
 
-    `name` is what messages call it, `version` the lowest version of the certificate format that states it. `merges`
-    states that a mechanism that keeps it still does after outputs are merged, or named otherwise.
+    `name` is what messages call it. `merges` states that a mechanism that keeps it still does after outputs are merged,
+    or named otherwise.
     """
 
     name: ClassVar[str]
-    version: ClassVar[int] = 1
     merges: ClassVar[bool] = False
 
     @abstractmethod
@@ -45,7 +44,6 @@ class OffDiagonalForm(Extra):
     """One number in all cells off the diagonal of a row (ayed eq. 8), in place of the rows that say so."""
 
     name: ClassVar[str] = "one number off the diagonal"
-    version: ClassVar[int] = 2
 
     def excess(self, mechanism: Mechanism) -> Fraction:
         """The largest difference of two cells off the diagonal of a row."""

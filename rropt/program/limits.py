@@ -43,7 +43,6 @@ Convex = Information | ChiSquare | BayesGain
 class Sum(Utility):
     """sum of cost * Q over `cost`, as in `Linear`, and of each weight, which is not 0, times its utility."""
 
-    version: ClassVar[int] = 6
     particular: ClassVar[str] = "a weighted sum"
 
     cost: tuple[tuple[int, int, Fraction], ...]
@@ -192,7 +191,6 @@ class Limits(Extra):
     """All upper limits of a problem on mutual information and Bayes gains, each at a prior of its own."""
 
     name: ClassVar[str] = "limits on mutual information"
-    version: ClassVar[int] = 6
     merges: ClassVar[bool] = True
 
     limits: tuple[Limit, ...]
@@ -228,7 +226,6 @@ class Capacity(Utility):
     """The largest mutual information over all priors, in nats: convex, minimised only."""
 
     particular: ClassVar[str] = "the capacity of a channel"
-    version: ClassVar[int] = 7
 
     def payload(self) -> dict[str, object] | None:
         return {"kind": "capacity"}
@@ -305,11 +302,6 @@ class DivergenceLimits(Extra):
     notions: tuple[Notion, ...]
 
     @property
-    def version(self) -> int:  # type: ignore[override]
-        """That of a capacity, where there is one."""
-        return 7 if self.capacities else 6
-
-    @property
     def capacities(self) -> dict[int, CapacityLimit]:
         """The limits of capacities among them, by their places."""
         return {place: one for place, one in enumerate(self.notions) if isinstance(one, CapacityLimit)}
@@ -360,7 +352,6 @@ class PosteriorRisk(Extra):
     blocks besides."""
 
     name: ClassVar[str] = "identification risk"
-    version: ClassVar[int] = 4
 
     counts: tuple[int, ...]
     at_most: Fraction

@@ -20,7 +20,6 @@ from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.convex_terms import SQUARE, X_LOG_X, ConvexTerm, xlogx
 from rropt.program.block_cones import RobustCone
 from rropt.program.cones import CompleteCone, Cone, FloatArray, GraphCone, base_cone, reach
-from rropt.program.confidence_cones import ConfidenceCone
 from rropt.program.extras import Extra
 
 if TYPE_CHECKING:
@@ -88,10 +87,9 @@ class Row:
 
 
 class Utility:
-    """The base class of utilities of a matrix. `version`: the lowest version of the format that has it. `particular`:
-    the name in messages of one that only those methods take that declare it; empty for others."""
+    """The base class of utilities of a matrix. `particular`: the name in messages of one that only those methods take
+    that declare it; empty for others."""
 
-    version: ClassVar[int] = 1
     particular: ClassVar[str] = ""
 
     @property
@@ -126,7 +124,6 @@ class Linear(Utility):
 class RowEntropy(Utility):
     """The mean entropy of the rows in nats, sum_x shares[x] H(Q_x) / sum of the shares: concave, maximised only."""
 
-    version: ClassVar[int] = 3
     particular: ClassVar[str] = "the entropy of rows"
 
     shares: tuple[int, ...]
@@ -223,7 +220,6 @@ class Information(Divergence):
 class ChiSquare(Divergence):
     """Chi-square information at the prior `weights` / sum: mu(q) = sum_x p_x q_x^2 / w - w, w = p.q (0 where w = 0)."""
 
-    version: ClassVar[int] = 2
     term: ClassVar[ConvexTerm] = SQUARE
     kind: ClassVar[str] = "chi_square"
 
@@ -348,17 +344,6 @@ class Program:
     def without(self, kind: type[Extra]) -> Program:
         """The relaxation that leaves the extra of that kind out."""
         return replace(self, extras=tuple(extra for extra in self.extras if not isinstance(extra, kind)))
-
-    @property
-    def format_version(self) -> int:
-        """The lowest version of the certificate format that can state the problem."""
-        utility = self.utility
-        informed = isinstance(utility, Information) and (utility.given is not None or self.outputs is not None)
-        exact = isinstance(self.cone, ConfidenceCone)
-        chosen = isinstance(utility, BayesGain) and self.outputs is not None
-        return max(
-            utility.version, 1 + 5 * chosen, 1 + informed, 1 + 2 * exact, *(extra.version for extra in self.extras)
-        )
 
     @cached_property
     def empty_cells(self) -> frozenset[tuple[int, int]]:

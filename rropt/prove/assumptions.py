@@ -9,10 +9,6 @@ from rropt.program.limits import DivergenceLimits, PosteriorRisk, Sum, has_capac
 from rropt.program.programs import ChiSquare, Information, Program
 from rropt.prove.steps import Step, lemmas, relax
 
-OLD = ("mi-column-convex", "chi-square-column-convex", "uniform-choice-among-matches")
-"""The names that versions 1 to 4 of the format have."""
-VERSION = 5
-"""The version of the format that has the other names."""
 OF_KIND = {
     "entropy-dual": ("gibbs-inequality",),
     "entropy-farkas": ("gibbs-inequality",),
@@ -98,8 +94,3 @@ def _of_proof(program: Program, proof: Mapping[str, object]) -> list[str]:
     if "rays" in proof:
         names.append("double-description")
     return [*names, *OF_KIND.get(kind, ())]
-
-
-def version(names: tuple[str, ...]) -> int:
-    """The lowest version of the format that has all these names."""
-    return VERSION if any(name not in OLD for name in names) else 1

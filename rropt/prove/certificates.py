@@ -31,22 +31,18 @@ from rropt.program.confidence_cones import ConfidenceCone
 from rropt.program.extras import OffDiagonalForm
 from rropt.program.limits import DivergenceLimits, has_capacity
 from rropt.program.programs import ChiSquare, Program
-from rropt.prove.assumptions import assumptions, version
+from rropt.prove.assumptions import assumptions
 from rropt.prove.problem_digest import differences
 from rropt.prove.steps import Step
-
-GROUPS = 7
-"""The version of the format that has groups of inputs."""
 
 
 @dataclass(frozen=True)
 class Proof:
     """The `proof` object of a certificate without its steps, the bound that it yields (in the sense of the problem;
-    None for farkas), the version of the format that it needs, and the steps to the problem that it is of."""
+    None for farkas), and the steps to the problem that it is of."""
 
     payload: dict[str, object] = field(repr=False)
     bound: Fraction | None
-    version: int = 1
     steps: tuple[Step, ...] = ()
 
 
@@ -87,7 +83,7 @@ class Certificate(ByContent):
             bound = shown(Fraction(self.document["bound"]), 12, up)
             rows.append(("bound", f"{'at most' if up else 'at least'} {bound}"))
         rows += [("inputs", in_words(stated["inputs"])), ("proof", self.document["proof"]["kind"])]
-        yield Table("Certificate", [*rows, ("format version", str(self.document["version"]))])
+        yield Table("Certificate", rows)
 
     def differences(self, program: Program) -> list[str]:
         """Where the problem that the certificate states is not `program`, by path; [] where it is. Programs are
@@ -193,13 +189,6 @@ def _document(
     steps: dict[str, object] = {"steps": [step.payload() for step in proof.steps]} if proof.steps else {}
     return {
         "format": "rropt-certificate",
-        "version": max(
-            proof.version,
-            program.format_version,
-            version(names),
-            *(step.version for step in proof.steps),
-            GROUPS if mechanism is not None and "groups" in mechanism else 1,
-        ),
         "problem": program.payload(),
         "mechanism": mechanism,
         "value": value,

@@ -31,7 +31,7 @@ def elaborate(certificate: Json) -> Iterator[str]:
     problem = Problem(certificate["problem"], mode)
     problem.follow(proof.get("steps", []))
     lines = list(problem.lines())
-    yield "rropt-core 1"
+    yield "rropt-core"
     yield words("problem", hashlib.sha256("".join(line + "\n" for line in lines).encode()).hexdigest())
     yield from lines
     if certificate["bound"] is not None:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
-from typing import ClassVar
 
 from flint import arb, ctx
 
@@ -80,8 +79,6 @@ class LiftLimit(Step):
 
     of: int
     minorant: Minorant
-
-    version: ClassVar[int] = 8
 
     @property
     def lemma(self) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import count, islice, permutations
-from typing import ClassVar, TypeVar, cast
+from typing import TypeVar, cast
 
 from rropt.exact import dyadic_down, dyadic_up, log_enclosure, rational_text
 from rropt.model.privacy import declared_number
@@ -39,9 +39,7 @@ BITS = 60
 
 
 class Step(ABC):
-    """One step. `version` is the lowest version of the format that has it."""
-
-    version: ClassVar[int] = 6
+    """One step."""
 
     @property
     def lemma(self) -> str:
@@ -189,8 +187,6 @@ class LiftDivergences(Step):
     notions: tuple[Notion, ...]
     rows: tuple[Lifted, ...]
 
-    version: ClassVar[int] = 8
-
     @property
     def lemma(self) -> str:
         return "young-inequality"
@@ -212,8 +208,6 @@ class LiftDivergences(Step):
 class LiftApproximate(Step):
     """An input of weight 0 for each pair of inputs, and a row of the cone: what v_x exceeds gamma v_z by is at most
     delta times the new entry, in the place of approximate privacy."""
-
-    version: ClassVar[int] = 8
 
     def payload(self) -> dict[str, object]:
         return {"kind": "lift", "of": "approximate"}

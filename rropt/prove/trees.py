@@ -16,8 +16,6 @@ from rropt.prove.certificates import Proof
 
 EMPTY = -(2**30)
 """The excess of an empty leaf."""
-OF_PRIOR = 7
-"""The version of the format in which prices may be written as multiples of the prior."""
 
 
 class Tree(Protocol):
@@ -66,7 +64,7 @@ def written(
 
 @dataclass(frozen=True)
 class PricesOfPrior:
-    """Prices that are `each` times the prior, but for those of the inputs of `own`: short to write (version 7)."""
+    """Prices that are `each` times the prior, but for those of the inputs of `own`: short to write."""
 
     prior: Sequence[Fraction]
     each: Fraction
@@ -129,13 +127,13 @@ def raised_tree(
     return None
 
 
-def column_dual(prices: Sequence[Fraction] | PricesOfPrior, version: int, **keys: object) -> Proof:
+def column_dual(prices: Sequence[Fraction] | PricesOfPrior, **keys: object) -> Proof:
     """The `column-dual` proof by prices; the `keys` state why every column is worth no more than its price."""
     if isinstance(prices, PricesOfPrior):
         payload: dict[str, object] = {"kind": "column-dual", "prices": prices.payload(), **keys}
-        return Proof(payload, prices.total(), max(version, OF_PRIOR))
+        return Proof(payload, prices.total())
     payload = {"kind": "column-dual", "prices": [rational_text(price) for price in prices], **keys}
-    return Proof(payload, summed(prices), version)
+    return Proof(payload, summed(prices))
 
 
 def branch_tree(bound: Fraction, unit: int, boxes: list[Any]) -> Proof:
@@ -146,7 +144,7 @@ def branch_tree(bound: Fraction, unit: int, boxes: list[Any]) -> Proof:
         "unit": str(unit),
         "boxes": boxes,
     }
-    return Proof(payload, bound, 2)
+    return Proof(payload, bound)
 
 
 def column_tests(

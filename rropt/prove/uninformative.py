@@ -10,8 +10,6 @@ from rropt.prove.balls import PRICE_BITS
 from rropt.prove.certificates import Proof
 from rropt.prove.trees import column_dual
 
-VERSION = 4
-"""The version of the format that has such proofs."""
 NEAR = 1e-9
 """Entropies above a bound by more than this, nats, are not proved: floats are far more precise."""
 
@@ -27,7 +25,7 @@ def entropy_proof(program: Program) -> Proof:
         return dyadic_up(upper, PRICE_BITS) + Fraction(1, 2**PRICE_BITS)
 
     prices = [price(weight) for weight in program.weights]
-    return column_dual(prices, VERSION, known="entropy")
+    return column_dual(prices, known="entropy")
 
 
 def or_entropy(program: Program, proof: Proof | None, why: str) -> Proof | Refusal:

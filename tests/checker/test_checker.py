@@ -214,7 +214,7 @@ def _too_good(tree: Callable[[builders.Information], list[Any]]) -> Document:
 
 
 def _too_good_by_weight(middle: list[str] | None = None) -> Document:
-    """The same in version 2: no input, one (the best), both."""
+    """The same with branches on weight: no input, one (the best), both."""
 
     def tree(parts: builders.Information) -> list[Any]:
         half = copy.copy(parts)
@@ -222,7 +222,7 @@ def _too_good_by_weight(middle: list[str] | None = None) -> Document:
         whole = half.weight_tree([0, 1])
         return whole if middle is None else [*whole[:3], middle, whole[4]]
 
-    return _set(_too_good(tree), version=2)
+    return _too_good(tree)
 
 
 def _twice_on_one_path() -> Document:
@@ -235,7 +235,7 @@ def _twice_on_one_path() -> Document:
 ISOLATED: list[tuple[str, tuple[str, ...], Callable[[], Document]]] = [
     ("no assumption", ("_check_assumptions",), lambda: _set(_tree(lambda _, tree: tree), assumptions=[])),
     ("assumption twice", ("_check_assumptions",), lambda: _set(
-        _tree(lambda _, tree: tree), assumptions=["mi-column-convex"] * 2
+        _tree(lambda _, tree: tree), assumptions=["mi-column-convex", "v-log-v-convex", "v-log-v-convex"]
     )),
     ("an assumption too many", ("_check_assumptions",), lambda: _set(
         pair("linear", "free"), assumptions=["mi-column-convex"]
@@ -297,7 +297,7 @@ ISOLATED: list[tuple[str, tuple[str, ...], Callable[[], Document]]] = [
     ("a leaf of a count", ("_check_leaf",), lambda: _too_good(lambda parts: parts.count_tree())),
     ("a leaf with a slope", ("_check_sloped_leaf",), _too_good_by_weight),
     ("t below 1 with a slope", ("_check_tangent",), lambda: _too_good_by_weight(["1/9", "8/5"])),
-    ("a weight branch and nothing", ("_check_coverage",), lambda: _set(_too_good(lambda _: [["1"]]), version=2)),
+    ("a weight branch and nothing", ("_check_coverage",), lambda: _too_good(lambda _: [["1"]])),
 ]  # fmt: skip
 ISOLATED += [*test_checker_boxes.ISOLATED, *test_checker_columns.ISOLATED, *test_checker_offdiagonal.ISOLATED]
 ISOLATED += [*test_checker_shapes.ISOLATED, *test_checker_cuts.ISOLATED, *test_checker_entropy.ISOLATED]

@@ -348,7 +348,6 @@ def test_random_columns(seed: int) -> None:
             utility = {"kind": "linear", "cost": cost}
         document: Document = {
             "format": "rropt-certificate",
-            "version": 1,
             "problem": {
                 "sense": sense,
                 "inputs": [str(x) for x in range(k)],

@@ -1,4 +1,4 @@
-"""Version 4 of the certificates in the trusted checker: approximate privacy and its `events`; the bounds `known`.
+"""The trusted checker: approximate privacy and its `events`; the bounds `known`.
 
 Proofs that a small writer of this file makes, by a linear program over all events; the claims of mutants against that
 program and against the definition; what the format forbids.
@@ -135,7 +135,6 @@ class Case:
         names = [str(y) for y in range(self.m)]
         return {
             "format": "rropt-certificate",
-            "version": 4,
             "problem": self.problem(names),
             "mechanism": {
                 "denominators": [str(d) for d in common],
@@ -204,8 +203,6 @@ def test_the_best_is_proved(name: str) -> None:
     assert 0 <= verdict.gap < Fraction(1, 10**4) or CASES[name].cone != FREE
     assert "approximate (" in verdict.problem
     assert "delta = " in verdict.problem
-    for version in (1, 2, 3):
-        assert check_bytes(encode({**DOCUMENTS[name], "version": version})).status == "UNREADABLE"
 
 
 def test_the_example_of_the_text() -> None:
@@ -337,10 +334,10 @@ def test_the_ratio_is_held_low_for_the_mechanism_and_high_for_the_bound() -> Non
 # -- known -------------------------------------------------------------------------------------------------
 
 
-def of_entropy(weights: Sequence[int], version: int = 4) -> Document:
+def of_entropy(weights: Sequence[int]) -> Document:
     two = Fraction(2)
     parts = Information(list(weights), {"kind": "complete", "gamma": "2"}, two, two, Fraction(1))
-    made = information_document(parts, ["1"], version=version)
+    made = information_document(parts, ["1"])
     total = sum(weights)
     prices = []
     for weight in weights:
@@ -361,8 +358,6 @@ def test_the_entropy_of_the_input(weights: list[int]) -> None:
     for x in range(len(weights)):
         low = put(made, "proof", "prices", x, value=rat(Fraction(made["proof"]["prices"][x]) - Fraction(1, 10**6)))
         assert f"prices[{x}]" in check_bytes(encode(low)).reason
-    for version in (1, 2, 3):
-        assert check_bytes(encode({**made, "version": version})).status == "UNREADABLE"
     named = put(put(made, "problem", "outputs", value=made["mechanism"]["outputs"]), "problem", "cone", value=FREE)
     assert check_bytes(encode(named)).proved
     assert check_bytes(encode(put(named, "problem", "rows", value=[
@@ -382,7 +377,6 @@ def test_the_entropy_bounds_robust_cones_of_large_blocks() -> None:
     }
     made = put(made, "problem", "cone", value=cone)
     assert check_bytes(encode(made)).proved
-    assert "inputs of a block" in check_bytes(encode({**made, "version": 3})).reason
     shapes = {"kind": "column-dual", "prices": made["proof"]["prices"], "shapes": [["1"], ["1"]]}
     assert "inputs of a block" in check_bytes(encode({**made, "proof": shapes})).reason
 

@@ -1,4 +1,4 @@
-"""Capacities of version 7: as a utility, as a limit, the key `prior` of a mechanism, and the step `prior`."""
+"""Capacities: as a utility, as a limit, the key `prior` of a mechanism, and the step `prior`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def limited(columns: list[list[int]], denominator: int, at_most: str, prior: lis
     """A mechanism below one capacity, of a proof that leaves it out."""
     made = with_mechanism(columns, denominator, {"kind": "capacity", "at_most": at_most})
     made["mechanism"]["prior"] = prior
-    return made | {"version": 7, "assumptions": ["capacity-below-divergences"]}
+    return made | {"assumptions": ["capacity-below-divergences"]}
 
 
 def binary(flip: float) -> float:
@@ -117,8 +117,6 @@ def test_the_value_is_the_capacity(key: str) -> None:
 @pytest.mark.parametrize(
     ("made", "place", "value", "what"),
     [
-        (LIMITED, ("version",), 6, "capacity"),
-        (LEAST, ("version",), 6, "capacity"),
         (LIMITED, ("problem", "divergences", 0, "at_most"), "0", "at_most"),
         (LIMITED, ("problem", "divergences", 0, "at_most"), "21", "at_most"),
         (LIMITED, ("problem", "divergences", 0, "order"), "2", "order"),
@@ -233,7 +231,7 @@ def test_a_long_level_is_said_to_be_no_less_than_it_is(name: str) -> None:
     key, level = LEVELS[name]
     made = with_mechanism([[2, 2], [2, 2]], 4, level, ["2"] if name == "zero-concentrated" else None)
     made["problem"].pop("divergences")
-    made["problem"][key], made["version"] = [level], 7
+    made["problem"][key] = [level]
     made["proof"]["steps"] = [{"kind": "drop", "parts": [key]}]
     if name == "capacity":
         made["mechanism"]["prior"], made["assumptions"] = ["1", "1"], ["capacity-below-divergences"]

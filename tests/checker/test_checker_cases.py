@@ -1,4 +1,4 @@
-"""Version 4 of the certificates in the trusted checker: `cases` with cuts for confidence cones.
+"""The trusted checker: `cases` with cuts for confidence cones.
 
 A proof of two inputs that is nearly tight; trees drawn at random against a second reading of the text in floats, which
 says how far the prices go down, and against points of the cone; limits that are absent, leaves that are closed; what
@@ -47,7 +47,7 @@ def document(case: Case, cuts: Sequence[Cut], prices: Sequence[Fraction | int], 
         "proof": proof,
         "assumptions": [],
     }
-    return {**as_confidence(case, made, list(cuts)), "version": 4}
+    return as_confidence(case, made, list(cuts))
 
 
 def said(made: Document) -> str:

@@ -114,13 +114,6 @@ def test_a_writer_chooses_boxes_or_cases() -> None:
         assert "proof.boxes[2]" in said(put(bare, *PROOF, "boxes", value=lower))
 
 
-def test_versions_before_4_do_not_know_cases() -> None:
-    for made in MADE.values():
-        assert_unreadable({**made, "version": 3}, "proof: the key 'boxes' is missing")
-        for version in (1, 2):
-            assert_unreadable({**made, "version": version}, "problem.cone.kind: ")
-
-
 def test_only_a_confidence_cone_has_cases() -> None:
     made = MADE["exact"]
     bare = {**made, "mechanism": {key: own for key, own in made["mechanism"].items() if key != "membership"}}

@@ -1,4 +1,4 @@
-"""Version 4 of the certificates in the trusted checker: `tree` for chi-square information under a complete cone.
+"""The trusted checker: `tree` for chi-square information under a complete cone.
 
 Proofs made by hand from the text of the format: prices that are tight at some corner, found among all corners in
 fmpqs; trees of every element, grown at random; each leaf against a second reading of the text in fmpqs, and
@@ -101,7 +101,6 @@ def document(case: Case, prices: Sequence[fmpq], tree: list[Any], best: bool = F
             value += (square / mean - mean) / whole
     return {
         "format": "rropt-certificate",
-        "version": 4,
         "problem": {
             "sense": "maximize",
             "inputs": [f"in {x}" for x in range(k)],
@@ -255,7 +254,11 @@ REFUTED: dict[str, tuple[Sequence[str | int], Any, str]] = {
     "the other assumption": (("assumptions",), ["mi-column-convex"], "assumptions: must be exactly [chi-square-column"),
     "one more": (("assumptions",), ["chi-square-column-convex", "mi-column-convex"], "assumptions: must be exactly"),
     "twice": (("assumptions",), ["chi-square-column-convex"] * 2, "assumptions: must be exactly [chi-square-column"),
-    "of mutual information": (("problem", "utility"), INFORMATION, "assumptions: must be exactly [mi-column-convex]"),
+    "of mutual information": (
+        ("problem", "utility"),
+        INFORMATION,
+        "assumptions: must be exactly [mi-column-convex, v-log-v-convex]",
+    ),
 }
 
 UNREADABLE: dict[str, tuple[Sequence[str | int], Any, str]] = {
@@ -284,9 +287,6 @@ UNREADABLE: dict[str, tuple[Sequence[str | int], Any, str]] = {
     "flows": (("proof", "flows"), [], "flows"),
     "known": (("proof", "known"), "entropy", "known"),
     "forms": (("proof", "forms"), [["1", "1"]], "forms"),
-    "version 1": (("version",), 1, "problem.utility.kind"),
-    "version 2": (("version",), 2, "the key 'unit' is missing"),
-    "version 3": (("version",), 3, "the key 'unit' is missing"),
     "free": (("problem", "cone"), {"kind": "free"}, "proof: "),
     "graph": (("problem", "cone"), GRAPH, "proof: "),
     "polyhedral": (("problem", "cone"), POLYHEDRAL, "proof: "),
@@ -316,13 +316,11 @@ def test_what_is_at_fault_is_so_little() -> None:
 
 
 def test_the_assumption_is_of_this_tree_alone() -> None:
-    """A box tree takes nothing for granted; a file of version 3 does not know the word."""
+    """A box tree takes nothing for granted."""
     made = put(MADE, "proof", value={"kind": "column-dual", "prices": ["1", "1"], **BOXES})
     made["bound"] = "2"
     assert verdict(made) == ("REFUTED", "assumptions: must be exactly []")
     assert verdict({**made, "assumptions": []}) == ("PROVED", "")
-    assert_unreadable({**made, "version": 3}, "assumptions[0]: ")
-    assert verdict({**made, "version": 3, "assumptions": []}) == ("PROVED", "")
 
 
 @pytest.mark.parametrize("tree", [[[1], "3/2", "3/2"], [["3/2", "5/3"]]])

@@ -309,14 +309,8 @@ SPELLINGS = {
     "string index": ("[0, 0, ", '["0", 0, '),
     "negative index": ("[0, 0, ", "[-1, 0, "),
     "index k": ("[1, 1, ", "[1, 2, "),
-    "2^53": ('"version": 1', '"version": 9007199254740992'),
-    "boolean version": ('"version": 1', '"version": true'),
-    "float version": ('"version": 1', '"version": 1.0'),
-    "version 0": ('"version": 1', '"version": 0'),
-    "version 10": ('"version": 1', '"version": 10'),
-    "version 2 as a string": ('"version": 1', '"version": "2"'),
-    "version 2 as a float": ('"version": 1', '"version": 2.0'),
-    "10,000 digits": ('"version": 1', '"version": 1' + "0" * 10_000),
+    "2^53": ("[0, 0, ", "[9007199254740992, 0, "),
+    "a key of another format": ('"bound"', '"version": 1, "bound"'),
     "10,000 digits in an index": ("[1, 1, ", "[1, " + "1" * 10_000 + ", "),
     "10,000 digits in a string": ('"4/3"', '"' + "1" * 10_000 + '"'),
     "10,000 digits as a float": ('"4/3"', "1" * 10_000 + ".5"),
@@ -338,7 +332,7 @@ def test_a_spelling_that_the_format_does_not_know(name: str) -> None:
     verdict = check_bytes(_swap(BASE, old, new))
     assert verdict.status == "UNREADABLE"
     assert verdict.reason.isascii()
-    assert len(verdict.reason) < 400
+    assert len(verdict.reason) < 600  # one lists the names of all assumptions
 
 
 def test_deep_nesting_is_refused_at_once() -> None:

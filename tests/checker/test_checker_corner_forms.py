@@ -1,4 +1,4 @@
-"""Version 9 in both checkers: corner-trees of inverse_trace, inverse_determinant and inverse_eigenvalue.
+"""In both checkers: corner-trees of inverse_trace, inverse_determinant and inverse_eigenvalue.
 
 The certificates of tests/data/independent_checker were made by hand from the text alone: forms in floats, prices by a linear
 programme over the corners. What is false, and what the text does not let be read, is tried on changes of them.
@@ -192,7 +192,6 @@ def test_both_senses_of_rows_occur() -> None:
 
 
 UNREADABLE: dict[str, Callable[[Document], object]] = {
-    "version 8": lambda made: made.update(version=8),
     "no forms": lambda made: leaves(made)[0].pop("forms"),
     "a form too few": lambda made: leaves(made)[0]["forms"].pop(),
     "a form too many": lambda made: leaves(made)[0]["forms"].append(leaves(made)[0]["forms"][0]),

@@ -1,4 +1,4 @@
-"""Version 3 of the certificates in the trusted checker: confidence cones, their membership, box trees with cuts.
+"""The trusted checker: confidence cones, their membership, box trees with cuts.
 
 Membership against a search through all weights of small blocks, cuts against floats, proofs from the builder of
 test_checker_boxes.py on the cone of the cuts, and what the format forbids.
@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 import shells
 import test_checker_boxes as boxes
-from builders import Document, assert_limit_named, assert_unreadable, encode, put, rat
+from builders import Document, assert_limit_named, assert_unreadable, encode, named, put, rat
 from drawing import thinned
 from scipy.optimize import linprog, minimize
 from test_checker_boxes import too_good
@@ -398,12 +398,12 @@ def trivial_membership(case: Case) -> list[list[list[str]]]:
 def as_confidence(case: Case, made: Document, cuts: list[tuple[int, int, Weights]]) -> Document:
     """A document on the polyhedral cone of these cuts, made one of the confidence cone."""
     new = copy.deepcopy(made)
-    new["version"], new["problem"] = 3, case.problem()
+    new["problem"] = case.problem()
     new["mechanism"]["membership"] = trivial_membership(case)
     new["proof"]["cuts"] = [
         {"pair": [s, z], "first": [str(y) for y in cut[0]], "second": [str(y) for y in cut[1]]} for s, z, cut in cuts
     ]
-    return new
+    return named(new)
 
 
 def some_cuts(case: Case, many: int) -> list[tuple[int, int, Weights]]:
@@ -452,8 +452,6 @@ def test_box_trees_with_cuts_are_proved_and_true(name: str) -> None:
     assert verdict.proved, verdict.reason
     assert verdict.assumptions == ("v-log-v-convex", "cauchy-schwarz-membership")
     assert "confidence cone" in verdict.problem
-    for version in (1, 2):
-        assert check_bytes(encode({**made, "version": version})).status == "UNREADABLE"
     plain = on_cuts(case, some_cuts(case, 2))
     some = points(plain)
     for by in (0, 1, 2, 4, 8, 16):

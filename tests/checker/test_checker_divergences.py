@@ -1,4 +1,4 @@
-"""Divergences of version 6: what a mechanism must keep, and the rows that steps `tangents` put in their place."""
+"""Divergences: what a mechanism must keep, and the rows that steps `tangents` put in their place."""
 
 from __future__ import annotations
 
@@ -220,7 +220,6 @@ def test_keys_stand_exactly_where_they_mean_something() -> None:
         assert said(put(EXAMPLE, *place, key, value=value))[0] == "UNREADABLE"
     for place in ((*SECOND, "order"), ("mechanism", "orders"), (*STEPS, 0, "of")):
         assert said(put(EXAMPLE, *place, value=put))[0] == "UNREADABLE"
-    assert said(put(EXAMPLE, "version", value=5))[0] == "UNREADABLE"
 
 
 def test_no_proof_is_of_a_problem_with_divergences() -> None:
@@ -248,7 +247,7 @@ def test_tangents_need_named_outputs() -> None:
 
 
 def test_divergences_do_not_go_with_a_structure() -> None:
-    made = json.loads((FOLDER / "uniform-off-diagonal.json").read_bytes()) | {"version": 6}
+    made = json.loads((FOLDER / "uniform-off-diagonal.json").read_bytes())
     made["problem"]["divergences"] = [RENYI]
     made["proof"]["steps"] = [{"kind": "drop", "parts": ["divergences"]}]
     assert said(made)[0] == "UNREADABLE"
@@ -293,7 +292,7 @@ def test_a_number_of_0_in_a_form_is_no_term(form: list[str], monkeypatch: pytest
 
 @pytest.mark.parametrize("divergence", [ALL, {"kind": "capacity", "at_most": "1/8"}])
 def test_a_proof_that_there_is_no_mechanism_takes_no_lemma_of_one(divergence: Document) -> None:
-    made = with_mechanism([[2, 2], [2, 2]], 4, divergence) | {"version": 7}
+    made = with_mechanism([[2, 2], [2, 2]], 4, divergence)
     made["problem"]["rows"] = [{"name": "none", "sense": "<=", "rhs": "-1", "terms": [[0, 0, "1"]]}]
     made["proof"] |= {"kind": "farkas", "prices": ["0", "0"], "rows": ["1"]}
     made |= {"mechanism": None, "value": None, "bound": None, "assumptions": []}

@@ -1,4 +1,4 @@
-"""Groups of inputs whose rows are equal (version 7): what a file says with them is what it says of the whole matrix.
+"""Groups of inputs whose rows are equal: what a file says with them is what it says of the whole matrix.
 
 The first checker adds up the weights of a group and looks at its row once; the second writes every row out.
 """
@@ -110,7 +110,6 @@ def test_a_group_for_each_input_of_every_file(name: str) -> None:
     lemmas = check_bytes(json.dumps(made).encode()).assumptions
     made = {
         **made,
-        "version": max(made["version"], 7),
         "assumptions": lemmas,
         "mechanism": {**made["mechanism"], "groups": groups},
     }
@@ -147,11 +146,6 @@ def test_there_is_nothing_besides(part: str) -> None:
     made = changed(MI, change)
     assert verdict(made).reason == ALONE
     assert verdict(loose.written_out(made)).status == ("REFUTED" if part == "identification_risk" else "PROVED")
-
-
-def test_groups_are_of_version_7() -> None:
-    for version in range(1, 7):
-        assert verdict(changed(MI, lambda made, v=version: made.update(version=v))).status == "UNREADABLE"
 
 
 @pytest.mark.parametrize("kept", [[0, 1, 2, 1, 0, 2], [5, 4, 3, 2, 1, 0]])
@@ -207,7 +201,7 @@ def test_more_inputs_where_there_are_groups(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_a_proof_that_there_is_no_mechanism_has_no_groups(monkeypatch: pytest.MonkeyPatch) -> None:
     """So it keeps the smaller limit."""
-    made = STORED["farkas"] | {"version": 7}
+    made = STORED["farkas"]
     assert verdict(made).proved
     monkeypatch.setattr(checker, "MAX_INPUTS", 1)
     assert check_bytes(json.dumps(made).encode()).status == "UNREADABLE"

@@ -1,4 +1,4 @@
-"""Version 4 of the certificates in the trusted checker: `levels` for robust cones.
+"""The trusted checker: `levels` for robust cones.
 
 Small proofs that a writer of this file makes from the text of the format alone; leaves against a second reading of the
 text, with its conditions in Fractions and the rest in floats; that reading against all vertices, at many b; claims
@@ -328,7 +328,7 @@ def grown(case: Case, prices: Sequence[float], i: int, many: int) -> Node:
 
 def with_levels(case: Case, prices: Sequence[Fraction], levels: Sequence[Any]) -> Document:
     proof = {"kind": "column-dual", "prices": [rat(a) for a in prices], "levels": list(levels)}
-    return {**document(case, proof, sum(prices, Fraction(0))), "version": 4}
+    return document(case, proof, sum(prices, Fraction(0)))
 
 
 @cache
@@ -364,8 +364,6 @@ def test_levels_are_proved(name: str) -> None:
     verdict = check_bytes(encode(document_of_it))
     assert verdict.proved, verdict.reason
     assert verdict.assumptions == ("mi-column-convex", "v-log-v-convex", "robust-vertices")
-    for version in (1, 2, 3):
-        assert check_bytes(encode({**document_of_it, "version": version})).status == "UNREADABLE"
 
 
 def test_every_kind_of_element_was_needed() -> None:

@@ -1,4 +1,4 @@
-"""The step `lift` of version 8: each number of the rows that it makes, what it asks of the problem before it, and what
+"""The step `lift`: each number of the rows that it makes, what it asks of the problem before it, and what
 stays of the problem after it.
 
 In a certificate of `tied` the mechanism is worth 0 and the proof reaches the limit exactly: a cost that is above the
@@ -82,7 +82,7 @@ def tied(cost: list[F], at_most: F, steps: list[Document], *, names: list[str], 
     made = member(table([[0, 1]] * len(cost)), utility={"kind": "linear", "cost": cells}, **more)
     proof = {"kind": "linear-dual", "prices": ["0"] * len(cost) + [rat(at_most)], "rows": [], "flows": []}
     proof |= {"multipliers": [["1"], ["0"]], "steps": steps}
-    return {**made, "version": 8, "bound": rat(at_most), "proof": proof, "assumptions": names}
+    return {**made, "bound": rat(at_most), "proof": proof, "assumptions": names}
 
 
 def of_limit(kind: str, cost: list[F] | None = None, **more: Any) -> Document:

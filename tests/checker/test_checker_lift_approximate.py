@@ -104,7 +104,7 @@ def of_pairs(kind: str, level: Document, prices: Sequence[F], best: bool = False
         "upper": rat(sum(own[1] for own in ends) + LESS**2),
     }
     made["proof"] = {"kind": "column-dual", "rays": "all", "steps": [LIFT, DROP]}
-    return with_prices({**made, "version": 8, "assumptions": names_of(kind)}, prices)
+    return with_prices({**made, "assumptions": names_of(kind)}, prices)
 
 
 CASES = list(itertools.product(UTILITIES, LEVELS))
@@ -165,7 +165,7 @@ def tied(pair: tuple[int, int], **more: Any) -> Document:
     proof = {"kind": "linear-dual", "prices": ["0"] * 9, "rows": [], "flows": [], "steps": [LIFT]}
     proof["multipliers"] = [[str(int(i == at)) for i in range(6)], ["0"] * 6]
     proof["prices"][3 + at] = rat(DELTA)
-    return {**made, "version": 8, "bound": rat(DELTA), "proof": proof}
+    return {**made, "bound": rat(DELTA), "proof": proof}
 
 
 @pytest.mark.parametrize("pair", PAIRS)
@@ -309,12 +309,6 @@ def test_divergences_stay_outside() -> None:
     assert_refused(put(made, "proof", "events", value=[]), "must not have approximate")
 
 
-@pytest.mark.parametrize("version", [1, 2, 3, 4, 5, 6, 7, 10])
-def test_older_versions_have_none(version: int) -> None:
-    assert_refused(put(TIED, "version", value=version))
-    assert_refused(put(of_pairs("plain", LEVELS["gamma"], [F(1)] * 4), "version", value=version))
-
-
 SQUARE = {"mechanism": table([[1, 1, 1]] * 3), "level": {"gamma": "2", "delta": "1/2"}}
 BEFORE: dict[str, Document] = {
     "entropy": {"entropy": {"at_least": "0", "shares": ["1"] * 3, "sizes": [1] * 3}},
@@ -328,7 +322,7 @@ def test_what_the_problem_before_it_must_not_have(name: str) -> None:
     made = member(SQUARE["mechanism"], approximate=SQUARE["level"], **BEFORE[name])
     dropped = {"kind": "drop", "parts": [name]}
     proof = {"kind": "linear-dual", "prices": ["0"] * 9, "rows": [], "flows": [], "multipliers": [["0"] * 6] * 3}
-    made |= {"version": 8, "proof": {**proof, "steps": [dropped, LIFT]}}
+    made |= {"proof": {**proof, "steps": [dropped, LIFT]}}
     made["assumptions"] = ["uniform-choice-among-matches"] if name == "identification_risk" else []
     assert said(made) == ("PROVED", "")
     assert_refused(put(made, "proof", "steps", value=[LIFT]))
@@ -371,7 +365,7 @@ def test_more_pairs_than_inputs_may_be() -> None:
     for k, name in ((317, "inputs"), (57, "cone rows * k")):
         made = member(table([[1]] * k), approximate=SQUARE["level"])
         proof = {"kind": "linear-dual", "prices": ["0"] * k * k, "rows": [], "flows": [], "multipliers": [["0"]]}
-        made |= {"version": 8, "proof": {**proof, "steps": [LIFT]}}
+        made |= {"proof": {**proof, "steps": [LIFT]}}
         assert_refused(made, name)
 
 

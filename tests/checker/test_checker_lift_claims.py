@@ -114,7 +114,7 @@ def claim(problem: Document, steps: list[Document], dual: Dual, most: F | None =
     whole = lcm(*(n.denominator for row in rows for n in row))
     mechanism = table([[int(n * whole) for n in row] for row in rows])
     bound = max(dual.value, -WORTH if least else WORTH) if most is None else most
-    made = {**member(mechanism), "version": 8, "problem": problem, "proof": dual.proof(steps)}
+    made = {**member(mechanism), "problem": problem, "proof": dual.proof(steps)}
     made |= {"bound": rat(-bound if least else bound), "value": {"lower": "-1000", "upper": "1000"}}
     return made | ({"mechanism": None, "value": None, "bound": None} if dual.kind == "farkas" else {})
 
@@ -311,7 +311,7 @@ def test_gains_below_zero_would_prove_what_is_false() -> None:
     limit = {"utility": {"kind": "bayes", "gain": [["1", "-1"]]}, "weights": ["1", "1"], "at_most": "1/10"}
     best = table([[1, 0], [0, 1]])
     cost = [[0, 0, "1"], [1, 1, "1"]]
-    made = member(best, utility={"kind": "linear", "cost": cost}, limits=[limit]) | {"version": 8}
+    made = member(best, utility={"kind": "linear", "cost": cost}, limits=[limit])
     made |= {"value": {"lower": "2", "upper": "2"}, "bound": "2"}
     dropped = [{"kind": "drop", "parts": ["limits"]}]
     made["proof"] = {"kind": "linear-dual", "prices": ["1", "1"], "rows": [], "flows": [], "steps": dropped}

@@ -175,7 +175,7 @@ def test_what_the_problem_before_it_must_not_have(name: str) -> None:
     """Without it the same lift is proved."""
     made = member(SQUARE_OUTPUTS, limits=[limit_of("square")])
     made["problem"] |= BEFORE[name]
-    made["version"], dropped = 8, {"kind": "drop", "parts": [name]}
+    dropped = {"kind": "drop", "parts": [name]}
     proof = {"kind": "linear-dual", "prices": ["0"] * 4, "rows": [], "flows": [], "multipliers": [["0"]] * 3}
     made["proof"] = {**proof, "steps": [dropped, lift_of("square")]}
     made["assumptions"] = ["uniform-choice-among-matches"] if name == "identification_risk" else []
@@ -187,7 +187,6 @@ def test_what_the_problem_before_it_must_not_have(name: str) -> None:
 def test_a_structure_is_dropped_before() -> None:
     made = member(SQUARE_OUTPUTS, cone={"kind": "complete", "epsilon": "1"}, utility={"kind": "mutual_information"})
     made["problem"] |= {"structure": "uniform_off_diagonal", "divergences": [RENYI]}
-    made["version"] = 8
     assert_refused(put(made, "proof", "steps", value=[{"kind": "lift", "rows": [ROW]}]))
     made["problem"].pop("divergences")
     made["problem"]["outputs"] = made["problem"]["inputs"]
@@ -216,7 +215,7 @@ def test_utilities_that_see_every_input(name: str) -> None:
 
 def test_a_cut_is_before_a_lift() -> None:
     """The cone of a confidence set has a lift once cuts stand in its place: its rows come first."""
-    made = stored("steps-cut") | {"version": 8}
+    made = stored("steps-cut")
     k = len(made["problem"]["inputs"])
     limit = {"utility": {"kind": "chi_square"}, "weights": ["1"] * k, "at_most": "100"}
     made["problem"]["limits"] = [limit]
@@ -295,19 +294,6 @@ def test_proofs_that_need_a_complete_cone_or_a_weight_of_each_input() -> None:
     graph = informed(unit="1", order=[0, 1, 2, 3], least=[0] * 4, links=[], labels=[{"t": "1", "f": []}], steps=steps)
     graph["problem"]["cone"] = {"kind": "graph", "edges": [[x, z, "1"] for x in range(3) for z in range(3) if x != z]}
     assert_refused(graph, "joins every input to every other one")
-
-
-@pytest.mark.parametrize("version", [1, 2, 3, 4, 5, 6, 7])
-def test_older_versions_have_no_lift(version: int) -> None:
-    for made in (OF_BAYES, OF_ROW):
-        assert_refused(put(made, "version", value=version))
-    for beyond in (10, 0, "8", True):
-        assert_refused(put(OF_BAYES, "version", value=beyond))
-
-
-def test_version_8_has_all_that_older_versions_have() -> None:
-    for name in ("steps-cut", "steps-gibbs", "groups-mi", "prices-mi"):
-        assert said(stored(name) | {"version": 8})[0] == "PROVED"
 
 
 @pytest.mark.parametrize(

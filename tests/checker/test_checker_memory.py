@@ -84,7 +84,7 @@ def test_a_megabyte_of_branches_on_labels_takes_less_than_a_gigabyte(tmp_path: P
     k, count = 512, 160_000
     edges = [[x, z, "1"] for x in range(k) for z in (x - 1, x + 1) if 0 <= z < k]
     proof = {"prices": ["9"] * k, "unit": "1", "order": [*range(k)], "least": [0] * k, "links": []}
-    made = information(k, {"kind": "graph", "edges": edges}, proof | {"labels": [[0, 5]] * count}, version=6)
+    made = information(k, {"kind": "graph", "edges": edges}, proof | {"labels": [[0, 5]] * count})
     path = tmp_path / "certificate.json"
     path.write_bytes(encode(made))
     assert child(f"open({str(path)!r}, 'rb').read()", 1024).startswith("UNREADABLE: proof: operations: ")

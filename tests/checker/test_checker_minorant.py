@@ -1,4 +1,4 @@
-"""Limits of a problem, and the step `minorant` of version 6: what each number says, and what breaks without it.
+"""Limits of a problem, and the step `minorant`: what each number says, and what breaks without it.
 
 Each mutant breaks one rule of the format alone.
 """
@@ -145,14 +145,8 @@ def test_64_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     assert_limit_named(monkeypatch, "MAX_STEPS", 1, "limits", with_steps(STEPS[0]))
 
 
-@pytest.mark.parametrize("version", [1, 2, 3, 4, 5])
-def test_older_versions_have_no_limits(version: int) -> None:
-    assert_unreadable(put(LEAST, "version", value=version), "limits")
-
-
 def test_a_structure_has_no_limits() -> None:
     made = example("uniform-off-diagonal")
-    made["version"] = 6
     k = len(made["problem"]["inputs"])
     made["problem"]["limits"] = [{"utility": {"kind": "chi_square"}, "weights": ["1"] * k, "at_most": "9"}]
     assert_unreadable(made, "problem.structure: does not go with the keys limits and divergences")

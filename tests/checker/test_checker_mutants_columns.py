@@ -93,7 +93,7 @@ BITS: Json = {"low": "1", "high": "1", "members": "0"}
 
 def table_said(made: Json, own: Json) -> str:
     """What makes a mechanism UNREADABLE."""
-    document = {"format": "rropt-certificate", "version": 6, "problem": made, "mechanism": own}
+    document = {"format": "rropt-certificate", "problem": made, "mechanism": own}
     rest = {"value": {"lower": "0", "upper": "0"}, "bound": "0", "proof": nothing(made), "assumptions": []}
     verdict = check_bytes(encode({**document, **rest}))
     assert verdict.status == "REFUTED" or verdict.reason.startswith("mechanism"), verdict

@@ -1,4 +1,4 @@
-"""Version 6 of the certificates in the trusted checker: corner-trees.
+"""The trusted checker: corner-trees.
 
 The certificates of tests/data/independent_checker are the writer's; what is forbidden, and what a leaf needs, is tried on changes of
 them, by both checkers.
@@ -268,12 +268,6 @@ def test_an_output_without_an_action_needs_nothing() -> None:
 ROWS = {"kind": "polyhedral", "base": {"kind": "complete", "epsilon": "1"}, "rows": [["-1"] * 3]}
 
 # -- what no certificate may hold -----------------------------------------------------------------------
-
-
-def test_only_version_6_has_it() -> None:
-    for version in range(1, 6):
-        unreadable(put(stored("information"), "version", value=version))
-        unreadable(put(stored("bayes"), "version", value=version))
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Version 6 of the certificates in the trusted checker: `labels` for graphs.
+"""The trusted checker: `labels` for graphs.
 
 Small proofs that a writer of this file makes from the text of the format alone: trees that are split down to single
 labellings prove the largest of all labellings listed, and no less; no tree, flow or tangent proves less than that;
@@ -95,7 +95,6 @@ def document(
     exact = [Fraction(price) for price in prices]
     return {
         "format": "rropt-certificate",
-        "version": 6,
         "problem": {
             "sense": "maximize",
             "inputs": [f"i{x}" for x in range(k)],
@@ -348,7 +347,6 @@ def test_the_limits_of_the_small_proof(at: int) -> None:
 
 
 FORBIDDEN: dict[str, tuple[tuple[Any, ...], Any, str]] = {
-    "version": (("version",), 5, "proof"),
     "boxes besides": (("proof", "boxes"), [], "boxes"),
     "no order": (("proof", "order"), put, "order"),
     "no least": (("proof", "least"), put, "least"),

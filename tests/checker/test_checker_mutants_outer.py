@@ -1,4 +1,4 @@
-"""Steps `cut` of version 6: the rows that the cuts give, what must hold of them, and what a file cannot say."""
+"""Steps `cut`: the rows that the cuts give, what must hold of them, and what a file cannot say."""
 
 from __future__ import annotations
 

@@ -23,7 +23,6 @@ def judged(utility: str, proof: Any, cone: Document = COMPLETE, queries: int = 3
     made = case.document({}, case.p, case.forms())
     if utility != "inverse_trace":
         made["problem"]["utility"] = {"kind": utility}
-        made["version"] = 4
     return check_bytes(encode({**made, "proof": proof}))
 
 

@@ -1,6 +1,6 @@
-"""Steps of version 6: what each kind takes away, what it needs, and what a file with steps can no longer say.
+"""Steps: what each kind takes away, what it needs, and what a file with steps can no longer say.
 
-Each certificate is made here from an example of an older version, by dressing its problem in what a step then takes
+Each certificate is made here from an example, by dressing its problem in what a step then takes
 off; so its proof is one that was PROVED before, and only the steps are new.
 """
 
@@ -33,13 +33,10 @@ def example(name: str) -> Document:
 def stepped(name: str, problem: Document, *steps: Document, lemmas: tuple[str, ...] | None = None) -> Document:
     """An example whose problem has more keys, and whose proof has steps."""
     made = copy.deepcopy(example(name))
-    made["version"] = 6
     made["problem"].update(copy.deepcopy(problem))
     made["proof"]["steps"] = list(steps)
     if lemmas is not None:
         made["assumptions"] = list(lemmas)
-    elif made["version"] == 6:
-        made["assumptions"] = NAMES.get(name, made["assumptions"])
     return made
 
 
@@ -117,12 +114,6 @@ def test_a_cone_that_is_not_dropped_asks_for_the_proof_of_its_own() -> None:
     assert said(made)[0] == "UNREADABLE", "a tree is of the complete cone"
 
 
-@pytest.mark.parametrize("version", [1, 2, 3, 4, 5])
-def test_older_versions_have_no_steps_and_join_nothing(version: int) -> None:
-    assert_unreadable(put(DRESSED["outputs"], "version", value=version))
-    assert_unreadable(put(DRESSED["approximate"], "version", value=version))
-
-
 @pytest.mark.parametrize(
     ("name", "step", "why"),
     [
@@ -180,7 +171,6 @@ def test_a_proof_that_is_no_object() -> None:
 
 def with_risk(**more: Any) -> Document:
     made = loose.known(example("uniform-off-diagonal"))
-    made["version"] = 6
     problem = made["problem"]
     del problem["structure"]
     k = len(problem["inputs"])
@@ -214,7 +204,6 @@ def test_identification_risk_is_dropped_and_still_assumed() -> None:
 
 def structured(*steps: Document) -> Document:
     made = loose.known(example("uniform-off-diagonal"))
-    made["version"] = 6
     made["proof"]["steps"] = list(steps)
     made["assumptions"] = []
     return made
@@ -228,7 +217,7 @@ def test_structure_is_dropped_and_the_mechanism_keeps_it() -> None:
 def test_a_proof_of_a_structure_keeps_its_complete_cone() -> None:
     """Without a cone its trees would take the ratio for 1."""
     made = example("uniform-off-diagonal")
-    made["version"], made["proof"]["steps"] = 6, [drop("cone")]
+    made["proof"]["steps"] = [drop("cone")]
     assert_unreadable(made, "steps[0].structure: goes only with a complete cone")
     assert said(made)[0] == "UNREADABLE"
 
@@ -255,7 +244,6 @@ def test_a_structure_and_a_risk() -> None:
 
 def test_blocks_of_a_risk_go_with_the_free_cone_on_the_way_too() -> None:
     made = example("risk-thresholds")
-    made["version"] = 6
     made["problem"]["cone"] = {"kind": "complete", "gamma": "100"}
     made["proof"]["steps"] = [drop("cone")]
     assert_unreadable(made, "blocks: goes only with the cone free")
@@ -265,13 +253,11 @@ def test_blocks_of_a_risk_go_with_the_free_cone_on_the_way_too() -> None:
 
 def test_outputs_of_a_linear_utility_and_of_the_entropy_of_rows_are_not_dropped() -> None:
     made = example("linear")
-    made["version"] = 6
     made["problem"]["rows"] = []
     made["proof"]["rows"] = []
     made["proof"]["steps"] = [drop("outputs")]
     assert_unreadable(made, "steps[0].outputs: must be a list for the utility linear")
     made = put(example("entropy-floor"), "problem", "utility", value={"kind": "entropy", "shares": ["1"] * 3})
-    made["version"] = 6
     made["proof"]["steps"] = [drop("entropy", "rows", "outputs")]
     assert_unreadable(made, "steps[0].outputs: must be a list for the utility entropy")
     made["problem"]["sense"] = "minimize"
@@ -329,7 +315,6 @@ def test_the_last_problem_of_a_risk_takes_two_utilities_and_no_floor() -> None:
 def test_of_a_bayes_gain_and_of_a_risk_of_estimation_the_outputs_may_be_listed() -> None:
     for name in ("bayes", "design-determinant", "design-eigenvalue", "steps-drop"):
         made = example(name)
-        made["version"] = 6
         if name == "bayes":
             continue
         names = made["mechanism"]["outputs"]
@@ -337,7 +322,6 @@ def test_of_a_bayes_gain_and_of_a_risk_of_estimation_the_outputs_may_be_listed()
         made["proof"]["steps"] = [drop("outputs", *(["rows"] if made["problem"]["rows"] else []))]
         made["assumptions"] = list(check_bytes(encode(example(name))).assumptions)
         assert said(made)[0] == "PROVED", (name, said(made))
-        assert_unreadable(put(made, "proof", "steps", value=put), "must be null for the utility")
 
 
 def test_value_and_bound_are_of_the_problem_itself() -> None:
@@ -356,7 +340,6 @@ def test_value_and_bound_are_of_the_problem_itself() -> None:
 
 def test_where_the_last_problem_has_no_mechanism_the_first_has_none() -> None:
     made = example("infeasible")
-    made["version"] = 6
     made["problem"]["approximate"] = {"gamma": "2", "delta": "1/2"}
     made["proof"]["steps"] = [drop("approximate")]
     assert said(made) == ("PROVED", "")
@@ -370,7 +353,6 @@ def test_where_the_last_problem_has_no_mechanism_the_first_has_none() -> None:
 
 def test_membership_is_assumed_of_a_mechanism_only() -> None:
     made = example("infeasible")
-    made["version"] = 6
     k = len(made["problem"]["inputs"])
     blocks = [list(range(k - 1)), [k - 1]]
     radius = {"lower": "1/9", "upper": "1/8"}

@@ -1,4 +1,4 @@
-"""Version 2 of the certificates in the trusted checker: uniform off-diagonals, and branch-trees over them.
+"""The trusted checker: uniform off-diagonals, and branch-trees over them.
 
 The formulas of the text in floats, word for word, grow small proofs and say of any leaf whether it holds; feasible
 matrices say whether what holds is true.
@@ -18,7 +18,7 @@ import mutants
 import pytest
 import test_checker_boxes
 import test_checker_columns
-from builders import Document, assert_limit_named, assert_unreadable, encode, put, rat
+from builders import Document, assert_limit_named, assert_unreadable, encode, named, put, rat
 from drawing import graded, thinned
 from test_checker_boxes import phi
 
@@ -164,29 +164,29 @@ class Plain:
         value = self.utility([v / denominator for v in n])
         step = 0 if n == [1] * self.k and denominator == self.k else 1e-12
         ends = [Fraction(round(value * 2**60), 2**60) + Fraction(side * step) for side in (-1, 1)]
-        return {
-            "format": "rropt-certificate",
-            "version": 2,
-            "problem": {
-                "sense": "maximize",
-                "inputs": names,
-                "outputs": names,
-                "structure": "uniform_off_diagonal",
-                "weights": [str(weight) for weight in self.weights],
-                "utility": {"kind": "mutual_information"},
-                "cone": {"kind": "complete", **self.level},
-                "rows": [],
-            },
-            "mechanism": {
-                "denominators": [str(denominator)],
-                "outputs": names,
-                "off_diagonal": [str(v) for v in n],
-            },
-            "value": {"lower": rat(ends[0]), "upper": rat(ends[1])},
-            "bound": most,
-            "proof": {"kind": "branch-tree", "yield": most, "unit": str(D), "boxes": boxes},
-            "assumptions": [],
-        }
+        return named(
+            {
+                "format": "rropt-certificate",
+                "problem": {
+                    "sense": "maximize",
+                    "inputs": names,
+                    "outputs": names,
+                    "structure": "uniform_off_diagonal",
+                    "weights": [str(weight) for weight in self.weights],
+                    "utility": {"kind": "mutual_information"},
+                    "cone": {"kind": "complete", **self.level},
+                    "rows": [],
+                },
+                "mechanism": {
+                    "denominators": [str(denominator)],
+                    "outputs": names,
+                    "off_diagonal": [str(v) for v in n],
+                },
+                "value": {"lower": rat(ends[0]), "upper": rat(ends[1])},
+                "bound": most,
+                "proof": {"kind": "branch-tree", "yield": most, "unit": str(D), "boxes": boxes},
+            }
+        )
 
 
 CASES: dict[str, tuple[Plain, str, float]] = {
@@ -214,7 +214,6 @@ def test_off_diagonals_are_proved(name: str) -> None:
     verdict = check_bytes(encode(made))
     assert verdict.proved, verdict.reason
     assert "uniform off-diagonal" in verdict.report()
-    assert check_bytes(encode({**made, "version": 1})).status == "UNREADABLE"
 
 
 # -- what a leaf says is true of its off-diagonals ---------------------------------------------------------
@@ -451,19 +450,18 @@ def test_off_diagonals_without_the_structure() -> None:
     verdict = check_bytes(encode(made))
     assert (verdict.status, "proof.boxes[0]" in verdict.reason) == ("UNREADABLE", True)
     leaf = {"a": [9 * D // 3] * 3, "l": [], "columns": [{"n": 0, "f": []}] * 3}
-    assert check_bytes(encode(put(made, "proof", "boxes", value=[leaf]))).proved
+    assert check_bytes(encode(named(put(made, "proof", "boxes", value=[leaf])))).proved
 
 
 def test_other_proofs_of_a_structure() -> None:
     """A bound on all matrices is one on these, and there is a price at which nothing is infeasible."""
     boxes = {"kind": "column-dual", "prices": ["9"] * 3, "unit": "1", "boxes": [{"n": 0, "f": []}]}
-    assert check_bytes(encode({**put(LOOSE, "proof", value=boxes), "bound": "27"})).proved
+    assert check_bytes(encode(named({**put(LOOSE, "proof", value=boxes), "bound": "27"}))).proved
     tree = {"kind": "column-dual", "prices": ["9"] * 3, "tree": ["2"]}
-    made = {**put(LOOSE, "proof", value=tree), "bound": "27"}
-    assert check_bytes(encode({**made, "assumptions": ["mi-column-convex"]})).proved
+    assert check_bytes(encode(named({**put(LOOSE, "proof", value=tree), "bound": "27"}))).proved
     farkas = {"kind": "farkas", "prices": ["-1"] * 3, "rows": [], "flows": []}
     empty = dict.fromkeys(("mechanism", "value", "bound"))
-    assert check_bytes(encode({**put(LOOSE, "proof", value=farkas), **empty})).status == "REFUTED"
+    assert check_bytes(encode(named({**put(LOOSE, "proof", value=farkas), **empty}))).status == "REFUTED"
 
 
 @pytest.mark.parametrize(

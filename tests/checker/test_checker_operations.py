@@ -16,6 +16,7 @@ from typing import Any
 import hostile_more as hostile
 import pytest
 import shells
+from builders import named
 from drawing import graded, thinned
 from hostile_steps import corner_cells
 from independent_checker import campaign, loose
@@ -107,7 +108,7 @@ def test_the_part_that_takes_most_is_named(name: str, part: str, monkeypatch: py
 
 def test_boxes_of_a_structure_are_priced_by_their_proof(monkeypatch: pytest.MonkeyPatch) -> None:
     """A tree over columns is one whatever the structure of the matrix; a branch-tree is over the numbers of it."""
-    document = STORED["five-off-diagonal"]
+    document = STORED["off-diagonal"]
     k = len(document["problem"]["inputs"])
     boxes = {"kind": "column-dual", "prices": ["9"] * k, "unit": "1", "boxes": [{"n": 0, "f": []}]}
     loose = {**document, "bound": str(9 * k), "proof": boxes, "assumptions": ["v-log-v-convex"]}
@@ -221,7 +222,7 @@ def test_a_cell_is_priced_by_the_common_denominator(monkeypatch: pytest.MonkeyPa
     """The measure of the last output is a sum over all rows: each cell adds it to a price of every input."""
     each, cells = [], 4
     for bits in (250, 2500):
-        few, more = (json.dumps(corner_cells(scale, bits)).encode() for scale in (1, 2))
+        few, more = (json.dumps(named(corner_cells(scale, bits))).encode() for scale in (1, 2))
         each.append((counted(more, monkeypatch)[1] - counted(few, monkeypatch)[1]) / cells / 32)
     assert each[1] > 6 * (32 * 2500 / 128) ** 2 / 16 > 50 * each[0], "a gcd of so long numbers takes its square"
 

@@ -1,4 +1,4 @@
-"""The utility `sum` of version 6 and the steps that take its parts: what each number says, what breaks with it.
+"""The utility `sum` and the steps that take its parts: what each number says, what breaks with it.
 
 Each mutant breaks one rule of the format alone; random mechanisms are held against a PROVED bound.
 """
@@ -234,7 +234,6 @@ def test_what_a_sum_needs() -> None:
     )
     assert_unreadable(stated(TREE, parts=[part | {"weights": ["0"] * 3}]), "weights")
     assert_unreadable(put(TREE, "problem", "outputs", value=None), "problem.utility.cost")
-    assert_unreadable(put(TREE, "version", value=5), "problem.utility.kind")
     assert_unreadable(stepped({"kind": "drop", "parts": ["rows", "outputs"]}, *TAKEN), "with costs")
 
 

@@ -1,4 +1,4 @@
-"""Prices as multiples of the prior (version 7): a file says with them what it says with the list of its prices."""
+"""Prices as multiples of the prior: a file says with them what it says with the list of its prices."""
 
 from __future__ import annotations
 
@@ -53,7 +53,6 @@ def of_prior(made: Any, each: Fraction, own: list[int]) -> Any:
     lemmas = check_bytes(json.dumps(made).encode()).assumptions
     return {
         **found,
-        "version": 7,
         "assumptions": lemmas,
         "proof": {**made["proof"], "prices": {"of_prior": str(each), "own": [[x, stated[x]] for x in own]}},
     }
@@ -119,16 +118,10 @@ def test_what_is_not_such_an_object(name: str) -> None:
     assert (found.status, found.reason) == ("UNREADABLE", "proof.prices" + why)
 
 
-def test_it_is_of_version_7() -> None:
-    for version in range(1, 7):
-        found = verdict(changed(MI, lambda made, v=version: made.update(version=v)))
-        assert (found.status, found.reason) == ("UNREADABLE", "proof.prices: expected a list, found an object")
-
-
 @pytest.mark.parametrize("name", [name for name, made in STORED.items() if "prices" in made["proof"]])
 def test_proofs_of_other_kinds_have_a_list(name: str) -> None:
     lemmas = check_bytes(json.dumps(STORED[name]).encode()).assumptions
-    made = changed(STORED[name], lambda made: made.update(version=max(7, made["version"]), assumptions=lemmas))
+    made = changed(STORED[name], lambda made: made.update(assumptions=lemmas))
     assert verdict(made).proved
     every = made["proof"]["prices"] if name != "prices-mi" else listed(made)["proof"]["prices"]
     made["proof"]["prices"] = {"of_prior": "1", "own": [[x, a] for x, a in enumerate(every)]}

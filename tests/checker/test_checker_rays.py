@@ -1,4 +1,4 @@
-"""`rays` of a column-dual (version 8): both checkers list the extreme rays of a cone.
+"""`rays` of a column-dual: both checkers list the extreme rays of a cone.
 
 The reference goes through all sets of k - 1 inequalities that may be tight. Of each of its rays there are prices that
 only this ray needs: a checker that misses it would prove a false claim.
@@ -37,7 +37,6 @@ def claim(weights: Sequence[int], utility: Document, cone: Document, prices: Seq
     k = len(weights)
     return {
         "format": "rropt-certificate",
-        "version": 8,
         "problem": {
             "sense": "maximize",
             "inputs": [str(x) for x in range(k)],

@@ -1,4 +1,4 @@
-"""`rays` of a column-dual (version 8): what a file may say, the work on the list, and what the claim rests on."""
+"""`rays` of a column-dual: what a file may say, the work on the list, and what the claim rests on."""
 
 from __future__ import annotations
 
@@ -117,14 +117,6 @@ def test_prices_that_no_schema_refuses(prices: list[str]) -> None:
     assert said(changed(small(), lambda made: made["proof"].update(prices=prices)))[0] == "UNREADABLE"
 
 
-@pytest.mark.parametrize("version", range(1, 8))
-def test_it_is_of_version_8(version: int) -> None:
-    for lemmas in (LEMMAS["mutual_information"], ["mi-column-convex", "v-log-v-convex"], ["mi-column-convex"]):
-        older = changed(small(), lambda made, own=lemmas: made.update(version=version, assumptions=own))
-        assert said(older)[0] == "UNREADABLE"
-        assert faults(older) != []
-
-
 @pytest.mark.parametrize("utility", [INFORMATION, SQUARES], ids=["information", "chi-square"])
 def test_it_rests_on_these_lemmas(utility: Document) -> None:
     made = small(utility)
@@ -137,7 +129,7 @@ def test_it_rests_on_these_lemmas(utility: Document) -> None:
     assert (said(strange)[0], faults(strange) != []) == ("UNREADABLE", True)
 
 
-def test_a_file_of_version_8_has_other_proofs_too() -> None:
+def test_such_a_problem_has_other_proofs_too() -> None:
     prices = ["1"] * 3
     for own, lemmas in (({"known": "entropy"}, []), ({"tree": ["3/2"]}, LEMMAS["mutual_information"][1:])):
         made = small() | {"proof": {"kind": "column-dual", "prices": prices, **own}, "assumptions": lemmas}

@@ -1,4 +1,4 @@
-"""Version 4 of the certificates in the trusted checker: identification risk, `thresholds` and risk-branches.
+"""The trusted checker: identification risk, `thresholds` and risk-branches.
 
 The risk against exact rational arithmetic; cuts against matrices at random that keep the bound; proofs that a small
 writer of this file makes; mutants whose claims are held against matrices of the problem; what the format forbids.
@@ -20,7 +20,7 @@ from typing import Any
 import mutants
 import pytest
 import shells
-from builders import Document, encode, put, rat
+from builders import Document, encode, named, put, rat
 from drawing import thinned
 
 from rropt import checker
@@ -99,32 +99,32 @@ def document(
     value = sum((c * q for a, b in zip(cost, table, strict=True) for c, q in zip(a, b, strict=True)), Fraction(0))
     names = [str(x) for x in range(k)]
     listed = [[x, y, rat(c)] for x, row in enumerate(cost) for y, c in enumerate(row) if c]
-    return {
-        "format": "rropt-certificate",
-        "version": 4,
-        "problem": {
-            "sense": "maximize",
-            "inputs": names,
-            "outputs": names,
-            "weights": ["1"] * k,
-            "utility": {"kind": "linear", "cost": listed},
-            "cone": FREE,
-            "rows": [],
-            "identification_risk": risk,
-            **more,
-        },
-        "mechanism": {
-            "denominators": [str(d) for d in common],
-            "outputs": names,
-            "columns": [
-                {"dense": [str(int(row[y] * d)) for row, d in zip(table, common, strict=True)]} for y in range(k)
-            ],
-        },
-        "value": {"lower": rat(value), "upper": rat(value)},
-        "bound": rat(bound),
-        "proof": proof,
-        "assumptions": [UNIFORM],
-    }
+    return named(
+        {
+            "format": "rropt-certificate",
+            "problem": {
+                "sense": "maximize",
+                "inputs": names,
+                "outputs": names,
+                "weights": ["1"] * k,
+                "utility": {"kind": "linear", "cost": listed},
+                "cone": FREE,
+                "rows": [],
+                "identification_risk": risk,
+                **more,
+            },
+            "mechanism": {
+                "denominators": [str(d) for d in common],
+                "outputs": names,
+                "columns": [
+                    {"dense": [str(int(row[y] * d)) for row, d in zip(table, common, strict=True)]} for y in range(k)
+                ],
+            },
+            "value": {"lower": rat(value), "upper": rat(value)},
+            "bound": rat(bound),
+            "proof": proof,
+        }
+    )
 
 
 def idle(k: int) -> Document:
@@ -178,8 +178,6 @@ def test_the_worked_example_of_thresholds() -> None:
     assert verdict.proved, verdict.reason
     assert verdict.assumptions == (UNIFORM, "newton-inequalities")
     assert "identification risk <= 0.1 of 2 categories" in verdict.problem
-    for version in (1, 2, 3):
-        assert check_bytes(encode({**made, "version": version})).status == "UNREADABLE"
 
 
 @cache
@@ -224,7 +222,7 @@ def three_blocks(information: bool = False) -> Document:
                                       for (low, _), block in zip(ends, blocks, strict=False)))  # fmt: skip
         top = max(information_of(blocked(blocks, counts, [*thetas, Fraction(0)])) for thetas in corners)
         made["bound"] = rat(Fraction(top) + Fraction(1, 10**6))
-    return made
+    return named(made)
 
 
 def information_of(table: Matrix) -> float:
@@ -601,13 +599,11 @@ def test_other_proofs_with_the_key() -> None:
     for made in (PLAIN, threshold_example()):
         none = put({**made, "mechanism": None, "value": None, "bound": None, "proof": proof}, "problem", "rows",
                    value=[row])  # fmt: skip
-        verdict = check_bytes(encode(none))
+        verdict = check_bytes(encode(named(none)))
         assert (verdict.kind, UNIFORM in verdict.assumptions) == ("infeasible", True), verdict
     assert "assumptions" in check_bytes(encode(put(PLAIN, "assumptions", value=[]))).reason
     assert "assumptions" in check_bytes(encode(put(PLAIN, *RISK, value=put))).reason
-    old = {**put(put(PLAIN, *RISK, value=put), "assumptions", value=[]), "version": 3}
-    assert check_bytes(encode(old)).proved
-    assert check_bytes(encode({**old, "assumptions": [UNIFORM]})).status == "UNREADABLE"
+    assert check_bytes(encode(put(put(PLAIN, *RISK, value=put), "assumptions", value=[]))).proved
 
 
 @pytest.mark.parametrize(

@@ -377,7 +377,6 @@ def test_row_denominators_have_a_common_limit() -> None:
     columns = [{"dense": denominators}]
     certificate = {
         "format": "rropt-certificate",
-        "version": 1,
         "problem": {
             "sense": "maximize",
             "inputs": [str(x) for x in range(rows)],

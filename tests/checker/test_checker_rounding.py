@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from builders import Document, rat
+from builders import Document, named, rat
 from shells import FREE, checked, member, table
 from test_checker_cases import UNIT, document
 from test_checker_cuts import Case
@@ -36,7 +36,7 @@ def boxes(
     parts = {"outputs": None, "weights": [str(n) for n in weights], "utility": {"kind": kind}, "cone": cone}
     proof = {"kind": "column-dual", "prices": [rat(a) for a in prices], "unit": str(unit), "boxes": tree}
     made = member(table([[1]] * len(weights)), **parts)
-    return {**made, "version": 4, "bound": str(10**600), "proof": proof}
+    return named({**made, "bound": str(10**600), "proof": proof})
 
 
 def leaf_holds(made: Document, i: int) -> bool:

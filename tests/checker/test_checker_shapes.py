@@ -1,4 +1,4 @@
-"""Version 3 of the certificates in the trusted checker: robust cones and `shapes` (test_checker_cuts.py: confidence).
+"""The trusted checker: robust cones and `shapes` (test_checker_cuts.py: confidence).
 
 Small proofs that a writer of this file makes from the text of the format alone, in floats; the lists of vertices and of
 b against an enumeration of vertices in rational arithmetic; leaves against the text in floats; claims against points of
@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 import shells
-from builders import Document, assert_limit_named, assert_unreadable, encode, put, rat
+from builders import Document, assert_limit_named, assert_unreadable, encode, named, put, rat
 from drawing import thinned
 from flint import fmpq, fmpq_mat
 from scipy.optimize import linprog
@@ -258,16 +258,16 @@ def best_prices(case: Case, margin: float) -> list[Fraction]:
 
 def document(case: Case, proof: Document, bound: Fraction) -> Document:
     """With the mechanism that says nothing."""
-    return {
-        "format": "rropt-certificate",
-        "version": 3,
-        "problem": case.problem(),
-        "mechanism": {"denominators": ["1"], "outputs": ["0"], "columns": [{"dense": ["1"] * case.k}]},
-        "value": {"lower": "0", "upper": "0"},
-        "bound": rat(bound),
-        "proof": proof,
-        "assumptions": ["mi-column-convex"],
-    }
+    return named(
+        {
+            "format": "rropt-certificate",
+            "problem": case.problem(),
+            "mechanism": {"denominators": ["1"], "outputs": ["0"], "columns": [{"dense": ["1"] * case.k}]},
+            "value": {"lower": "0", "upper": "0"},
+            "bound": rat(bound),
+            "proof": proof,
+        }
+    )
 
 
 def proved_document(case: Case, margin: float = 1e-3) -> Document:
@@ -290,8 +290,6 @@ def test_shapes_are_proved(name: str) -> None:
     assert verdict.proved, verdict.reason
     assert verdict.assumptions == ("mi-column-convex", "v-log-v-convex", "robust-vertices")
     assert verdict.problem.count("robust cone of")
-    for version in (1, 2):
-        assert check_bytes(encode({**made, "version": version})).status == "UNREADABLE"
 
 
 def test_every_kind_of_element_was_needed() -> None:
@@ -621,24 +619,8 @@ def test_a_limit_is_named(constant: str, most: int, name: str, monkeypatch: pyte
     assert check_bytes(encode(LOOSE)).proved
 
 
-@pytest.mark.parametrize(
-    ("version", "limit", "other"),
-    [(3, "MAX_SHAPES", "MAX_LATER_SHAPES"), (4, "MAX_LATER_SHAPES", "MAX_SHAPES")],
-)
-def test_the_limit_of_a_version_is_its_own(
-    version: int, limit: str, other: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    document = {**LOOSE, "version": version}
-    monkeypatch.setattr(checker, other, 1)
-    for most in (8 * 24, 8 * 24 - 1):
-        monkeypatch.setattr(checker, limit, most)
-        verdict = check_bytes(encode(document))
-        assert verdict.proved if most == 8 * 24 else "elements of shapes" in verdict.reason
-
-
-def test_the_limits_of_version_3() -> None:
-    assert (checker.MAX_BLOCK, checker.MAX_SHAPES, checker.MAX_CUTS) == (12, 10**8, 10**6)
-    assert checker.MAX_LATER_SHAPES == 4 * 10**8
+def test_the_limits_of_sets() -> None:
+    assert (checker.MAX_BLOCK, checker.MAX_SHAPES, checker.MAX_CUTS) == (12, 4 * 10**8, 10**6)
     assert (checker.MAX_CONFIDENCE_INPUTS, checker.MAX_MEMBERSHIP) == (512, 10**7)
 
 

@@ -227,20 +227,16 @@ def test_parts_of_nothing_are_told() -> None:
 
 # -- what is taken for granted ------------------------------------------------------------------------------
 
-FIVE = [name for name in STORED if name.startswith("five-")]
 
-
-@pytest.mark.parametrize("name", FIVE)
-def test_version_5_lists_every_lemma_and_older_files_print_the_same(name: str) -> None:
-    document, older = STORED[name], STORED[name.removeprefix("five-")]
+@pytest.mark.parametrize("name", STORED)
+def test_a_file_lists_every_lemma(name: str) -> None:
+    document = STORED[name]
     verdict = check_bytes(json.dumps(document).encode())
     assert verdict.assumptions == tuple(document["assumptions"])
-    assert check_bytes(json.dumps(older).encode()).assumptions == verdict.assumptions
     own = document["assumptions"]
     for other in ([], own[1:], own[:-1], [*own, own[0]], [*own[1:], "gibbs-inequality", "marcus-lopes"]):
         if other != own:
             assert check_bytes(json.dumps({**document, "assumptions": other}).encode()).status == "REFUTED", other
-    assert check_bytes(json.dumps({**document, "version": 4}).encode()).status == "UNREADABLE"
 
 
 def test_lemmas_of_a_mechanism_and_of_a_structure_are_of_these_only() -> None:
@@ -250,11 +246,11 @@ def test_lemmas_of_a_mechanism_and_of_a_structure_are_of_these_only() -> None:
     for utility in ("inverse_trace", "inverse_determinant", "inverse_eigenvalue"):
         problem = {"sense": "minimize", "inputs": ["a", "b"], "outputs": None, "weights": ["1", "1"],
                    "utility": {"kind": utility}, "cone": cone, "rows": []}  # fmt: skip
-        document = {"format": "rropt-certificate", "version": 5, "problem": problem, "mechanism": None,
+        document = {"format": "rropt-certificate", "problem": problem, "mechanism": None,
                     "value": None, "bound": None, "proof": proof, "assumptions": []}  # fmt: skip
         verdict = check_bytes(json.dumps(document).encode())
         assert (verdict.status, verdict.kind, verdict.assumptions) == ("PROVED", "infeasible", ()), verdict
-    document = STORED["five-off-diagonal"]
+    document = STORED["off-diagonal"]
     k = len(document["problem"]["inputs"])
     boxes = {"kind": "column-dual", "prices": ["9"] * k, "unit": "1", "boxes": [{"n": 0, "f": []}]}
     loose = {**document, "bound": str(9 * k), "proof": boxes, "assumptions": ["v-log-v-convex"]}
@@ -262,9 +258,8 @@ def test_lemmas_of_a_mechanism_and_of_a_structure_are_of_these_only() -> None:
     assert (verdict.status, verdict.assumptions) == ("PROVED", ("v-log-v-convex",)), verdict
 
 
-@pytest.mark.parametrize("version", [4, 5])
-def test_the_entropy_of_the_input_as_a_bound_takes_no_lemma(version: int) -> None:
-    verdict = check_bytes(json.dumps({**STORED["known"], "version": version}).encode())
+def test_the_entropy_of_the_input_as_a_bound_takes_no_lemma() -> None:
+    verdict = check_bytes(json.dumps(STORED["known"]).encode())
     assert (verdict.status, verdict.assumptions) == ("PROVED", ()), verdict
 
 

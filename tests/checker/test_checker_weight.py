@@ -1,4 +1,4 @@
-"""Version 2 of the certificates in the trusted checker: branches on prior weight, and leaves with a slope.
+"""The trusted checker: branches on prior weight, and leaves with a slope.
 
 Hand-built proofs that need them, random trees of all kinds of elements against a plain evaluation of the format's
 formulas, brute force over the corners for what the formulas mean, and what the format forbids.
@@ -17,7 +17,7 @@ import builders
 import mutants
 import oracle
 import pytest
-from builders import Document, encode, ends, exp_ends, information, information_document, log_ends, mu, pair, rat
+from builders import Document, encode, ends, exp_ends, information, information_document, log_ends, mu, rat
 from flint import arb, ctx, fmpq
 from test_checker import _constant
 
@@ -29,7 +29,7 @@ THREE: Document = {"gamma": "3"}
 
 
 def _verdict(parts: builders.Information, tree: list[Any]) -> tuple[str, str]:
-    verdict = check_bytes(encode(_constant(information_document(parts, tree, version=2))))
+    verdict = check_bytes(encode(_constant(information_document(parts, tree))))
     return verdict.status, verdict.reason
 
 
@@ -52,7 +52,7 @@ def _at_corners(weights: list[int], gh: Fraction, prices: list[Fraction]) -> dic
     return found
 
 
-# -- proofs that need version 2 ------------------------------------------------------------------------
+# -- proofs by weight ------------------------------------------------------------------------
 
 
 def _gain(parts: builders.Information, w: Fraction) -> Fraction:
@@ -75,10 +75,9 @@ def test_a_price_below_the_bound_for_all_masses(level: Document) -> None:
     assert len(cuts) <= 4
     for tree in (parts.weight_tree(cuts), parts.weight_tree(list(range(6)))):
         assert _verdict(parts, tree) == ("PROVED", "")
-        document = information_document(parts, tree, version=2)
+        document = information_document(parts, tree)
         assert check_bytes(encode(document)).proved
         assert oracle.judge(document)[0] == "true"
-        assert check_bytes(encode({**document, "version": 1})).status == "UNREADABLE"
         # Plain leaves in the place of those with a slope make no use of the limits.
         plain = [element[0] if isinstance(element, list) and len(element) == 2 else element for element in tree]
         assert _verdict(parts, plain)[0] == "REFUTED"
@@ -151,14 +150,6 @@ def test_the_limits_are_those_of_the_path_alone() -> None:
     assert _verdict(parts, [2, [0], ["999", "0"], "3/2", "3/2"])[0] == "PROVED"
 
 
-def test_files_of_version_2_that_need_nothing_of_it() -> None:
-    for kind, cone, sense in builders.pairs():
-        assert check_bytes(encode({**pair(kind, cone, sense), "version": 2})).proved
-    parts = information([1, 1, 1], THREE)
-    for tree in (parts.item_tree([2, 0, 1]), parts.count_tree(), parts.mixed_tree()):
-        assert _verdict(parts, tree) == ("PROVED", "")
-
-
 def test_a_long_path_of_weights() -> None:
     """No recursion, and every limit undone: the last leaf of each chain stands under the first branch alone."""
     weights, length = [10**9, 10**9], 2_000
@@ -176,7 +167,7 @@ def test_a_long_path_of_weights() -> None:
 # -- what the format forbids ---------------------------------------------------------------------------
 
 FINE = ["3/2", "3/2"]
-BAD_IN_BOTH: list[Any] = [
+BAD: list[Any] = [
     [], [None], [True], [1.5], [[]], [["1"]], [{}], [-1], [4], ["1", "1", "1"], ["1", 1], [1, "1"], [1, 1], [0, 0],
     ["1", None], [True, "1"], ["1", ["1"]], ["3/2", "-1"], ["3/2", "-1/2"], ["3/2", "2/4"], ["3/2", "1.5"],
     ["1", ""], ["", "1"], ["02", "1"], [""], ["-0"], ["-1"], ["1/2"], ["01"], ["+1"], [" 1"], ["1\n"], ["1e0"], ["0x1"],
@@ -184,24 +175,22 @@ BAD_IN_BOTH: list[Any] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("element", BAD_IN_BOTH, ids=lambda element: str(element)[:20])
-def test_elements_that_no_version_knows(element: Any) -> None:
+@pytest.mark.parametrize("element", BAD, ids=lambda element: str(element)[:20])
+def test_elements_that_the_format_does_not_know(element: Any) -> None:
     parts = information(SIXTHS, THREE, margin=Fraction(1))
-    for version in (1, 2):
-        for tree in ([element, "3/2", "3/2"], [element], [0, element, "3/2"]):
-            verdict = check_bytes(encode(_constant(information_document(parts, tree, version=version))))
-            assert verdict.status == "UNREADABLE", tree
-            assert verdict.reason.startswith("proof.tree["), verdict.reason
-            assert len(verdict.reason) < 400
+    for tree in ([element, "3/2", "3/2"], [element], [0, element, "3/2"]):
+        verdict = check_bytes(encode(_constant(information_document(parts, tree))))
+        assert verdict.status == "UNREADABLE", tree
+        assert verdict.reason.startswith("proof.tree["), verdict.reason
+        assert len(verdict.reason) < 400
 
 
 @pytest.mark.parametrize("element", [["0"], ["5"], ["3/2", "3/2"], ["3/2", "0"], ["1/2", "1"]], ids=str)
-def test_elements_of_version_2_alone(element: Any) -> None:
+def test_elements_of_weight_and_slope(element: Any) -> None:
     parts = information(SIXTHS, THREE, margin=Fraction(2))
     tree = [element, "3/2", "3/2"] if len(element) == 1 else [["2"], element, "3/2"]
-    document = _constant(information_document(parts, tree, version=2))
+    document = _constant(information_document(parts, tree))
     assert check_bytes(encode(document)).status == ("REFUTED" if element[0] == "1/2" else "PROVED")
-    assert check_bytes(encode({**document, "version": 1})).status == "UNREADABLE"
 
 
 @pytest.mark.parametrize("t", ["1/2", "0", "-1", "-3/2", "4611686018427387903/4611686018427387904"])
@@ -229,7 +218,7 @@ def test_the_elements_limit_the_work_of_a_tree(monkeypatch: pytest.MonkeyPatch) 
 def test_slopes_count_in_the_common_denominator(monkeypatch: pytest.MonkeyPatch) -> None:
     parts = information(SIXTHS, THREE, margin=Fraction(1))
     for leaf in (["1" + "0" * 20 + "/" + "3" * 20, "1"], ["3/2", "1" + "0" * 20 + "/" + "3" * 20]):
-        document = encode(_constant(information_document(parts, [["2"], leaf, "3/2"], version=2)))
+        document = encode(_constant(information_document(parts, [["2"], leaf, "3/2"])))
         assert "denominator" not in check_bytes(document).reason
         with monkeypatch.context() as patch:
             patch.setattr(checker, "MAX_DENOMINATOR_BITS", 140)
@@ -383,7 +372,7 @@ WEIGHTS = ([1, 1], [1, 2], [1, 1, 1], SIXTHS, [2, 1, 0], [5, 3, 1, 1], [1, 1, 2,
 
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 4))])
-def test_random_trees_of_version_2(seed: int) -> None:
+def test_random_trees(seed: int) -> None:
     rng = random.Random(200 + seed)
     counted: Counter[str] = Counter()
     share = 1 if seed else Fraction(2, 5)
@@ -406,7 +395,7 @@ def test_random_trees_of_version_2(seed: int) -> None:
         if plain.close:
             counted["close"] += 1
             continue
-        document = _constant(information_document(parts, tree, version=2))
+        document = _constant(information_document(parts, tree))
         document["proof"]["prices"] = [rat(price) for price in prices]
         document["bound"] = rat(max(sum(prices), Fraction(0)))
         expected = "REFUTED" if plain.refused else "PROVED"
@@ -441,11 +430,11 @@ def _compare_with_corners(plain: _Plain, counted: Counter[str]) -> None:
 
 
 def test_mutants_of_a_tree_of_weights() -> None:
-    """Single changes of a certificate of version 2: what is accepted is true."""
+    """Single changes of a certificate: what is accepted is true."""
     parts = information([1, 2, 2], THREE)
     tree = parts.weight_tree(range(5))
     tree[3:4] = [0, tree[3], [1], tree[3], tree[3]]  # where the weight is 1
-    document = information_document(parts, tree, version=2)
+    document = information_document(parts, tree)
     assert check_bytes(encode(document)).proved
     counted: Counter[str] = Counter()
     for number, mutant in enumerate(mutants.systematic(document)):

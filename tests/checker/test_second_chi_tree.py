@@ -125,9 +125,6 @@ def test_the_verdict_is_that_of_brute_force_leaf_by_leaf() -> None:
 
 GRAPH = {"kind": "graph", "edges": [[0, 1, "1"], [1, 0, "1"]]}
 FAULTS: list[tuple[tuple[Any, ...], Any, str]] = [
-    (("version",), 3, "UNREADABLE"),
-    (("version",), 2, "UNREADABLE"),
-    (("version",), 1, "UNREADABLE"),
     (("problem", "cone"), {"kind": "free"}, "UNREADABLE"),
     (("problem", "cone"), GRAPH, "UNREADABLE"),
     (

@@ -1,4 +1,4 @@
-"""column-dual of a confidence cone by `cases` (version 4): one tree for each x that may have the largest p_x v_x,
+"""column-dual of a confidence cone by `cases`: one tree for each x that may have the largest p_x v_x,
 whose leaves bound the blocks one by one, each by a tree of its own over the box of the leaf."""
 
 from __future__ import annotations

@@ -32,21 +32,21 @@ from .work import limit_steps, limit_work
 
 INFEASIBLE = ("farkas", "entropy-farkas")
 CONVEX = {"mutual_information": "mi-column-convex", "chi_square": "chi-square-column-convex"}
-KINDS = {
-    "linear-dual": 1,
-    "column-dual": 1,
-    "farkas": 1,
-    "branch-tree": 2,
-    "entropy-dual": 3,
-    "entropy-farkas": 3,
-    "thresholds": 4,
-    "risk-branch": 4,
-    "corner-tree": 6,
-}
+KINDS = (
+    "linear-dual",
+    "column-dual",
+    "farkas",
+    "branch-tree",
+    "entropy-dual",
+    "entropy-farkas",
+    "thresholds",
+    "risk-branch",
+    "corner-tree",
+)
 
 
 INFORMATION = ("mutual_information",)
-# Version 5: the classes of proof and the utilities (all where there are none) that take a lemma.
+# The classes of proof and the utilities (all where there are none) that take a lemma.
 PLAIN = (InformationTree, InformationBoxes, MatrixTree, OffDiagonal, Shapes, Levels, Cases, Labels, Rays)
 USED: dict[str, tuple[tuple[type, ...], tuple[str, ...]]] = {
     "v-log-v-convex": (PLAIN, INFORMATION),
@@ -64,7 +64,9 @@ OF_VALUE = {
     "schur-complement": ("inverse_eigenvalue",),
     "eigenvalue-of-densities": ("inverse_eigenvalue",),
 }
-LATER = [
+NAMES = [
+    *CONVEX.values(),
+    "uniform-choice-among-matches",
     *USED,
     *OF_VALUE,
     "quadratic-over-linear-convex",
@@ -97,38 +99,29 @@ def check(data: bytes) -> str:
 
 def _check(data: bytes) -> None:
     reader = Reader()
-    file = keys(load(data), ["format", "version", "problem", "mechanism", "value", "bound", "proof", "assumptions"])
+    file = keys(load(data), ["format", "problem", "mechanism", "value", "bound", "proof", "assumptions"])
     must(file["format"] == "rropt-certificate", "format")
-    version = file["version"]
-    must(type(version) is int and version in range(1, 10), "version")
-    has_steps = version >= 6 and isinstance(file["proof"], dict) and "steps" in file["proof"]
-    grouped = version >= 7 and isinstance(file["mechanism"], dict) and "groups" in file["mechanism"]
-    problem = last = read_problem(reader, file["problem"], version, whole=not has_steps, grouped=grouped)
+    has_steps = isinstance(file["proof"], dict) and "steps" in file["proof"]
+    grouped = isinstance(file["mechanism"], dict) and "groups" in file["mechanism"]
+    problem = last = read_problem(reader, file["problem"], whole=not has_steps, grouped=grouped)
     steps, rest = [], file["proof"]
     if has_steps:
         steps = file["proof"]["steps"]
         rest = {key: value for key, value in file["proof"].items() if key != "steps"}
         last = read_problem(
-            Unlimited(), after_steps(file["problem"], steps, limit_steps(file, len(data))), version, grouped=grouped
+            Unlimited(), after_steps(file["problem"], steps, limit_steps(file, len(data))), grouped=grouped
         )
         for step in steps:
-            must(step["kind"] != "prior" or version >= 7, "a step of version 7")
-            must(step["kind"] != "lift" or version >= 8, "a step of version 8")
             if step["kind"] == "cut":
                 reader.rat(step["ratio"])
     tangents = each_tangent(file["problem"], steps, reader)
     kind = file["proof"].get("kind") if isinstance(file["proof"], dict) else bad("no proof")
-    must(isinstance(kind, str) and kind in KINDS and KINDS[kind] <= version, "proof kind")
+    must(isinstance(kind, str) and kind in KINDS, "proof kind")
     for key in ("mechanism", "value", "bound"):
         must((file[key] is None) == (kind in INFEASIBLE), f"{key}: null exactly for infeasibility")
     proof = read_proof(reader, last, rest)
     names = items(file["assumptions"], string)
-    known = ["mi-column-convex"]
-    if version >= 4:
-        known += ["chi-square-column-convex", "uniform-choice-among-matches"]
-    if version >= 5:
-        known += LATER
-    must(all(name in known for name in names), "an assumption that the text does not know")
+    must(all(name in NAMES for name in names), "an assumption that the text does not know")
     if kind in INFEASIBLE:
         limit_work(file, reader.common, len(data), getattr(proof, "cost", None))
         _assumptions(problem, last, steps, proof, names, False)
@@ -166,22 +159,21 @@ def _assumptions(
     wanted = {CONVEX[own]} if convex else set()
     if problem.risk is not None:
         wanted.add("uniform-choice-among-matches")
-    if problem.version >= 5:
-        wanted |= {name for name, (kinds, utilities) in USED.items() if _is_one(proof, kinds, last.kind, utilities)}
-        if isinstance(proof, Thresholds) and last.kind == "mutual_information":
-            wanted.add("mi-column-convex")
-        if isinstance(proof, CornerForms) or (isinstance(proof, Design) and isinstance(proof.cover, FormTree)):
-            wanted.add("quadratic-over-linear-convex")
-        if witnessed:
-            wanted |= {name for name, utilities in OF_VALUE.items() if problem.kind in utilities}
-            wanted |= {"cauchy-schwarz-membership"} if problem.cone.kind == "confidence" else set()
-            wanted |= {"cumulant-convex"} if any(order is None for order, _ in problem.divergences) else set()
-            wanted |= {"capacity-below-divergences"} if problem.has_capacity else set()
-        wanted |= {CONVEX[kind] for kind in majorised(problem, steps) if kind in CONVEX}
-        of_rows = [step for step in steps if step["kind"] in ("tangents", "lift") and "rows" in step]
-        wanted |= {"young-inequality"} if of_rows else set()
-        if takes_gibbs(problem, steps):
-            wanted.add("gibbs-inequality")
+    wanted |= {name for name, (kinds, utilities) in USED.items() if _is_one(proof, kinds, last.kind, utilities)}
+    if isinstance(proof, Thresholds) and last.kind == "mutual_information":
+        wanted.add("mi-column-convex")
+    if isinstance(proof, CornerForms) or (isinstance(proof, Design) and isinstance(proof.cover, FormTree)):
+        wanted.add("quadratic-over-linear-convex")
+    if witnessed:
+        wanted |= {name for name, utilities in OF_VALUE.items() if problem.kind in utilities}
+        wanted |= {"cauchy-schwarz-membership"} if problem.cone.kind == "confidence" else set()
+        wanted |= {"cumulant-convex"} if any(order is None for order, _ in problem.divergences) else set()
+        wanted |= {"capacity-below-divergences"} if problem.has_capacity else set()
+    wanted |= {CONVEX[kind] for kind in majorised(problem, steps) if kind in CONVEX}
+    of_rows = [step for step in steps if step["kind"] in ("tangents", "lift") and "rows" in step]
+    wanted |= {"young-inequality"} if of_rows else set()
+    if takes_gibbs(problem, steps):
+        wanted.add("gibbs-inequality")
     need(len(set(names)) == len(names) and set(names) == wanted, "assumptions")
 
 
@@ -231,26 +223,21 @@ def _column_dual(reader: Reader, problem: Problem, proof: dict[str, Any]) -> Any
         return Design(reader, problem, proof)
     must(problem.kind in CURVES, "column-dual for this utility")
     plain = problem.kind == "mutual_information" and not problem.utility
-    if plain and problem.version >= 4 and "known" in proof:
+    if plain and "known" in proof:
         return Known(reader, problem, proof)
-    if plain and problem.version >= 6 and "labels" in proof and problem.cone.kind == "graph":
+    if plain and "labels" in proof and problem.cone.kind == "graph":
         return labels(reader, problem, proof)
-    if problem.version >= 8 and "rays" in proof and problem.cone.is_plain():
+    if "rays" in proof and problem.cone.is_plain():
         return Rays(reader, problem, proof)
     if problem.cone.kind == "robust":
-        return (
-            Levels(reader, problem, proof)
-            if problem.version >= 4 and "levels" in proof
-            else Shapes(reader, problem, proof)
-        )
+        return (Levels if "levels" in proof else Shapes)(reader, problem, proof)
     if problem.cone.kind == "confidence":
-        if problem.version >= 4 and "cases" in proof:
+        if "cases" in proof:
             return Cases(reader, problem, proof)
         keys(proof, ["kind", "prices", "unit", "boxes", "cuts"])
         return InformationBoxes(reader, problem, proof)
-    if (plain or (problem.kind == "chi_square" and problem.version >= 4)) and "tree" in proof:
+    if (plain or problem.kind == "chi_square") and "tree" in proof:
         keys(proof, ["kind", "prices", "tree"])
         return InformationTree(reader, problem, proof)
-    must(problem.version >= 2, "boxes in a file of version 1")
     keys(proof, ["kind", "prices", "unit", "boxes"])
     return InformationBoxes(reader, problem, proof)

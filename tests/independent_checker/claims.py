@@ -55,7 +55,6 @@ class Row:
 
 @dataclass
 class Problem:
-    version: int
     sense: str
     inputs: list[str]
     outputs: list[str] | None
@@ -154,14 +153,14 @@ def _base(reader: Reader, value: Any, k: int) -> Cone:
     return cone
 
 
-def _cone(reader: Reader, value: Any, k: int, version: int) -> Cone:
+def _cone(reader: Reader, value: Any, k: int) -> Cone:
     kind = value.get("kind") if isinstance(value, dict) else bad("no cone")
     if kind == "polyhedral":
         keys(value, ["kind", "base", "rows"])
         cone = _base(reader, value["base"], k)
         cone.rows = items(value["rows"], lambda row: items(row, reader.rat, k), least=1)
         return cone
-    if kind == "robust" and version >= 3:
+    if kind == "robust":
         keys(value, ["kind", "blocks", "lower"], ["epsilon", "gamma"])
         cone = Cone("robust", read_ratio(reader, value)[0], blocks=read_blocks(value["blocks"], k))
         cone.lower = items(value["lower"], reader.rat_from(0), k)
@@ -169,9 +168,9 @@ def _cone(reader: Reader, value: Any, k: int, version: int) -> Cone:
         for block in cone.blocks:
             rest = 1 - sum((cone.lower[x] for x in block), fmpq(0))
             must(rest >= 0 and (rest > 0 or all(cone.lower[x] > 0 for x in block)), "lower")
-        must(version < 4 or k <= 512, "limit: k <= 512 for a robust cone")
+        must(k <= 512, "limit: k <= 512 for a robust cone")
         return cone
-    if kind == "confidence" and version >= 3:
+    if kind == "confidence":
         keys(value, ["kind", "blocks", "counts", "radius", "form"], ["epsilon", "gamma"])
         cone = Cone("confidence", read_ratio(reader, value)[0], blocks=read_blocks(value["blocks"], k))
         cone.counts = items(value["counts"], reader.big_from(0), k)
@@ -199,12 +198,11 @@ def _shares(reader: Reader, value: Any, k: int) -> list[int]:
     return shares
 
 
-def _utility(reader: Reader, value: Any, version: int, sense: str, k: int, m: int | None, weights: list[int]) -> Any:
+def _utility(reader: Reader, value: Any, sense: str, k: int, m: int | None, weights: list[int]) -> Any:
     kind = value.get("kind") if isinstance(value, dict) else bad("no utility")
     listed = m is not None
     if kind == "mutual_information":
-        keys(value, ["kind"], ["given"] if version >= 2 else [])
-        must(version >= 2 or not listed, "outputs must be null")
+        keys(value, ["kind"], ["given"])
         found: dict[str, Any] = {}
         if "given" in value:
             given = items(value["given"], lambda row: items(row, reader.big_from(0), least=1), k)
@@ -214,11 +212,11 @@ def _utility(reader: Reader, value: Any, version: int, sense: str, k: int, m: in
             whole = sum(weights)
             found["given"] = [[fmpq(cell, whole) for cell in row] for row in given]
         return kind, found
-    if kind == "capacity" and version >= 7:
+    if kind == "capacity":
         keys(value, ["kind"])
         must(sense == "minimize", "capacity of what")
         return kind, {}
-    if kind in list(CURVES) and version >= CURVES[kind].version:
+    if kind in list(CURVES):
         keys(value, ["kind"])
         return kind, {}
     if kind == "linear":
@@ -228,11 +226,11 @@ def _utility(reader: Reader, value: Any, version: int, sense: str, k: int, m: in
     if kind == "bayes":
         keys(value, ["kind", "gain"])
         return kind, {"gain": items(value["gain"], lambda row: items(row, reader.rat, k), least=1)}
-    if kind == "entropy" and version >= 3:
+    if kind == "entropy":
         keys(value, ["kind", "shares"])
         must(listed and sense == "maximize", "entropy of what")
         return kind, {"shares": _shares(reader, value["shares"], k)}
-    if kind in DESIGNS and version >= (3 if kind == "inverse_trace" else 4):
+    if kind in DESIGNS:
         keys(value, ["kind"], ["queries"] if kind == "inverse_trace" else [])
         queries = [[fmpq(int(x == z)) for x in range(k)] for z in range(k)]
         if "queries" in value:
@@ -240,7 +238,7 @@ def _utility(reader: Reader, value: Any, version: int, sense: str, k: int, m: in
             must(len(queries) <= 64, "limit: J <= 64")
         must(sense == "minimize" and min(weights) > 0 and k <= 64, "a design's problem")
         return kind, {"queries": queries}
-    if kind == "sum" and version >= 6:
+    if kind == "sum":
         keys(value, ["kind", "cost", "parts"])
         cost = _cells(reader, value["cost"], k, m or 0)
         parts = items(value["parts"], lambda part: _part(reader, k, part), least=1)
@@ -266,7 +264,7 @@ def _at_weights(reader: Reader, k: int, value: dict[str, Any]) -> dict[str, Any]
     weights = items(value["weights"], reader.big_from(0), k)
     must(sum(weights) > 0, "weights sum to 0")
     must(isinstance(value["utility"], dict) and value["utility"].get("kind") in CONVEX, "a convex utility")
-    kind, utility = _utility(reader, value["utility"], 6, "minimize", k, None, weights)
+    kind, utility = _utility(reader, value["utility"], "minimize", k, None, weights)
     prior = _prior(weights)
     return {"weights": weights, "prior": prior, "kind": kind, "utility": utility}
 
@@ -311,16 +309,14 @@ def _extras(reader: Reader, problem: Problem, value: dict[str, Any]) -> None:
         must(len(problem.limits) <= 64, "limit: limits")
         must(not problem.structure, "limits with a structure")
     if "divergences" in value:
-        problem.divergences = items(
-            value["divergences"], lambda one: _divergence(reader, one, problem.version), least=1
-        )
+        problem.divergences = items(value["divergences"], lambda one: _divergence(reader, one), least=1)
         must(len(problem.divergences) <= 64, "limit: divergences")
         must(not problem.structure, "divergences with a structure")
 
 
-def _divergence(reader: Reader, value: Any, version: int) -> tuple[fmpq | None, fmpq]:
+def _divergence(reader: Reader, value: Any) -> tuple[fmpq | None, fmpq]:
     """(order, epsilon), (None, rho), or (1, the limit of a capacity)."""
-    if isinstance(value, dict) and value.get("kind") == "capacity" and version >= 7:
+    if isinstance(value, dict) and value.get("kind") == "capacity":
         keys(value, ["kind", "at_most"])
         limit = reader.rat(value["at_most"])
         must(0 < limit <= 20, "at_most of a capacity")
@@ -363,18 +359,16 @@ def _risk(reader: Reader, problem: Problem, value: Any) -> None:
 
 def _together(problem: Problem) -> None:
     """What goes with what: asked of the last problem only."""
-    kind, plain, listed = problem.kind, problem.cone.is_plain(), problem.outputs is not None
+    kind, plain = problem.kind, problem.cone.is_plain()
     must(not problem.limits, "limits in the last problem")
     must(not problem.divergences, "divergences in the last problem")
     must(problem.sense == "maximize" or kind in ("linear", "sum") or kind in DESIGNS, "minimize what")
-    chosen = (kind == "bayes" and problem.version >= 6) or (kind in DESIGNS and problem.version >= 9)
-    must(not listed or chosen or (kind != "bayes" and kind not in DESIGNS), "outputs must be null")
     bare = kind == "mutual_information" and not problem.utility
     if kind in DESIGNS:
-        must(plain and (not problem.rows or problem.version >= 9), "design with what")
+        must(plain, "design with what")
     if not plain:
         must(problem.sense == "maximize" and bare, "robust cone with what")
-        must(not listed, "robust cone with outputs")
+        must(problem.outputs is None, "robust cone with outputs")
     if problem.entropy is not None:
         must(kind in ("linear", "entropy") and plain, "entropy with what")
     if kind == "entropy":
@@ -386,11 +380,10 @@ def _together(problem: Problem) -> None:
         must((kind == "linear" or bare) and plain and problem.entropy is None, "risk with what")
 
 
-def read_problem(reader: Reader, value: Any, version: int, whole: bool = True, grouped: bool = False) -> Problem:
+def read_problem(reader: Reader, value: Any, whole: bool = True, grouped: bool = False) -> Problem:
     """Everything that section 4 makes UNREADABLE; not `whole`: what it asks of a problem that is not the last one;
     `grouped`: its mechanism has groups."""
-    optional = [key for key, since in KEYS.items() if version >= since]
-    keys(value, ["sense", "inputs", "outputs", "weights", "utility", "cone", "rows"], optional)
+    keys(value, ["sense", "inputs", "outputs", "weights", "utility", "cone", "rows"], KEYS)
     must(value["sense"] in ("maximize", "minimize"), "sense")
     inputs = items(value["inputs"], string, least=2)
     distinct(inputs, "input")
@@ -403,18 +396,16 @@ def read_problem(reader: Reader, value: Any, version: int, whole: bool = True, g
     weights = items(value["weights"], reader.big_from(0), k)
     must(sum(weights) > 0, "weights sum to 0")
     m = None if outputs is None else len(outputs)
-    kind, utility = _utility(reader, value["utility"], version, value["sense"], k, m, weights)
+    kind, utility = _utility(reader, value["utility"], value["sense"], k, m, weights)
     structure = "structure" in value
     must(not structure or value["structure"] == "uniform_off_diagonal", "structure")
-    cone = _cone(reader, value["cone"], k, version)
+    cone = _cone(reader, value["cone"], k)
     rows = items(value["rows"], _row(reader, k, m or 0))
     distinct([row.name for row in rows], "name of a row")
     must(not rows or outputs is not None, "rows without outputs")
     prior = _prior(weights)
     sense = value["sense"]
-    problem = Problem(
-        version, sense, inputs, outputs, structure, weights, prior, kind, utility, cone, rows, None, None, None
-    )
+    problem = Problem(sense, inputs, outputs, structure, weights, prior, kind, utility, cone, rows, None, None, None)
     if structure:
         must(outputs == inputs and kind == "mutual_information" and not utility, "structure with what")
         must(cone.kind == "complete" and cone.rows is None and not rows, "structure with what cone")
@@ -424,4 +415,4 @@ def read_problem(reader: Reader, value: Any, version: int, whole: bool = True, g
     return problem
 
 
-KEYS = {"structure": 2, "entropy": 3, "approximate": 4, "identification_risk": 4, "limits": 6, "divergences": 6}
+KEYS = ("structure", "entropy", "approximate", "identification_risk", "limits", "divergences")

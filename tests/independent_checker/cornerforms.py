@@ -1,4 +1,4 @@
-"""corner-tree of a design (version 9): forms of their own at each leaf, tested at the corners with an entry 1."""
+"""corner-tree of a design: forms of their own at each leaf, tested at the corners with an entry 1."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .values import determinant
 
 class CornerForms(CornerTree):
     def __init__(self, reader: Reader, problem: Problem, proof: dict[str, Any]) -> None:
-        must(problem.version >= 9 and problem.k <= 12, "a corner-tree of a design")
+        must(problem.k <= 12, "a corner-tree of a design")
         super().__init__(reader, problem, proof)
 
     def _element(self, value: Any) -> Branch | Leaf:

@@ -154,7 +154,6 @@ class Corners:
         cone = {"gamma": str(self.gamma)} if self.gamma is not None else {"epsilon": str(self.epsilon)}
         return {
             "format": "rropt-certificate",
-            "version": 4,
             "problem": {
                 "sense": "maximize",
                 "inputs": [chr(97 + x) for x in range(self.k)],

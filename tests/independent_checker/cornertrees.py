@@ -102,7 +102,7 @@ class CornerTree:
         if problem.kind == "sum":
             must(len(problem.parts) == 1 and problem.parts[0][1] > 0, "a corner-tree of this sum")
             problem, self.weight = problem.parts[0]
-        kinds = ("mutual_information", "chi_square", "bayes", *(DESIGNS if problem.version >= 9 else ()))
+        kinds = ("mutual_information", "chi_square", "bayes", *DESIGNS)
         must(problem.kind in kinds and problem.outputs is not None and not problem.structure, "a corner-tree")
         must(problem.cone.kind == "complete" and problem.cone.rows is None, "a corner-tree with this cone")
         k, m = problem.k, problem.m

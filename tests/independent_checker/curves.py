@@ -33,10 +33,9 @@ def _cost_of_squares(cells: int, lcm: int, price: dict[str, int]) -> int:
 
 
 class Curve(NamedTuple):
-    """`version` is that of the format that has it; `phi` with `one` = phi(1) and its `chord` between two different
+    """`phi` with `one` = phi(1) and its `chord` between two different
     points (slope, intercept); `value` is mu of a column, `cost` what reading a value costs (None: see work.py)."""
 
-    version: int
     one: int
     phi: Callable[[fmpq], Any]
     chord: Callable[[fmpq, fmpq], tuple[Any, Any]]
@@ -49,6 +48,6 @@ class Curve(NamedTuple):
 
 
 CURVES = {
-    "mutual_information": Curve(1, 0, xlogx, _entropic_chord, _entropic),
-    "chi_square": Curve(2, 1, lambda v: v * v, lambda lo, hi: (lo + hi, -lo * hi), _squares, _cost_of_squares),
+    "mutual_information": Curve(0, xlogx, _entropic_chord, _entropic),
+    "chi_square": Curve(1, lambda v: v * v, lambda lo, hi: (lo + hi, -lo * hi), _squares, _cost_of_squares),
 }

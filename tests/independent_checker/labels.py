@@ -1,4 +1,4 @@
-"""column-dual of a graph by `labels` (version 6): trees over integer labellings, one for each input."""
+"""column-dual of a graph by `labels`: trees over integer labellings, one for each input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""column-dual of a robust cone by `levels` (version 4): limits on the level z_x of each input within its block."""
+"""column-dual of a robust cone by `levels`: limits on the level z_x of each input within its block."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The step `lift` of version 8: limited convex functions of columns as further inputs, with rows of the cone."""
+"""The step `lift`: limited convex functions of columns as further inputs, with rows of the cone."""
 
 from __future__ import annotations
 

@@ -34,7 +34,8 @@ def known(document: Any) -> Any:
     weights = [int(weight) for weight in document["problem"]["weights"]]
     p = [fmpq(weight, sum(weights)) for weight in weights]
     prices = [rounded(high(-one * log(one))) if one else fmpq(0) for one in p]
-    made = {**copy.deepcopy(document), "version": 4, "assumptions": [], "bound": rat(sum(prices, fmpq(0)))}
+    of_mechanism = [name for name in document["assumptions"] if name == "cauchy-schwarz-membership"]
+    made = {**copy.deepcopy(document), "assumptions": of_mechanism, "bound": rat(sum(prices, fmpq(0)))}
     made["proof"] = {"kind": "column-dual", "prices": [rat(price) for price in prices], "known": "entropy"}
     return made
 
@@ -54,7 +55,7 @@ def given_once(document: Any) -> Any:
 def levels(document: Any, seed: int, size: int) -> Any:
     """The same claim with random trees of about `size` branches each."""
     rng = random.Random(seed)
-    problem = with_bits(read_problem, Reader(), document["problem"], 4)
+    problem = with_bits(read_problem, Reader(), document["problem"])
     cone = problem.cone
     rest = [1 - sum((cone.lower[x] for x in block), fmpq(0)) for block in cone.blocks]
     lean = [
@@ -62,7 +63,7 @@ def levels(document: Any, seed: int, size: int) -> Any:
         for block in cone.blocks
     ]
     trees = [_tree(rng, cone.blocks, rest, cone.ratio.low, size, lean) for _ in cone.blocks]
-    made = {**copy.deepcopy(document), "version": 4}
+    made = copy.deepcopy(document)
     low, high_end = fmpq(0), fmpq(64)
     for _ in range(16):
         middle = (low + high_end) / 2
@@ -158,7 +159,7 @@ def _leaf(rng: random.Random, rest: list[fmpq], states: list[str], lean: list[fm
 def cases(document: Any, seed: int, size: int) -> Any:
     """The claim of a certificate with `boxes` and `cuts`, by random trees of about `size` branches for each case."""
     rng = random.Random(seed)
-    problem = with_bits(read_problem, Reader(), document["problem"], 4)
+    problem = with_bits(read_problem, Reader(), document["problem"])
     unit, blocks = int(document["proof"]["unit"]), problem.cone.blocks
     # Outside of its block a cut cannot lower what has no upper limit: an input of weight 0.
     usable = [
@@ -177,7 +178,7 @@ def cases(document: Any, seed: int, size: int) -> Any:
         return {"t": rat(_near_weight(problem, box)), "u": multipliers(), "parts": parts}
 
     elements = [one for root in roots for one in _spread(rng, root, list(range(problem.k)), size, leaf)]
-    made = {**copy.deepcopy(document), "version": 4}
+    made = copy.deepcopy(document)
     low, high_end = fmpq(0), fmpq(1 << 10)
 
     def proof(raised: fmpq) -> dict[str, Any]:
@@ -229,7 +230,7 @@ def _spread(rng: random.Random, box: Box, inputs: list[int], size: int, leaf: Ca
 
 
 def grouped(document: Any) -> Any:
-    """The same claim in version 7: the different rows of its matrix in the order in which they come, and the number of
+    """The same claim with groups: the different rows of its matrix in the order in which they come, and the number of
     its row for each input."""
     made = copy.deepcopy(document)
     mechanism, k = made["mechanism"], len(made["problem"]["inputs"])
@@ -244,17 +245,15 @@ def grouped(document: Any) -> Any:
     mechanism["groups"] = [different.index(row) for row in rows]
     mechanism["columns"] = [{"dense": list(column)} for column in columns]
     mechanism["denominators"] = denominators if len(denominators) == 1 else list(below)
-    made["version"] = 7
     return made
 
 
 def written_out(made: Any) -> Any:
-    """The same claim with a row for each input, in a version that has no groups."""
+    """The same claim with a row for each input."""
     found = copy.deepcopy(made)
     own = found["mechanism"]
     groups = own.pop("groups", range(len(found["problem"]["inputs"])))
     if len(own["denominators"]) > 1:
         own["denominators"] = [own["denominators"][g] for g in groups]
     own["columns"] = [{"dense": [column["dense"][g] for g in groups]} for column in own["columns"]]
-    found["version"] = 6
     return found

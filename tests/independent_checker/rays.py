@@ -1,4 +1,4 @@
-"""column-dual by `rays` (version 8): the extreme rays of the cone, which the double description method lists."""
+"""column-dual by `rays`: the extreme rays of the cone, which the double description method lists."""
 
 from __future__ import annotations
 

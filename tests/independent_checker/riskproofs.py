@@ -1,4 +1,4 @@
-"""thresholds and risk-branch (version 4)."""
+"""thresholds and risk-branch."""
 
 from __future__ import annotations
 

@@ -85,8 +85,7 @@ class Shapes:
 
         self.shapes = items(proof["shapes"], lambda inner: items(inner, element, least=1), len(self.blocks))
         size = sum((1 << len(block.inputs)) * (len(block.inputs) + 1) for block in self.blocks)
-        most = 10**8 if problem.version == 3 else 4 * 10**8
-        must(sum(map(len, self.shapes)) * size <= most, "limit: elements of shapes")
+        must(sum(map(len, self.shapes)) * size <= 4 * 10**8, "limit: elements of shapes")
 
     def check(self) -> fmpq:
         ratio = self.problem.cone.ratio

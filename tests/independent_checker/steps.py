@@ -1,4 +1,4 @@
-"""Steps of versions 6 to 9: `problem` rewritten as JSON, one step after the other."""
+"""Steps: `problem` rewritten as JSON, one step after the other."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _after_steps(problem: dict[str, Any], steps: Any, afford: Afford) -> dict[st
         must(isinstance(kind, str) and kind in KINDS, "kind of a step")
         problem = KINDS[kind](problem, step, partial(afford, i + 1))
         must(sum(len(row["terms"]) for row in problem["rows"]) <= 10**7, "limit: row terms")
-        read_problem(Unlimited(), problem, 9, whole=False)
+        read_problem(Unlimited(), problem, whole=False)
     return problem
 
 
@@ -107,7 +107,7 @@ def _cut(problem: dict[str, Any], step: dict[str, Any], afford: Callable[[], Non
     keys(step, ["kind", "ratio", "cuts"])
     must(problem["cone"]["kind"] == "confidence", "no confidence cone")
     ratio = Reader().rat(step["ratio"])
-    own = read_problem(Unlimited(), problem, 6, whole=False)
+    own = read_problem(Unlimited(), problem, whole=False)
     cuts = read_cuts(Reader(), own, step["cuts"])
     must(cuts != [] and common_of_cuts(step).bit_length() <= (1 << 17) + 1, "limit: sums of weights")
     afford()

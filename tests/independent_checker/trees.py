@@ -46,17 +46,16 @@ class Leaf(NamedTuple):
 def read_tree(reader: Reader, value: Any, problem: Problem) -> list[Any]:
     k = problem.k
     design = problem.kind in DESIGNS
-    sloped = problem.version >= 2 and not design
 
     def element(inner: Any) -> Any:
         if isinstance(inner, list):
             if len(inner) == 1 and isinstance(inner[0], str):
-                must(sloped, "a branch on weight")
+                must(not design, "a branch on weight")
                 weight = reader.big_from(0)(inner[0])
                 must(weight < sum(problem.weights), "a branch's weight")
                 return Weight(weight)
             if len(inner) == 2:
-                must(sloped, "a leaf with a slope")
+                must(not design, "a leaf with a slope")
                 return Leaf(reader.rat(inner[0]), reader.rat_from(0)(inner[1]))
             must(len(inner) == 1, "an element of a tree")
             return Count(index(k)(inner[0]))
@@ -112,7 +111,7 @@ def prices_listed(reader: Reader, value: Any, problem: Problem) -> list[fmpq]:
 
 
 def prices_of_prior(reader: Reader, value: Any, problem: Problem) -> list[fmpq]:
-    """Version 7: a multiple of the prior, but for the inputs that have a number of their own."""
+    """A multiple of the prior, but for the inputs that have a number of their own."""
     keys(value, ["of_prior", "own"])
     each = reader.rat(value["of_prior"])
     reader.took(int((each / sum(problem.weights)).q))
@@ -126,13 +125,13 @@ def prices_of_prior(reader: Reader, value: Any, problem: Problem) -> list[fmpq]:
 
 
 class InformationTree:
-    """column-dual, mutual information or (version 4) chi-square information, complete cone."""
+    """column-dual, mutual information or chi-square information, complete cone."""
 
     def __init__(self, reader: Reader, problem: Problem, proof: dict[str, Any]) -> None:
         must(problem.cone.kind == "complete" and problem.cone.rows is None, "a tree with this cone")
         must(not problem.utility, "a tree with given")
         self.problem = problem
-        of_prior = problem.version >= 7 and isinstance(proof["prices"], dict)
+        of_prior = isinstance(proof["prices"], dict)
         self.prices = (prices_of_prior if of_prior else prices_listed)(reader, proof["prices"], problem)
         self.tree = read_tree(reader, proof["tree"], problem)
 

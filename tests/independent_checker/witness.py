@@ -68,7 +68,7 @@ def read_groups(value: Any, problem: Problem) -> list[int]:
 
 def read_mechanism(reader: Reader, value: Any, problem: Problem) -> Mechanism:
     """With groups the rows are written out, one for each input: what is checked is the whole matrix."""
-    if problem.version >= 7 and isinstance(value, dict) and "groups" in value:
+    if isinstance(value, dict) and "groups" in value:
         groups = read_groups(value["groups"], problem)
         few = _read(reader, {key: own for key, own in value.items() if key != "groups"}, problem, max(groups) + 1)
         numerators = [[column[g] for g in groups] for column in few.numerators]

@@ -187,7 +187,7 @@ def _proof(problem: Any, proof: Any, m: int, price: dict[str, int]) -> int:
     if "labels" in proof:
         reader = Reader()
         rest = {key: value for key, value in proof.items() if key != "steps"}
-        return Labels(reader, read_problem(reader, problem, 6), rest).price(price)
+        return Labels(reader, read_problem(reader, problem), rest).price(price)
     if "cases" in proof:
         leaves = [x for x in proof["cases"] if isinstance(x, dict)]
         parts = [part for leaf in leaves for part in leaf["parts"]]

@@ -447,9 +447,9 @@ def saved(tmp_path: Path) -> tuple[Path, dict[str, object]]:
     ("change", "what"),
     [
         ({"format": "other"}, "not a mechanism file"),
-        ({"version": 5}, "version 5"),
-        ({"version": True}, "version True"),
-        ({"version": 2}, "keys missing or unknown: columns, off_diagonal"),
+        ({"version": 1}, "keys missing or unknown: version"),
+        ({"off_diagonal": ["1"]}, "keys missing or unknown: columns"),
+        ({"family": "Rappor"}, "keys missing or unknown: columns, denominators, outputs, parameters"),
         ({"more": 1}, "more"),
         ({"inputs": ["a", "a"]}, "'a'.*twice"),
         ({"inputs": ["a", 1]}, "not a string"),

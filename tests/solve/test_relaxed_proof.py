@@ -86,7 +86,7 @@ def test_where_the_truth_is_allowed_it_is_certified(objective: str, rule: str) -
     assert found.status == "certified"
     assert found.certificate is not None
     assert found.certificate.differences(found.problem.compile()) == []
-    assert found.certificate.document["version"] == 6
+    assert "steps" in found.certificate.document["proof"]
     assert found.method.startswith("identity")
 
 

@@ -110,7 +110,7 @@ def test_every_part_of_a_problem_is_read_by_the_core_or_named(saved, checkout: P
     read = {*known["required"], "entropy", "limits"}
     document = json.loads(saved.read_text(encoding="utf-8"))
     assert set(known["properties"]) > read
-    for key in [*(set(known["properties"]) - read), "a key of a later version"]:
+    for key in [*(set(known["properties"]) - read), "a key of another format"]:
         with pytest.raises(OutsideCoreError, match=f"no problems with '{key}'"):
             list(elaborate(document | {"problem": document["problem"] | {key: None}}))
 
@@ -183,7 +183,7 @@ def test_the_core_accepts_a_file_only_with_the_bound_that_it_claims(saved, fake)
     fake(true, 0, *read)
     found = rr.check(saved, core=True)
     assert found.by == "verified core"
-    assert f"{read[1]}; SHA-256 of what it read: {proof.split()[3].decode()}" in found.report()
+    assert f"{read[1]}; SHA-256 of what it read: {proof.split()[2].decode()}" in found.report()
     # What a program says of another problem, or of none, proves nothing of this one.
     others = [read[:1], read[1:], ["problem " + "0" * 64, read[1]], [read[0], read[1].replace("4 inputs", "5 inputs")]]
     for other in ([], *others, read[::-1]):

@@ -412,9 +412,6 @@ def test_a_digit_that_was_changed_is_found(tmp_path: Path) -> None:
     head, first, _ = kept.splitlines(keepends=True)
     journal.write_bytes(head + first)
     assert rr.sweep(square, over={"x": [1, 3]}, out=out).resumed == 1
-    journal.write_bytes(head.replace(b'"version":2', b'"version":1'))
-    with pytest.raises(rr.InputError, match="it is a journal of version 1, not 2; move it away"):
-        rr.sweep(square, over={"x": [1, 3]}, out=out)
 
 
 def endless(x: int) -> dict[str, int]:

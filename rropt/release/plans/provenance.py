@@ -74,6 +74,4 @@ def solution_of(path: Path) -> dict[str, Any]:
         raise Unreadable("this is not JSON", str(path), remedy) from None
     if not isinstance(content, dict) or content.get("format") != SOLUTION_FORMAT:
         raise Unreadable("this is not a solution", str(path), remedy)
-    if content.get("version") != 1:
-        raise Unreadable(f"its version is {content.get('version')!r}, not 1", str(path), "use the rropt that wrote it")
     return content

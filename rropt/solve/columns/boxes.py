@@ -67,7 +67,7 @@ def prove_boxes(
     if made is None:
         return None
     tree, prices, unit = made
-    return column_dual(prices, 2, unit=str(unit), boxes=tree)
+    return column_dual(prices, unit=str(unit), boxes=tree)
 
 
 def _leaf(dual: FloatArray, slopes: FloatArray, leaves: ColumnLeaves, tilt: int) -> ColumnLeaf:

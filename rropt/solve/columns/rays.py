@@ -55,7 +55,7 @@ def prove(program: Program, dual: Dual | None, wanted: ProofGoal) -> Proof | Non
             for ray, cost, mass in zip(rays, costs, masses, strict=True)
             if mass
         ]
-    return column_dual(raised(prices, program.prior, max(excess, default=Fraction(0)) + SLACK), 8, rays="all")
+    return column_dual(raised(prices, program.prior, max(excess, default=Fraction(0)) + SLACK), rays="all")
 
 
 def extreme_rays(cone: Cone, size: int, groups: int = 1, long: int = 0) -> list[tuple[int, ...]] | None:

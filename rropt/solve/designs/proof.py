@@ -100,7 +100,7 @@ def prove_design(program: Program, dual: Dual, target: float | None, stop: Calla
     if isinstance(utility, InverseDeterminant):
         bound = dyadic_down(bound, YIELD_BITS)
     forms = [[rational_text(w) for w in row] for row in claim.forms]
-    return replace(column_dual(prices, utility.version, forms=forms, **claim.keys, **keys), bound=bound)
+    return replace(column_dual(prices, forms=forms, **claim.keys, **keys), bound=bound)
 
 
 def _claim(utility: DesignUtility, dual: Dual) -> _Claim | None:

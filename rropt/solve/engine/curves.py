@@ -29,9 +29,8 @@ from rropt.solve.engine.budget import WORK_BITS
 @dataclass(frozen=True)
 class Curve(ABC):
     """The utility at a ratio `gamma` = exp(`epsilon`), in floats; and the tangents that leaves of pricing trees take
-    for its concave term, at a ratio `gh` from above. `version` is that of the format that knows it."""
+    for its concave term, at a ratio `gh` from above."""
 
-    version: ClassVar[int] = 1
     gamma: float
     epsilon: float
 
@@ -139,7 +138,6 @@ class SquareCurve(Curve):
     """Chi-square information: sum_x p_x v_x^2 / w - w = (gamma - 1) (w - 1) - gamma (w - 1)^2 / w at a corner, so
     r = (gamma - 1)^2, phi(w) = -gamma (w - 1)^2 / w, A(t) = 2 gamma (1 - 1/t), T(t) = gamma (1 - 1/t^2)."""
 
-    version = 4
     STEEPEST: ClassVar[float] = 1.0 - 2.0**-40
     """Of gamma: larger slopes touch nowhere."""
 

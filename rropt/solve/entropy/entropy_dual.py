@@ -27,7 +27,6 @@ LEAST_WEIGHT = 2.0**-200
 FAR = -256
 """Below this the format has exp(d) replaced by 2^-369, which is above it."""
 
-VERSION = 3
 """Of the format: the first with an entropy floor."""
 
 Table = tuple[tuple[Fraction, ...], ...]
@@ -63,7 +62,7 @@ def prove_entropy(program: Program, dual: Dual | None) -> Proof:
         if (least := _proved_bound(program, better)) < found:
             gibbs, found = better, least
     limit = dyadic_up(found, 120)
-    return Proof(gibbs.payload("entropy-dual", program), program.sign * limit, version=VERSION)
+    return Proof(gibbs.payload("entropy-dual", program), program.sign * limit)
 
 
 def prove_too_little_entropy(program: Program, dual: Dual) -> Proof | None:
@@ -72,7 +71,7 @@ def prove_too_little_entropy(program: Program, dual: Dual) -> Proof | None:
     gibbs = _exact(nothing, dual)
     if _proved_bound(nothing, gibbs) >= 0:
         return None
-    return Proof(gibbs.payload("entropy-farkas", program), None, version=VERSION)
+    return Proof(gibbs.payload("entropy-farkas", program), None)
 
 
 def _exact(program: Program, dual: Dual | None) -> Gibbs:

@@ -114,7 +114,7 @@ NOISE = 1e-14
 
 @dataclass(frozen=True)
 class Leaf:
-    """A leaf: its tangent point t, and a slope of its own where a limit on weight stops it (version 2)."""
+    """A leaf: its tangent point t, and a slope of its own where a limit on weight stops it."""
 
     t: Fraction
     slope: Fraction | None = None
@@ -268,8 +268,7 @@ def _proof(
         if not test.holds(part, leaf):
             return None
         items.append(leaf.element())
-    by_weight = any(node.split is not None and node.split.way == "weight" for node in root.nodes())
-    return column_dual(prices, max(curve_of(program).version, 2 if by_weight else 1), tree=items)
+    return column_dual(prices, tree=items)
 
 
 class _Part(NamedTuple):

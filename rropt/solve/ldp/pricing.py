@@ -123,7 +123,7 @@ class LdpPricer:
         children = children.take(np.flatnonzero(np.repeat(possible, 2)))
         self.knapsack.evaluate(children)
         # The way whose worse part is better is kept; where two are equal, the better of their other parts decides.
-        # Earlier ways win ties: a tree without splits on weight needs version 1 of the format only.
+        # Earlier ways win ties, so that trees split on weight only where it helps.
         chosen: dict[int, int] = {}
         bounds = np.sort(children.bound.reshape(-1, 2), axis=1)[:, ::-1].tolist()
         for number, own in enumerate(owner.tolist()):

@@ -34,8 +34,6 @@ MARGINS = (1e-13, 1e-11, 1e-9, 1e-7)
 SPARE = 0.01
 """The share of what a search left open by which the bound may be larger."""
 
-VERSION = 6
-"""The version of the format that has corner-trees."""
 
 WholeTree = Callable[[Program, list[Fraction], float], "list[object] | None"]
 """From a program without rows, exact prices and a slack, the `tree` of a column-dual at these prices; None where there
@@ -96,7 +94,7 @@ def _proof(writer: _Writer | CountWriter) -> Proof | None:
         return None
     bound, unit = rational_text(writer.bound), str(writer.unit)
     payload: dict[str, object] = {"kind": "corner-tree", "yield": bound, "unit": unit, "nodes": nodes}
-    return Proof(payload, writer.bound, VERSION)
+    return Proof(payload, writer.bound)
 
 
 class _Writer:

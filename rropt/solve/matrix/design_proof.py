@@ -1,6 +1,6 @@
 """`corner-tree` proofs of risks of estimation under LDP whose columns are tied by rows.
 
-Written from docs/certificate-format.md, section 6 (corner-tree, version 9). Each leaf has the forms and prices that
+Written from docs/certificate-format.md, section 6 (corner-tree). Each leaf has the forms and prices that
 its search left, over one unit; what rounding and the tolerance of the solver leave open at a corner raises the prices
 along the prior, exactly. The bound is that of the worst leaf.
 """
@@ -25,9 +25,6 @@ from rropt.solve.engine.method import Dual, ProofGoal
 from rropt.solve.matrix.cell_proof import right_sides, signed, tied_prices
 from rropt.solve.matrix.corner_trees import Sides
 from rropt.solve.matrix.design_cells import DesignCell, Multipliers
-
-VERSION = 9
-"""The version of the format that has corner-trees of risks."""
 
 Table = list[list[int]]
 
@@ -70,7 +67,7 @@ def _proof(program: Program, root: DesignCell, stop: Callable[[], bool]) -> Proo
         "unit": str(writer.unit),
         "nodes": items,
     }
-    return Proof(payload, -bound, VERSION)
+    return Proof(payload, -bound)
 
 
 def _halves(cell: DesignCell, limits: list[Sides]) -> tuple[list[object], list[Sides], list[Sides]]:

@@ -38,9 +38,6 @@ FLOWS = 2
 LEAST_RAISE, RAISES = 1e-4, 2
 """The least share tried of the raise of all prices that surely bounds a leaf, and the factor from one to the next."""
 
-VERSION = 6
-"""The version of the format that has labels."""
-
 
 def prove_labels(program: Program, found: LabelSearch, stop: Callable[[], bool]) -> Proof | None:
     """The `column-dual` proof by the cells of a search; None where one has no bound, or where `stop()` is true before
@@ -61,7 +58,6 @@ def prove_labels(program: Program, found: LabelSearch, stop: Callable[[], bool])
     forest = relaxation.forest
     return column_dual(
         prices,
-        VERSION,
         unit=str(leaves.unit),
         order=forest.order.tolist(),
         least=relaxation.least.tolist(),

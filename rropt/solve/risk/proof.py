@@ -30,7 +30,6 @@ THRESHOLD_BITS = 120
 SLACK_BITS = 80
 """Each unit of size adds 2^-80, which is above what is rounded."""
 
-VERSION = 4
 """Of the format: the first with identification risk."""
 """A leaf's bound is raised by 2^-80 times the sum of its terms' sizes: the slack rule of the format."""
 
@@ -61,7 +60,7 @@ def prove_risk(program: Program, tree: RiskTree) -> Proof:
         "limits": limits,
         "tree": elements,
     }
-    return Proof(payload, program.sign * limit, version=VERSION)
+    return Proof(payload, program.sign * limit)
 
 
 def _bits(trees: Sequence[RiskTree]) -> int:
@@ -205,7 +204,7 @@ def prove_thresholds(program: Program, found: Thresholds) -> Proof:
     ends = zip(risk.blocks, thetas, strict=True)
     total = sum((_best(program, risk.counts, block, theta) for block, theta in ends), Fraction(0))
     payload: dict[str, object] = {"kind": "thresholds", "thetas": [rational_text(theta) for theta in thetas]}
-    return Proof(payload, program.sign * total, version=VERSION)
+    return Proof(payload, program.sign * total)
 
 
 def _best(program: Program, counts: Sequence[int], block: Sequence[int], theta: Fraction) -> Fraction:

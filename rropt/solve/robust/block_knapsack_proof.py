@@ -48,8 +48,6 @@ share of the time seems to allow."""
 SECONDS_CHECKED = 2.2
 """Seconds that the checker takes for a proof that is written in one second."""
 
-VERSION = 4
-"""The version of the format that has levels."""
 
 Point = tuple[arb, arb, arb]
 """q, lo and hi at one end of b; q is the very object lo where they are equal by the format."""
@@ -101,7 +99,7 @@ def _with_bound(
         lambda prices, shift: _Leaves(program, blocks, prices, shift, stop),
         stop,
     )
-    return None if made is None else column_dual(made[0], VERSION, levels=made[1])
+    return None if made is None else column_dual(made[0], levels=made[1])
 
 
 @dataclass(frozen=True)

@@ -31,8 +31,8 @@ ASSUMED_ERROR = 1e-10
 """The error that is assumed of floats, as a share of their terms."""
 CHUNK = 64
 """Leaves whose vertex lists are made at once."""
-EARLIER, CHECKED = 10**8, 4 * 10**8
-"""The limits of versions 3 and 4 of the format on the elements times what the vertex lists of all blocks take."""
+CHECKED = 4 * 10**8
+"""The limit of the format on the elements times what the vertex lists of all blocks take."""
 MARGIN = 4e-15
 """The share of the prices by which they are raised more at first."""
 GIVEN_UP = 0.02
@@ -69,13 +69,12 @@ def prove_shapes(
         return None
     prices, trees = made
     texts = [[item["t"] if isinstance(item, dict) else item for item in tree] for tree in trees]
-    version = 3 if sum(map(len, trees)) <= most_elements(shapes, EARLIER) else 4
-    return column_dual(prices, version, shapes=texts)
+    return column_dual(prices, shapes=texts)
 
 
-def most_elements(shapes: BlockShapes, limit: int = CHECKED) -> int:
+def most_elements(shapes: BlockShapes) -> int:
     """Elements that the format allows a proof to have."""
-    return int(limit // sum((len(part.lower) + 1) << len(part.lower) for part in shapes.parts))
+    return int(CHECKED // sum((len(part.lower) + 1) << len(part.lower) for part in shapes.parts))
 
 
 @dataclass(frozen=True)

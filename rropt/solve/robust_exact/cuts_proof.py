@@ -167,7 +167,7 @@ class _BoxWriter(_Writer):
         if made is None:
             return None
         tree, final, unit = made
-        return column_dual(final, 3, unit=str(unit), boxes=tree, cuts=self.cuts.items)
+        return column_dual(final, unit=str(unit), boxes=tree, cuts=self.cuts.items)
 
     def _written(self, unit: int, prices: list[arb]) -> tuple[list[Any], arb]:
         """(the elements of `boxes` in preorder, an upper bound of the excess of their leaves)."""
@@ -195,7 +195,7 @@ class _CaseWriter(_Writer):
                 return None
             shift = max(dyadic_up(upper_end(worst), PRICE_BITS), Fraction(0))
         final = raised(prices, self._program.prior, shift)
-        return column_dual(final, 4, unit=str(self.unit), cases=items, cuts=self.cuts.items)
+        return column_dual(final, unit=str(self.unit), cases=items, cuts=self.cuts.items)
 
     def _written(self, prices: list[arb]) -> tuple[list[Any], arb]:
         """(the elements of `cases`, an upper bound of the excess of their leaves, each over its p_x)."""

@@ -51,13 +51,12 @@ def read_report(source: str | os.PathLike[str]) -> Report:
     problem = parse_problem(text, source=where)
     contradictions: list[str] = []
     beside = path.parent / CERTIFICATE
-    verdict, digest, version, mechanism, found = None, "", None, None, None
+    verdict, digest, mechanism, found = None, "", None, None
     if beside.is_file():
         verdict = check(str(beside))
         digest = hashlib.sha256(beside.read_bytes()).hexdigest()
         if verdict.status != "UNREADABLE":
             certificate = Certificate.load(beside)
-            version = certificate.document["version"]
             mechanism = _certify(beside, contradictions)
             if verdict.proved:
                 weights = _weights(path.parent, contradictions)
@@ -80,7 +79,6 @@ def read_report(source: str | os.PathLike[str]) -> Report:
         mechanism=mechanism or shown,
         verdict=verdict,
         sha256=digest,
-        version=version,
         stopped=_of(content, "stopped", str, where),
         notes=_words(content, "warnings", where),
         statement=found,
@@ -97,14 +95,13 @@ def report_of(solution: Solution) -> Report:
     """The report of a solution in memory. The checker receives only its bytes, like any external caller."""
     from rropt.problem_file import problem_to_toml
 
-    verdict, digest, version, found = None, "", None, None
+    verdict, digest, found = None, "", None
     contradictions: list[str] = []
     if solution.certificate is not None:
         with tempfile.TemporaryDirectory() as folder:
             path = solution.certificate.save(Path(folder) / CERTIFICATE)
             verdict = check(str(path))
             digest = hashlib.sha256(path.read_bytes()).hexdigest()
-        version = solution.certificate.document["version"]
         if verdict.proved:
             found, contradictions = _against(
                 solution.problem, solution.certificate, solution.mechanism, solution.decomposition
@@ -122,7 +119,6 @@ def report_of(solution: Solution) -> Report:
         mechanism=solution.mechanism,
         verdict=verdict,
         sha256=digest,
-        version=version,
         stopped=why_bounded(solution),
         notes=solution.warnings,
         statement=found,

@@ -38,7 +38,6 @@ class Report(Readable):
     mechanism: Mechanism | None
     verdict: Any
     sha256: str = ""
-    version: int | None = None
     stopped: str = ""
     notes: tuple[str, ...] = ()
     conflict: tuple[str, ...] = ()

@@ -19,7 +19,7 @@ from rropt.errors import Conflict, InputError, NotWritten, TooLarge, Unreadable,
 from rropt.io.files import lock_alone, open_file
 from rropt.io.processes import other_version
 
-FORMAT, VERSION = "rropt-sweep", 2
+FORMAT = "rropt-sweep"
 _SUM = b',"sha256":"'
 SUFFIX = ".journal.jsonl"
 LARGEST = 1 << 28
@@ -68,7 +68,7 @@ class Journal:
         with open_file(self.path) as stream:
             data = stream.read()
         whole = data[: data.rfind(b"\n") + 1]
-        head = {"format": FORMAT, "version": VERSION, "study": study, "name": name, "environment": environment}
+        head = {"format": FORMAT, "study": study, "name": name, "environment": environment}
         if not whole:
             # Empty, or a partial first line of a crash; anything else is not a journal.
             if not _line(head).startswith(data):
@@ -103,12 +103,7 @@ class Journal:
             content = json.loads(line)
             if content["format"] != FORMAT:
                 raise ValueError
-            if content["version"] != VERSION:
-                what = f"it is a journal of version {content['version']!r:.40}, not {VERSION}"
-                raise InputError(what, str(self.path), "move it away, and start again")
             study, name, environment = content["study"], str(content["name"]), dict(content["environment"])
-        except InputError:
-            raise
         except (ValueError, KeyError, TypeError, RecursionError):
             raise self._none() from None
         if study != head["study"]:

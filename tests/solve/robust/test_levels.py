@@ -173,7 +173,6 @@ def test_prices_of_a_proof_exceed_every_ray(name: str) -> None:
     prices, found = priced(cone, prior, 3, 60)
     proof = prove_levels(program, Dual(prices, evidence=found))
     assert proof is not None
-    assert proof.version == 4
     given = proof.payload["prices"]
     assert isinstance(given, list)
     exact = np.array([float(F(str(price))) for price in given])
@@ -300,7 +299,6 @@ def test_the_entropy_is_a_bound_of_its_own() -> None:
     assert proof.bound is not None
     assert entropy - 1e-12 <= float(proof.bound) <= entropy + 1e-12
     assert proof.payload["known"] == "entropy"
-    assert proof.version == 4
 
 
 def test_a_large_block_is_solved_and_its_bound_is_true() -> None:

@@ -319,7 +319,6 @@ def verdict(document: dict[str, Any]) -> str:
 
 def test_what_is_changed_is_refused(certificate: dict[str, Any]) -> None:
     assert verdict(certificate) == "PROVED"
-    assert certificate["version"] == 5
     assert certificate["proof"]["cuts"]
     changes = 0
     for number, cut in enumerate(certificate["proof"]["cuts"]):
