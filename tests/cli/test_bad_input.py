@@ -1,6 +1,6 @@
 """Bad input from Python: one line with what, where and what to do; and no half-written file.
 
-What bad files say is in test_declarations.py, bad priors and matrices in test_priors.py and test_mechanism.py.
+What a problem file can have wrong too is in test_declarations.py, bad priors and matrices in test_priors.py and test_mechanism.py.
 """
 
 from __future__ import annotations
@@ -40,15 +40,8 @@ BAD: list[tuple[str, Callable[[], object], str]] = [
     *(
         (f"epsilon {value!r}", lambda value=value: rr.LDP(value), what)
         for value, what in [
-            (-1.0, "below 0"),
-            (math.nan, "finite"),
-            (math.inf, "finite"),
-            (21, "above 20"),
-            (True, "truth value"),
             (np.True_, "truth|number"),
-            ("", "not a number"),
             (None, "either"),
-            ([1], "not a number"),
             (1j, "not a number"),
             (np.float64("nan"), "finite"),
             (np.array([1.0]), "not a number"),
@@ -87,9 +80,7 @@ BAD: list[tuple[str, Callable[[], object], str]] = [
     ("gamma below 1", lambda: rr.LDP(gamma="0.5"), "below 1"),
     ("gamma nan", lambda: rr.LDP(gamma=math.nan), "finite"),
     ("gamma 1e9", lambda: rr.LDP(gamma=1e9), "exp"),
-    ("both", lambda: rr.LDP(1, gamma=3), "either"),
     # floors and forbidden cells
-    ("floor above 1", lambda: rr.Floor(1.1), r"\[0, 1\]"),
     ("floor below 0", lambda: rr.Floor([0.1, -0.1, 0.1]), r"floor\[1\].*\[0, 1\]"),
     ("floor nan", lambda: rr.Floor({"a": math.nan}), "'a'.*finite"),
     ("floor true", lambda: rr.Floor(True), "truth value"),
@@ -97,16 +88,9 @@ BAD: list[tuple[str, Callable[[], object], str]] = [
     ("floor empty", lambda: rr.Floor({}), "empty"),
     ("floor empty list", lambda: problem(rr.Floor([]), goal=TRACE, inputs=ABC), "3 inputs"),
     ("floor of two axes", lambda: rr.Floor(np.eye(2)), "number"),
-    ("floor label", lambda: problem(rr.Floor({"zz": 0.1}), goal=TRACE, inputs=ABC), "'zz'.*a, b, c"),
     ("floor label at 0", lambda: problem(rr.Floor({"zz": 0}), goal=TRACE, inputs=ABC), "'zz'.*a, b, c"),
     ("floor label twice", lambda: rr.Floor({1: 0.5, "1": 0.2}), "twice"),
-    ("floor length", lambda: problem(rr.Floor([0.1]), goal=TRACE, inputs=ABC), "1 number for 3 inputs"),
-    ("forbidden number", lambda: rr.patterns.Forbidden(5), "Forbidden"),  # type: ignore[arg-type]
-    ("forbidden numbers", lambda: rr.patterns.Forbidden([1, 2]), "Forbidden"),  # type: ignore[list-item]
     ("forbidden string", lambda: rr.patterns.Forbidden(["ab"]), "not a pair"),
-    ("forbidden triple", lambda: rr.patterns.Forbidden([("a", "b", "c")]), "not a pair"),
-    ("forbidden nothing", lambda: rr.patterns.Forbidden([]), "no cells"),
-    ("forbidden label", lambda: problem(rr.patterns.Forbidden([("a", "zz")]), goal=TRACE, inputs=ABC), "'zz'.*a, b, c"),
     # rows and cones of one's own
     ("linear sense", lambda: rr.LinearConstraint([[1]], "<", 1), "sense"),
     ("linear ragged", lambda: rr.LinearConstraint([[1], [1, 2]], "<=", 1), "lengths"),
@@ -120,7 +104,6 @@ BAD: list[tuple[str, Callable[[], object], str]] = [
         lambda: problem(rr.LinearConstraint([[1, 2]], "<=", 1), goal=TRACE, inputs=ABC),
         "1 x 2.*3 inputs",
     ),
-    ("linear, free outputs", lambda: problem(rr.LinearConstraint([[1]] * 3, "<=", 1)), "name them: outputs="),
     (
         "linear huge",
         lambda: problem(rr.LinearConstraint([["1e400"] * 3] * 3, "<=", 1), goal=TRACE, inputs=ABC).solve(),
@@ -131,16 +114,12 @@ BAD: list[tuple[str, Callable[[], object], str]] = [
         lambda: problem(rr.LinearConstraint([[1] * 3] * 3, "<=", 9, name="\ud800"), goal=TRACE, inputs=ABC).solve(),
         "Unicode|name",
     ),
-    ("cone shape", lambda: problem(rr.ConeConstraint([[1, 2]])), "3 inputs"),
     ("cone empty", lambda: rr.ConeConstraint([]), "matrix"),
     ("cone true", lambda: rr.ConeConstraint([[True, 1]]), "truth value"),
     # objectives
     ("information of labels", lambda: rr.MutualInformation(ABC), "list is not a Prior"),  # type: ignore[arg-type]
-    ("information units", lambda: rr.MutualInformation(PRIOR, units="dits"), "dits"),
     ("trace of counts", lambda: rr.Trace([1, 2]), "not a Prior"),  # type: ignore[arg-type]
     ("loss shape", lambda: rr.ExpectedLoss(PRIOR, [[1, 2]]), "3 inputs"),
-    ("loss ragged", lambda: rr.ExpectedLoss(PRIOR, [[1], [1, 2], [1]]), "different lengths"),
-    ("loss nan", lambda: rr.ExpectedLoss(PRIOR, [[1], [math.nan], [1]]), r"\[1\]\[0\].*finite"),
     ("loss text", lambda: rr.ExpectedLoss(PRIOR, "abc"), "not a matrix"),
     ("loss vector", lambda: rr.ExpectedLoss(PRIOR, np.ones(3)), "not a matrix"),
     ("loss actions", lambda: rr.ExpectedLoss(PRIOR, [[1, 2]] * 3, actions=["x"]), "3 x 2.*1 actions"),
@@ -162,7 +141,6 @@ BAD: list[tuple[str, Callable[[], object], str]] = [
     ("inputs a string", lambda: problem(goal=TRACE, inputs="ab"), "string"),
     ("inputs a number", lambda: problem(goal=TRACE, inputs=3), "inputs"),
     ("other inputs", lambda: problem(inputs=["a", "b"]), "'c' is missing"),
-    ("outputs a number", lambda: problem(outputs=3), "outputs"),
     ("outputs empty", lambda: problem(outputs=[]), "outputs"),
     ("other outputs", lambda: problem(goal=TRACE, inputs=ABC, outputs=["x"]), "fixes other outputs"),
     (
@@ -174,14 +152,10 @@ BAD: list[tuple[str, Callable[[], object], str]] = [
     *(
         (f"option {key}={value!r}", lambda key=key, value=value: rr.SolveOptions(**{key: value}), key)
         for key, value in [
-            ("gap", -1),
-            ("gap", math.nan),
             ("gap", None),
             ("gap", True),
-            ("time_limit", 0),
             ("time_limit", math.inf),
             ("time_limit", "soon"),
-            ("workers", 0),
             ("workers", 2.0),
             ("workers", True),
         ]
