@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.stats
+import scipy
 
 from rropt.errors import InputError, OutOfRange, UnknownName, counted, named
 from rropt.io.arguments import checked
@@ -127,7 +127,7 @@ class EstimatedTable(ByContent):
             )
         statistic = float(off @ np.linalg.solve(spread, off))
         scaled = statistic * (self.n - q) / (q * (self.n - 1))
-        return WaldTest(statistic, q, float(scipy.stats.f.sf(scaled, q, self.n - q)))
+        return WaldTest(statistic, q, float(scipy.special.fdtrc(q, self.n - q, scaled)))
 
     def odds_ratio(
         self, rows: tuple[str, str] | None = None, columns: tuple[str, str] | None = None, *, level: float = 0.95

@@ -252,8 +252,8 @@ class _Records:
                 numbers = self._numbers(batch.column(self.of), self.of, "numbers", -np.inf)
                 self.shift = self.shift if self.sums or not len(numbers) else float(numbers[0])
                 numbers = numbers - self.shift
-            for cell, (at, outputs) in zip(one.cells, cells or (), strict=False):
-                self._add(cell, at, outputs, plain_codes, weights, numbers)
+            for cell, shape, (at, outputs) in zip(one.cells, reader.shapes, cells or (), strict=False):
+                self._add(cell, shape, at, outputs, plain_codes, weights, numbers)
         if reader.faults:
             error = reader.faults.error(str(path))
             raise error.at(error.where, REMEDY)
@@ -261,21 +261,23 @@ class _Records:
     def _add(
         self,
         cell: Cell,
+        shape: tuple[int, ...],
         at: np.ndarray,
         outputs: tuple[np.ndarray, ...],
         plain: list[np.ndarray],
         weights: np.ndarray,
         numbers: np.ndarray,
     ) -> None:
-        flat = np.stack([*outputs, *(one[at] for one in plain)])
-        if not flat.size:
-            return
-        groups, inverse = np.unique(flat, axis=1, return_inverse=True)
+        # A missing value is -1.
+        sizes = (*shape, *(len(one.labels) + 1 for one in self.plain))
+        flat = np.ravel_multi_index((*outputs, *(one[at] + 1 for one in plain)), sizes)
+        groups, inverse = np.unique(flat, return_inverse=True)
         w, y = weights[at], numbers[at]
         terms = (np.ones(len(at)), w, w**2, w * y, w**2 * y, (w * y) ** 2)
-        found = [np.bincount(inverse.ravel(), weights=one, minlength=groups.shape[1]) for one in terms]
-        for column, sums in zip(groups.T.tolist(), np.stack(found, axis=1), strict=True):
-            key = cell.key, tuple(column[: len(outputs)]), tuple(column[len(outputs) :])
+        found = [np.bincount(inverse, weights=one, minlength=len(groups)) for one in terms]
+        columns = np.stack(np.unravel_index(groups, sizes), axis=1).tolist()
+        for column, sums in zip(columns, np.stack(found, axis=1), strict=True):
+            key = cell.key, tuple(column[: len(shape)]), tuple(one - 1 for one in column[len(shape) :])
             self.sums.setdefault(key, _Sums()).numbers += sums
 
     def _numbered(self, plain: _Plain, column: Any) -> np.ndarray:
