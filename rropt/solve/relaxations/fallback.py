@@ -74,7 +74,7 @@ class Relaxation:
     dropped: frozenset[str]
     program: Program
     method: Method
-    relaxed: Program | tuple[Step, ...]
+    relaxed: tuple[Program | Step, ...]
 
 
 class FallbackMethod(ComposedMethod):
@@ -205,8 +205,8 @@ class FallbackMethod(ComposedMethod):
             method = self._choose(last)
         except NoMethod:
             return []
-        # What no step leaves out is left out of the certificate's problem.
-        return [Relaxation(dropped, last, method, steps if loose is program else last)]
+        # What no step leaves out is left out of the certificate's problem, whose objective is that of `program`.
+        return [Relaxation(dropped, last, method, steps if loose is program else (loose, *steps))]
 
 
 _SENSE: tuple[Sense, Sense] = ("minimize", "maximize")
@@ -266,8 +266,7 @@ def _bounded(one: Relaxation, effort: SolveLimits, seconds: float) -> tuple[floa
     answer, reached = solve_part(one.method, one.program, effort, seconds)
     if answer.stated is not None:
         return reached, answer
-    whole = one.relaxed if isinstance(one.relaxed, Program) else (*one.relaxed, *answer.steps)
-    return reached, replace(answer, relaxed=whole)
+    return reached, replace(answer, relaxed=(*one.relaxed, *answer.steps))
 
 
 def _without_mechanism(program: Program, effort: SolveLimits, answer: Answer | None) -> Answer:
