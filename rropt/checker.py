@@ -335,10 +335,10 @@ def _read_kind(value: object, where: Where, kinds: str) -> str:
     return _read_word(value.get("kind"), (where, "kind"), kinds)
 
 
-def _read_word(value: object, where: Where, words: str) -> str:
-    """One of the blank-separated `words`."""
+def _read_word(value: object, where: Where, words: str, kind: str = "") -> str:
+    """One of the blank-separated `words`, which the message lists where it has no name for the `kind`."""
     if not isinstance(value, str) or value not in words.split():
-        _unreadable(where, f"expected one of {', '.join(words.split())}, found {_describe(value)}")
+        _unreadable(where, f"expected {kind or 'one of ' + ', '.join(words.split())}, found {_describe(value)}")
     return value
 
 
@@ -1075,7 +1075,7 @@ def _read_certificate(value: object, size: int = 0) -> _Certificate:
     if proof.kind == "corner-tree":
         last = last.single()
     names = _read_list(keys["assumptions"], "assumptions")
-    assumptions = [_read_word(name, ("assumptions", i), " ".join(NAMES)) for i, name in enumerate(names)]
+    assumptions = [_read_word(name, ("assumptions", i), " ".join(NAMES), "the name of an assumption") for i, name in enumerate(names)]
     if proof.kind in ("farkas", "entropy-farkas"):
         for name in ("mechanism", "value", "bound"):
             if keys[name] is not None:
