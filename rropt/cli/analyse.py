@@ -125,12 +125,12 @@ def estimate_from_scores(
             found = release.estimate_means(data, made_by, column[0], mean, **options)
         else:
             found = release.estimate_shares(data, made_by, column[0], by=by, null=null, **options)
-    told = found.to_dict(level)
+    plain = found.to_dict(level)
     for kind, lines in (("warning", found.warnings), ("note", found.notes)):
         for line in lines:
             say(f"rropt: {kind}: {line}", error=True)
     if as_json:
-        typer.echo(json.dumps(told, ensure_ascii=False))
+        typer.echo(json.dumps(plain, ensure_ascii=False))
         return
     for at, one in enumerate(found._tables(level, most=None)):
         if at:
