@@ -1075,7 +1075,10 @@ def _read_certificate(value: object, size: int = 0) -> _Certificate:
     if proof.kind == "corner-tree":
         last = last.single()
     names = _read_list(keys["assumptions"], "assumptions")
-    assumptions = [_read_word(name, ("assumptions", i), " ".join(NAMES), "the name of an assumption") for i, name in enumerate(names)]
+    assumptions = [
+        _read_word(name, ("assumptions", i), " ".join(NAMES), "the name of an assumption")
+        for i, name in enumerate(names)
+    ]
     if proof.kind in ("farkas", "entropy-farkas"):
         for name in ("mechanism", "value", "bound"):
             if keys[name] is not None:

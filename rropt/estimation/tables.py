@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -88,6 +88,7 @@ class EstimatedTable(ByContent):
     total_errors: FloatArray
     n: int
     weighted: bool
+    _: KW_ONLY
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -130,7 +131,7 @@ class EstimatedTable(ByContent):
         return WaldTest(statistic, q, float(scipy.special.fdtrc(q, self.n - q, scaled)))
 
     def odds_ratio(
-        self, rows: tuple[str, str] | None = None, columns: tuple[str, str] | None = None, *, level: float = 0.95
+        self, *, rows: tuple[str, str] | None = None, columns: tuple[str, str] | None = None, level: float = 0.95
     ) -> Measure:
         """The odds ratio of two rows and two columns (those of a 2 x 2 table by default): p_11 p_22 / (p_12 p_21), its
         standard error, and the interval of its logarithm (delta method). Raises InputError where an estimated cell is
@@ -272,6 +273,7 @@ class EstimatedShares(ByContent):
     total_errors: FloatArray
     n: int
     weighted: bool
+    _: KW_ONLY
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -340,6 +342,7 @@ class EstimatedMeans(ByContent):
     total_errors: FloatArray
     n: int
     weighted: bool
+    _: KW_ONLY
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -409,7 +412,7 @@ def joint_shares(
     shape = joint.shape[1:]
     table = values.reshape(shape), covariance, sums.reshape(shape), errors.reshape(shape)
     warnings = tuple(_too_fine(values, _errors(covariance), groups.n))
-    return EstimatedTable(names, rows, columns, *table, groups.n, weighted, warnings, notes)
+    return EstimatedTable(names, rows, columns, *table, groups.n, weighted, warnings=warnings, notes=notes)
 
 
 def domain_shares(
@@ -442,7 +445,9 @@ def domain_shares(
     spread = np.stack(covariances)
     warnings += _too_fine(values.ravel(), np.concatenate([_errors(one) for one in spread]), groups.n)
     found = values, spread, totals, errors
-    return EstimatedShares(name, by, domains, categories, *found, groups.n, weighted, tuple(warnings), notes)
+    return EstimatedShares(
+        name, by, domains, categories, *found, groups.n, weighted, warnings=tuple(warnings), notes=notes
+    )
 
 
 def category_means(
@@ -485,7 +490,7 @@ def category_means(
             "mean little; merge categories"
         )
     found = means + shift, spread * np.outer(scale, scale) * factor, totals, np.sqrt(np.maximum(variances, 0.0))
-    return EstimatedMeans(name, of, categories, *found, groups.n, weighted, tuple(warnings), notes)
+    return EstimatedMeans(name, of, categories, *found, groups.n, weighted, warnings=tuple(warnings), notes=notes)
 
 
 def _variances(groups: Groups, terms: FloatArray) -> FloatArray:

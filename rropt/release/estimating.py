@@ -34,7 +34,7 @@ LARGEST = 1 << 24
 @checked
 def estimate_file(
     file: str | os.PathLike[str],
-    columns: Mapping[str | tuple[str, ...], Any],
+    columns: Mapping[str, Any] | Mapping[str | tuple[str, ...], Any],
     *,
     method: str = "unbiased",
     where: Mapping[str, str] | None = None,

@@ -197,7 +197,7 @@ def counts_of(
 @checked
 def table_of(
     file: str | os.PathLike[str],
-    columns: Mapping[str | tuple[str, ...], Any],
+    columns: Mapping[str, Any] | Mapping[str | tuple[str, ...], Any],
     *,
     where: Mapping[str, str] | None = None,
     delimiter: str | None = None,
@@ -209,7 +209,7 @@ def table_of(
 
 def _one_table(
     file: str | os.PathLike[str],
-    columns: Mapping[str | tuple[str, ...], Any],
+    columns: Mapping[str, Any] | Mapping[str | tuple[str, ...], Any],
     where: Mapping[str, str] | None,
     delimiter: str | None,
 ) -> np.ndarray:
@@ -226,7 +226,7 @@ def _one_table(
 
 def counted_of(
     file: str | os.PathLike[str],
-    columns: Mapping[str | tuple[str, ...], Any],
+    columns: Mapping[str, Any] | Mapping[str | tuple[str, ...], Any],
     where: Mapping[str, str] | None,
     delimiter: str | None,
 ) -> Counted:

@@ -89,7 +89,7 @@ class Scored(ByContent):
 @checked
 def score_file(
     file: str | os.PathLike[str],
-    columns: Mapping[str | tuple[str, ...], Any],
+    columns: Mapping[str, Any] | Mapping[str | tuple[str, ...], Any],
     output: str | os.PathLike[str],
     *,
     method: str = "unbiased",

@@ -35,7 +35,7 @@ Columns = tuple[str, ...]
 @checked
 def estimate_table(
     file: str | os.PathLike[str],
-    columns: Mapping[str | tuple[str, ...], Any],
+    columns: Mapping[str, Any] | Mapping[str | tuple[str, ...], Any],
     table: tuple[str, str],
     *,
     weights: str | None = None,
@@ -66,7 +66,7 @@ def estimate_table(
 @checked
 def estimate_shares(
     file: str | os.PathLike[str],
-    columns: Mapping[str | tuple[str, ...], Any],
+    columns: Mapping[str, Any] | Mapping[str | tuple[str, ...], Any],
     column: str,
     *,
     by: str | None = None,
@@ -96,7 +96,7 @@ def estimate_shares(
 @checked
 def estimate_means(
     file: str | os.PathLike[str],
-    columns: Mapping[str | tuple[str, ...], Any],
+    columns: Mapping[str, Any] | Mapping[str | tuple[str, ...], Any],
     column: str,
     of: str,
     *,
@@ -147,7 +147,7 @@ class _Records:
     def __init__(
         self,
         file: str | os.PathLike[str],
-        columns: Mapping[str | tuple[str, ...], Any],
+        columns: Mapping[str, Any] | Mapping[str | tuple[str, ...], Any],
         wanted: Columns,
         weights: str | None,
         where: Mapping[str, str] | None,

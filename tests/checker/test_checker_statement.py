@@ -232,9 +232,9 @@ def test_parts_of_nothing_are_told() -> None:
 def test_a_file_lists_every_lemma(name: str) -> None:
     document = STORED[name]
     verdict = check_bytes(json.dumps(document).encode())
-    assert verdict.assumptions == tuple(document["assumptions"])
     own = document["assumptions"]
-    for other in ([], own[1:], own[:-1], [*own, own[0]], [*own[1:], "gibbs-inequality", "marcus-lopes"]):
+    assert sorted(verdict.assumptions) == sorted(own)
+    for other in ([], own[1:], own[:-1], own + own[:1], [*own[1:], "gibbs-inequality", "marcus-lopes"]):
         if other != own:
             assert check_bytes(json.dumps({**document, "assumptions": other}).encode()).status == "REFUTED", other
 

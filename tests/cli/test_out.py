@@ -38,8 +38,8 @@ CALLS = {
     "sweep": ["p.toml", "--epsilon", "1"],
     "verify-claim": ["claim.toml"],
 }
-ELSEWHERE = {"accountant sign"}
-"""A receipt of an accountant: tests/release/test_release_sync.py."""
+ELSEWHERE = {"accountant sign", "scores"}
+"""A receipt of an accountant, and scores of a release: tests/release/test_release_sync.py, test_release_scores.py."""
 SUFFIX = {"apply": ".csv", "compare": ".csv", "models records": ".csv", "sweep": ".csv", "identify": ".json"}
 
 

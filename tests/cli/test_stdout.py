@@ -39,6 +39,7 @@ EXAMPLES = {
     "report": "design -o page.html",
     "apply": "yes-no people.csv --column c -o again.csv --force",
     "estimate": "yes-no released.csv --column c",
+    "scores": "yes-no released.csv --column c -o scored.csv",
     "identify": "design -o identified.json",
     "publish": "design -o public",
     "audit": "matrix.csv --epsilon 1.2",

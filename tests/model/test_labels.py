@@ -382,6 +382,22 @@ NOT_LABELLED_HERE = {
     "Estimate.moments": "made by estimators",
     "Estimate.covariance": "made by estimators",
     "Estimate.within.values": "made by estimators",
+    **dict.fromkeys(
+        (
+            f"Estimated{kind}.{field}"
+            for kind, fields in {
+                "Means": "values covariance totals total_errors",
+                "Shares": "values covariances totals total_errors",
+                "Table": "values covariance totals total_errors",
+            }.items()
+            for field in fields.split()
+        ),
+        "made by estimators",
+    ),
+    "Scores.values": "made by scores",
+    "Scores.table": "made by scores",
+    "scores.answers": "records",
+    "estimate_two_samples.counts": "yes and no of two samples",
     "Estimate.sums.groups": "labels by group",
     "QuasiIdentifierTable.counts": "made by QuasiIdentifierTable.of",
     "QuasiIdentifierTable.possible": "made by QuasiIdentifierTable.of",

@@ -5,7 +5,9 @@ an error. Every public parameter that takes a `Prior` is in `CASES` or in `NAMES
 from __future__ import annotations
 
 import inspect
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from documented import INTERNAL, callables
@@ -34,6 +36,14 @@ def held(constraint: rr.Constraint) -> object:
 
 def posterior(prior: rr.Prior) -> object:
     return BOTH.posterior([PRIOR, prior], ["a", "b"])
+
+
+def scored(prior: rr.Prior) -> object:
+    with tempfile.TemporaryDirectory() as folder:
+        data, out = Path(folder, "released.csv"), Path(folder, "scored.csv")
+        data.write_text("x\n" + "\n".join(MATRIX.outputs) + "\n", encoding="utf-8")
+        rr.release.score_file(data, {"x": MATRIX}, out, method="locally_best", prior=prior)
+        return out.read_text(encoding="utf-8")
 
 
 CASES: dict[str, tuple[rr.Prior, Callable[[rr.Prior], object]]] = {
@@ -87,6 +97,11 @@ CASES: dict[str, tuple[rr.Prior, Callable[[rr.Prior], object]]] = {
         PRIOR,
         lambda prior: rr.estimation.sample_size(MATRIX, half_width="0.01", frequencies=prior),
     ),
+    "scores.prior": (
+        PRIOR,
+        lambda prior: rr.estimation.scores(MATRIX, MATRIX.outputs, method="locally_best", prior=prior).table.tolist(),
+    ),
+    "score_file.prior": (PRIOR, scored),
     "variance_split.prior": (PRIOR, lambda prior: rr.estimation.variance_split(MATRIX, prior).risk),
     "entropy_change.prior": (PRIOR, lambda prior: entropy_change(MATRIX, prior)),
     **{

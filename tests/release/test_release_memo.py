@@ -31,8 +31,8 @@ from rropt.release.plans.stack import Stack  # noqa: E402
 
 ABC = RandomizedResponse(("a", "b", "c"), epsilon=1).to_mechanism()
 COLUMN = ProtectedColumn("x", ABC)
-WORDS, FURTHER = [[1258341320, 3582578372], [75017899, 3876501912], [1456099781, 1432449510]], [3746453469, 3282651767]
-TAGS, ANSWERS = [[7701022722165331756, 2822443522075271738]], [2, 0, 0, 0, 1, 2, 2, 1, 2, 2, 2, 2]
+WORDS, FURTHER = [[2199316121, 4118051058], [433409442, 2465804238], [1144432011, 3104153784]], [3836957599, 1109296809]
+TAGS, ANSWERS = [[7701022722165331756, -8648957648868872372]], [1, 1, 2, 0, 1, 2, 1, 1, 1, 2, 2, 0]
 WITH: dict[str, Any] = {"identity": "id", "key": "key"}
 ROWS = [(f"p{at}", "abc"[at * at % 3], str(at % 7)) for at in range(500)]
 

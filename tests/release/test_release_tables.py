@@ -180,7 +180,7 @@ def test_measures_of_a_table_without_noise_are_the_usual_ones() -> None:
     woolf = (sum(1 / one for one in counts.ravel()) * n / (n - 1)) ** 0.5
     assert odds.standard_error == pytest.approx(odds.value * woolf)
     assert np.log(odds.interval[1]) == pytest.approx(np.log(odds.value) + stats.norm.ppf(0.975) * woolf)
-    turned = found.odds_ratio(("b", "a"), ("u", "v"))
+    turned = found.odds_ratio(rows=("b", "a"), columns=("u", "v"))
     assert turned.value == pytest.approx(1 / odds.value)
     chi = stats.chi2_contingency(counts, correction=False).statistic
     # Less what chance adds to it.
