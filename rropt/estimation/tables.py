@@ -24,6 +24,8 @@ from rropt.io.tables import MOST, Readable, Table, further
 __all__ = ["EstimatedMeans", "EstimatedShares", "EstimatedTable", "Measure", "WaldTest"]
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
+ROUNDING = 1e-12
+"""Differences below this share of the largest score are rounding."""
 SINGULAR = 1e-10
 """Eigenvalues of a covariance below this share of the largest are taken for zero."""
 
@@ -406,7 +408,7 @@ def joint_shares(
     terms = joint.reshape(len(joint), -1)
     total = float(groups.weights.sum())
     values = groups.weights @ terms / total
-    covariance = groups.covariance((terms - values) / total)
+    covariance = groups.covariance(_without_rounding(terms - values, terms) / total)
     sums = groups.weights @ terms
     errors = np.sqrt(np.maximum(_variances(groups, terms), 0.0))
     shape = joint.shape[1:]
@@ -436,8 +438,8 @@ def domain_shares(
     covariances, warnings = [], []
     for d, size in enumerate(sizes.tolist()):
         own = joint[:, d, :]
-        terms = (own - values[d] * own.sum(axis=1)[:, None]) / size
-        covariances.append(groups.covariance(terms))
+        terms = own - values[d] * own.sum(axis=1)[:, None]
+        covariances.append(groups.covariance(_without_rounding(terms, own) / size))
         if not np.any(_errors(covariances[-1])):
             place = f"domain {domains[d]!r}" if by else "the file"
             warnings.append(f"the records of {place} have one answer only: its standard errors of 0 mean nothing")
@@ -491,6 +493,11 @@ def category_means(
         )
     found = means + shift, spread * np.outer(scale, scale) * factor, totals, np.sqrt(np.maximum(variances, 0.0))
     return EstimatedMeans(name, of, categories, *found, groups.n, weighted, warnings=tuple(warnings), notes=notes)
+
+
+def _without_rounding(terms: FloatArray, scores: FloatArray) -> FloatArray:
+    """Differences of `scores` where what rounding alone leaves is 0, so that answers that are all alike have no error."""
+    return np.where(np.abs(terms) <= ROUNDING * np.abs(scores).max(initial=0.0), 0.0, terms)
 
 
 def _variances(groups: Groups, terms: FloatArray) -> FloatArray:

@@ -136,7 +136,8 @@ def _unquote(folder: Path, name: str) -> Iterator[Path]:
 def _table(document: Mapping[str, Any], key: str, source: str, default: dict[str, Any] | None = None) -> dict[str, Any]:
     value = document.get(key, default)
     if value is None:
-        raise Missing(f"the table [{key}] is missing", source, "see rropt models show adult-education")
+        remedy = "add it, or give --data FILE --column C" if key == "input" else "see rropt models show adult-pram"
+        raise Missing(f"the table [{key}] is missing", source, remedy)
     if not isinstance(value, dict):
         raise WrongType(f"{key} is not a table", source, f"write [{key}]")
     return value

@@ -431,20 +431,26 @@ def test_a_table_that_is_too_fine_is_warned_of_or_refused() -> None:
         rr.release.estimate_shares("one.csv", {"A": A}, "A")
 
 
-@pytest.mark.parametrize("answers", [("a",), ("a", "a"), ("a",) * 5, ("a", "b"), ("a", "a", "a", "b")])
-def test_no_interval_is_a_point(answers: tuple[str, ...]) -> None:
-    """Few answers, all alike or with estimates outside [0, 1], say little: an interval of width 0 would be false."""
-    weak = rr.RandomizedResponse(AB, gamma="11/10").to_mechanism()
-    csv.write_csv(pa.table({"A": list(answers), "s": ["n"] * len(answers)}), "few.csv")
-    for mechanism, by in itertools.product((A, weak), (None, "s")):
-        try:
-            found = rr.release.estimate_shares("few.csv", {"A": mechanism}, "A", by=by)
-        except InputError:
-            assert len(answers) < 2
-            continue
-        low, high = np.moveaxis(found.intervals(), -1, 0)
-        assert (low < high).all()
-        assert np.isfinite(found.standard_errors).all()
+@pytest.mark.parametrize("gamma", ["11/10", "2", "6", "50"])
+@pytest.mark.parametrize("k", [2, 3, 5, 16])
+def test_no_interval_is_a_point(k: int, gamma: str) -> None:
+    """Few answers, all alike or with estimates outside [0, 1], say little: an interval of width 0 would be false, and
+    one of 1e-17 as well."""
+    labels = [f"c{at}" for at in range(k)]
+    mechanism = rr.RandomizedResponse(labels, gamma=gamma).to_mechanism()
+    for alike in (1, 2, 3, 7):
+        answers = [labels[0]] * alike + [labels[at % k] for at in range(40)]
+        rows = {"A": answers, "s": ["few"] * alike + ["many"] * 40, "w": [2 + at % 3 for at in range(len(answers))]}
+        csv.write_csv(pa.table(rows), "few.csv")
+        csv.write_csv(pa.table({"A": [labels[0]] * (alike + 1)}), "alike.csv")
+        for weights in (None, "w"):
+            found = rr.release.estimate_shares("few.csv", {"A": mechanism}, "A", by="s", weights=weights)
+            low, high = np.moveaxis(found.intervals(), -1, 0)
+            assert (high - low > 1e-6).all()
+            assert (high - low)[0] == pytest.approx(np.ones(k))
+            assert any("one answer only" in line for line in found.warnings)
+        low, high = np.moveaxis(rr.release.estimate_shares("alike.csv", {"A": mechanism}, "A").intervals(), -1, 0)
+        assert (high - low) == pytest.approx(np.ones((1, k)))
 
 
 def test_three_columns_of_one_joint_mechanism_have_tables_of_any_two() -> None:
