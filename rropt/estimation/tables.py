@@ -245,7 +245,8 @@ class EstimatedTable(ByContent):
                 low, high = one.interval
                 error = f"standard error {one.standard_error:.4f}, {100 * level:g} % from {low:.4f} to {high:.4f}"
                 # At V = 0 its slope is infinite.
-                lines.append((title, f"{one.value:.4f}" + (f", {error}" if math.isfinite(one.standard_error) else "")))
+                known = math.isfinite(one.standard_error)
+                lines.append((title, f"{one.value:.4f}, {error if known else 'not above the noise: use the test'}"))
         if lines:
             yield Table("Association", lines)
 

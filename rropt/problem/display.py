@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from rropt.declare.constraint import described
-from rropt.errors import counted
+from rropt.errors import counted, named
 from rropt.exact import shown
 from rropt.io.tables import Table
 from rropt.model.guarantees import privacy_statement
@@ -40,7 +40,8 @@ def problem_table(problem: Problem) -> Table:
     if isinstance(cone, CompleteCone):
         epsilon, ratio = shown(cone.level.log_ratio.upper, 12, up=True), shown(cone.level.ratio.lower, 12, up=False)
         rows.append(("privacy", f"epsilon {epsilon}, privacy ratio at most {ratio}"))
-    rows.append(("outputs", "as many as are needed" if outputs is None else str(len(outputs))))
+    free = "as many as are needed" + (f", called {named(problem.outputs, SHOWN)}" if problem.outputs else "")
+    rows.append(("outputs", free if outputs is None else str(len(outputs))))
     # Of a shipped model only the rules are those of the user's own column.
     return Table(f"Problem: {problem.title if prior is None or prior.source is None else prior.source}", rows)
 

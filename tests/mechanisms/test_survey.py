@@ -80,6 +80,11 @@ def test_named_answers_and_the_true_one_are_told_apart() -> None:
     )
 
 
+def test_a_family_has_the_device_of_its_matrix() -> None:
+    family = rr.RandomizedResponse(["a", "b", "c"], gamma=2)
+    assert rr.mechanisms.chance_device(family) == rr.mechanisms.chance_device(family.mechanism)
+
+
 def test_a_design_of_many_outcomes_has_no_device() -> None:
     with pytest.raises(rr.InputError) as caught:
         rr.mechanisms.chance_device(rr.RandomizedResponse(3, epsilon=1).mechanism)

@@ -13,6 +13,7 @@ from rropt.io.arguments import checked
 from rropt.io.counts import category_labels
 from rropt.io.tables import Readable, Table
 from rropt.io.types import Label, Number
+from rropt.mechanisms.garbling import AnyMechanism, explicit
 from rropt.mechanisms.mechanism import Mechanism
 
 MOST_OUTCOMES = 1000
@@ -167,7 +168,7 @@ class ChanceDevice(Readable):
 
 
 @checked
-def chance_device(mechanism: Mechanism) -> ChanceDevice:
+def chance_device(mechanism: AnyMechanism) -> ChanceDevice:
     """The mechanism as a chance device that a respondent can use: a die, cards, or a random number.
 
     Its distribution is that of the mechanism, exactly. The first outcomes ask for the true answer, the next ones name
@@ -182,8 +183,9 @@ def chance_device(mechanism: Mechanism) -> ChanceDevice:
         5       "yes", whatever your true answer is
         6       "no", whatever your true answer is
     """
-    k, outputs = len(mechanism.inputs), mechanism.outputs
-    rows = [[mechanism.entry(x, y) for y in range(len(outputs))] for x in range(k)]
+    made = explicit(mechanism, "mechanism")
+    k, outputs = len(made.inputs), made.outputs
+    rows = [[made.entry(x, y) for y in range(len(outputs))] for x in range(k)]
     outcomes = math.lcm(*(entry.denominator for row in rows for entry in row))
     if outcomes > MOST_OUTCOMES:
         more = f"it needs {counted(outcomes, 'outcomes')}"
@@ -197,7 +199,7 @@ def chance_device(mechanism: Mechanism) -> ChanceDevice:
                 row[y] -= count
             steps.append((count, tuple(outputs[y] for y in answers)))
 
-    same = outputs == mechanism.inputs
+    same = outputs == made.inputs
     if same:
         # The rest of the diagonal is left for outcomes that name the answer.
         beyond = [left[x][x] - max(left[z][x] for z in range(k) if z != x) for x in range(k)]
@@ -209,4 +211,4 @@ def chance_device(mechanism: Mechanism) -> ChanceDevice:
             x if same and row[x] else next(y for y, count in enumerate(row) if count) for x, row in enumerate(left)
         ]
         take(min(row[y] for row, y in zip(left, answers, strict=True)), answers)
-    return ChanceDevice(mechanism.inputs, outcomes, tuple(steps))
+    return ChanceDevice(made.inputs, outcomes, tuple(steps))
