@@ -215,3 +215,63 @@ def test_what_is_worse_at_the_data_is_told_and_nothing_else(seed: int) -> None:
                     most,
                     lines,
                 )
+
+
+def lines_of(rule: rr.Constraint, prior: rr.Prior, matrix: list[list[Fraction]], counts: list[int]) -> list[str]:
+    """What is said of a mechanism with this problem at these counts."""
+    problem = rr.Problem(rr.Maximize(rr.Trace()), [rule], inputs=prior.labels).compile().payload()
+    made = rr.Mechanism.from_rationals(matrix, inputs=prior.labels, outputs=prior.labels)
+    return list(worse_in(Design(made, problem=problem), counts))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_level_a_little_above_the_guaranteed_one_is_told(seed: int) -> None:
+    """Pointwise maximal leakage and Bayes success by their definitions, at counts with zeros, on both sides of a level
+    that is a little below, or a little above, the number at these counts."""
+    rng = random.Random(seed)
+    matrix = [[Fraction(rng.randint(1, 9)) for _ in LABELS[:3]] for _ in LABELS[:3]]
+    matrix = [[entry / sum(row) for entry in row] for row in matrix]
+    counts = [rng.choice([0, 1, 4, 9]) for _ in range(2)] + [rng.choice([1, 4, 9])]
+    shares = [Fraction(count, sum(counts)) for count in counts]
+    there = [x for x in range(3) if counts[x]]
+    leakage = max(max(matrix[x][y] for x in there) / sum(shares[x] * matrix[x][y] for x in there) for y in range(3))
+    success = sum(max(shares[x] * matrix[x][y] for x in there) for y in range(3))
+    prior = rr.Prior.from_counts(dict(zip(LABELS, (3, 4, 5), strict=False)))
+    for factor in (Fraction(99, 100), Fraction(101, 100)):
+        if leakage * factor > 1:
+            rule = rr.privacy.PointwiseMaximalLeakage(prior, gamma=leakage * factor)
+            lines = lines_of(rule, prior, matrix, counts)
+            assert any(line.startswith("pointwise maximal leakage is") for line in lines) == (factor < 1), lines
+        lines = lines_of(rr.AtMost(rr.BayesSuccess(prior), success * factor), prior, matrix, counts)
+        assert any(line.startswith("Bayes success is") for line in lines) == (factor < 1), lines
+    # At its least value the limit is rows of the cone: the same guess is best at every output.
+    lines = lines_of(rr.AtMost(rr.BayesSuccess(prior), Fraction(5, 12)), prior, matrix, counts)
+    assert any(line.startswith("Bayes success is") for line in lines) == (success > Fraction(5, 12)), lines
+
+
+@pytest.mark.parametrize("form", ["product", "exact"])
+def test_data_are_outside_of_the_confidence_set_from_its_border_on(form: str) -> None:
+    """Inside: some shares of the sensitive values make a distribution of the set with the conditionals of the data."""
+
+    def inside(first: Fraction, second: Fraction) -> bool:
+        blocks = [first, 1 - first], [second, 1 - second]
+        marginals = (Fraction(at, 400) for at in range(1, 400))
+        own = ([*(m * one for one in blocks[0]), *((1 - m) * one for one in blocks[1])] for m in marginals)
+        return any(SETS.contains(rr.Prior.from_probabilities(dict(zip(PAIRS.labels, one, strict=True)))) for one in own)
+
+    problem = (
+        rr.Problem(rr.Maximize(rr.Trace()), [rr.RLDP(1, SETS, form=form)], inputs=PAIRS.labels).compile().payload()
+    )
+    mechanism = rr.RandomizedResponse(PAIRS.labels, epsilon="1/2").mechanism
+    start, step = (Fraction(35, 100), Fraction(10, 100)), Fraction(1, 1000)
+    low, high = 0, 400
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if inside(start[0] + middle * step, start[1]) else (low, middle)
+    for at in (low - 4, high + 4):
+        first = start[0] + at * step
+        counts = [int(1000 * first), 1000 - int(1000 * first), 100, 900]
+        told = any("are outside of the set" in line for line in worse_in(Design(mechanism, problem=problem), counts))
+        # The product form also holds conditionals that no one distribution of the set has together.
+        assert told == (at > high) or form == "product", (at, counts)
+        assert not (told and at < low), (at, counts)
