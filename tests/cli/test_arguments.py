@@ -82,7 +82,7 @@ WRONG: dict[str, Callable[[], object]] = {
     "a ratio over zero": lambda: "1/0",
     "half a surrogate": lambda: "\ud800",
     "bytes": lambda: b"\xff",
-    "a folder": lambda: Path("/"),
+    "a folder": lambda: Path(),
     "no file": lambda: "no/such",
     "an empty list": list,
     "an empty table": dict,
@@ -786,6 +786,18 @@ def test_a_few_wrong_arguments_of_everything(calls: Calls, tmp_path: Path, monke
     for where, (call, arguments) in calls.items():
         found += failures(call, arguments, where, [next(turn) for _ in range(3)])
     assert found == []
+
+
+def test_the_root_is_no_file_to_write(calls: Calls) -> None:
+    """Readers of folders would walk through the whole machine, so the root is not among the odd values."""
+    tried = []
+    for where, (call, arguments) in calls.items():
+        for name in {"path", "output", "out"} & arguments.keys():
+            if where.endswith((".save", ".to_csv", "release_file", "score_file", "write_report")):
+                tried.append(where)
+                with pytest.raises(rr.RroptError):
+                    call(**{**arguments, name: Path("/")})
+    assert len(tried) >= 8, tried
 
 
 def test_bytes_alone_are_checked() -> None:
