@@ -9,9 +9,10 @@ drawing and the randomisation. A ratio or any other smooth function is linearise
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy
@@ -20,6 +21,7 @@ from rropt.errors import InputError, OutOfRange, UnknownName, counted, named
 from rropt.io.arguments import checked
 from rropt.io.content import ByContent
 from rropt.io.tables import MOST, Readable, Table, further
+from rropt.mechanisms.estimators.estimate import normal_quantile
 
 __all__ = ["EstimatedMeans", "EstimatedShares", "EstimatedTable", "Measure", "WaldTest"]
 
@@ -70,9 +72,47 @@ class Measure(Readable):
     interval: tuple[float, float]
 
 
+class _FromScores(ByContent):
+    """The common part of tables, shares and means: their plain data and their remarks."""
+
+    values: FloatArray
+    totals: FloatArray
+    total_errors: FloatArray
+    n: int
+    warnings: tuple[str, ...]
+    notes: tuple[str, ...]
+    things: ClassVar[str] = "cells"
+
+    @property
+    @abstractmethod
+    def standard_errors(self) -> FloatArray: ...
+
+    @abstractmethod
+    def intervals(self, level: float = 0.95) -> FloatArray: ...
+
+    def _numbers(self, level: float) -> dict[str, object]:
+        """The numbers as plain data; None for those that are not numbers."""
+        found = {
+            "estimate": self.values,
+            "standard_error": self.standard_errors,
+            "interval": self.intervals(level),
+            "total": self.totals,
+            "total_standard_error": self.total_errors,
+        }
+        return {name: np.where(np.isnan(one), None, one).tolist() for name, one in found.items()} | {"n": self.n}
+
+    def _texts(self) -> dict[str, object]:
+        return {"warnings": list(self.warnings), "notes": list(self.notes)}
+
+    def _remarks(self) -> Iterator[str]:
+        yield from (f"warning: {line}" for line in self.warnings)
+        yield from further(self.values.size, f"further {self.things}")
+        yield from (f"note: {line}" for line in self.notes)
+
+
 @checked
 @dataclass(frozen=True, eq=False)
-class EstimatedTable(ByContent):
+class EstimatedTable(_FromScores):
     """The joint shares of two columns, estimated from n records.
 
     `names` are the two columns, `rows` (r) and `columns` (c) their categories. `values` (r x c) sum to one and may be
@@ -158,7 +198,7 @@ class EstimatedTable(ByContent):
         slopes[[row * len(self.columns) + column for row, column in cells]] = signs
         log = float(np.log(shares) @ [1, 1, -1, -1])
         error = math.sqrt(max(float(slopes @ self.covariance @ slopes), 0.0))
-        half = _quantile(level) * error
+        half = normal_quantile(level) * error
         return Measure(math.exp(log), math.exp(log) * error, (math.exp(log - half), math.exp(log + half)))
 
     def cramers_v(self, *, level: float = 0.95) -> Measure:
@@ -182,7 +222,7 @@ class EstimatedTable(ByContent):
         gradient = 2 * self.values / expected - (square.sum(axis=1) / a)[:, None] - square.sum(axis=0) / b
         spread = math.sqrt(max(float(gradient.ravel() @ self.covariance @ gradient.ravel()), 0.0)) / most
         error = spread / (2 * value) if value > 0 else math.inf
-        half = _quantile(level) * error
+        half = normal_quantile(level) * error
         return Measure(value, error, (max(value - half, 0.0), min(value + half, 1.0)))
 
     def _dependence(self) -> tuple[FloatArray, FloatArray]:
@@ -200,15 +240,9 @@ class EstimatedTable(ByContent):
             "names": list(self.names),
             "rows": list(self.rows),
             "columns": list(self.columns),
-            "estimate": self.values.tolist(),
-            "standard_error": self.standard_errors.tolist(),
-            "interval": self.intervals(level).tolist(),
-            "total": self.totals.tolist(),
-            "total_standard_error": self.total_errors.tolist(),
-            "n": self.n,
+            **self._numbers(level),
             **{name: None if one is None else _plain(one) for name, one in self._measures(level).items()},
-            "warnings": list(self.warnings),
-            "notes": list(self.notes),
+            **self._texts(),
         }
 
     def _measures(self, level: float) -> dict[str, WaldTest | Measure | None]:
@@ -250,15 +284,10 @@ class EstimatedTable(ByContent):
         if lines:
             yield Table("Association", lines)
 
-    def _remarks(self) -> Iterator[str]:
-        yield from (f"warning: {line}" for line in self.warnings)
-        yield from further(self.values.size, "further cells")
-        yield from (f"note: {line}" for line in self.notes)
-
 
 @checked
 @dataclass(frozen=True, eq=False)
-class EstimatedShares(ByContent):
+class EstimatedShares(_FromScores):
     """The shares of k categories in each of d domains, estimated from n records.
 
     `by` is the column of the domains and `domains` (d) its values ("" and one domain for all records). `values` (d x k)
@@ -296,14 +325,8 @@ class EstimatedShares(ByContent):
             "by": self.by,
             "domains": list(self.domains),
             "categories": list(self.categories),
-            "estimate": self.values.tolist(),
-            "standard_error": self.standard_errors.tolist(),
-            "interval": self.intervals(level).tolist(),
-            "total": self.totals.tolist(),
-            "total_standard_error": self.total_errors.tolist(),
-            "n": self.n,
-            "warnings": list(self.warnings),
-            "notes": list(self.notes),
+            **self._numbers(level),
+            **self._texts(),
         }
 
     def _tables(self, level: float = 0.95, most: int | None = MOST) -> Iterator[Table]:
@@ -320,15 +343,10 @@ class EstimatedShares(ByContent):
         first = 2 if self.by else 1
         yield Table(f"Estimated shares ({counted(self.n, 'records')})", rows[:most], heads, range(first, len(heads)))
 
-    def _remarks(self) -> Iterator[str]:
-        yield from (f"warning: {line}" for line in self.warnings)
-        yield from further(self.values.size, "further cells")
-        yield from (f"note: {line}" for line in self.notes)
-
 
 @checked
 @dataclass(frozen=True, eq=False)
-class EstimatedMeans(ByContent):
+class EstimatedMeans(_FromScores):
     """The mean and the total of a number in each of k true categories, estimated from n records.
 
     `name` is the released column, `of` the column of numbers. `values` (k) are the means, not a number where the
@@ -336,6 +354,7 @@ class EstimatedMeans(ByContent):
     number, with `total_errors` (k). `warnings` and `notes` as in `EstimatedTable`.
     """
 
+    things: ClassVar[str] = "categories"
     name: str
     of: str
     categories: tuple[str, ...]
@@ -357,25 +376,17 @@ class EstimatedMeans(ByContent):
     def intervals(self, level: float = 0.95) -> FloatArray:
         """k x 2 confidence limits: normal quantiles of the standard errors. Raises InputError for a level outside
         (0, 1)."""
-        half = _quantile(level) * self.standard_errors
+        half = normal_quantile(level) * self.standard_errors
         return np.stack([self.values - half, self.values + half], axis=-1)
 
     def to_dict(self, level: float = 0.95) -> dict[str, object]:
         """Plain data: the fields, with standard_error and interval; None for what is not a number."""
-        rows = np.column_stack([self.values, self.standard_errors, self.intervals(level)])
-        told = [[None if math.isnan(one) else one for one in row] for row in rows.tolist()]
         return {
             "name": self.name,
             "of": self.of,
             "categories": list(self.categories),
-            "estimate": [row[0] for row in told],
-            "standard_error": [row[1] for row in told],
-            "interval": [row[2:] for row in told],
-            "total": self.totals.tolist(),
-            "total_standard_error": self.total_errors.tolist(),
-            "n": self.n,
-            "warnings": list(self.warnings),
-            "notes": list(self.notes),
+            **self._numbers(level),
+            **self._texts(),
         }
 
     def _tables(self, level: float = 0.95, most: int | None = MOST) -> Iterator[Table]:
@@ -389,11 +400,6 @@ class EstimatedMeans(ByContent):
             for label, row in zip(self.categories, numbers.tolist(), strict=True)
         ]
         yield Table(f"Estimated means ({counted(self.n, 'records')})", rows[:most], heads, range(1, len(heads)))
-
-    def _remarks(self) -> Iterator[str]:
-        yield from (f"warning: {line}" for line in self.warnings)
-        yield from further(len(self.categories), "further categories")
-        yield from (f"note: {line}" for line in self.notes)
 
 
 def joint_shares(
@@ -520,15 +526,9 @@ def _errors(covariance: FloatArray) -> FloatArray:
     return np.asarray(np.sqrt(np.maximum(np.diagonal(covariance), 0.0)))
 
 
-def _quantile(level: float) -> float:
-    if not 0 < level < 1:
-        raise OutOfRange(f"level {level!r} is not in (0, 1)", "intervals", "0.95 is common")
-    return -float(scipy.special.ndtri((1 - level) / 2))
-
-
 def _wald(values: FloatArray, errors: FloatArray, level: float) -> FloatArray:
     # From a value outside [0, 1] no share is farther than from the nearer end. Records that are all alike give no error.
-    half = np.where(errors > 0, _quantile(level) * errors, 1.0)
+    half = np.where(errors > 0, normal_quantile(level) * errors, 1.0)
     centre = np.clip(values, 0.0, 1.0)
     return np.clip(np.stack([centre - half, centre + half], axis=-1), 0.0, 1.0)
 

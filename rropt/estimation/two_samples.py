@@ -7,13 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-import scipy.special
-
 from rropt.errors import Conflict, OutOfRange, WrongType, shown
 from rropt.exact import rational
 from rropt.io.arguments import checked
 from rropt.io.tables import Readable, Table
 from rropt.io.types import Number
+from rropt.mechanisms.estimators.estimate import normal_quantile
 
 Interval = tuple[float, float]
 
@@ -40,15 +39,15 @@ class TwoSampleEstimate(Readable):
         InputError for a level outside (0, 1). Source: Zou and Donner 2008, "Construction of confidence limits about
         effect measures: a general approach".
         """
-        if not 0 < level < 1:
-            raise OutOfRange(f"level {level!r} is not in (0, 1)", "intervals", "0.95 is common")
-        return self._combined(_weights(self.sensitive)[0], level), self._combined(_weights(self.sensitive)[1], level)
+        z = normal_quantile(level)
+        first, second = _weights(self.sensitive)
+        return self._combined(first, z), self._combined(second, z)
 
-    def _combined(self, weights: tuple[float, float], level: float) -> Interval:
+    def _combined(self, weights: tuple[float, float], z: float) -> Interval:
         centre, below, above = 0.0, 0.0, 0.0
         for weight, (yes, no) in zip(weights, self.counts, strict=True):
             value = yes / (yes + no)
-            ends = sorted(weight * end for end in _wilson(yes, yes + no, level))
+            ends = sorted(weight * end for end in _wilson(yes, yes + no, z))
             centre += weight * value
             below += (weight * value - ends[0]) ** 2
             above += (ends[1] - weight * value) ** 2
@@ -79,9 +78,8 @@ def _weights(sensitive: tuple[Fraction, Fraction]) -> tuple[tuple[float, float],
     )
 
 
-def _wilson(yes: int, n: int, level: float) -> Interval:
-    """Wilson's interval of a share."""
-    z = -float(scipy.special.ndtri((1 - level) / 2))
+def _wilson(yes: int, n: int, z: float) -> Interval:
+    """Wilson's interval of a share, of z standard errors."""
     share, value = z * z / n, yes / n
     middle = (value + share / 2) / (1 + share)
     half = math.sqrt(share * (value * (1 - value) + share / 4)) / (1 + share)

@@ -64,7 +64,7 @@ def estimate_file(
         if len(mechanisms) == 1:
             samples.append(mechanisms[0].answers(counts))
             continue
-        labels = product(*(_parts(one.inputs, len(names)) for names, one in cell.axes.items()))
+        labels = product(*(parts_of(one.inputs, len(names)) for names, one in cell.axes.items()))
         matrix = reduce(np.kron, [one.matrix for one in mechanisms])
         samples.append(Sample(matrix, counts, tuple(joined(chain(*one)) for one in labels)))
     refuse_misfits(found, file)
@@ -72,7 +72,7 @@ def estimate_file(
     return replace(made, notes=(*found.notes, *made.notes, *_remarks(made)))
 
 
-def _parts(labels: tuple[str, ...], count: int) -> list[tuple[str, ...]]:
+def parts_of(labels: tuple[str, ...], count: int) -> list[tuple[str, ...]]:
     """The values of `count` columns that each label names; the label alone where it is not made of so many."""
     parts = list(map(split, labels))
     fits = all(len(own) == count and joined(own) == label for own, label in zip(parts, labels, strict=True))

@@ -17,10 +17,10 @@ from rropt.io.extras import need
 from rropt.io.files import named_path, whole_file
 from rropt.io.tables import Table
 from rropt.model.prior import Prior
-from rropt.release.estimating import refuse_misfits
+from rropt.release.estimating import parts_of, refuse_misfits
 from rropt.release.facade import EXTRA, counted_of
 from rropt.release.plans.agreement import before_release
-from rropt.release.plans.cross import joined, split
+from rropt.release.plans.cross import joined
 
 MOST_SCORES = 4096
 """Columns of scores in one file."""
@@ -158,10 +158,8 @@ class _Column:
             biases.append(bias_of(estimator))
         categories = tuple(dict.fromkeys(label for one in mechanisms for label in one.inputs))
         own, _, _ = before_release(file, self.released, given, {})
-        parts = list(map(split, categories))
-        joint = len(own) > 1 and all(
-            len(one) == len(own) and joined(one) == label for one, label in zip(parts, categories, strict=True)
-        )
+        parts = parts_of(categories, len(own))
+        joint = len(own) > 1 and len(parts[0]) == len(own)
         name = joined(self.released) if len(self.released) > 1 else self.released[0]
         scores = {f"{name}{separator}{label}": [label] for label in categories}
         margins: dict[str, dict[str, str]] = {}
@@ -179,10 +177,10 @@ class _Column:
         for mechanism, table in zip(mechanisms, tables, strict=True):
             self.tables.append(chosen[:, [place[label] for label in mechanism.inputs]] @ table)
         outputs = max(len(one.outputs) for one in mechanisms)
-        told = tuple(scores)[: len(categories)]
+        whole = tuple(scores)[: len(categories)]
         square = all(one.shape[0] == one.shape[1] for one in mechanisms)
         word = "inverse" if square else method
-        self.scored = ScoredColumn(self.released, own, categories, told, margins, outputs, word, max(biases))
+        self.scored = ScoredColumn(self.released, own, categories, whole, margins, outputs, word, max(biases))
 
 
 def _check_places(file: Path, target: Path, force: bool) -> None:

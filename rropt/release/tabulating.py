@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -116,22 +116,6 @@ def estimate_means(
 
 
 @dataclass
-class _Sums:
-    """Of the records of one cell with one answer and one value of each plain column: how many, the sums of their
-    weights w and of w^2, and of w y, w^2 y and w^2 y^2, where there is a number y."""
-
-    numbers: np.ndarray = field(default_factory=lambda: np.zeros(6))
-
-    @property
-    def records(self) -> float:
-        return float(self.numbers[0])
-
-    @property
-    def weights(self) -> float:
-        return float(self.numbers[1])
-
-
-@dataclass
 class _Plain:
     """A column that was released unchanged; its values are numbered as they occur."""
 
@@ -157,12 +141,15 @@ class _Records:
         of: str | None = None,
     ) -> None:
         need("pyarrow", EXTRA, "estimate")
+        from rropt.release.counting import files_of
+
         # Numbers are counted from the first one, so that a large mean does not cost digits of the variance.
         self.of, self.shift = of, 0.0
         self.path = named_path(file)
         self.where, self.delimiter, self.weights, self.method = dict(where or {}), delimiter, weights, method
         keys = {(names,) if isinstance(names, str) else tuple(names): one for names, one in columns.items()}
-        first = next(iter(_files(self.path)))
+        files = files_of(self.path)
+        first = files[0]
         # The columns of the data that each released one, or several of them, stand for.
         parts = {names: before_release(first, names, one, {})[0] for names, one in keys.items()}
         self.home: dict[str, tuple[Columns, int | None]] = {}
@@ -180,23 +167,25 @@ class _Records:
             raise Conflict(
                 f"no mechanism is given for {named}", str(file), "name a released column; others need a count"
             )
-        self._refuse_protected(
-            first, [*(name for name in wanted if name not in self.home), *filter(None, [weights, of])]
-        )
+        entries = (read_manifest(first) or {"columns": ()})["columns"]
+        released = {name for one in entries for name in one["released_as"]}
+        others = [name for name in wanted if name not in self.home]
+        self._refuse_protected(first, released, [*others, *filter(None, [weights, of])])
         self.found = counted_of(file, used, where, delimiter)
         refuse_misfits(self.found, self.path)
-        self.plain = [_Plain(name, null) for name in wanted if name not in self.home]
+        self.plain = [_Plain(name, null) for name in others]
         self.axes = tuple(used)
-        self.sums: dict[tuple[Any, tuple[int, ...], tuple[int, ...]], _Sums] = {}
-        for path in _files(self.path):
+        # Of the records of one cell with one answer and one value of each plain column: how many, the sums of their
+        # weights w and of w^2, and of w y, w^2 y and w^2 y^2, where there is a number y.
+        self.sums: dict[tuple[Any, tuple[int, ...], tuple[int, ...]], np.ndarray] = {}
+        for path in files:
             self._read(path, used)
         self._check()
         self._score(wanted)
-        self.notes = (*self.found.notes, *self._memoised(first, used))
+        self.notes = (*self.found.notes, *self._memoised(entries, used))
 
-    def _refuse_protected(self, file: Path, names: Sequence[str]) -> None:
+    def _refuse_protected(self, file: Path, released: Set[str], names: Sequence[str]) -> None:
         """Raise InputError for columns that hold randomised answers and are used as if they did not."""
-        released = {name for one in (read_manifest(file) or {"columns": ()})["columns"] for name in one["released_as"]}
         for name in names:
             if name in released or name in {one for names in self.home.values() for one in names[0]}:
                 number = name in (self.weights, self.of)
@@ -210,8 +199,7 @@ class _Records:
                 )
 
     @staticmethod
-    def _memoised(file: Path, used: Mapping[Columns, Any]) -> list[str]:
-        entries = (read_manifest(file) or {"columns": ()})["columns"]
+    def _memoised(entries: Sequence[Mapping[str, Any]], used: Mapping[Columns, Any]) -> list[str]:
         if any(one.get("memoised") and tuple(one["released_as"]) in used for one in entries):
             return [
                 "it was released under a key: records of one person with one value have the same answer, and standard "
@@ -278,7 +266,7 @@ class _Records:
         columns = np.stack(np.unravel_index(groups, sizes), axis=1).tolist()
         for column, sums in zip(columns, np.stack(found, axis=1), strict=True):
             key = cell.key, tuple(column[: len(shape)]), tuple(one - 1 for one in column[len(shape) :])
-            self.sums.setdefault(key, _Sums()).numbers += sums
+            self.sums[key] = self.sums[key] + sums if key in self.sums else sums
 
     def _numbered(self, plain: _Plain, column: Any) -> np.ndarray:
         """The numbers of the values of a column; -1 for a missing one that does not count."""
@@ -334,7 +322,7 @@ class _Records:
                     str(self.path),
                     "name their category: --null LABEL (null in Python)",
                 )
-        records = sum(one.records for one in self.sums.values())
+        records = sum(float(one[0]) for one in self.sums.values())
         if records < 2:
             asked = ", ".join(f"{name}={value}" for name, value in self.where.items())
             raise UnknownName(
@@ -342,7 +330,7 @@ class _Records:
                 str(self.path),
                 "errors need two records or more",
             )
-        if not any(one.weights > 0 for one in self.sums.values()):
+        if not any(one[1] > 0 for one in self.sums.values()):
             raise OutOfRange("all weights are 0", f"{self.path}: column {self.weights!r}", "name another column")
 
     def _score(self, wanted: Columns) -> None:
@@ -411,7 +399,7 @@ class _Records:
                 parts.append(own)
             joint[at] = parts[0] if len(parts) == 1 else np.outer(*parts)
         self.joint = joint
-        numbers = np.stack([one.numbers for one in self.sums.values()]).T
+        numbers = np.stack(list(self.sums.values())).T
         self.groups: Groups = Groups(*numbers[:3])
         self.moments: np.ndarray = numbers[3:]
 
@@ -426,9 +414,3 @@ def _part(label: str, at: int, count: int, path: Path) -> str:
             "name the released column whole",
         )
     return parts[at]
-
-
-def _files(path: Path) -> list[Path]:
-    from rropt.release.counting import files_of
-
-    return files_of(path)

@@ -271,7 +271,7 @@ def test_data_are_outside_of_the_confidence_set_from_its_border_on(form: str) ->
     for at in (low - 4, high + 4):
         first = start[0] + at * step
         counts = [int(1000 * first), 1000 - int(1000 * first), 100, 900]
-        told = any("are outside of the set" in line for line in worse_in(Design(mechanism, problem=problem), counts))
+        warned = any("are outside of the set" in line for line in worse_in(Design(mechanism, problem=problem), counts))
         # The product form also holds conditionals that no one distribution of the set has together.
-        assert told == (at > high) or form == "product", (at, counts)
-        assert not (told and at < low), (at, counts)
+        assert warned == (at > high) or form == "product", (at, counts)
+        assert not (warned and at < low), (at, counts)

@@ -24,6 +24,14 @@ SMALLER = "its own errors are smaller near 0, and it is biased there"
 """How an estimate in the simplex differs from the unbiased one."""
 
 
+def normal_quantile(level: float, number: int = 1) -> float:
+    """The half width, in standard errors, of `number` intervals at `level` together (Bonferroni). Raises InputError for
+    a level outside (0, 1)."""
+    if not 0 < level < 1:
+        raise OutOfRange(f"level {level!r} is not in (0, 1)", "intervals", "0.95 is common")
+    return -float(scipy.special.ndtri((1 - level) / number / 2))
+
+
 @checked
 @dataclass(frozen=True, eq=False)
 class Estimate(ByContent):
@@ -66,12 +74,9 @@ class Estimate(ByContent):
         than from the estimate, so that no one that the test keeps is lost, and the interval is never empty. Raises
         InputError for a level outside (0, 1).
         """
-        if not 0 < level < 1:
-            raise OutOfRange(f"level {level!r} is not in (0, 1)", "intervals", "0.95 is common")
+        z = normal_quantile(level, len(self.values) if simultaneous else 1)
         if kind not in ("wilson", "wald"):
             raise UnknownName(f"{kind!r} is not a kind of interval", "intervals", "use 'wilson' or 'wald'")
-        outside = (1 - level) / (len(self.values) if simultaneous else 1)
-        z = -float(scipy.special.ndtri(outside / 2))
         centre = np.clip(self.centre, 0.0, 1.0)
         if kind == "wald":
             half = z * self.standard_errors
