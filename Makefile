@@ -63,7 +63,7 @@ trials:
 	cd $(CORE)/coq && ocamlfind ocamlopt -w -a -package zarith -linkpkg trial.mli trial.ml print.ml -o trial && ./trial | cmp - said.txt
 
 .PHONY: core core-js proofs trials
-.PHONY: demo test long test-all check campaign test-exact coverage mutation bench soak same support docs lint format types wheel clean
+.PHONY: demo test slow long test-all check campaign test-exact coverage mutation bench soak same support docs lint format types wheel clean
 
 # The people are synthetic and drawn anew each time, with a seed: so the accountant of an earlier demo is thrown away.
 demo: $(VENV)/.installed
@@ -76,13 +76,17 @@ demo: $(VENV)/.installed
 	  --plot $(OUT)/education.svg
 
 test: $(VENV)/.installed-test
-	$(call PYTEST,$(VENV)) -m "not long and not exact"
+	$(call PYTEST,$(VENV)) -m "not slow and not long and not exact"
+
+# The few tests that take most of the time: those of tests/slow.txt.
+slow: $(VENV)/.installed-test
+	$(call PYTEST,$(VENV)) -m "slow and not long and not exact"
 
 # `make types` has run the whole of test_typed.py.
 long: $(VENV)/.installed-dev
 	$(call PYTEST,$(VENV)) -m "long and not campaign and not exact" --ignore=tests/test_typed.py
 
-test-all: lint types test long
+test-all: lint types test slow long
 
 check: coverage test-all
 

@@ -1,4 +1,4 @@
-"""What all tests share: the root of the checkout, the marker `exact`, and Hypothesis without a stopwatch."""
+"""What all tests share: the root of the checkout, the markers `exact` and `slow`, and Hypothesis without a stopwatch."""
 
 from __future__ import annotations
 
@@ -32,8 +32,20 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+def slow_tests(folder: Path = Path(__file__).resolve().parent) -> set[str]:
+    """The lines of slow.txt: `file::function`, the file relative to the checkout."""
+    lines = (folder / "slow.txt").read_text(encoding="utf-8").splitlines()
+    return {line for line in lines if not line.startswith("#")}
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Without cdd.gmp the tests marked exact are skipped and say so; `make test-exact` makes sure of it."""
+    """The tests of slow.txt get the marker `slow`. Without cdd.gmp the tests marked exact are skipped and say so;
+    `make test-exact` makes sure of it."""
+    slow = slow_tests()
+    for item in items:
+        if item.nodeid.partition("[")[0] in slow:
+            item.add_marker(pytest.mark.slow)
     try:
         found = importlib.util.find_spec("cdd.gmp") is not None
     except ModuleNotFoundError:
