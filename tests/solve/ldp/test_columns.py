@@ -71,13 +71,17 @@ def test_equal_priors_have_a_subset_design_as_their_optimum(epsilon: str) -> Non
 
 
 def test_a_time_limit_leaves_a_true_bound() -> None:
-    solution = solve(dirichlet(64, 64), "4", "columns", 1e-9, time_limit=0.3)
-    assert solution.status == "bounded"
-    # The optimum lies between 1.66969244362 and 1.66969244962.
-    assert solution.value <= 1.66969244962
-    assert solution.bound >= 1.66969244362
+    # A busy machine proves nothing in a third of a second: what is true at once is asserted then, the proof later.
+    for limit in (0.3, 1, 3, 9):
+        solution = solve(dirichlet(64, 64), "4", "columns", 1e-9, time_limit=limit)
+        assert solution.status == "bounded"
+        # The optimum lies between 1.66969244362 and 1.66969244962.
+        assert solution.value <= 1.66969244962
+        assert solution.bound >= 1.66969244362
+        assert any("time limit" in warning for warning in solution.warnings)
+        if solution.verdict is not None:
+            break
     assert solution.verdict.proved
-    assert any("time limit" in warning for warning in solution.warnings)
 
 
 def corners(size: int) -> np.ndarray:
