@@ -32,9 +32,9 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
-def slow_tests(folder: Path = Path(__file__).resolve().parent) -> set[str]:
+def slow_tests() -> set[str]:
     """The lines of slow.txt: `file::function`, the file relative to the checkout."""
-    lines = (folder / "slow.txt").read_text(encoding="utf-8").splitlines()
+    lines = Path(__file__).with_name("slow.txt").read_text(encoding="utf-8").splitlines()
     return {line for line in lines if not line.startswith("#")}
 
 

@@ -149,7 +149,7 @@ def test_a_machine_path_is_found(tmp_path: Path, root: str) -> None:
 def test_slow_tests_exist(checkout: Path) -> None:
     """Each line of slow.txt names a test; a renamed one would fall back into `make test` unseen."""
     lines = [line for line in (checkout / "tests/slow.txt").read_text(encoding="utf-8").splitlines() if line[0] != "#"]
-    assert len(lines) == len(set(lines)) and lines == sorted(lines)
+    assert lines == sorted(set(lines))
     for line in lines:
         file, _, name = line.partition("::")
         assert f"\ndef {name}(" in (checkout / file).read_text(encoding="utf-8"), line

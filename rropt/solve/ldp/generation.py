@@ -11,12 +11,10 @@ import numpy as np
 
 from rropt.program.cones import FloatArray
 from rropt.program.programs import ColumnSum, Program
-from rropt.solve.engine.budget import ENUMERATED
 from rropt.solve.engine.curves import Curve, curve_of, shares_of
 from rropt.solve.engine.master import Priced, generate, of_groups, tie_groups
 from rropt.solve.engine.method import Answer, MatrixDraft, SolveLimits
 from rropt.solve.ldp.by_mass import best_sets
-from rropt.solve.ldp.enumeration import Staircases
 from rropt.solve.ldp.pricing import LdpPricer
 from rropt.solve.ldp.starts import balanced_sets, cyclic_sets, rotations, uneven_groups
 from rropt.solve.ldp.universal import attained_price, divided_price
@@ -105,13 +103,9 @@ def _generate(program: Program, effort: SolveLimits, search: bool) -> Answer:
     ties = tie_groups(program.weights)
     sets = _start(p, masses, curve, bool(ties))
 
-    every = Staircases.of(program.utility, p, gamma) if search and k <= ENUMERATED else None
-
     def price(a: FloatArray, level: int) -> Priced:
         if not search:
             return Priced(np.inf, np.zeros((k, 0)))
-        if every is not None:
-            return every.price(a)
         pricer = LdpPricer(program.weights, curve, a)
         share, nodes = SEARCHES[level]
         found = pricer.search(share * effort.allowed, nodes, lambda: bool(effort.stopped()))
@@ -126,5 +120,5 @@ def _generate(program: Program, effort: SolveLimits, search: bool) -> Answer:
         table = np.array(columns).T if columns else np.zeros((k, 0), dtype=bool)
         return Priced(found.bound, np.where(table, gamma, 1.0))
 
-    levels = 1 if every is not None or not search else len(SEARCHES)
+    levels = len(SEARCHES) if search else 1
     return generate(program.utility, np.where(sets, gamma, 1.0), p, price, effort, ties, ceiling, levels)
