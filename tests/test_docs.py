@@ -54,7 +54,10 @@ def blocks(page: Path, language: str) -> list[str]:
     ids=lambda page: page.stem,
 )
 def test_the_python_of_a_page_runs(page: Path, run: Callable[[list[str]], str]) -> None:
-    run(blocks(page, "python"))
+    """And prints the text that the page shows as printed."""
+    printed = run(blocks(page, "python"))
+    for shown in re.findall(r"(?ms)^<!-- printed -->\n```text\n(.*?)^```$", page.read_text(encoding="utf-8")):
+        assert shown in printed
 
 
 def test_a_page_in_a_process_of_its_own(tmp_path: Path) -> None:
