@@ -66,7 +66,7 @@ def drawn(figure: Figure, narrow: bool = False) -> str:
     wide = NARROW if narrow else max(NARROWEST, LEAST // across)
     tall = HEIGHT * wide // NARROWEST if down == 1 or narrow else HEIGHT
     places, rows = _legend([*regions, *names], across * wide)
-    width, height = across * wide, down * tall + 62 + 20 * rows
+    width, height = across * wide, down * tall + (62 if figure.note else 40) + 20 * rows
     lines = [
         *begun(figure.title, width, height, 11, 1.3 * NARROW if narrow else None),
         f'<text x="10" y="22" font-size="{13 if narrow else 14}">{escape(figure.title)}</text>',
