@@ -202,7 +202,11 @@ def _objective(report: Report) -> str:
 def _result(report: Report) -> str:
     up = report.problem.goal.sense == "maximize"
     found = report.proved
-    rows = [("objective", _objective(report)), ("Solver status", report.status), *([("stopped", report.stopped)] if report.stopped else [])]
+    rows = [
+        ("objective", _objective(report)),
+        ("Solver status", report.status),
+        *([("stopped", report.stopped)] if report.stopped else []),
+    ]
     unit = f" {report.units}" if report.units else ""
 
     def range_of(interval: Interval) -> str:
