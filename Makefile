@@ -68,8 +68,8 @@ trials:
 # The people are synthetic and drawn anew each time, with a seed: so the accountant of an earlier demo is thrown away.
 demo: $(VENV)/.installed
 	rm -rf $(OUT)
-	$(BIN)/rropt models records adult-pram --column education --insecure-seed 1 -o $(OUT)/people.csv
-	$(BIN)/rropt solve adult-pram --data $(OUT)/people.csv --column education --out $(OUT)/design
+	$(BIN)/rropt models records adult-frequencies --column education --insecure-seed 1 -o $(OUT)/people.csv
+	$(BIN)/rropt solve adult-frequencies --data $(OUT)/people.csv --column education --out $(OUT)/design
 	$(BIN)/rropt check $(OUT)/design/certificate.json
 	$(BIN)/rropt apply $(OUT)/design $(OUT)/people.csv --column education -o $(OUT)/protected.csv
 	$(BIN)/rropt estimate $(OUT)/design $(OUT)/protected.csv --column education --truth $(OUT)/people.csv \

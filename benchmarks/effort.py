@@ -201,7 +201,7 @@ def measured() -> dict[str, dict[str, int]]:
 
 
 def excess(stored: dict[str, int], now: dict[str, int]) -> list[str]:
-    """Where the counts of `now` are above those stored, beyond tolerance; one line each."""
+    """The counts of `now` that are above those stored, beyond tolerance; one line each."""
     allowed = {key: stored.get(key, 0) * factor + SPARE[key] for key, factor in TOLERANCE.items()}
     return [
         f"{count} {key}, where {stored.get(key, 0)} were enough" for key, count in now.items() if count > allowed[key]

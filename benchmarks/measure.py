@@ -25,7 +25,7 @@ PATIENCE = 2.0
 
 @dataclass(frozen=True)
 class Timed(Generic[T]):
-    """What some work gave the last time, and the median of its seconds."""
+    """The last result of some work, and the median of its seconds."""
 
     value: T
     seconds: float

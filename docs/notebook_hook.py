@@ -35,7 +35,8 @@ BLOCK = re.compile(r"(?ms)^```python\n(.*?)^```$")
 
 @dataclass
 class Output:
-    """What a cell printed and drew, and its last value as HTML or text; `figures` hold an SVG for each style."""
+    """The output of a cell: what it printed and drew, and its last value as HTML or text; `figures` hold an SVG for
+    each style."""
 
     text: str = ""
     html: str = ""

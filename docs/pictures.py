@@ -10,10 +10,12 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from html import escape
 from pathlib import Path
+from textwrap import wrap
 
 import numpy as np
 from rropt.models import model_path
 from rropt.models.plots import Curve, Figure, Panel
+from rropt.models.svg import begun
 
 import rropt as rr
 from rropt.mechanisms.sampling import insecure_seeded_source
@@ -74,7 +76,7 @@ def gain_figure(gain: Gain) -> str:
         panel("Mutual information kept (more is better)", "information"),
         panel("Respondents needed (fewer is better)", "risk"),
     )
-    return Figure("gain", "Education of 32,561 people (UCI Adult), 16 categories", panels, "").svg()
+    return Figure("gain", "Education of 32,561 people (UCI Adult), 16 categories", panels, "").svg(narrow=True)
 
 
 def gain() -> str:
@@ -90,20 +92,25 @@ def text(x: float, y: float, words: str, more: str = "") -> str:
 
 
 def picture(title: str, width: int, height: int, parts: Sequence[str]) -> str:
-    """An SVG file that needs no other file, white behind, with a title for those who cannot see it."""
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img"'
-    look = f'font-family="sans-serif" font-size="13"><title>{escape(title)}</title>'
-    return "\n".join(
-        [f"{head} {look}", f'<rect width="{width}" height="{height}" fill="white"/>', *parts, "</svg>", ""]
-    )
+    """An SVG file that needs no other file; its text is readable at 330 pixels."""
+    return "\n".join([*begun(title, width, height, 12, 1.3 * width), *parts, "</svg>", ""])
+
+
+DESIGN = HERE / "demo.json"
 
 
 def demo() -> str:
-    """docs/demo.svg: a column, the design for it, one release (with a seed, so that the picture can be drawn again), and the estimates."""
-    problem = rr.load_problem(model_path("adult-pram"))
-    prior, mechanism = problem.objective.prior, problem.solve().mechanism
+    """docs/demo.svg, after a new design in docs/demo.json."""
+    design = rr.load_problem(model_path("adult-frequencies")).solve().mechanism
+    assert design is not None
+    design.save(DESIGN)
+    return demo_picture(design)
+
+
+def demo_picture(mechanism: rr.Mechanism) -> str:
+    """A column, the design for it, one release (with a seed, so that it can be drawn again), and the estimates."""
+    prior = rr.load_problem(model_path("adult-frequencies")).objective.prior
     assert prior is not None
-    assert mechanism is not None
     lines = "".join(insecure_synthetic_records(prior, sum(prior.weights), 1, "education")).split()
     answers = [line.partition(",")[2] for line in lines[1:]]
     counts = Counter(answers)
@@ -113,92 +120,101 @@ def demo() -> str:
     parts = []
 
     def panel(at: int, title: str, command: str, below: str) -> tuple[float, float]:
-        x = 12 + 240 * at
-        parts.append(f'<rect x="{x}" y="12" width="228" height="336" rx="6" fill="none" stroke="#bbb"/>')
-        parts.append(text(x + 12, 36, title, 'font-weight="bold"'))
-        parts.append(text(x + 12, 58, command, f'font-family="monospace" font-size="11" fill="{BLUE}"'))
-        parts.append(text(x + 12, 336, below, f'font-size="11" fill="{GREY}"'))
-        return x + 12, 84
+        x, top = 6 + 186 * (at % 2), 6 + 300 * (at // 2)
+        parts.append(f'<rect x="{x}" y="{top}" width="182" height="294" rx="6" fill="none" stroke="#bbb"/>')
+        parts.append(text(x + 8, top + 22, title, 'font-weight="bold"'))
+        parts.append(text(x + 8, top + 41, command, f'font-family="monospace" fill="{BLUE}"'))
+        parts.append(text(x + 8, top + 284, below, f'font-size="11" fill="{GREY}"'))
+        return x + 8, top + 64
 
     x, y = panel(0, "1. Your column", "people.csv", f"{len(answers):,} synthetic answers")
-    parts.extend(text(x, y + 22 * at, answer) for at, answer in enumerate([*answers[:10], "..."]))
-    x, y = panel(1, "2. The best matrix, proved", "rropt solve", "row: true answer; column: released")
-    largest, cell = mechanism.matrix.max(), 12.5
-    for row, line in enumerate(mechanism.matrix):
-        parts.extend(
-            f'<rect x="{x + cell * column:g}" y="{y + cell * row:g}" width="{cell}" height="{cell}" '
-            f'fill="{BLUE}" fill-opacity="{value / largest:.2f}"/>'
-            for column, value in enumerate(line)
-        )
-    x, y = panel(2, "3. The release", "rropt apply", "red: changed at random")
-    for at, (answer, given) in enumerate(zip(answers[:10], released[:10], strict=True)):
-        parts.append(text(x, y + 22 * at, given, f'fill="{RED}"' if given != answer else ""))
-    parts.append(text(x, y + 220, "..."))
-    x, y = panel(3, "4. Estimates, 95 % intervals", "rropt estimate", "line: interval; red: true share")
-    scale = 118 / max(*found.intervals(0.95)[:, 1], max(counts.values()) / len(answers))
+    parts.extend(text(x, y + 19 * at, answer) for at, answer in enumerate([*answers[:10], "..."]))
+    x, y = panel(1, "2. The best matrix", "rropt solve", "dark: e times likelier")
+    matrix, scale = mechanism.matrix, 166 / len(mechanism.inputs)
+    likely = matrix > 1.5 * matrix.min(axis=0)
+    ends = x + scale * np.append(0.0, matrix.sum(axis=0).cumsum())
+    cells = "".join(
+        f"M{ends[column]:.2f},{y - 10 + 12 * row:g}h{ends[column + 1] - ends[column]:.2f}v12H{ends[column]:.2f}z"
+        for row, column in np.argwhere(likely)
+    )
+    parts.append(f'<rect x="{x}" y="{y - 10}" width="166" height="192" fill="{BLUE}" fill-opacity="0.25"/>')
+    parts.append(f'<path d="{cells}" fill="{BLUE}"/>')
+    parts.append(text(x, y + 200, f"{len(mechanism.outputs)} outputs (columns)", 'font-size="11"'))
+    x, y = panel(2, "3. The release", "rropt apply", "drawn once, at random")
+    parts.extend(text(x, y + 19 * at, given) for at, given in enumerate([*released[:10], "..."]))
+    x, y = panel(3, "4. Estimates", "rropt estimate", "bar: 95 %; red: true share")
+    scale = 76 / max(*found.intervals(0.95)[:, 1], max(counts.values()) / len(answers))
     for row, (label, (low, high)) in enumerate(zip(mechanism.inputs, found.intervals(0.95), strict=True)):
-        at, low = y + 15 * row, max(low, 0.0)
+        at, low = y + 13 * row - 4, max(low, 0.0)
         truth = x + 86 + scale * counts[label] / len(answers)
         parts.append(text(x + 80, at + 4, label, 'text-anchor="end" font-size="11"'))
         parts.append(f'<path d="M{x + 86 + scale * low:.1f},{at} H{x + 86 + scale * high:.1f}" '
                      f'stroke="{BLUE}" stroke-width="5"/>')  # fmt: skip
         parts.append(f'<path d="M{truth:.1f},{at - 5} v10" stroke="{RED}" stroke-width="2"/>')
-    return picture("From a column to a proved matrix, a release, and estimates with intervals", 972, 360, parts)
+    return picture("From a column to a proved matrix, a release, and estimates with intervals", 380, 608, parts)
 
 
-def box(x: float, y: float, width: float, words: str, colour: str = "none", more: str = "") -> str:
-    """A line of text in a box 26 high, centred."""
-    shape = f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="26" rx="5" fill="{colour}" stroke="#888"/>'
-    return shape + text(x + width / 2, y + 17.5, words, f'text-anchor="middle" font-size="12" {more}')
+def box(x: float, y: float, width: float, height: float, words: str, colour: str = "none", more: str = "") -> str:
+    """Lines of text in a box, centred."""
+    shape = f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="5" fill="{colour}" stroke="#888"/>'
+    lines = words.split("\n")
+    first = y + height / 2 + 4 - 7 * (len(lines) - 1)
+    look = f'text-anchor="middle" font-size="11" {more}'
+    return shape + "".join(text(x + width / 2, first + 14 * at, line, look) for at, line in enumerate(lines))
 
 
 GUARANTEES = (
     ("no part of an answer may stand out; in doubt", "LDP(epsilon)"),
-    ("only close answers must look alike (scale, map)", "MetricDP(graph, epsilon)"),
-    ("a small failure probability is acceptable", "ApproximateLDP(epsilon, delta)"),
+    ("only close answers must look alike (scale, map)", "MetricDP(\ngraph, epsilon)"),
+    ("a small failure probability is acceptable", "ApproximateLDP(\nepsilon, delta)"),
     ("only one part of the record is sensitive", "RLDP(epsilon, set)"),
     ("a limit on the odds of a guess", "LDP(criterion=...)"),
-    ("a limit on identification in a table", "IdentificationRisk(counts)"),
+    ("a limit on identification in a table", "IdentificationRisk(\ncounts)"),
     ("the answer must stay uncertain, in bits", "EntropyRate(share)"),
 )
 OBJECTIVES = (
-    ("estimate the frequency of each category", "Minimize(MinimaxRisk(prior))"),
-    ("many uses that are not known yet", "Maximize(MutualInformation(prior))"),
-    ("keep answers unchanged", "Maximize(Trace(prior))"),
-    ("errors cost different amounts", "Minimize(ExpectedLoss(prior, loss))"),
-    ("guess the true answer", "Maximize(BayesSuccess(prior))"),
-    ("publish invariant tables (PRAM)", "... with Invariant(counts)"),
+    ("estimate the frequency of each category", "Minimize(\nMinimaxRisk(prior))"),
+    ("many uses that are not known yet", "Maximize(\nMutualInformation(prior))"),
+    ("keep answers unchanged", "Maximize(\nTrace(prior))"),
+    ("errors cost different amounts", "Minimize(ExpectedLoss(\nprior, loss))"),
+    ("guess the true answer", "Maximize(\nBayesSuccess(prior))"),
+    ("publish invariant tables (PRAM)", "... with\nInvariant(counts)"),
 )
 
 
 def chooser() -> str:
     """docs/chooser.svg: from what is needed to the guarantee and to the objective."""
-    parts = []
-    for y, title, rows in ((8, "1. Which guarantee?", GUARANTEES), (286, "2. Which objective?", OBJECTIVES)):
-        parts.append(text(12, y + 20, title, 'font-weight="bold" font-size="15"'))
-        for at, (need, answer) in enumerate(rows):
-            top = y + 32 + 34 * at
-            parts += [box(12, top, 320, need), box(382, top, 286, answer, "#dce6f5", 'font-family="monospace"')]
-            parts.append(f'<path d="M336,{top + 13} h36 m-7,-5 l7,5 l-7,5" fill="none" stroke="#555"/>')
-    return picture("Choose a guarantee, then an objective, by what you need", 680, 530, parts)
+    parts, y = [], 4
+    for title, rows in (("1. Which guarantee?", GUARANTEES), ("2. Which objective?", OBJECTIVES)):
+        parts.append(text(6, y + 20, title, 'font-weight="bold" font-size="14"'))
+        y += 32
+        for need, answer in rows:
+            parts.append(box(6, y, 166, 36, "\n".join(wrap(need, 26))))
+            parts.append(box(198, y, 176, 36, answer, "#dce6f5", 'font-family="monospace"'))
+            parts.append(f'<path d="M175,{y + 18} h19 m-6,-5 l6,5 l-6,5" fill="none" stroke="#555"/>')
+            y += 42
+    return picture("Choose a guarantee, then an objective, by what you need", 380, y, parts)
 
 
 def layers() -> str:
     """docs/layers.svg: the folders of rropt by the contracts in pyproject.toml."""
     contracts = tomllib.loads((HERE.parent / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
     whole, solve = (one["layers"] for one in contracts["contracts"] if one["type"] == "layers")
-    rows = []
+    parts = [
+        text(6, 20, "A folder imports from layers below it (blue: within solve)."),
+        text(6, 36, "checker.py imports the standard library only."),
+    ]
+    y = 48
     for layer in whole:
         for part in solve if layer == "solve" else [layer]:
             names = [name for name in re.split(r"[:| ]+", part) if name != "__main__"]
-            rows += [(names[at : at + 6], layer == "solve") for at in range(0, len(names), 6)]
-    words = "A folder imports from layers below it (blue: within solve). checker.py imports the standard library only."
-    parts = [text(12, 26, words, 'font-size="12"')]
-    for at, (names, inside) in enumerate(rows):
-        width = (656 - 8 * (len(names) - 1)) / len(names)
-        colour = "#dce6f5" if inside else "none"
-        parts += [box(12 + (width + 8) * place, 40 + 33 * at, width, name, colour) for place, name in enumerate(names)]
-    return picture("The folders of rropt in layers", 680, 50 + 33 * len(rows), parts)
+            for at in range(0, len(names), 3):
+                row = names[at : at + 3]
+                width, colour = (368 - 6 * (len(row) - 1)) / len(row), "#dce6f5" if layer == "solve" else "none"
+                parts += [box(6 + (width + 6) * place, y, width, 24, name, colour) for place, name in enumerate(row)]
+                y += 27
+            y += 6
+    return picture("The folders of rropt in layers", 380, y, parts)
 
 
 PICTURES: dict[str, Callable[[], str]] = {"chooser": chooser, "demo": demo, "gain": gain, "layers": layers}

@@ -131,7 +131,8 @@ def values(size: int, ratio: Fraction) -> tuple[Fraction, Fraction, Fraction, Fr
 
 
 def counted(mechanism: OffDiagonalMechanism, alpha: str) -> tuple[int, ...]:
-    """How many diagonal entries are v_alpha, v_-alpha, v_min, v_max; those that are none of them are left out."""
+    """The numbers of diagonal entries that are v_alpha, v_-alpha, v_min, v_max; those that are none of them are left
+    out."""
     scale = mechanism.denominators[0]
     four = values(len(mechanism.inputs), exp_enclosure(Fraction(alpha)).lower)
     shares = [Fraction(number, scale) for number in mechanism.diagonal]

@@ -75,9 +75,9 @@ def adult(sensitive: str, other: str) -> Prior:
 
 @dataclass(frozen=True)
 class Experiment:
-    """How a figure is made: how many draws, from which seed, at how many epsilons, by which calibration, and the
-    seconds that PolyOpt has for one point; `report` is called with (points done, points in all). `largest`: the pairs
-    up to which PolyOpt is solved."""
+    """The settings of a figure: the number of draws, the seed, the number of epsilons, the calibration, and the seconds
+    that PolyOpt has for one point; `report` is called with (points done, points in all). `largest`: the pairs up to
+    which PolyOpt is solved."""
 
     draws: int
     seed: int = 1
@@ -152,7 +152,7 @@ class Experiment:
         return tuple(made)
 
     def curves(self, confidence: ChiSquareSet, methods: Sequence[str]) -> dict[str, list[Point]]:
-        """What one draw adds to a panel: for each method (utility, proved bound or None) at every epsilon.
+        """The curves that one draw adds to a panel: for each method (utility, proved bound or None) at every epsilon.
 
         Draws are independent of each other, so this is what may run side by side.
         """

@@ -1,4 +1,4 @@
-"""What varies in the figures of Lopuhaä-Zwakenberg and Goseling: methods, sizes, attributes, and panels of draws."""
+"""The variables of the figures of Lopuhaä-Zwakenberg and Goseling: methods, sizes, attributes, and panels of draws."""
 
 from dataclasses import dataclass
 

@@ -21,7 +21,7 @@ BOUNDED = "PolyOpt"
 def drawn_curves(
     number: int, seed: int, points: int, calibration: str, time_limit: float, panel: int, draw: int
 ) -> dict[str, list[float | None]]:
-    """What draw number `draw` adds to panel number `panel` of a figure of CASES."""
+    """The curves that draw number `draw` adds to panel number `panel` of a figure of CASES."""
     case = CASES[number][panel]
     _, counts = drawn_counts(case.sensitive, case.other, draw, seed, case.observed)
     run = Experiment(1, seed, points, calibration, time_limit)

@@ -108,8 +108,9 @@ class Figure:
                         writer.writerow((panel.title, f"{area.name} ({number})", repr(float(x)), repr(float(y)), "", 0))
         return stream.getvalue()
 
-    def svg(self) -> str:
-        """The picture, white behind, each panel with its own axes, one legend for all below."""
+    def svg(self, *, narrow: bool = False) -> str:
+        """The picture, light or dark as the reader's pages are, each panel with its own axes, one legend for all below;
+        `narrow` for telephones, one panel below the other."""
         from rropt.models.svg import drawn
 
-        return drawn(self)
+        return drawn(self, narrow)

@@ -1,4 +1,4 @@
-"""What Ruiz and Domingo-Ferrer leave open: bistochastic privacy on data, Adult's eight categorical attributes.
+"""An open question of Ruiz and Domingo-Ferrer: bistochastic privacy on data, Adult's eight categorical attributes.
 
 Each attribute goes through a bistochastic matrix of its own, with one entropy rate beta for all (Definition 2). The
 budget is split where it costs the least probability of a changed value (`MultiRelease`, certified), beside the split
@@ -159,7 +159,7 @@ def loss_figure(rates: Sequence[str] = RATES, report: Callable[[int, int], None]
 
 
 def kept_figure(rates: Sequence[str] = RATES, report: Callable[[int, int], None] = lambda done, whole: None) -> Figure:
-    """What reports keep of the mutual information of pairs: all together, and the six most dependent ones."""
+    """The mutual information of pairs that reports keep: all together, and the six most dependent ones."""
     found = _outcomes(rates, False, report)
     x, ones = tuple(map(float, rates)), (1,) * len(rates)
     before = found[0].before

@@ -15,17 +15,42 @@ COLOURS = (
     "#1f4e9c", "#d1495b", "#2e8b57", "#8a5a00", "#7b3fa0", "#444444", "#e08e0b", "#00798c", "#c77dff", "#6b8e23"
 )  # fmt: skip
 SHADES = ("#c9d8ee", "#f2cbd1", "#cfe8d8", "#ead9bd")
+DARK = {
+    "white": "#1e2129", "black": "#c9ced6", "#555": "#b4bbc7", "#888": "#8b94a3", "#bbb": "#5b6270", "#e5e5e5": "#3a404c",
+    "#dce6f5": "#2b3f5f", "#b3261e": "#ff8a80",
+    **dict(zip(COLOURS, (
+        "#7fb0ff", "#ff8a98", "#63c98f", "#d9a441", "#c792ea", "#bbbbbb", "#f5b042", "#4cc3d5", "#d9a6ff", "#a5cf4c"
+    ), strict=True)),
+    **dict(zip(SHADES, ("#33496b", "#6b3a43", "#2f5b40", "#5c4a2a"), strict=True)),
+}  # fmt: skip
+"""The colours of a picture for readers whose pages are dark."""
 NARROWEST, HEIGHT, LEFT, TOP, RIGHT, BOTTOM = 300, 230, 52, 34, 14, 44
-LEAST = 760
-"""The least width of a picture, for its title."""
+LEAST, NARROW = 760, 380
+"""The least width of a picture, for its title, and that of one whose text can be read on a telephone."""
 DIGIT = 7
 """The width of a digit."""
 ACROSS = 4
 """Panels in a row of the picture."""
 
 
-def drawn(figure: Figure) -> str:
-    """The picture of a figure, white behind."""
+def begun(title: str, width: float, height: float, size: int, shown: float | None = None) -> list[str]:
+    """The first lines of an SVG picture: its title, for those who cannot see it, letters of a `size`, and colours that
+    follow the reader's light or dark setting. It is `shown` so wide where there is room."""
+    rules = "".join(
+        f'[fill="{light}"]{{fill:{dark}}}[stroke="{light}"]{{stroke:{dark}}}' for light, dark in DARK.items()
+    )
+    wide = "" if shown is None else f' width="{shown:g}"'
+    return [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}"{wide} role="img" '
+        f'font-family="sans-serif" font-size="{size}">',
+        f"<title>{escape(title)}</title>",
+        f"<style>@media (prefers-color-scheme:dark){{text{{fill:#e4e6eb}}{rules}}}</style>",
+        f'<rect width="{width:g}" height="{height:g}" fill="white"/>',
+    ]
+
+
+def drawn(figure: Figure, narrow: bool = False) -> str:
+    """The picture of a figure, in the reader's mode, light or dark; a `narrow` one has one panel below the other."""
     names = list(dict.fromkeys(curve.name for panel in figure.panels for curve in panel.curves))
     regions = list(dict.fromkeys(area.name for panel in figure.panels for area in panel.areas))
     dashed = {curve.name for panel in figure.panels for curve in panel.curves if curve.dashed}
@@ -36,18 +61,15 @@ def drawn(figure: Figure) -> str:
         hue = hues[name]
         colours[name] = COLOURS[(at if hue is None else hue) % len(COLOURS)]
     shades = {name: SHADES[at % len(SHADES)] for at, name in enumerate(regions)}
-    across = min(ACROSS, len(figure.panels))
+    across = 1 if narrow else min(ACROSS, len(figure.panels))
     down = -(-len(figure.panels) // across)
-    wide = max(NARROWEST, LEAST // across)
-    tall = HEIGHT * wide // NARROWEST if down == 1 else HEIGHT
+    wide = NARROW if narrow else max(NARROWEST, LEAST // across)
+    tall = HEIGHT * wide // NARROWEST if down == 1 or narrow else HEIGHT
     places, rows = _legend([*regions, *names], across * wide)
-    width, height = across * wide, down * tall + 62 + 20 * rows
+    width, height = across * wide, down * tall + (62 if figure.note else 40) + 20 * rows
     lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" '
-        'font-size="11">',
-        f"<title>{escape(figure.title)}</title>",
-        f'<rect width="{width}" height="{height}" fill="white"/>',
-        f'<text x="10" y="22" font-size="14">{escape(figure.title)}</text>',
+        *begun(figure.title, width, height, 11, 1.3 * NARROW if narrow else None),
+        f'<text x="10" y="22" font-size="{13 if narrow else 14}">{escape(figure.title)}</text>',
     ]
     for at, panel in enumerate(figure.panels):
         x, y = at % across * wide, 30 + at // across * tall

@@ -126,7 +126,7 @@ def _uncollected() -> Iterator[None]:
 
 
 class _Read(dict[object, T]):
-    """What a function makes of numbers of one type, each made once: equal numbers are one object."""
+    """The values of a function at numbers of one type, each computed once: equal numbers are one object."""
 
     def __init__(self, read: Callable[[object, str], T], where: str) -> None:
         super().__init__()
@@ -141,7 +141,8 @@ class _Read(dict[object, T]):
 def rational_table(
     rows: Iterable[Sequence[object]], where: str, read: Callable[[object, str], T]
 ) -> tuple[tuple[T, ...], ...]:
-    """What `read` makes of each entry of a table; equal numbers are one object. Raises InputError with the place."""
+    """The values of `read` at the entries of a table; equal numbers are one object. Raises InputError with the
+    place."""
     known: dict[type, _Read[T]] = {kind: _Read(read, where) for kind in (float, int, str)}
     found: list[tuple[T, ...]] = []
     for x, row in enumerate(rows):
@@ -354,8 +355,8 @@ PLAIN = Fraction(1, 2), Fraction(1 << 16)
 
 
 def unit_of(values: Iterable[Fraction]) -> Fraction:
-    """What the numbers of a condition are divided by, exactly, so that its unit does not matter: the largest of them,
-    or 1 where that is of ordinary size. Then they stay as they were declared."""
+    """The exact divisor of the numbers of a condition that makes its unit irrelevant: the largest of them, or 1 if that
+    is of ordinary size, so that they stay as declared."""
     largest = max(map(abs, values), default=Fraction(0))
     return Fraction(1) if not largest or PLAIN[0] <= largest <= PLAIN[1] else largest
 

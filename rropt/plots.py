@@ -318,8 +318,9 @@ def _either(choose: Callable[[float, float], float], old: float | None, new: flo
 
 
 def region_picture(region: AttainedRegion, ax: Axes | None) -> Axes:
-    """Which posterior probabilities an intruder can reach from each prior probability (Chai and Nayak, (4.9)): the band
-    where every value between is reached, single lines where only they are; the diagonal is an uninformative output."""
+    """The posterior probabilities that an intruder can reach from each prior probability (Chai and Nayak, (4.9)): the
+    band where every value between is reached, single lines where only they are; the diagonal is an uninformative
+    output."""
     ax = axes_of(ax, 4.8, 4.6)
     colour, prior = colours_of(ax)[0], np.linspace(0.0, 1.0, 401)
     if region.band is not None:

@@ -64,7 +64,7 @@ class _Draws:
             yield drawn(self.rng, len(self.inputs), len(self.outputs), self.inside)
 
     def mechanism(self, rows: Sequence[Sequence[Fraction]]) -> Mechanism:
-        """That of these rows."""
+        """The mechanism of these rows."""
         return Mechanism.from_rationals(rows, inputs=self.inputs, outputs=self.outputs)
 
     def feasible(self, constraints: Sequence[Constraint]) -> Iterator[Mechanism]:

@@ -9,10 +9,12 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+import typer
 from documented import loaded, other_messages
 from drawing import graded
 
 import rropt as rr
+from rropt.cli.main import app
 from rropt.declare.objectives import WORDS
 from rropt.solve.registry import METHODS
 
@@ -54,7 +56,10 @@ def blocks(page: Path, language: str) -> list[str]:
     ids=lambda page: page.stem,
 )
 def test_the_python_of_a_page_runs(page: Path, run: Callable[[list[str]], str]) -> None:
-    run(blocks(page, "python"))
+    """And prints the text that the page shows as printed."""
+    printed = run(blocks(page, "python"))
+    for shown in re.findall(r"(?ms)^<!-- printed -->\n```text\n(.*?)^```$", page.read_text(encoding="utf-8")):
+        assert shown in printed
 
 
 def test_a_page_in_a_process_of_its_own(tmp_path: Path) -> None:
@@ -94,6 +99,21 @@ def test_the_commands_of_a_page_run(page: Path, tmp_path: Path) -> None:
         timeout=300,
     )
     assert (done.returncode, other_messages(done.stderr)) == (0, "")
+
+
+def test_commands_in_the_text_of_pages_exist() -> None:
+    """Also those that are in no block: `rropt models records`."""
+    root = typer.main.get_command(app)
+    wrong = []
+    for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]:
+        for words in re.findall(r"`rropt ((?:[a-z-]+ ?)+)", page.read_text(encoding="utf-8")):
+            command: typer.core.TyperCommand | typer.core.TyperGroup | None = root
+            for word in words.split():
+                if isinstance(command, typer.core.TyperGroup) and not word.startswith("-"):
+                    command = command.commands.get(word)
+            if command is None:
+                wrong.append(f"{page.name}: rropt {words}")
+    assert wrong == []
 
 
 def test_models_that_readers_are_told_to_copy_can_be_estimated_from() -> None:

@@ -74,6 +74,19 @@ def test_messages_keep_the_terms(checkout: Path) -> None:
     assert [f"{one}: {fault}" for one, text in texts for fault in faults(text, words, IDIOMS)] == []
 
 
+def test_docstrings_begin_with_what_a_thing_is(checkout: Path) -> None:
+    """Not with a clause that has to be completed: "the number of", not "how many"; of all but a few folders."""
+    folders = [checkout / one for one in ("rropt", "models", "benchmarks", "docs")]
+    others = ("checker.py", "kernel.py", "prove", "release", "estimation")
+    files = [one for folder in folders for one in folder.rglob("*.py") if not set(others) & {one.name, *one.parts}]
+    assert len(files) > 250
+    kinds = ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef
+    told = ((one, ast.get_docstring(thing) or "") for one in files for thing in ast.walk(ast.parse(one.read_text("utf-8")))
+            if isinstance(thing, kinds))  # fmt: skip
+    riddle = re.compile(r"(What|Where|How|Whose|Who|That|Which|When)\b")
+    assert [f"{one}: {text[:60]}" for one, text in told if riddle.match(text)] == []
+
+
 def test_names_keep_the_terms(checkout: Path) -> None:
     _, words = forbidden(checkout)
     root = typer.main.get_command(app)

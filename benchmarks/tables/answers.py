@@ -137,7 +137,7 @@ def by_cvxpy(task: Task, solver: str) -> Answer:
 
 
 def excess(matrix: np.ndarray | rr.Mechanism, epsilon: int = 1) -> float:
-    """What a matrix, made one of probabilities, has above `epsilon`."""
+    """The excess of a matrix over `epsilon`, once it is made one of probabilities."""
     if isinstance(matrix, np.ndarray):
         clipped = np.maximum(matrix, 0)
         matrix = rr.Mechanism.from_matrix(clipped / clipped.sum(axis=1, keepdims=True))

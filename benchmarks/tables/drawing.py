@@ -48,7 +48,7 @@ class CumulativeSearch:
 
 
 def deviations(kept: int, count: int, size: int) -> float:
-    """How far a share of unchanged values is from e^epsilon / (e^epsilon + k - 1), in standard deviations."""
+    """The distance of a share of unchanged values from e^epsilon / (e^epsilon + k - 1), in standard deviations."""
     keep = math.exp(EPSILON) / (math.exp(EPSILON) + size - 1)
     return (kept - count * keep) / math.sqrt(count * keep * (1 - keep))
 

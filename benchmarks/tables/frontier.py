@@ -169,7 +169,7 @@ def picture(lines: dict[str, list[tuple[float, float]]]) -> str:
     """Seconds of solving by size, both logarithmic, as SVG."""
     curves = tuple(Curve.through(name, points, dashed=at > 9) for at, (name, points) in enumerate(lines.items()))
     panel = Panel("", "inputs k", "seconds of solving", curves, log_x=True, log_y=True)
-    return Figure("solving", "Seconds until certified, by the number of inputs", (panel,), "").svg()
+    return Figure("solving", "Seconds until certified, by the number of inputs", (panel,), "").svg(narrow=True)
 
 
 def measure(scale: Scale) -> Result:

@@ -119,7 +119,8 @@ class Judged(ByContent):
 
 @dataclass(frozen=True)
 class Contrast:
-    """What depends on the published values: more numbers, verdicts of cells, more text for the witness."""
+    """The parts of a result that depend on the published values: more numbers, verdicts of cells, more text for the
+    witness."""
 
     computed: Mapping[str, Any] = field(default_factory=dict)
     verdicts: Mapping[str, Word] = field(default_factory=dict)
@@ -169,7 +170,7 @@ class Claim(ByContent):
 
 
 def simulated(name: str, published: object, true: Interval, error: float) -> tuple[float, dict[str, Word]]:
-    """How many standard errors a simulated number is off, and the verdict if it is neither right nor near."""
+    """The error of a simulated number in standard errors, and the verdict if it is neither right nor near."""
     off = abs(float(Fraction(str(published))) - float(true)) / error if error else 0.0
     return off, {name: "refuted"} if off > 3 else {}
 

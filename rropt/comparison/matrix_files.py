@@ -238,8 +238,8 @@ def _plain(cell: str, mark: str) -> str:
 
 @dataclass(frozen=True)
 class _Layout:
-    """What a text may be: whether its first line names columns, one less than there are cells where it is `short`, and
-    whether its first column names rows."""
+    """A possible layout of a text: whether its first line names columns, one less than there are cells where it is
+    `short`, and whether its first column names rows."""
 
     header: bool
     labelled: bool
@@ -290,7 +290,7 @@ def _are_names(names: list[str], sure: bool) -> bool:
 
 
 def _rounding(cells: _Cells, layout: _Layout) -> Fraction:
-    """How far the rounding of all numbers may take the sum of a line from one."""
+    """The largest distance of the sum of a line from one that the rounding of all numbers can cause."""
     core = [row[layout.labelled :] for row in cells.texts[layout.header :]]
     numbers = cells.numbers[layout.header :]
     places = max(

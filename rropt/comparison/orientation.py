@@ -1,4 +1,4 @@
-"""Which axis of a matrix holds the inputs: found where only one fits, an argument where both do."""
+"""The axis of a matrix that holds the inputs: found where only one fits, an argument where both do."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -71,7 +71,7 @@ def oriented(
 
 
 def _slack(raw: RawMatrix, renormalise: bool) -> Fraction:
-    """How far a row's sum may be from one."""
+    """The largest distance of a row's sum from one that is accepted."""
     if not renormalise:
         return TOLERANCE
     return max(TOLERANCE, Fraction(len(raw.entries[0]), 2 * 10**raw.places))

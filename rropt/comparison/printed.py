@@ -27,7 +27,7 @@ __all__ = ["PrintedMatrix", "align", "read_oriented"]
 def read_oriented(
     matrix: object, orientation: str | None, renormalise: bool, delimiter: str | None
 ) -> tuple[Mechanism, str, tuple[str, ...]]:
-    """What `oriented` makes of a file, a matrix in memory or a mechanism. Raises InputError."""
+    """The result of `oriented` for a file, a matrix in memory or a mechanism. Raises InputError."""
     raw = _raw(matrix, delimiter)
     if raw is not None:
         return oriented(raw, orientation, renormalise)
@@ -93,7 +93,7 @@ class PrintedMatrix:
 
 
 def _half_a_unit(raw: RawMatrix) -> Fraction:
-    """How far an entry may be from the number that was rounded to it; 0 where nothing was rounded."""
+    """The largest distance of an entry from the number that was rounded to it; 0 where nothing was rounded."""
     if raw.doubles is not None:
         return Fraction(1, 1 << 46)  # what some operations on doubles near one may lose
     return Fraction(0) if raw.places in (0, EXACT) else Fraction(1, 2 * 10**raw.places)

@@ -271,7 +271,7 @@ Tables = list[dict[Any, Counter[Hashable]]]
 
 
 def _drawn(sampler: Callable[[list[Any]], Iterable[Any]], inputs: list[Any], trials: int) -> Tables:
-    """How often each output occurred for each input, in both halves. The inputs take turns."""
+    """The number of times that each output occurred for each input, in both halves. The inputs take turns."""
     tables: Tables = [{_key(name): Counter() for name in inputs} for _ in range(2)]
     if len(tables[0]) != len(inputs):
         raise Duplicate("an input is named twice", "inputs", "name each once")

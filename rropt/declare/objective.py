@@ -38,7 +38,7 @@ class Objective(ABC):
 
     @classmethod
     def read_keys(cls, prior: Prior | None, keys: Mapping[str, Any], where: str) -> Self:
-        """That of a problem file with these of its `words`. Raises InputError."""
+        """The objective that a problem file declares with these of its `words`. Raises InputError."""
         if prior is None:
             raise Missing(f"{cls.__name__} needs a prior", where, "give counts or probabilities under [input]")
         if not isinstance(keys, Mapping) or not set(keys) <= set(cls.words):

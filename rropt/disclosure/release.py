@@ -157,7 +157,7 @@ def _by_chance(column: FloatArray) -> list[list[int]]:
 
 
 class _Respondents:
-    """How many people there are in groups of categories, given the sample."""
+    """The numbers of people in groups of categories, given the sample."""
 
     def __init__(self, population: Sampled, channel: Channel, counts: FloatArray) -> None:
         self._rates, self._counts = channel.flat(population.rates), counts

@@ -122,7 +122,7 @@ def _function(function: Callable[..., Any], bound: bool = False) -> Callable[...
 
 
 def _form(signature: inspect.Signature, bound: bool) -> inspect.Signature:
-    """How a call is written: no annotations, and only those defaults that are short."""
+    """The signature as a call is written: without annotations, and with short defaults only."""
     empty = inspect.Parameter.empty
     written = [
         one.replace(annotation=empty, default=one.default if isinstance(one.default, SHOWN) else DOTS)

@@ -50,7 +50,7 @@ class OutOfTime(BaseException):
 
 
 class Clock:
-    """When a solve that began at `begun` (of time.monotonic) has to end: `time_limit` seconds later (None: never), or
+    """The deadline of a solve that began at `begun` (of time.monotonic): `time_limit` seconds later (None: never), or
     at the first Ctrl-C, inside of `listening`."""
 
     def __init__(self, time_limit: float | None = None, begun: float | None = None) -> None:
@@ -108,7 +108,7 @@ class Clock:
         return over >= BUSY * seconds or time.process_time() - self._spent >= seconds
 
     def within(self, seconds: float, work: Callable[[], T]) -> T | None:
-        """What `work` returns; None where it was not done `seconds` after `end` (see `is_late`), and is ended."""
+        """The result of `work`; None if it was not done `seconds` after `end` (see `is_late`) and was stopped."""
         stage = _Stage(self, seconds)
         token = _STAGE.set(stage)
         try:

@@ -23,7 +23,7 @@ class ByContent(Readable):
 
 
 def content(value: Any) -> Hashable:
-    """What a value is compared by, in parts that have a hash."""
+    """A hashable form of a value, by which values are compared."""
     if isinstance(value, np.ndarray):
         entries = tuple(value.ravel().tolist()) if value.dtype == object else value.tobytes()
         return value.shape, value.dtype.str, entries

@@ -95,7 +95,7 @@ def not_utf8(path: str | os.PathLike[str]) -> InputError:
 def count_records(
     path: str | os.PathLike[str], columns: Sequence[str], delimiter: str | None = None, null: str | None = None
 ) -> dict[tuple[str, ...], int]:
-    """How many records of a CSV file with a header (UTF-8) hold each combination of values of `columns`.
+    """The number of records of a CSV file with a header (UTF-8) for each combination of values of `columns`.
 
     Sorted: numbers by size, before text. `delimiter` is as in `plain_delimiter`. Values are taken
     unchanged; empty ones are missing: counted as `null`, or an error that counts them. Raises InputError with the

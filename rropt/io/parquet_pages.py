@@ -102,8 +102,8 @@ def _at_least_0(number: int) -> int:
 
 @dataclass(frozen=True)
 class Sizes:
-    """What one column of one row group unpacks to: `pages` bytes of its pages, and `values` values, of which those that
-    can be repeated in a few bytes have at most `longest` bytes."""
+    """The unpacked size of one column of one row group: `pages` bytes of its pages, and `values` values, of which those
+    that can be repeated in a few bytes have at most `longest` bytes."""
 
     pages: int
     values: int

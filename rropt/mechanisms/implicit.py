@@ -88,7 +88,7 @@ class TwoLevelFamily(LabelledChannel):
 
     @abstractmethod
     def observed(self, times: np.ndarray) -> np.ndarray:
-        """What its `estimate` takes, where the m outputs were reported so many times."""
+        """The argument of `estimate` for m outputs that were reported so many `times`."""
 
     def to_mechanism(self) -> Mechanism:
         """The mechanism in exact integers. Up to 2^22 cells its matrix is written out; beyond, it keeps the family, in

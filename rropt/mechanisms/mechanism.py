@@ -302,7 +302,7 @@ class Mechanism(RandomizedChannel):
         return recover_sample(self.answers(checked_counts(counts, self.outputs)), self.outputs, method, prior)
 
     def answers(self, counts: np.ndarray) -> Answers:
-        """What estimators take, of the m `counts` of the outputs: floats, non-negative and whole."""
+        """The argument of estimators for the m `counts` of the outputs: floats, non-negative and whole."""
         from rropt.mechanisms.estimators.recover import Sample
 
         return Sample(self.matrix, counts, self.inputs)
@@ -321,7 +321,7 @@ class Mechanism(RandomizedChannel):
         return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
     def _write(self) -> dict[str, object]:
-        """What the file holds besides the inputs."""
+        """The content of the file besides the inputs."""
         return self.payload()
 
     def save(self, path: str | os.PathLike[str]) -> Path:

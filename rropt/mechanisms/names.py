@@ -49,7 +49,7 @@ def is_most_likely(mechanism: Mechanism, x: int, y: int) -> bool:
 
 
 def misleading(mechanism: Mechanism, others: Collection[str] = ()) -> str:
-    """How the name of an output misleads, as one clause; "" where none does. `others` as in `misnamed`."""
+    """A clause that says why the name of an output misleads; "" if no name does. `others` as in `misnamed`."""
     wrong = misnamed(mechanism, others)
     if not wrong:
         return ""

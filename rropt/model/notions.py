@@ -166,8 +166,8 @@ def _sides(row: Row) -> tuple[Fraction, Row, Row] | None:
 
 @dataclass(frozen=True)
 class Gain:
-    """What an upper limit on the gain of the best of some actions says: at most `number` of the `notion`, of maximal
-    leakage its ratio, of "gain" that of these actions, not a notion."""
+    """The meaning of an upper limit on the gain of the best of some actions: at most `number` of the `notion`, of
+    maximal leakage its ratio, of "gain" that of these actions, not a notion."""
 
     notion: Literal["Bayes success", "maximal leakage", "gain"]
     number: Fraction

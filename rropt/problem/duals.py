@@ -141,7 +141,7 @@ class Proven:
         return getattr(proof, "bound", None)
 
     def _residual(self, y: int, at: int) -> list[Fraction]:
-        """What the bound of ratios is multiplied by in a column: its positive part is that of v_x <= gamma low."""
+        """The multipliers of the ratio bounds in a column: their positive part is that of v_x <= gamma low."""
         utility, size, found = self.program.utility, self.program.size, list[Fraction]()
         if self.kind == "entropy-dual":
             found = list(self.tilts[at]) if self.tilts else [Fraction(0)] * size

@@ -28,7 +28,7 @@ LEVEL = 0.95
 RESPONDENTS = 1000
 """Answers for which a margin of error is said where no records were counted."""
 LARGEST = 128
-"""Inputs up to which a design is compared with k-RR: what that takes grows with the cube of them."""
+"""Inputs up to which a design is compared with k-RR, and the root of its entries: that takes the cube of the inputs."""
 
 
 def worst_posterior(ratio: Fraction | float, suspicion: Fraction = SUSPICION) -> Fraction:
@@ -86,7 +86,7 @@ class _Terms:
 
 def plain_terms(problem: Problem, mechanism: Mechanism | None) -> Iterator[Table]:
     """A table of what a design keeps, reveals and allows to estimate; none for large designs."""
-    if mechanism is None or max(mechanism.shape) > LARGEST:
+    if mechanism is None or len(mechanism.inputs) > LARGEST or math.prod(mechanism.shape) > LARGEST**2:
         return
     prior = problem.objective.prior
     n = sum(prior.weights) if prior is not None and prior.declared == "counts" else RESPONDENTS

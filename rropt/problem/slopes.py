@@ -113,9 +113,10 @@ def _of_design(utility: DesignUtility, matrix: FloatArray, sign: int) -> FloatAr
 
 @dataclass
 class _Conditions:
-    """What holds with equality at a k x m matrix: one multiplier each, `at_least` 0 or -inf, what `change` it makes to
-    the derivative, and its gradient as entries (equation, multiplier, value). The first k m equations are those of the
-    matrix's entries; others say what multipliers of one condition have to do with each other."""
+    """The conditions that hold with equality at a k x m matrix: one multiplier each, `at_least` 0 or -inf, what
+    `change` it makes to the derivative, and its gradient as entries (equation, multiplier, value). The first k m
+    equations are those of the matrix's entries; others say what multipliers of one condition have to do with each
+    other."""
 
     matrix: FloatArray
     entries: list[tuple[int, int, float]] = field(default_factory=list)
@@ -183,8 +184,8 @@ def _kind(extra: Extra) -> tuple[type[Extra], int]:
 
 
 def _conditions(program: Program, low: Program, high: Program, width: float, matrix: FloatArray) -> _Conditions | None:
-    """What holds with equality at the matrix, and how it changes from `low` to `high`; None where a condition is not
-    known here."""
+    """The conditions that hold with equality at the matrix, and their change from `low` to `high`; None where a
+    condition is not known here."""
     known = ConcaveFloor, ApproximateBound, Limits, OffDiagonalForm
     if not all(isinstance(extra, known) for extra in program.extras):
         return None
@@ -259,7 +260,7 @@ def _cone(made: _Conditions, cone: Cone, low: Cone, high: Cone, width: float) ->
 
 
 def _extras(made: _Conditions, program: Program, low: Program, high: Program, width: float) -> bool:
-    """What is neither a row nor a cone; False where its gradient is not known."""
+    """Add the conditions that are neither rows nor cones; False where its gradient is not known."""
     matrix = made.matrix
     k, m = matrix.shape
     floor, before, after = (one.extra(ConcaveFloor) for one in (program, low, high))

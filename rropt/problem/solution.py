@@ -112,7 +112,7 @@ class Solution(ByContent):
         return duals(self._proven, self.problem.constraints, unit_in(self.units))
 
     def sensitivity(self) -> tuple[Sensitivity, ...]:
-        """How the optimum changes with each number of each constraint; a slope is None where it is not known. Raises
+        """The slopes of the optimum in each number of each constraint; a slope is None where it is not known. Raises
         InputError where there is no certified optimum."""
         if self.status != "certified" or self.mechanism is None:
             raise InputError("there is no certified optimum", "sensitivity", "solve to status certified")

@@ -31,7 +31,7 @@ class ConcaveFloor(Extra):
     sizes: tuple[int, ...]
 
     def excess(self, mechanism: Mechanism) -> Fraction:
-        """How much of the entropy is missing, at most; <= 0 exactly where enclosures prove the floor."""
+        """An upper bound of the entropy that is missing; <= 0 exactly where enclosures prove the floor."""
         terms = {number: -value for number, value in entropy_terms(mechanism, self.shares).items()}
         for share, size in zip(self.shares, self.sizes, strict=True):
             add_log(terms, size, self.at_least * share)

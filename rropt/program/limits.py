@@ -67,7 +67,7 @@ class Sum(Utility):
         return [(weight, part) for weight, part in self.parts if sign * weight > 0]
 
     def mu(self, columns: FloatArray) -> FloatArray:
-        """What each column of a whole k x m matrix adds, where all parts are sums over columns."""
+        """The contribution of each column of a whole k x m matrix; all parts must be sums over columns."""
         found = (Linear(self.cost).matrix(*columns.shape) * columns).sum(axis=0)
         for weight, part in self.parts:
             assert isinstance(part, ColumnSum)
@@ -238,7 +238,7 @@ class Notion(ABC):
     @property
     @abstractmethod
     def most_informed(self) -> Fraction:
-        """What the mutual information at any prior is at most, in nats."""
+        """An upper bound of the mutual information at any prior, in nats."""
 
     @abstractmethod
     def excess(self, mechanism: Mechanism) -> Fraction:
@@ -263,7 +263,7 @@ class Notion(ABC):
         return False
 
     def orders(self, mechanism: Mechanism) -> tuple[Fraction, ...]:
-        """Where it is of all orders: those at which a checker verifies it at an exact mechanism."""
+        """For a limit of all orders: those at which a checker verifies it at an exact mechanism."""
         return ()
 
     @abstractmethod

@@ -375,7 +375,8 @@ def _in_halves(program: Program) -> Iterator[Mechanism]:
 
 
 def _gains(program: Program) -> Iterator[FloatArray]:
-    """What a linear goal, and each of the first inequalities over the matrix, would have each input answer (k x m)."""
+    """The gain of each answer of each input (k x m) for a linear goal, and for each of the first inequalities over the
+    matrix."""
     shape = program.size, len(program.outputs or ())
     if isinstance(program.utility, Linear):
         yield program.sign * program.utility.matrix(*shape)
@@ -400,8 +401,8 @@ def _wanted(program: Program, gamma: Fraction | None) -> Iterator[Mechanism]:
 
 
 def _numbers(most: int, best: int) -> list[int]:
-    """How many outputs of `most` are tried, more than one and not all: every number where these are few, else powers of
-    two and the best."""
+    """The numbers of outputs that are tried, more than one and fewer than `most`: every number where these are few,
+    else powers of two and the best."""
     few = range(most) if most <= SHIFTED else (1 << bit for bit in range(most.bit_length()))
     return sorted(number for number in {*few, best} if 1 < number < most)
 

@@ -63,7 +63,7 @@ def _one(program: Program, name: str, solver: str | None, best: str) -> DryRun:
 
 
 def proved(program: Program, method: str) -> Literal["optimum", "bound"]:
-    """What the proofs of a method that takes a program are of."""
+    """Whether a method that takes a program proves its optimum, or only a bound."""
     stated = program.utility.payload() is not None and method not in BY_RELAXATION
     # Without a cone identification risk is branched on for linear objectives only.
     free = isinstance(program.cone, FreeCone)

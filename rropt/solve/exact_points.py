@@ -93,7 +93,7 @@ class Polytope:
         return point if min(slack) >= 0 and not any(missed) else None
 
     def _slack(self, point: Point) -> Point:
-        """What each condition, and then the sign of each coordinate, leaves."""
+        """The slack of each condition, then that of the sign of each coordinate."""
         sides = [right - sum(value * point[z] for z, value in own.items()) for own, right, _ in self.conditions]
         return [*sides, *point]
 

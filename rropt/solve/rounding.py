@@ -349,7 +349,7 @@ def _solve_equalities(program: Program, table: list[list[Fraction]]) -> list[lis
 def _correction(
     system: list[dict[int, Fraction]], values: list[Fraction], residual: list[Fraction]
 ) -> dict[int, Fraction] | None:
-    """What to add to a few large unknowns, so that independent equations hold; None where there are none of them."""
+    """A correction of a few large unknowns that makes independent equations hold; None if there are none of them."""
     dense = np.zeros((len(system), len(values)))
     for number, coefficients in enumerate(system):
         for cell, value in coefficients.items():

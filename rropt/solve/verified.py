@@ -95,8 +95,8 @@ def strengthen(verdict: Verdict, data: bytes, program: str | None = None) -> Ver
 
 
 def read_as(problem: Json, proof: bytes) -> list[str]:
-    """What rropt-core must say of the problem that it reads: the SHA-256 of the lines of the proof file that state it,
-    and what these are of, from the certificate's problem itself and not from the proof file."""
+    """The lines that rropt-core must print on the problem that it reads: the SHA-256 of the lines of the proof file
+    that state it, and what these are of, from the certificate's problem itself and not from the proof file."""
     start = proof.index(b"\n", proof.index(b"\n") + 1) + 1
     digest = hashlib.sha256(proof[start : proof.index(b"\nclaim ") + 1]).hexdigest()
     utility, cone, given = problem["utility"], problem["cone"], problem["utility"].get("given")

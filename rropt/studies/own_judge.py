@@ -153,7 +153,7 @@ class _Judge:
 
     @property
     def _optimum(self) -> Interval | None:
-        """What encloses the optimum; None where there is no mechanism or no bound that a checker accepted."""
+        """An enclosure of the optimum; None if there is no mechanism or no bound that a checker accepted."""
         best, matrix = self.solutions["optimum"], self.stated.matrix
         limit = _checked_limit(best)
         if best.attained is None or limit is None:

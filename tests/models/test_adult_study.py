@@ -35,10 +35,15 @@ def prior_of(name: str) -> rr.Prior:
 
 
 def design(prior: rr.Prior, kind: str) -> rr.Mechanism:
-    """PRAM of most information at epsilon 2 (where it identifies nothing, one time in ten randomised response instead),
-    or k-ary randomised response at epsilon 1."""
+    """At epsilon 2: PRAM of most information (where it identifies nothing, one time in ten randomised response
+    instead), the design of least risk, or k-ary randomised response."""
     if kind == "k-RR":
-        return rr.RandomizedResponse(prior.labels, epsilon=1).to_mechanism()
+        return rr.RandomizedResponse(prior.labels, epsilon=2).to_mechanism()
+    if kind == "least risk":
+        least = rr.Problem(rr.Minimize(rr.MinimaxRisk(prior)), [rr.LDP(epsilon=2)]).solve(gap=0.01)
+        assert least.status == "certified"
+        assert least.mechanism is not None
+        return least.mechanism
     goal = rr.Maximize(rr.MutualInformation(prior))
     solution = rr.Problem(goal, [rr.LDP(epsilon=2), rr.patterns.UniformOffDiagonal()]).solve(gap=1e-4, time_limit=60)
     assert solution.mechanism is not None
@@ -67,7 +72,8 @@ def study(prior: rr.Prior, mechanism: rr.Mechanism, releases: int, kind: str = "
     return {name: np.array(rows) for name, rows in found.items()}
 
 
-CASES = [(column, kind) for kind in ("PRAM", "k-RR") for column in COLUMNS]
+CASES = [(column, kind) for kind in ("PRAM", "k-RR", "least risk") for column in COLUMNS]
+CASES.remove(("native-country", "least risk"))  # solved for up to 16 categories
 
 
 @pytest.mark.long

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 
@@ -35,6 +38,27 @@ def test_a_solve_has_one_thread() -> None:
     assert seen
     assert all(own == {1} for own in seen)
     assert threads() == {2}
+
+
+def test_the_first_solve_of_a_process_has_one_thread() -> None:
+    """Of every library, also those that are loaded in the course of it."""
+    code = (
+        "import rropt as rr\n"
+        "def seen(*_):\n"
+        "    import threadpoolctl\n"
+        "    print({one['num_threads'] for one in threadpoolctl.threadpool_info() if one['user_api'] == 'blas'})\n"
+        "goal = rr.Minimize(rr.MinimaxRisk(rr.Prior.from_counts([5, 4, 3, 2, 1])))\n"
+        "rr.Problem(goal, [rr.LDP(1)]).solve(monitor=seen)\n"
+        "import sys, os\n"
+        "assert 'scipy.linalg' in sys.modules and os.environ['OPENBLAS_NUM_THREADS'] == '2'\n"
+        "print('afterwards')\n"
+        "seen()\n"
+    )
+    several = {**os.environ, **dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), "2")}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=several, check=True)
+    inside, _, afterwards = done.stdout.partition("afterwards")
+    assert set(inside.split()) == {"{1}"}
+    assert afterwards.split() == ["{2}"]
 
 
 def test_they_are_put_back_after_an_error() -> None:

@@ -65,7 +65,8 @@ def _strictly_convex(size: int, ratio: Fraction) -> bool:
 
 @cache
 def strict_maxima(scenario: str, alpha: str) -> int:
-    """How many vertices with every value held at least twice or never are strict local maxima of f (proved in balls).
+    """The number of vertices with every value held at least twice or never that are strict local maxima of f (proved in
+    balls).
 
     The directions that leave such a vertex are a cone per value; with G the gradient, L the inputs at l, U those at u:
     f falls along all of them exactly if G_x < 0 and ((S-1)/g) sum G_z < G_x over the others z in L, and G_x > 0 and

@@ -61,7 +61,7 @@ def diagonals(size: int, ratio: Fraction) -> list[Vector]:
 
 @cache
 def enumerated(size: int, ratio: Fraction) -> int:
-    """How many vertices cddlib finds, from the rows alone."""
+    """The number of vertices that cddlib finds, from the rows alone."""
     rows = tuple(tuple(-one for one in row) for row in polytope_rows(size, ratio))
     rays = cdd_rays(PolyhedralCone(FreeCone(), rows), size + 1)
     if not isinstance(rays, np.ndarray):
@@ -239,7 +239,7 @@ U_TEXTS = ("((S-1)*g-1)/(S*(S-2))", "((S-1)/g-1)/(S*(S-2))")
 
 
 def _corner(size: int, g: Fraction) -> tuple[Fraction, Fraction]:
-    """Where (12) and (14) hold with equality: (S-1) x + g y = g and x + (S-1) g y = 1."""
+    """The point at which (12) and (14) hold with equality: (S-1) x + g y = g and x + (S-1) g y = 1."""
     n = size - 1
     system = fmpq_mat([[fmpq(n), fmpq(g.numerator, g.denominator)], [fmpq(1), fmpq(n * g.numerator, g.denominator)]])
     found = system.solve(fmpq_mat([[fmpq(g.numerator, g.denominator)], [fmpq(1)]]))

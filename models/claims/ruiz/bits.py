@@ -43,7 +43,8 @@ def flip(share: Fraction) -> Mechanism:
 
 
 def bound_of_products(prior: Prior, bits: Fraction) -> Fraction:
-    """What no pair of bistochastic 2 x 2 matrices with H(P_1) + H(P_2) >= bits keeps more of, in nats.
+    """An upper bound, in nats, of the information that a pair of bistochastic 2 x 2 matrices with H(P_1) + H(P_2) >=
+    bits keeps.
 
     Flips a and b of at most 1/2 are enough (else exchange the outputs). The information falls in both, as more flips
     are a garbling. For a in [n, n + 1] / 128 the other has at least the entropy that is missing at (n + 1) / 128.

@@ -104,7 +104,7 @@ class Curvature:
 
 
 def _roots_inside(squarefree: fmpq_poly) -> int:
-    """How many roots lie between 0 and 1, neither of them a root: Sturm's theorem."""
+    """The number of roots between 0 and 1, neither of them a root: Sturm's theorem."""
     chain = [squarefree, squarefree.derivative()]
     while chain[-1].degree() > 0:
         chain.append(-(chain[-2] % chain[-1]))

@@ -89,7 +89,7 @@ def farthest(a: Mechanism, garbling: Garbling, b: Mechanism) -> Fraction:
 
 
 def obedient(problem: DecisionProblem, b: Mechanism) -> Fraction:
-    """What is gained by taking the output of b as the action, exact: at most `problem.value(b)`."""
+    """The exact gain of taking the output of b as the action: at most `problem.value(b)`."""
     scores = problem.scores(table(b))
     total = sum((scores[y, y] for y in range(len(b.outputs))), fmpq(0))
     return Fraction(int(total.p), int(total.q))

@@ -1,4 +1,4 @@
-"""Which (prior, posterior) pairs a mechanism lets an intruder reach."""
+"""The (prior, posterior) pairs that a mechanism lets an intruder reach."""
 
 from __future__ import annotations
 

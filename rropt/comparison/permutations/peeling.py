@@ -46,7 +46,8 @@ def peel(entries: np.ndarray, denominator: int) -> list[Term]:
 
 @dataclass
 class _Remainder:
-    """What is still to be decomposed: exact `entries`, their shares `view` as floats, and the units per row `left`.
+    """The part of a matrix that is not yet decomposed: exact `entries`, their shares `view` as floats, and the units
+    per row `left`.
 
     The floats choose permutations only; they are positive exactly where the integers are.
     """

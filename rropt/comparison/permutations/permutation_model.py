@@ -41,7 +41,7 @@ class AnonymisedAttribute(ByContent):
 
     @cached_property
     def displacement(self) -> np.ndarray:
-        """How many ranks each record moved (n,)."""
+        """The number of ranks by which each record moved (n,)."""
         moved: np.ndarray = np.abs(self.original_ranks - self.anonymised_ranks)
         return moved
 

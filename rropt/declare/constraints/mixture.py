@@ -155,7 +155,7 @@ class PermutationMixture(Constraint):
         return (Fraction(1), {}) if found is None else (Fraction(0), found)
 
     def mixture(self, inputs: tuple[str, ...]) -> Mixture | None:
-        """What it demands of weights beyond `rows`; None where the rows state all."""
+        """The conditions on weights beyond `rows`; None if the rows state all of them."""
         bounds = tuple(self._place(inputs))
         said = self.permutations is not None or len(inputs) <= LISTED or all(high == 1 for *_, high in bounds)
         if self.max_terms is None and said:

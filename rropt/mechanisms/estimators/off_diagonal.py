@@ -47,9 +47,11 @@ class OffDiagonalAnswers(Answers):
         return Solved(self._terms(), likeliest)
 
     def _terms(self) -> Terms:
-        """Where y is the answer, the term of x minus its mean is ([x = y] - f_x - e_y) / d_x, where e has mean 0 and f
-        are the shares of the outputs where the frequencies are near the estimate. Input z gives d_x^2 times the square
-        of the term of x the mean (1 - 2 w_x) (o_z + d_x [x = z]) + g_z, w = u / c, g = d w^2 + o |w|^2."""
+        """The variances of the estimates, and their covariances where they are few.
+
+        If y is the answer, the term of x minus its mean is ([x = y] - f_x - e_y) / d_x, where e has mean 0 and f are
+        the shares of the outputs at frequencies near the estimate. Input z gives d_x^2 times the square of the term of
+        x the mean (1 - 2 w_x) (o_z + d_x [x = z]) + g_z, w = u / c, g = d w^2 + o |w|^2."""
         u = self.off / self.own
         lost = u / (1 + u.sum())
         shares = self.counts / self.counts.sum()

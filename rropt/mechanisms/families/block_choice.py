@@ -1,4 +1,4 @@
-"""Which categories share an inverse-frequency block, for a whole table of frequencies at once.
+"""The choice of the categories that share an inverse-frequency block, for a whole table of frequencies at once.
 
 All categories with fewer than 1 / at_most records are protected together; the others stay as they are or serve as
 partners. The protected ones are sorted by frequency and cut into runs, and each run takes the next partners, smallest

@@ -58,7 +58,7 @@ class FrequencyBlocks:
 
     @property
     def expected_changes(self) -> Fraction:
-        """How many records change their category, in expectation: the sum of m theta."""
+        """The expected number of records that change their category: the sum of m theta."""
         return sum((len(b) * theta for b, theta in zip(self.blocks, self.thetas, strict=True)), Fraction(0))
 
     def column(self, category: int) -> tuple[Fraction, ...]:

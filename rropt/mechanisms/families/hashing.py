@@ -201,7 +201,7 @@ class LocalHashing(TwoLevelFamily):
 
 
 def _supports(family: LocalHashing, reports: np.ndarray) -> FloatArray:
-    """How many reported hyperplanes contain each category: k numbers, by Fourier transforms over GF(g)^d.
+    """The number of reported hyperplanes that contain each category: k numbers, by Fourier transforms over GF(g)^d.
 
     [a.x = r] is the mean over s of w^(s (a.x - r)), w a root of unity: the sum over all reports is that of one
     transform for each s. Whole numbers, rounded from doubles.

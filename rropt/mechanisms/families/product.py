@@ -70,9 +70,9 @@ class ProductMechanism:
         return log_enclosure(ratio) if isinstance(ratio, Fraction) else Interval(ratio, ratio)  # type: ignore[arg-type]
 
     def item_privacy_ratio(self, item: str | int) -> Fraction | float:
-        """What the whole report states about one item where the answers are independent: the privacy ratio of that
-        item's mechanism, since posterior odds given all reports are those given its own. Where answers depend on each
-        other the other reports are informative about it too, and only `privacy_ratio` bounds them."""
+        """The privacy ratio of the whole report about one item if the answers are independent: that of the item's
+        mechanism, since posterior odds given all reports are those given its own. Where answers depend on each other
+        the other reports are informative about it too, and only `privacy_ratio` bounds them."""
         return self.items[self._item(item)].privacy_ratio
 
     def posterior(self, priors: Sequence[Prior], reports: Sequence[str]) -> tuple[tuple[Fraction, ...], ...]:

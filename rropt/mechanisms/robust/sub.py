@@ -88,7 +88,8 @@ def within(need: Fraction | float, allowed: Fraction, where: str) -> Fraction:
 
 
 def own_need(confidence: Confidence, s: int, sub: Mechanism, way: Way) -> Need:
-    """What `sub` needs to hide whether U given `s` or a stand-in from the reference is reported; rounded up.
+    """The privacy ratios that `sub` needs to hide whether U given `s` or a stand-in from the reference is reported;
+    rounded up.
 
     "exact": T = P . v over the conditionals that F has, That = Phat . v. Exact but for rounding.
     """

@@ -53,7 +53,8 @@ class AliasTable:
         return len(self.thresholds).bit_length() - 1
 
     def mass(self) -> tuple[int, ...]:
-        """What the m outcomes have of the n columns together: n times their weights, where the table is right.
+        """The mass of each of the m outcomes in the n columns together: n times their weights, where the table is
+        right.
 
         The parts are not negative, so an outcome of weight zero has no part of any column: it is never drawn.
         """

@@ -25,7 +25,7 @@ _ZEROS = memoryview(bytes(4 * CHUNK))
 
 
 class Source(ABC):
-    """Where the words come from that decide what is drawn; anyone who knows them can undo the randomisation."""
+    """A source of the random words that decide each draw; anyone who knows them can undo the randomisation."""
 
     @abstractmethod
     def words(self, count: int) -> np.ndarray:
@@ -33,11 +33,12 @@ class Source(ABC):
         call."""
 
     def of(self, at: int) -> Source:
-        """Where further words for value number `at` of the last call come from: here, unless each value has its own."""
+        """The source of further words for value number `at` of the last call: this one, unless each value has its
+        own."""
         return self
 
     def part(self, at: np.ndarray) -> Source:
-        """Where the words of the values `at` of all come from: here, unless each value has its own."""
+        """The source of the words of the values `at`: this one, unless each value has its own."""
         return self
 
 

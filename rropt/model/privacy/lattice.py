@@ -53,7 +53,7 @@ class Leaf:
 
     @cached_property
     def critical(self) -> fmpq_poly:
-        """What vanishes with the derivative of f."""
+        """The numerator of the derivative of f: both have the same zeros."""
         top, bottom = self.factor
         return top.derivative() * bottom - top * bottom.derivative()
 

@@ -89,8 +89,8 @@ def _proved(
     prices: list[Fraction],
     multipliers: dict[tuple[int, int], Fraction],
 ) -> Fraction:
-    """What prices of inputs and multipliers >= 0 of pairs prove: their sum, and for each input the largest excess over
-    the sum of a column."""
+    """The bound that prices of inputs and multipliers >= 0 of pairs prove: their sum, and for each input the largest
+    excess over the sum of a column."""
     total, size = sum(utility.weights), len(prices)
     joint = utility.given if isinstance(utility, Information) else None
     groups = list(zip(*joint, strict=True)) if joint else [utility.weights]

@@ -249,5 +249,5 @@ class Model:
         return sparse.csr_matrix(self.rows + sparse.vstack([above, lifted]))
 
     def weights(self, y: FloatArray) -> list[float]:
-        """What each atom counts for: the multiplier of its limit, one in the goal."""
+        """The weight of each atom: the multiplier of its limit, one in the goal."""
         return [float(y[self.first + atom.place - 1]) if atom.place > 0 else 1.0 for atom in self.atoms]

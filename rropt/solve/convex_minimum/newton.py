@@ -24,7 +24,7 @@ FAR = 1.0
 
 
 class Newton:
-    """What the equations miss at a point, and the steps that make it smaller.
+    """The residuals of the equations at a point, and the steps that make them smaller.
 
     The equations are these. Rows and conditions hold, and C(g) + z = 0. The sum over the atoms of weight * g, of costs,
     rows and conditions is 0. The products s l, t y and mass * w z are one number. The entries of a column are w times
@@ -171,8 +171,8 @@ class Newton:
         return Point(du, ds, dl, dy, dt, dg, dw, dz, excess)
 
     def room(self, step: Point, inside: float) -> float:
-        """How far a step can go, at most 1, before something that must be positive loses the share `inside`, or a form
-        of an exponential goes too far."""
+        """The longest step, at most 1, before something that must be positive loses the share `inside`, or a form of an
+        exponential goes too far."""
         at, kept, unequal = self.at, self.model.free[:, : self.model.k], self.unequal
         found = 1.0
         for own, change in (

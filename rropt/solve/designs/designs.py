@@ -15,7 +15,7 @@ from rropt.solve.designs import budget
 from rropt.solve.designs.corners import all_corners, climbed_corners
 from rropt.solve.designs.criteria import DesignCriterion, DesignForms, DeterminantCriterion, TraceCriterion
 from rropt.solve.designs.eigenvalue import EigenvalueCriterion
-from rropt.solve.designs.interior_point import DesignPoint, best_design
+from rropt.solve.designs.interior_point import DesignPoint, best_design, value_of
 from rropt.solve.designs.quadratics import FormRelaxation, quadratic_forms, shrunk_tree
 from rropt.solve.engine.boxes.budget import PROVING
 from rropt.solve.engine.boxes.search import BoxPricer, ColumnForms
@@ -44,6 +44,8 @@ TINY = 1e-300
 """A value of 0 is divided by as if it were this."""
 KEPT = 1e-9
 """Columns below this share of the largest mass are dropped."""
+LOSS = 1e-6
+"""The share of the value, beside a quarter of the gap, that a design of fewer columns may lose."""
 ALIKE = 1e-12
 """Sums of entries of M that are this small a share of the largest follow from others."""
 BOXES = (300, 3_000, 30_000, 300_000)
@@ -174,8 +176,8 @@ def solve_design(program: Program, effort: SolveLimits) -> Answer:
         time.monotonic() - begun,
     )
     if matrix is not None:
-        matrix = matrix[:, matrix.max(axis=0) > 1e-12]
-        matrix = _short(matrix, utility.prior)
+        matrix = _short(matrix[:, matrix.max(axis=0) > 1e-12], utility.prior)
+        matrix = without_small(matrix, utility.prior, criterion, effort.allowed / 4)
     return Answer(claim, MatrixDraft.of(matrix), last if best is None else best[1])
 
 
@@ -184,6 +186,33 @@ def _short(matrix: FloatArray, prior: FloatArray) -> FloatArray:
     matrix = matrix * few_masses(matrix, np.ones(matrix.shape[1]), prior)
     matrix = matrix[:, matrix.max(axis=0) > 0]
     return np.asarray(matrix / matrix.sum(axis=1, keepdims=True))
+
+
+def without_small(matrix: FloatArray, prior: FloatArray, criterion: DesignCriterion, allowed: float) -> FloatArray:
+    """A design (k x m) whose columns of least mass are added to those most like them: as many columns as its value
+    allows, which grows by `allowed` and by LOSS of it at most. Sums of columns keep the cone and the sums of rows."""
+    order = np.argsort(-matrix.sum(axis=0), kind="stable")
+    matrix = matrix[:, order]
+    unit = matrix / np.linalg.norm(matrix, axis=0)
+
+    def kept(count: int) -> tuple[FloatArray, float]:
+        """The design of the first `count` columns, and its value."""
+        like = (unit[:, :count].T @ unit[:, count:]).argmax(axis=0)
+        added = np.zeros((len(like), count))
+        added[np.arange(len(like)), like] = 1.0
+        few = matrix[:, :count] + matrix[:, count:] @ added
+        return few, value_of(few, prior, criterion)
+
+    low, high = len(matrix) - 1, matrix.shape[1]
+    best, value = matrix, value_of(matrix, prior, criterion)
+    most = value + min(allowed, LOSS * abs(value))
+    while high - low > 1:
+        few, value = kept(middle := (low + high) // 2)
+        if value <= most:
+            best, high = few, middle
+        else:
+            low = middle
+    return best
 
 
 def few_masses(columns: FloatArray, mass: FloatArray, prior: FloatArray) -> FloatArray:

@@ -119,6 +119,14 @@ def _centre(
     return (mass, prices, mu, scale) if np.abs(1 - columns @ mass).max() <= 1e-9 else None
 
 
+def value_of(matrix: FloatArray, prior: FloatArray, criterion: DesignCriterion) -> float:
+    """The value of a design (k x m); infinite where it is singular."""
+    try:
+        return criterion.certified(_triangle(matrix / np.sqrt(prior @ matrix), np.ones(matrix.shape[1])), 1.0).value
+    except np.linalg.LinAlgError:
+        return np.inf
+
+
 def _triangle(unit: FloatArray, mass: FloatArray) -> FloatArray:
     """R with M = R'R. Raises LinAlgError where it is singular."""
     triangle = np.linalg.qr((unit * np.sqrt(mass)).T, mode="r")

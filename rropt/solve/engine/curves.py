@@ -36,7 +36,7 @@ class Curve(ABC):
 
     @classmethod
     def at(cls, epsilon: float) -> Self:
-        """That of a level in nats."""
+        """The level of an epsilon in nats."""
         return cls(math.exp(epsilon), epsilon)
 
     @property

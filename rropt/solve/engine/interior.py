@@ -110,7 +110,7 @@ def _factor(gram: FloatArray) -> tuple[FloatArray, bool] | None:
 
 
 def _room(values: FloatArray, change: FloatArray) -> float:
-    """How far positive values can go along a change before one reaches 0, at most 1."""
+    """The longest step of positive values along a change before one reaches 0, at most 1."""
     down = change < 0
     return min(1.0, float((-values[down] / change[down]).min())) if down.any() else 1.0
 

@@ -99,7 +99,7 @@ def staircase_of(own: FloatArray, other: FloatArray) -> FloatArray:
 
 
 def _shares(multipliers: FloatArray, free: float) -> FloatArray:
-    """How the multiplier of two blocks is shared out among the corners of one."""
+    """The shares of the corners of one block in the multiplier of two blocks."""
     if not free:
         return np.ones(1)
     total = float(multipliers.sum())

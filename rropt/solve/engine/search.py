@@ -80,7 +80,7 @@ class Executor(Protocol[N]):
     """The interface of executors, which bound cells."""
 
     def room(self, search: Search[N], enough: float) -> int:
-        """How many cells may be split now; 0 where answers must be collected first."""
+        """The number of cells that may be split now; 0 if answers must be collected first."""
 
     def submit(self, nodes: Sequence[N], enough: float) -> None:
         """Submit cells to be bounded."""

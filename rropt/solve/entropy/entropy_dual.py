@@ -132,7 +132,7 @@ def _along(cone: GraphCone, flows: Sequence[Fraction], size: int) -> list[Fracti
 
 
 def _proved_bound(program: Program, gibbs: Gibbs) -> Fraction:
-    """What the multipliers yield for a maximisation, rounded up by the slack of the format."""
+    """The bound of a maximisation that the multipliers give, rounded up by the slack of the format."""
     assert program.outputs is not None and isinstance(program.utility, (Linear, RowEntropy))
     size, width, floor = program.size, len(program.outputs), program.extra(ConcaveFloor)
     scores = [[Fraction(0)] * width for _ in range(size)]

@@ -29,7 +29,7 @@ UNKNOWN = "ecognized"
 
 @dataclass(frozen=True)
 class Settings:
-    """What a solver calls its time limit (in seconds times `per_second`) and its number of threads ("": it has none),
+    """A solver's names of its time limit (in seconds times `per_second`) and its number of threads ("": it has none),
     the argument that takes them ("": its own keywords), and tight tolerances."""
 
     limit: str = ""

@@ -46,7 +46,8 @@ def _near(knapsack: Knapsack, weight: float) -> np.ndarray:
     inside = score > 0
 
     def room(w: FloatArray) -> FloatArray:
-        """How far scores may stay below the largest sum of scores for a positive reduced price at weights w."""
+        """The largest distance of scores below the largest sum of scores that allows a positive reduced price at
+        weights w."""
         concave = slope * (w - 1.0) + curve.price(np.zeros_like(w), w) * w
         return np.asarray(score[inside].sum() + concave - knapsack.sum_a)
 

@@ -30,8 +30,8 @@ WAYS: tuple[Literal["input", "count", "weight"], ...] = ("input", "count", "weig
 
 @dataclass(frozen=True)
 class Split:
-    """How a node is cut in two: on an `input` (in, then out), on the `count` of inputs that are in (at most
-    `at`, then more), or on their `weight` (at most `at`, then more)."""
+    """The split of a node in two: on an `input` (in, then out), on the `count` of inputs that are in (at most `at`,
+    then more), or on their `weight` (at most `at`, then more)."""
 
     way: Literal["input", "count", "weight"]
     at: int
@@ -196,7 +196,7 @@ class LdpPricer:
         return children
 
     def _possible(self, parts: Parts) -> np.ndarray:
-        """Which parts can hold a corner at all, as far as counting and weighing can decide."""
+        """The parts that can have a corner, as far as counting and weighing can decide."""
         inside, open_ = parts.inside, parts.inside | parts.free
         possible = np.maximum(parts.fewest, inside.sum(axis=1)) <= np.minimum(parts.most, open_.sum(axis=1))
         if self.by_weight:

@@ -346,7 +346,7 @@ class _Path:
         return step, min(1.0, WITHIN * ahead), min(1.0, WITHIN * dual)
 
     def _left(self, step: _Step, dual: FloatArray, primal: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """What a whole step would leave of both residuals."""
+        """Both residuals after a whole step."""
         return dual - step.prices[:, None] - self.inward @ step.flows, primal - step.matrix.sum(axis=1)
 
     def _towards(self, wanted: FloatArray, dual: FloatArray, primal: FloatArray) -> _Step:
@@ -364,6 +364,6 @@ class _Path:
 
 
 def _room(values: FloatArray, change: FloatArray) -> float:
-    """How far positive values can go along a change before one reaches 0, at most 1; 0 where it is not finite."""
+    """The longest step of positive values along a change before one reaches 0, at most 1; 0 if it is not finite."""
     steepest = float((-change / values).max())
     return min(1.0, 1 / steepest) if steepest > 0 else float(steepest <= 0)

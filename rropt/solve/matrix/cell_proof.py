@@ -50,7 +50,7 @@ def prove_cells(program: Program, root: ColumnCell | CountCell, wanted: ProofGoa
     stop = wanted.effort.closing()
 
     def proof(spare: float, stop: Callable[[], bool], least: float) -> Proof | None:
-        """That of the first margin that is enough for the exact tests, with `spare` at least."""
+        """The proof with the first margin that is enough for the exact tests, with `spare` at least."""
         found = None
         for margin in MARGINS:
             slack = max(margin * size, spare)

@@ -215,7 +215,7 @@ class ColumnCells(OneByOne[ColumnCell]):
         return float(dual @ self._right) + self._priced(node, dual, outputs)[2]
 
     def _choose(self, node: ColumnCell, programme: _Programme) -> None:
-        """Where to split: the output that loses most by mixing."""
+        """The output to split: that that loses most by mixing."""
         if programme.shares is None:
             return
         matrix, loss = programme.matrix(), np.zeros(self.width)
@@ -237,7 +237,7 @@ class ColumnCells(OneByOne[ColumnCell]):
     def _cut(
         self, node: ColumnCell, y: int, columns: FloatArray, shares: FloatArray
     ) -> tuple[int, int, float, bool] | None:
-        """Where to split one output that mixes some columns."""
+        """The place at which one output that mixes some columns is split."""
         if isinstance(self.utility, BayesGain):
             score = np.where(node.actions[y][:, None], self.utility.table @ columns, -np.inf)
             weights = np.bincount(score.argmax(axis=0), shares * score.max(axis=0), minlength=len(score))

@@ -63,14 +63,14 @@ class Columns(NamedTuple):
     lower: FloatArray
 
     def of(self, region: Region) -> np.ndarray:
-        """Which are of a region (n booleans)."""
+        """Whether each vertex is in a region (n booleans)."""
         found = np.ones(self.points.shape[1], dtype=bool)
         for x, c in region:
             found &= self.lower[x] >= c
         return found
 
     def members(self, conditions: tuple[Condition, ...]) -> FloatArray:
-        """Which are of the region of each condition (conditions x n, 1 and 0)."""
+        """Whether each vertex is in the region of each condition (conditions x n, 1 and 0)."""
         found = np.zeros((len(conditions), self.points.shape[1]))
         for row, one in zip(found, conditions, strict=True):
             row[:] = self.of(one.of)

@@ -52,7 +52,7 @@ def by_forms(program: Program) -> bool:
 
 @dataclass(frozen=True)
 class Multipliers:
-    """What proves the bound of a cell: prices (k), multipliers of the rows, forms W (J x k), for a largest eigenvalue
+    """The proof of the bound of a cell: prices (k), multipliers of the rows, forms W (J x k), for a largest eigenvalue
     the factors C of the weights (J x k)."""
 
     prices: FloatArray
@@ -237,7 +237,7 @@ class DesignCells(OneByOne[DesignCell]):
 
     @property
     def dear(self) -> float:
-        """What a unit costs that the rows lack: many times the best risk."""
+        """The cost of a unit that the rows lack: many times the best risk."""
         return COSTLY * (1 + (abs(self.value) if np.isfinite(self.value) else self._bounds.size * self._bounds.gamma))
 
     def roots(self) -> list[DesignCell]:

@@ -58,7 +58,8 @@ class BlockProgramme:
         self._inner = sum(map(len, self._right))
 
     def _lacking(self) -> None:
-        """What the equations lack and have too much, and what the inequalities have too much: costs of one."""
+        """Add variables for what the equations lack or exceed, and for what the inequalities exceed, at costs of
+        one."""
         start, first = sum(map(len, self._right)) - self._leading, len(self.costs)
         signs = [(row, sign) for row in range(self._equations) for sign in (1.0, -1.0)]
         signs += [(row, -1.0) for row in range(self._equations, self._leading)]

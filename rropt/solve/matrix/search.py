@@ -104,8 +104,9 @@ class MatrixRelaxation(OneByOne[MatrixBox]):
             box.cut = int(y), int(x), c
 
     def _place(self, box: MatrixBox, y: int, x: int, at: float) -> float:
-        """Where to split the point of a column: at an entry of the best matrix where there is one, for chords that
-        begin there err at it in neither part; else between the optimum of the linear programme and the middle."""
+        """The place at which the point of a column is split: at an entry of the best matrix where there is one, for
+        chords that begin there err at it in neither part; else between the optimum of the linear programme and the
+        middle."""
         low, high = float(box.lower[y, x]), float(box.upper[y, x])
         margin = INNER * (high - low)
         inside = self._marks[x][(self._marks[x] > low + margin) & (self._marks[x] < high - margin)]

@@ -107,7 +107,7 @@ class ClosureGraph:
     targets: IntArray
 
     def left(self, worth: FloatArray, flow: FloatArray) -> FloatArray:
-        """What the nodes are worth after a flow from `sources` to `targets`."""
+        """The worth of the nodes after a flow from `sources` to `targets`."""
         size = len(worth)
         out, into = (np.bincount(ends, flow, size) for ends in (self.sources, self.targets))
         return np.asarray(worth - out + into)
@@ -150,7 +150,7 @@ class ClosureGraph:
 
 @dataclass(frozen=True)
 class Closures:
-    """What no closure of each cell of a graph is worth more than, `most`, and the nodes `chosen` by closures that are
+    """Upper bounds `most` of the worth of closures in each cell of a graph, and the nodes `chosen` by closures that are
     worth about as much."""
 
     graph: ClosureGraph

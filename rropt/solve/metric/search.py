@@ -271,7 +271,7 @@ class LabelRelaxation(OneByOne[LabelCell]):
         return np.where(beyond, -np.inf, self.worth[x, at]), self.mass[x, at]
 
     def rows(self, lower: IntArray, upper: IntArray, at: FloatArray) -> FloatArray:
-        """What each label is worth in some cells by their tangents at log t: cells x inputs x labels from the lower
+        """The worth of each label in some cells by their tangents at log t: cells x inputs x labels from the lower
         limits on, -inf beyond the upper ones."""
         worth, mass = self.tables(lower, upper)
         return np.asarray(worth - (1 + at)[:, None, None] * mass)
@@ -460,7 +460,7 @@ class LabelPricer:
         self._known = np.hstack([self._known, columns])
 
     def _above_known(self, prices: FloatArray, accept: float) -> float:
-        """What may stay open, so that no known column is found again where a solver's tolerance left it open."""
+        """The reduced price that may stay open: no known column that a solver's tolerance left open is found again."""
         if not self._known.shape[1]:
             return accept
         left = (self._utility.mu(self._known) - prices @ self._known) / (self._relaxation.p @ self._known)

@@ -99,7 +99,7 @@ class Bounder:
         return best
 
     def _first_points(self, boxes: Boxes, spans: Intervals) -> tuple[FloatArray, list[FloatArray]]:
-        """Where to begin with Ch, and the limits between which the best one lies."""
+        """The first values of Ch, and the limits between which the best one lies."""
         a, b = spans.lower, spans.upper
         # Below this some tangent would not exist.
         needed = np.where(spans.void, 0.0, self.p * (self.k * (a + b) / 2 - 1)).max(axis=(0, 2))
@@ -113,9 +113,9 @@ class Bounder:
         return np.clip(np.where(np.isnan(boxes.point), middle, boxes.point), *fence), fence
 
     def dip(self, x: np.ndarray, a: FloatArray, b: FloatArray, nu: FloatArray, point: FloatArray) -> FloatArray:
-        """Where h_x(o, point) - nu p_x o is least on [a, b] (nu of scaled logarithms), kept away from the ends: an
-        interval cut there keeps the values of its ends on either side, for all nu near this one. All arrays are
-        (r,)."""
+        """The place at which h_x(o, point) - nu p_x o is least on [a, b] (nu of scaled logarithms), kept away from the
+        ends: an interval cut there keeps the values of its ends on either side, for all nu near this one. All arrays
+        are (r,)."""
         p, k = self.p[x], self.k
         low, high = a.copy(), b.copy()
         for _ in range(30):
@@ -262,7 +262,7 @@ class Planes:
         best.torn[to] = best.rough[to] = -1
 
     def _describe(self, best: Bounds, sides: Sequence[Sequence[np.ndarray]]) -> tuple[FloatArray, FloatArray]:
-        """Where the bound is loose (the torn and the rough input), and its derivatives in Ch."""
+        """Note at which inputs the bound is loose (the torn and the rough input); its derivatives in Ch."""
         left, right = sides
         # The best nu mixes what is chosen on either side of it, so that the slope is zero.
         meet = (left[2] < 0) & (right[2] > 0)

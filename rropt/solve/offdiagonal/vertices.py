@@ -101,7 +101,7 @@ def vertex_kinds(size: int, ratio: Number) -> list[tuple[tuple[Number, int], ...
 
 
 def count_vertices(size: int, ratio: Number) -> int:
-    """How many vertices the polytope has: in closed form, so for any number of inputs."""
+    """The number of vertices of the polytope: in closed form, so for any number of inputs."""
     k = size
     if k == 2:
         return 4

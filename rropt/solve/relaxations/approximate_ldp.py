@@ -81,7 +81,7 @@ class ApproximateLdpMethod(Method):
 
 
 def any_outputs(count: int) -> str:
-    """What a bound over any number of outputs says, if so many reach it."""
+    """A note on a bound over any number of outputs that `count` of them reach."""
     return f"the bound is that of any number of outputs: with {count} of them it is reached, but for other constraints"
 
 

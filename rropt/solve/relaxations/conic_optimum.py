@@ -145,8 +145,8 @@ def _shares(rule: Any) -> FloatArray | None:
 
 
 def _powers(cp: Any, q: Any, order: Fraction, most: float) -> list[Any]:
-    """That sum_y Q[x, y]^a Q[z, y]^(1 - a) is at most a number for all x, z; near the order 1 its limit is stated, the
-    relative entropy, as powers are too flat there for the solver."""
+    """The constraint that sum_y Q[x, y]^a Q[z, y]^(1 - a) is at most a number for all x, z; near the order 1 its limit
+    is stated, the relative entropy, as powers are too flat there for the solver."""
     k, m = q.shape
     x, z = np.nonzero(~np.eye(k, dtype=bool))
     one, other, a = q[x], q[z], float(order)

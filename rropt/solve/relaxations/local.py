@@ -110,7 +110,7 @@ class LocalSearch:
         return most > 0 and float(self.program.cone.excess([Fraction(float(v) / most) for v in column])) <= MISSED
 
     def _of_all_variances(self, offered: list[FloatArray]) -> list[FloatArray]:
-        """Where the largest variance is minimised, the matrix that a search for the least sum of all finds: steps that
+        """For the largest variance as objective, the matrix of a search for the least sum of all variances: steps that
         lessen the largest one raise the next."""
         utility = self.program.utility
         if not isinstance(utility, InverseEigenvalue):

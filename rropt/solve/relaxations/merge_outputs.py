@@ -71,7 +71,7 @@ class MergeOutputsMethod(Method):
 
 
 def _unfinished(program: Program, answer: Answer, effort: SolveLimits) -> Answer:
-    """Where the time limit ended the programme over events, and there are no multipliers: the bound is the gain of the
+    """The answer if the time limit ended the programme over events, without multipliers: the bound is the gain of the
     truth."""
     utility = program.utility
     assert isinstance(utility, BayesGain)

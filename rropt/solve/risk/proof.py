@@ -64,7 +64,7 @@ def prove_risk(program: Program, tree: RiskTree) -> Proof:
 
 
 def _bits(trees: Sequence[RiskTree]) -> int:
-    """How many bits after the point the multipliers of all leaves can have."""
+    """The number of bits after the point that the multipliers of all leaves can have."""
     largest = 1.0
     for leaf in (leaf for tree in trees for leaf in tree.root.leaves()):
         numbers = [*map(float, leaf.prices), *map(float, leaf.rows), *(float(value) for _, value, _ in leaf.cuts)]

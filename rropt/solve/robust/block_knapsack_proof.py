@@ -123,7 +123,7 @@ class Kept:
 
     @property
     def cells(self) -> int:
-        """How many."""
+        """The number of cells."""
         return len(self.multiplier)
 
     @property

@@ -207,7 +207,7 @@ class BlockShapes:
 
     @cached_property
     def ends(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Where the `low` and the `high` of the elements of every B_i are in `numbers`."""
+        """The places in `numbers` of the `low` and the `high` of the elements of every B_i."""
         place = {number: at for at, number in enumerate(self.numbers)}
         return [
             (np.array([place[own.low] for own in row]), np.array([place[own.high] for own in row]))

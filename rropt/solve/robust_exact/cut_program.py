@@ -22,8 +22,8 @@ BEYOND = 1e-6
 
 
 class CutRows:
-    """Which cuts of a pool are in use (`present`, numbers in order) and when each was last of use; `most` of them are
-    kept."""
+    """The cuts of a pool that are in use (`present`, numbers in order), and when each was last of use; `most` of them
+    are kept."""
 
     def __init__(self, most: int) -> None:
         self.present: list[int] = []

@@ -190,10 +190,23 @@ def _problem(report: Report) -> str:
     return f"<h2>The problem</h2>\n<p>{words}</p>\n{must}"
 
 
+def _objective(report: Report) -> str:
+    """The objective by its name, and by that of the certificate where they differ."""
+    problem = report.problem
+    said = f"{problem.goal.sense} {problem.objective.describe()}"
+    stated = problem.compile().utility.payload()
+    kind = "" if stated is None else str(stated["kind"])
+    return said if kind.replace("_", " ") in said else f"{said} (in the certificate: {kind})"
+
+
 def _result(report: Report) -> str:
     up = report.problem.goal.sense == "maximize"
     found = report.proved
-    rows = [("Solver status", report.status), *([("stopped", report.stopped)] if report.stopped else [])]
+    rows = [
+        ("objective", _objective(report)),
+        ("Solver status", report.status),
+        *([("stopped", report.stopped)] if report.stopped else []),
+    ]
     unit = f" {report.units}" if report.units else ""
 
     def range_of(interval: Interval) -> str:

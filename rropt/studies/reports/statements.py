@@ -160,8 +160,8 @@ def _follows(
 
 
 def _row_differences(missed: list[dict[str, Any]], strange: list[Mapping[str, Any]], size: int) -> list[str]:
-    """How many of the `size` rows of a certificate do not follow, how many declared ones are not in it, and how the
-    first one differs from the declared row of its name."""
+    """The number of the `size` rows of a certificate that do not follow, that of declared ones that are not in it, and
+    a text on how the first one differs from the declared row of its name."""
     several, first = len(strange) > 1, strange[0]
     words = "are not declared, nor do they follow" if several else "is not declared, nor does it follow"
     line = f"rows: {len(strange):,} of the {counted(size, 'rows')} of the certificate {words} from what is"

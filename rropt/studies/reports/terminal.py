@@ -92,8 +92,8 @@ def heat_map(mechanism: Mechanism, console: Console) -> Text:
                 shade = 0 if matrix[x, y] == 0 else 1 + min(int(strength * 4), 3)
                 text.append(shades[shade] * 2, style="default")
     if rows < matrix.shape[0] or columns < matrix.shape[1]:
-        hidden = counted(matrix.shape[0] - rows, "more inputs"), counted(matrix.shape[1] - columns, "more outputs")
-        text.append(f"\n... {', '.join(hidden)}")
+        left = (matrix.shape[0] - rows, "more inputs"), (matrix.shape[1] - columns, "more outputs")
+        text.append(f"\n... {', '.join(counted(number, things) for number, things in left if number)}")
     return text
 
 

@@ -53,7 +53,7 @@ class OptimalReporting:
 
     @property
     def sub(self) -> str:
-        """Which sub-protocols it took: "optimal", or "krr" where randomised responses are more informative."""
+        """The sub-protocols that it took: "optimal", or "krr" if randomised responses are more informative."""
         return "krr" if self.protocol.sub is None else "optimal"
 
     @property

@@ -7,14 +7,15 @@ import numpy as np
 import pytest
 from drawing import graded
 from ending import ending
+from hypothesis import given, settings, strategies as st
 
 import rropt as rr
 from rropt.mechanisms.estimators import locally_best
 from rropt.program.design_utilities import InverseTrace
 from rropt.solve.designs.corners import Corners, all_corners, climbed_corners
 from rropt.solve.designs.criteria import DesignForms, TraceCriterion
-from rropt.solve.designs.designs import few_masses, mixed_design, solve_design
-from rropt.solve.designs.interior_point import best_design
+from rropt.solve.designs.designs import LOSS, few_masses, mixed_design, solve_design, without_small
+from rropt.solve.designs.interior_point import best_design, value_of
 from rropt.solve.designs.proof import prove_design
 from rropt.solve.engine.method import SolveLimits
 from rropt.solve.engine.search import Budget, Search
@@ -47,6 +48,41 @@ def test_any_prior_is_certified_and_no_family_is_better(epsilon):
     for t in range(1, 8):
         other = rr.mechanisms.SubsetSelection(8, epsilon=epsilon, t=t).to_mechanism()
         assert rr.MinimaxRisk(prior).value(other).lower >= found.bound
+
+
+COUNTED = rr.Prior.from_counts([10501, 7291, 5355, 1723, 1382, 1175])
+
+
+@pytest.mark.parametrize("goal", [rr.MinimaxRisk, rr.DOptimality, rr.EOptimality])
+@pytest.mark.parametrize("size", [4, 5, 6])
+def test_no_output_is_of_negligible_mass_and_the_gap_is_kept(goal, size):
+    """What an interior point leaves of columns that the optimum does not have is added to others."""
+    prior = rr.Prior.from_counts(list(COUNTED.weights[:size]))
+    problem = rr.Problem(rr.Minimize(goal(prior)), [rr.LDP(epsilon=1)])
+    found = problem.solve(gap=1e-6)
+    assert found.status == "certified", found.warnings
+    assert found.mechanism.matrix.sum(axis=0).min() > 1e-8
+    assert not problem.compile().excess(found.mechanism)
+    assert found.bound <= problem.objective.value(found.mechanism).upper
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**6))
+def test_columns_are_merged_within_what_the_value_allows(seed):
+    """Of any design with some columns of almost no mass: rows keep their sums, columns are sums of columns."""
+    rng = np.random.default_rng(seed)
+    k, m = int(rng.integers(2, 6)), int(rng.integers(6, 20))
+    prior = rng.dirichlet(np.ones(k))
+    matrix = np.where(rng.random((k, m)) < 0.5, 3.0, 1.0) * 10.0 ** -rng.choice([0, 5, 9, 12], m)
+    matrix[:, :k] = 1 + 2 * np.eye(k)
+    matrix /= matrix.sum(axis=1, keepdims=True)
+    criterion, allowed = TraceCriterion(np.eye(k)), 10.0 ** -rng.choice([3, 8, 14])
+    few = without_small(matrix, prior, criterion, allowed)
+    value, before = (value_of(one, prior, criterion) for one in (few, matrix))
+    assert value <= before + min(allowed, LOSS * before) + 1e-12 * before
+    assert np.allclose(few.sum(axis=1), 1, rtol=1e-12)
+    assert (few.max(axis=0) / few.min(axis=0)).max() <= (matrix.max(axis=0) / matrix.min(axis=0)).max() * (1 + 1e-12)
+    assert k <= few.shape[1] <= m
 
 
 @pytest.mark.parametrize("epsilon", [2, 12])

@@ -88,10 +88,10 @@ class PairNotion(Notion):
 
     @abstractmethod
     def most(self, order: Fraction) -> Fraction:
-        """What the sum of Q[x, y]^order Q[z, y]^(1 - order) is at most, rounded up."""
+        """The upper limit of the sum of Q[x, y]^order Q[z, y]^(1 - order), rounded up."""
 
     def excess(self, mechanism: Mechanism) -> Fraction:
-        """That of the pair that is worst in floats where it is above 0, else the largest."""
+        """The excess of the pair that is worst in floats if it is positive, else the largest excess of all pairs."""
         rows = exact_rows(mechanism)
         table, worst, seen = self.table(mechanism.matrix), Fraction(-1), set()
         for at in np.argsort(-table, axis=None, kind="stable").tolist():

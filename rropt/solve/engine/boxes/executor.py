@@ -47,7 +47,7 @@ Found = tuple[float, FloatArray, FloatArray | None, FloatArray | None]
 
 
 def solve_chunk(pool: BoxPool, boxes: Sequence[Box], enough: float) -> list[Found]:
-    """What a pool without boxes finds of some, bit for bit equal in every process of one machine."""
+    """Bounds of some boxes by a pool that has no others: bit for bit equal in every process of one machine."""
     pool.screen(boxes, enough)
     while pool.boxes:
         pool.advance(enough)

@@ -117,7 +117,7 @@ class BoxPool:
         }
 
     def _begun(self, boxes: Sequence[Box]) -> dict[str, FloatArray]:
-        """Where the method starts: the middle of each box, and multipliers of the size of its costs. `slack` and `z`
+        """The start of the method: the middle of each box, and multipliers of the size of its costs. `slack` and `z`
         belong to the rows, then to the lower limits, then to the upper ones."""
         costed = self._price(boxes)
         lower, upper, cost = costed["lower"], costed["upper"], costed["cost"]

@@ -36,8 +36,8 @@ def largest_end(residual: FloatArray, lower: FloatArray, upper: FloatArray) -> f
 
 
 def ray_multiple(above: float, empty: float, largest: float) -> float:
-    """How much of a ray lowers a bound by `above`, where the ray's own multipliers prove `empty` < 0: its box has no
-    points, and multipliers of two proofs add up, as do their bounds. As little as possible, and no multiplier beyond
+    """The multiple of a ray that lowers a bound by `above`, if the ray's own multipliers prove `empty` < 0: its box has
+    no points, and multipliers of two proofs add up, as do their bounds. As little as possible, and no multiplier beyond
     LARGEST (the ray's largest is `largest`), for large ones would cost all others their digits in the certificate."""
     return min(above / -empty, LARGEST / max(largest, 1e-300))
 
@@ -176,7 +176,8 @@ class BoxRelaxation(OneByOne[Box]):
         return below, above
 
     def _cut(self, box: Box) -> tuple[int, float] | None:
-        """Where to split a box: between the optimum and the middle of the variable whose chord errs most, or None."""
+        """The place at which a box is split: between the optimum and the middle of the variable whose chord errs most,
+        or None."""
         if box.point is None and not self._solve(box):
             # Empty, but not provably so yet: smaller boxes show it more easily.
             width = np.where(self.problem.shares > 0, box.upper - box.lower, 0.0)
