@@ -8,6 +8,7 @@ of rropt-core is a theorem; this file is not proved and must be reviewed.
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -754,7 +755,7 @@ class LabelLeaf:
 
 
 LabelToken = Pair | LabelLeaf  # x and c of a split, or a leaf
-Limits = tuple[list[int], list[int]]
+Limits = tuple[list[int], list[int], Pair | None]  # the split whose second half this is, before it is made
 
 
 def largest_within(row: list[int], start: int, span: int, count: int) -> list[int]:
@@ -785,7 +786,7 @@ def largest_within(row: list[int], start: int, span: int, count: int) -> list[in
 class LabelTree:
     """Mutual information on a graph, by the columns R^-m with integers m: `advance` takes one token."""
 
-    def __init__(self, problem: Problem, header: Header, labels: Labels):
+    def __init__(self, problem: Problem, header: Header, labels: Labels, fuel: float = math.inf):
         if header.witness is not None:
             need(not header.empty)
             problem.attains(header.witness)
@@ -797,6 +798,11 @@ class LabelTree:
         need(problem.lists == [self.weights] and problem.utility in ("information", "given") and problem.loss is None)
         need(problem.cone == "graph" and min(self.unit, m, f, s) > 0 and sum(self.prices) * m <= n * self.unit)
         need(len(self.prices) == len(labels.least) == len(labels.trees) == self.k)
+        # What one operation costs grows with the length of the numbers; the powers are in all tables.
+        longest = max(f, s, *map(abs, self.prices), *(abs(n) for pair in labels.powers for n in pair))
+        self.fuel, self.words = fuel, 1 + (self.unit * self.total * longest).bit_length() // 512
+        self.spend((150 * self.k + 500) * len(labels.powers))
+        self.spend(4 * self.k * (self.k + len(labels.order)) + len(problem.edges) + sum(map(len, labels.trees)))
         for power, (low, high) in enumerate(labels.powers):
             ratio = Ratio(True, power * f, s)
             need(high > 0)
@@ -814,9 +820,15 @@ class LabelTree:
             low = self.lifted(low, x, least)
         self.stack: list[Limits] = []
         for x in labels.order:
-            self.stack.append((low, [labels.least[x] + step for step in self.away[x]]))
+            self.stack.append((low, [labels.least[x] + step for step in self.away[x]], None))
             low = self.lifted(low, x, labels.least[x] + 1)
         self.stack.reverse()
+
+    def spend(self, amount: int, bits: int = 0) -> None:
+        """Stop where more is computed than the caller allows."""
+        self.fuel -= amount * (self.words + bits // 512)
+        if self.fuel < 0:
+            raise UnreadableError(1, "needs more operations than are allowed")
 
     def measured(self, edge: tuple[int, int, Ratio], length: int) -> Term:
         """An edge with its length, which its ratio is proved not to exceed."""
@@ -845,23 +857,34 @@ class LabelTree:
     def advance(self, token: LabelToken) -> None:
         """Replace the first open state by its children."""
         need(bool(self.stack))
-        low, high = self.stack.pop()
+        self.spend(20 * self.k)
+        low, high, split = self.stack.pop()
+        if split is not None:
+            low = self.lifted(low, split[0], split[1] + 1)
         if isinstance(token, LabelLeaf):
             self.leaf(low, high, token)
             return
         x, c = token
         capped = [min(most, c + away) for most, away in zip(high, element(self.away, x), strict=True)]
-        self.stack += [(self.lifted(low, x, c + 1), high), (low, capped)]
+        self.stack += [(low, high, token), (low, capped, None)]
 
     def leaf(self, low: list[int], high: list[int], token: LabelLeaf) -> None:
         """Refuse unless no column R^-m with m in the limits is worth more than its price."""
         if any(least > most for least, most in zip(low, high, strict=True)):
             return
         need(min(low) >= 0 and max(high) < len(self.labels.powers))
+        counts = [most - least + 2 for least, most in zip(low, high, strict=True)]
+        compared = sum(counts) + len(self.labels.links)
+        for x, z in self.labels.links:
+            need(x != z and 0 <= x < self.k and 0 <= z < self.k)
+            compared += (
+                (counts[x] + 2 * counts[z]) * min(self.away[x][z] + self.away[z][x], counts[x]).bit_length() // 8
+            )
+        sent = [y for flow in token.flows for y in flow]
+        self.spend(120 + 3 * compared // 2 + 4 * len(sent), max(sent, default=0).bit_length())
         rows = self.tables(low, high, D + log_below(token.point, D))
         self.flow(rows, low, token.flows)
         for x, z in self.labels.links:
-            need(x != z and 0 <= x < self.k and 0 <= z < self.k)
             span = self.away[x][z] + self.away[z][x]
             best = largest_within(rows[x], low[z] - low[x] - self.away[x][z], span, len(rows[z]))
             rows[x], rows[z] = [0] * len(rows[x]), [*map(add, rows[z], best)]
@@ -1237,23 +1260,23 @@ def long_integers() -> Iterator[None]:
         sys.set_int_max_str_digits(before)
 
 
-def begun(problem: Problem, header: Header) -> tuple[Callable[[list[Word]], None], Sequence[object]]:
+def begun(problem: Problem, header: Header, fuel: float) -> tuple[Callable[[list[Word]], None], Sequence[object]]:
     """What takes one line of the proof, and the open states."""
     if header.labels is not None:
-        tree = LabelTree(problem, header, header.labels)
+        tree = LabelTree(problem, header, header.labels, fuel)
         return lambda words: tree.advance(read_label(words)), tree.stack
     kernel = Kernel(problem, header)
     return lambda words: kernel.advance(read_token(words)), kernel.stack
 
 
 @long_integers()
-def verdict(stream: BinaryIO) -> tuple[int, str]:
-    """The exit status, and the line that says why."""
+def verdict(stream: BinaryIO, fuel: float = math.inf) -> tuple[int, str]:
+    """The exit status, and the line that says why; a proof by labels may take `fuel` operations."""
     reader = Reader(stream)
     try:
         problem = read_problem(reader)
         header = read_header(reader)
-        advance, stack = begun(problem, header)
+        advance, stack = begun(problem, header, fuel)
         while [word for _, word in reader.words] != ["end"]:
             advance(reader.words)
             reader.next()

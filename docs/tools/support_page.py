@@ -63,9 +63,9 @@ with `PROVED (verified core)` if `rropt-core` is installed; without `--core` it 
 | proof | programs | `checker only: the verified core has no` |
 |---|---|---|
 | `linear-dual`, `farkas`, `entropy-dual`, `entropy-farkas` | verified core, kernel, checker | |
-| `column-dual` with `flows`, `tree`, `boxes`, `labels` or `known` | verified core, kernel, checker | |
+| `column-dual` with `flows`, `tree`, `boxes` or `known`; `lines` | verified core, kernel, checker | |
 | `branch-tree` over columns | verified core, kernel, checker | |
-| these with steps `drop`, `minorant` (least leakage, limits of leakage) | verified core, kernel, checker | |
+| all but `lines` with steps `drop`, `minorant` (least leakage, limits of leakage) | verified core, kernel, checker | |
 | a tree for chi-square or information with rows of the cone or `given` | checker | `trees of corners with` |
 | gains of Bayes with rows that the proof leaves out | checker | `gains of Bayes with rows` |
 | approximate LDP | checker | `with events`, `problems with 'approximate'` |

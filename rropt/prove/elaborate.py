@@ -12,7 +12,6 @@ from fractions import Fraction
 from rropt import kernel
 from rropt.kernel import D, log_below
 from rropt.mechanisms.columns import TwoValuedColumn
-from rropt.prove.labels import label_lines
 from rropt.prove.limits import Limits, Paths
 from rropt.prove.problems import Json, OutsideCoreError, Problem, all_prices, exp_above, multipliers, over, words
 
@@ -20,7 +19,7 @@ LONGEST = 4096
 """Bits that the denominators of the rows of a cone may add to all numbers of a proof file, at most."""
 KINDS = ("linear-dual", "farkas", "column-dual", "branch-tree", "entropy-dual", "entropy-farkas")
 KEYS = {"kind", "prices", "rows", "flows", "multipliers", "tree", "boxes", "unit", "known", "weight", "tilts", "yield"}
-KEYS |= {"steps", "order", "least", "links", "labels", "cases"}
+KEYS |= {"steps", "cases"}
 HUGE = 10**12
 Tangents = tuple[list[Fraction], list[list[int]]]
 
@@ -38,7 +37,7 @@ def elaborate(certificate: Json) -> Iterator[str]:
     if certificate["bound"] is not None:
         yield words("claim bound", *(problem.sign * Fraction(certificate["bound"])).as_integer_ratio())
         yield from witness(problem, certificate)
-    writer = {"dual": dual, "corner": corner, "box": boxes, "sheets": boxes, "known": known, "labels": labels}[mode]
+    writer = {"dual": dual, "corner": corner, "box": boxes, "sheets": boxes, "known": known}[mode]
     yield from writer(problem, certificate)
     yield "end"
 
@@ -68,7 +67,7 @@ def proof_mode(proof: Json) -> str:
     extra = next((f" with {key}" for key in proof if key not in KEYS), "")
     if extra or proof["kind"] not in KINDS:
         raise OutsideCoreError(f"the verified core has no proofs of kind {proof['kind']!r}{extra}")
-    modes = {"tree": "corner", "boxes": "box", "known": "known", "labels": "labels"}
+    modes = {"tree": "corner", "boxes": "box", "known": "known"}
     found = next((mode for key, mode in modes.items() if key in proof), "dual")
     return "sheets" if proof["kind"] == "branch-tree" else found
 
@@ -88,12 +87,6 @@ def opening(problem: Problem, mode: str, unit: int, prices: list[int], mults: li
 def known(problem: Problem, certificate: Json) -> Iterator[str]:
     """The entropy of the input as prices; no further tests."""
     yield from opening(problem, "known", *over([Fraction(a) for a in certificate["proof"]["prices"]]), [])
-
-
-def labels(problem: Problem, certificate: Json) -> Iterator[str]:
-    """Trees over the labels of inputs."""
-    proof, core = certificate["proof"], problem.core
-    return label_lines(core.edges, core.weights, all_prices(proof["prices"], core.weights), proof)
 
 
 def dual(problem: Problem, certificate: Json) -> Iterator[str]:
