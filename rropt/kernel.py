@@ -803,12 +803,12 @@ class LabelTree:
         self.fuel, self.words = fuel, 1 + (self.unit * self.total * longest).bit_length() // 512
         self.spend((150 * self.k + 500) * len(labels.powers))
         self.spend(4 * self.k * (self.k + len(labels.order)) + len(problem.edges) + sum(map(len, labels.trees)))
-        for power, (low, high) in enumerate(labels.powers):
+        for power, (below, above) in enumerate(labels.powers):
             ratio = Ratio(True, power * f, s)
-            need(high > 0)
-            ratio.at_least(D, high)
-            if low:
-                ratio.at_most(D, low)
+            need(above > 0)
+            ratio.at_least(D, above)
+            if below:
+                ratio.at_most(D, below)
         need(len(problem.edges) == len(labels.lengths))
         self.edges = [self.measured(edge, length) for edge, length in zip(problem.edges, labels.lengths, strict=True)]
         self.away = [self.distances(x, tree) for x, tree in enumerate(labels.trees)]

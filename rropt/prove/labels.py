@@ -45,7 +45,7 @@ def by_labels(program: Program, prices: list[Fraction], found: LabelTrees) -> Pr
 
 def label_lines(program: Program, prices: list[Fraction], found: LabelTrees) -> Iterator[str]:
     """The lines from `unit` to the last leaf."""
-    cone, size, (_, weights) = program.cone, program.size, reduced(program.weights)
+    cone, size, (_, weights) = program.cone, program.size, reduced([*program.weights])
     assert isinstance(cone, GraphCone)
     scale, numbers = over(prices)
     step, lengths = measured([number for *_, number in cone.edges], cone.unit == "gamma")

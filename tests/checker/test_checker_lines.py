@@ -33,6 +33,8 @@ STORED: dict[str, Document] = {
 }
 LABELS = STORED["independent_checker/labels-grid"]
 LINES: list[str] = LABELS["proof"]["lines"]
+TOO_GOOD = put(LABELS, "bound", value=LABELS["value"]["upper"])
+ISOLATED = [("a bound that lines do not prove", ("_check_lines",), lambda: TOO_GOOD)]
 
 
 @pytest.mark.parametrize("name", STORED)
@@ -83,9 +85,7 @@ def test_lines_that_are_not_of_the_format(made: Document, reason: str) -> None:
     ("made", "reason"),
     [
         pytest.param(put(LABELS, "bound", value="1/5"), "bound: below the utility", id="a bound below the value"),
-        pytest.param(
-            put(LABELS, "bound", value=LABELS["value"]["upper"]), "proof.lines[16]: the kernel refuses", id="too good"
-        ),
+        pytest.param(TOO_GOOD, "proof.lines[16]: the kernel refuses", id="too good"),
         pytest.param(put(LABELS, "assumptions", value=["mi-column-convex"]), "assumptions", id="a lemma too many"),
         pytest.param(put(LABELS, "problem", "weights", 0, value="10"), "value.upper", id="other weights"),
         pytest.param(with_lines(LINES[:-1]), f"proof.lines[{len(LINES) - 1}]: the kernel", id="a leaf too few"),

@@ -48,7 +48,7 @@ FARKAS: Json = {"kind": "farkas", "prices": PRICES, "rows": [], "flows": []}
 NO_PROOF: Json = {"mechanism": None, "value": None, "bound": None}
 OVER_FREE: Json = {"kind": "polyhedral", "base": {"kind": "free"}, "rows": [["1", "-9", "0"]]}
 SINGLE_UNIT = "proof: the key 'unit' is missing"
-KINDS = ["linear-dual", "column-dual", "farkas", "branch-tree", "entropy-dual", "entropy-farkas", "thresholds"]
+KINDS = ["lines", "linear-dual", "column-dual", "farkas", "branch-tree", "entropy-dual", "entropy-farkas", "thresholds"]
 KINDS += ["risk-branch", "corner-tree"]
 PROOFS: list[tuple[str, dict[str, Any], str]] = [
     ("chi-boxes", {"proof": KNOWN}, SINGLE_UNIT),
