@@ -58,6 +58,7 @@ MAX_COLUMNS = 10**5
 MAX_DENSE_ENTRIES = 10**8
 MAX_PRODUCT = 10**7  # tree nodes, edges * m, actions * k, cone rows * k, cone rows * tests, row terms
 MAX_WORK = 10**9  # actions * k * m, cone rows * k * m, k * J * m, k * tree nodes (with [s] or ["t", "L"]), _Terms
+MAX_STATEMENT = 2**28  # characters of the problem and the mechanism in lines, for 40 of 128 bits
 MAX_EXPONENT = 20
 MAX_BOX_INPUTS = 512
 MAX_MATRIX = 4096  # k * m in a branch-tree over columns
@@ -534,7 +535,8 @@ class _Work:
         common = max(rats.common, 1 if mechanism is None else mechanism.common)
         bits = common.bit_length() + 160 * any(step.rounds for step in steps)
         bits += sum(step.outer.common.bit_length() for step in steps if step.outer is not None)
-        w, d = _words(3 * longest + 10 if proof.of_prior else longest, steps), 1 + bits // 128
+        w, self.d = _words(3 * longest + 10 if proof.of_prior else longest, steps), 1 + bits // 128
+        d = self.d
         self.rounded, self.exact = 1 + w // 4, 1 + w * w // 16
         self.total, self.long, self.mixed = 1 + d * d // 16, 1 + d * d // 64, w * d // 32
         self.m = last.m if mechanism is None else len(mechanism.outputs)
@@ -627,7 +629,7 @@ class _Work:
             ]
             return (60 * sum(cells) + 8 * k * sum(map(len, proof.levels))) * (self.rounded + self.long - 1)
         if proof.lines:
-            return sum(map(len, proof.lines))
+            return self.of_lines()
         if proof.cases:
             leaves = [leaf for leaf in proof.cases if isinstance(leaf, _CaseLeaf)]
             parts = [part for leaf in leaves for part in leaf.parts]
@@ -637,6 +639,14 @@ class _Work:
         if proof.boxes:
             return self.of_boxes()
         return self.of_columns()
+
+    def of_lines(self) -> int:
+        """What is read; that the statement before it is not far longer than the file is a limit of its own."""
+        last = self.last
+        numbers = last.k * (self.m + len(last.cone.rows or [])) + _count_terms(last) + _count_gains(last)
+        numbers += sum(_count_gains(limit.of) for limit in last.limits)
+        _limit(40 * self.d * numbers, MAX_STATEMENT, "proof.lines", "characters of the statement")
+        return sum(map(len, self.proof.lines))
 
     def sets(self) -> _Robust:
         """Of a robust cone."""
@@ -7995,13 +8005,11 @@ def problem_lines(problem: object) -> list[str] | None:
         return None if _part_outside_lines(read) else _problem_lines(read)
 
 
-def proof_file(certificate: object) -> bytes | None:
-    """The file that the kernel and rropt-core judge, of a certificate as JSON gives it; None where the proof is of
-    another kind than `lines`. Raises Unreadable.
+def proof_file(certificate: object) -> bytes:
+    """The file that the kernel and rropt-core judge, of a certificate as JSON gives it with a proof in lines. Raises
+    Unreadable.
     """
     read = _read_certificate(certificate)
-    if read.proof.kind != "lines":
-        return None
     with _kernel().long_integers():
         return "".join(f"{line}\n" for line in [*_lines_before(read), *read.proof.lines, "end"]).encode("ascii")
 

@@ -802,7 +802,8 @@ class LabelTree:
         longest = max(f, s, *map(abs, self.prices), *(abs(n) for pair in labels.powers for n in pair))
         self.fuel, self.words = fuel, 1 + (self.unit * self.total * longest).bit_length() // 512
         self.spend((150 * self.k + 500) * len(labels.powers))
-        self.spend(4 * self.k * (self.k + len(labels.order)) + len(problem.edges) + sum(map(len, labels.trees)))
+        places = 4 * self.k * (10 * self.k + len(labels.order)) + len(problem.edges) + sum(map(len, labels.trees))
+        self.spend(places, max(map(abs, [*labels.lengths, *labels.least])).bit_length())
         for power, (below, above) in enumerate(labels.powers):
             ratio = Ratio(True, power * f, s)
             need(above > 0)
@@ -825,8 +826,8 @@ class LabelTree:
         self.stack.reverse()
 
     def spend(self, amount: int, bits: int = 0) -> None:
-        """Stop where more is computed than the caller allows."""
-        self.fuel -= amount * (self.words + bits // 512)
+        """Stop where more is computed than the caller allows; `bits` of numbers that are kept."""
+        self.fuel -= amount * (self.words + max(bits - 1024, 0) // 64)
         if self.fuel < 0:
             raise UnreadableError(1, "needs more operations than are allowed")
 
@@ -857,7 +858,7 @@ class LabelTree:
     def advance(self, token: LabelToken) -> None:
         """Replace the first open state by its children."""
         need(bool(self.stack))
-        self.spend(20 * self.k)
+        self.spend(20 * self.k, 0 if isinstance(token, LabelLeaf) else token[1].bit_length())
         low, high, split = self.stack.pop()
         if split is not None:
             low = self.lifted(low, split[0], split[1] + 1)

@@ -62,11 +62,11 @@ def find_core() -> str | None:
 
 def proof_file(certificate: Json) -> bytes:
     """The proof file of a certificate; raises OutsideCoreError where the core has no such rule."""
-    if steps := certificate["proof"].get("steps") if certificate["proof"]["kind"] == "lines" else None:
-        step = next((step for step in steps if step["kind"] != "drop"), steps[0])
-        raise OutsideCoreError(f"the verified core has no step {step['kind']!r} before lines")
-    if (lines := checker.proof_file(certificate)) is not None:
-        return lines
+    if certificate["proof"]["kind"] == "lines":
+        steps = certificate["proof"].get("steps", [])
+        for step in [*(step for step in steps if step["kind"] != "drop"), *steps]:
+            raise OutsideCoreError(f"the verified core has no step {step['kind']!r} before lines")
+        return checker.proof_file(certificate)
     with kernel.long_integers():
         return "".join(f"{line}\n" for line in elaborate(certificate)).encode("ascii")
 

@@ -142,6 +142,11 @@ def test_lines_that_ask_for_much_stop_at_their_limit(monkeypatch: pytest.MonkeyP
     long = "9" * 39_000
     verdict = check_bytes(encode(line(4, f"step {long} 1")))
     assert verdict.status == "REFUTED"  # the first power
+    with monkeypatch.context() as patch:
+        patch.setattr(checker, "MAX_STATEMENT", 40 * 6 * 5)
+        assert check_bytes(encode(LABELS)).proved
+        patch.setattr(checker, "MAX_STATEMENT", 40 * 6 * 5 - 1)
+        assert_unreadable(LABELS, "proof.lines: characters of the statement: 1200 is beyond the limit of 1199")
     for most, status in ((10**5, "PROVED"), (3000, "UNREADABLE")):
         monkeypatch.setattr(checker, "MAX_OPERATIONS", most)
         assert check_bytes(encode(LABELS)).status == status
@@ -169,6 +174,7 @@ def hostile(k: int, height: int, tokens: list[str]) -> bytes:
     [
         pytest.param(lambda: hostile(8, 4000, ["m 7 1"] * 4000), id="many labels"),
         pytest.param(lambda: hostile(100, 200, ["m 99 1"] * 20_000), id="many branches"),
+        pytest.param(lambda: hostile(8, 400, [f"m 0 {'9' * 39_000}"] * 99), id="long labels"),
         pytest.param(lambda: hostile(8, 400, ["m 0 99", f"e 1 ; 0 1 1 {'9' * 39_000}"] * 99), id="a long flow"),
         pytest.param(lambda: hostile(8, 400, [f"m 7 {x}\ne 1 ; 0 1 1{' 5' * 999}" for x in range(999)]), id="flows"),
     ],

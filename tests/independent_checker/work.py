@@ -42,7 +42,14 @@ def count_work(file: dict[str, Any], common: int, own: int | None = None) -> int
     length = longest([problem, mechanism, proof])
     length = 3 * length + 10 if isinstance(proof.get("prices"), dict) else length
     w, d = _words(length, steps), 1 + bits // 128
-    price = {"r": 1 + w // 4, "x": 1 + w * w // 16, "t": 1 + d * d // 16, "l": 1 + d * d // 64, "y": w * d // 32}
+    price = {
+        "r": 1 + w // 4,
+        "x": 1 + w * w // 16,
+        "t": 1 + d * d // 16,
+        "l": 1 + d * d // 64,
+        "y": w * d // 32,
+        "d": d,
+    }
     outputs = mechanism["outputs"] if mechanism else last["outputs"]
     m = 1 if outputs is None else len(outputs)
     quotients = min(2**15, m * (d + w))
@@ -189,6 +196,9 @@ def _proof(problem: Any, proof: Any, m: int, price: dict[str, int]) -> int:
         cells = sum(len(own) * len(block) for x in leaves for own, block in zip(x["cells"], blocks, strict=True))
         return (60 * cells + 8 * k * sum(map(len, proof["levels"]))) * (price["r"] + price["l"] - 1)
     if "lines" in proof:
+        numbers = k * (m + len(problem["cone"].get("rows", []))) + _terms(problem) + _gains(problem)
+        numbers += sum(_gains(limit) for limit in problem.get("limits", []))
+        must(40 * price["d"] * numbers <= 2**28, "limit: characters of the statement")
         return sum(map(len, proof["lines"]))
     if "cases" in proof:
         leaves = [x for x in proof["cases"] if isinstance(x, dict)]
