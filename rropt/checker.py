@@ -5075,12 +5075,13 @@ def _lifted(problem: _Problem, inputs: int, rows: list[list[Fraction]]) -> _Prob
     `graph`, with an edge for each pair (x, z), x != z, of the inputs before".
     """
     k, cone, zeros = problem.k, problem.cone, [Fraction(0)] * inputs
-    edges, base = cone.edges, cone.base
+    edges, base, numbers = cone.edges, cone.base, cone.numbers
     if base == "complete":
         base, edges = "graph", {(x, z): cone.gamma for x in range(k) for z in range(k) if x != z}
+        numbers = numbers * len(edges)
     every = [[*row, *zeros] for row in cone.rows or []] + rows
     label = f"polyhedral cone of {len(every)} cone rows on the {_base_of(cone).label if cone.rows else cone.label}"
-    lifted = replace(cone, base=base, edges=edges, rows=every, label=label)
+    lifted = replace(cone, base=base, edges=edges, rows=every, label=label, numbers=numbers)
     limits = [limit._replace(of=_widened(limit.of, inputs)) for limit in problem.limits]
     parts = [part._replace(of=_widened(part.of, inputs)) for part in problem.parts]
     return replace(_widened(problem, inputs), cone=lifted, limits=limits, parts=parts)
@@ -7944,7 +7945,8 @@ def _problem_lines(problem: _Problem) -> list[str]:
     ratios = [_ratio(number, cone.by_gamma) for number in cone.numbers]
     lines = [_line("sense", problem.sense), _line("weights", *weights), *utility]
     lines.append(_line("cone", cone.base, *(ratios if cone.base == "complete" else [])))
-    lines += [_line("edge", x, z, ratio) for (x, z), ratio in zip(cone.edges, ratios, strict=False)]
+    if cone.base == "graph":
+        lines += [_line("edge", x, z, ratio) for (x, z), ratio in zip(cone.edges, ratios, strict=True)]
     lines += [_line("halfspace", *_over(row)[1]) for row in cone.rows or []]
     lines.append(_line("outputs", "free" if problem.outputs is None else len(problem.outputs)))
     for row in problem.rows:

@@ -19,6 +19,7 @@ import pytest
 from builders import Document, assert_unreadable, encode, put
 from core_files import FOLDERS, resealed
 from independent_checker.checker import check
+from independent_checker.steps import after_steps
 
 from rropt import checker, kernel
 from rropt.checker import check_bytes, problem_lines
@@ -46,6 +47,32 @@ def test_two_hands_state_a_problem_in_the_same_lines(name: str) -> None:
     except OutsideCoreError:
         expected = None
     assert problem_lines(problem) == expected
+
+
+EXACT = ("drop", "lift", "prior", "cut")
+"""Steps that round no number, so that two hands have the same problem after them."""
+
+
+@pytest.mark.parametrize("name", [name for name, made in STORED.items() if "steps" in made["proof"]])
+def test_two_hands_state_a_problem_after_steps_in_the_same_lines(name: str) -> None:
+    made, steps = STORED[name], list[Any]()
+    for step in STORED[name]["proof"]["steps"]:
+        if step["kind"] not in EXACT or {"rows", "points"} & step.keys():
+            break
+        steps.append(step)
+        last = checker._read_steps({"kind": "lines", "steps": steps}, "proof", *read(made["problem"]))[1]
+        try:
+            expected = list(Problem(after_steps(made["problem"], steps), "box").lines())
+        except OutsideCoreError:
+            assert checker._part_outside_lines(last)
+        else:
+            assert checker._problem_lines(last) == expected
+
+
+def read(problem: Any) -> tuple[Any, Any, int, int]:
+    """The problem, its rationals, and limits that no step comes near."""
+    rats = checker._Rationals()
+    return checker._read_problem(problem, "problem", rats), rats, 1, 10**12
 
 
 def with_lines(lines: Any) -> Document:
