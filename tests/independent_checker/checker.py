@@ -146,10 +146,10 @@ def _check(data: bytes) -> None:
     check_limits(problem, mechanism)
     own = check_value(problem, mechanism, claimed)
     sign = 1 if problem.sense == "maximize" else -1
-    worth = own[0] if sign > 0 else -own[1]
-    need(sign * bound >= worth, "the mechanism's value is beyond the bound")
+    worth, side = (own[0], "below") if sign > 0 else (-own[1], "above")
+    need(sign * bound >= worth, f"the bound is {side} the mechanism's value")
     reached: fmpq = high(proof.check())
-    need(sign * bound >= reached, "what the proof yields is beyond the bound")
+    need(sign * bound >= reached, f"the bound is {side} what the proof yields")
 
 
 def _assumptions(
