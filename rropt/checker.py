@@ -1,7 +1,7 @@
 """The trusted checker of rropt certificates.
 
-One file, Python standard library only, nothing of rropt: copy it anywhere and run
-`python checker.py FILE...` (or `python -m rropt.checker FILE...`). It is written from
+This file, and kernel.py for proofs in lines, Python standard library only, nothing else of rropt: copy
+both anywhere and run `python checker.py FILE...` (or `python -m rropt.checker FILE...`). It is written from
 docs/certificate-format.md alone and follows that text section by section; the quotes in the docstrings
 are from there. It trusts nothing in a certificate: the exit status is
 
@@ -20,6 +20,7 @@ How to read it: a function `_read_*` turns JSON into typed values and raises `Un
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 import re
@@ -31,8 +32,10 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
 from heapq import heappop, heappush, nlargest, nsmallest
+from importlib.util import module_from_spec, spec_from_file_location
 from math import gcd, isqrt, lcm
 from operator import add, mul
+from types import ModuleType
 from typing import NamedTuple, NoReturn, TypeAlias
 
 __all__ = ["Verdict", "certificate_file", "check_bytes", "check_file", "main", "print_verdict"]
@@ -55,6 +58,7 @@ MAX_COLUMNS = 10**5
 MAX_DENSE_ENTRIES = 10**8
 MAX_PRODUCT = 10**7  # tree nodes, edges * m, actions * k, cone rows * k, cone rows * tests, row terms
 MAX_WORK = 10**9  # actions * k * m, cone rows * k * m, k * J * m, k * tree nodes (with [s] or ["t", "L"]), _Terms
+MAX_STATEMENT = 2**28  # characters of the problem and the mechanism in lines, for 40 of 128 bits
 MAX_EXPONENT = 20
 MAX_BOX_INPUTS = 512
 MAX_MATRIX = 4096  # k * m in a branch-tree over columns
@@ -73,7 +77,6 @@ MAX_DESIGN = 64  # inputs, and queries, of the utility inverse_trace
 MAX_QUADRATIC = 10**8  # k * k * m of a mechanism, k * max(k, queries) * tree nodes of a proof for it
 
 MAX_LEVELS = 10**8  # inputs of a block * the length of its list, over all leaves of `levels`
-MAX_LABEL_TABLE = 10**6  # k * (h + 1) of `labels`
 MAX_PAIRS = 10**7  # k * (k - 1) * m of an approximate problem, all outputs of all its `events`
 MAX_ROBUST_INPUTS = 512
 MAX_MATCHES = 1000  # A, the number of a >= 1 with a xi < 1
@@ -482,11 +485,11 @@ class _Rationals:
 # 1. Encoding: operations
 # --------------------------------------------------------------------------------------------------------
 
-NO_NUMBERS = ("inputs", "outputs", "name", "members")  # keys whose strings are not numbers
+NO_NUMBERS = ("inputs", "outputs", "name", "members", "lines")  # keys whose strings are not numbers
 
 
 def _longest(*values: object) -> int:
-    """The characters of the longest number in JSON values, "labels, names and members left out"."""
+    """The characters of the longest number in JSON values, "labels, names, members and lines left out"."""
     longest, pending = 0, list(values)
     while pending:
         value = pending.pop()
@@ -532,7 +535,8 @@ class _Work:
         common = max(rats.common, 1 if mechanism is None else mechanism.common)
         bits = common.bit_length() + 160 * any(step.rounds for step in steps)
         bits += sum(step.outer.common.bit_length() for step in steps if step.outer is not None)
-        w, d = _words(3 * longest + 10 if proof.of_prior else longest, steps), 1 + bits // 128
+        w, self.d = _words(3 * longest + 10 if proof.of_prior else longest, steps), 1 + bits // 128
+        d = self.d
         self.rounded, self.exact = 1 + w // 4, 1 + w * w // 16
         self.total, self.long, self.mixed = 1 + d * d // 16, 1 + d * d // 64, w * d // 32
         self.m = last.m if mechanism is None else len(mechanism.outputs)
@@ -624,8 +628,8 @@ class _Work:
                 for own, block in zip(leaf.cells, self.sets().blocks, strict=True)
             ]
             return (60 * sum(cells) + 8 * k * sum(map(len, proof.levels))) * (self.rounded + self.long - 1)
-        if proof.labels is not None:
-            return self.of_labels(proof.labels)
+        if proof.lines:
+            return self.of_lines()
         if proof.cases:
             leaves = [leaf for leaf in proof.cases if isinstance(leaf, _CaseLeaf)]
             parts = [part for leaf in leaves for part in leaf.parts]
@@ -636,19 +640,13 @@ class _Work:
             return self.of_boxes()
         return self.of_columns()
 
-    def of_labels(self, labels: _Labels) -> int:
-        """The leaves, by the labels that their paths leave to each input, and by what pairs of `links` compare."""
-        k, away = self.last.k, labels.away
-        links = [(x, z, (away[x][z] + away[z][x]).bit_length()) for x, z in labels.links]
-        leaves = [token for token in labels.tree if isinstance(token, _LabelLeaf)]
-        count = 10 * k * labels.height + 4 * k * (k + len(self.last.cone.edges)) + 6 * k * len(labels.tree)
-        compared = 0
-        for _, _, low, high in labels.leaves():
-            many = [b - a + 2 for a, b in zip(low, high, strict=True)]
-            compared += sum(many) + sum((many[x] + 2 * many[z]) * bits // 8 for x, z, bits in links)
-        count += 3 * compared // 2
-        count += 4 * sum(len(flow.y) for leaf in leaves for flow in leaf.f) + 120 * len(leaves)
-        return count * self.rounded + 2 * k * self.exact
+    def of_lines(self) -> int:
+        """What is read; that the statement before it is not far longer than the file is a limit of its own."""
+        last = self.last
+        numbers = last.k * (self.m + len(last.cone.rows or [])) + _count_terms(last) + _count_gains(last)
+        numbers += sum(_count_gains(limit.of) for limit in last.limits)
+        _limit(40 * self.d * numbers, MAX_STATEMENT, "proof.lines", "characters of the statement")
+        return sum(map(len, self.proof.lines))
 
     def sets(self) -> _Robust:
         """Of a robust cone."""
@@ -1037,7 +1035,7 @@ class _Certificate:
     """A whole file, read. mechanism, value and bound are None exactly when the proof is one that there is none.
 
     steps: those of the proof; last: the problem after them, `problem` where there are none. held: what the mechanism is
-    checked with, `problem` where it has no groups.
+    checked with, `problem` where it has no groups. most: the operations that its checks may take.
     """
 
     digest: str
@@ -1050,6 +1048,7 @@ class _Certificate:
     bound: Fraction | None
     proof: _Proof
     assumptions: list[str]
+    most: int
 
     def lemmas(self) -> tuple[str, ...]:
         """The assumptions of the claim."""
@@ -1084,14 +1083,16 @@ def _read_certificate(value: object, size: int = 0) -> _Certificate:
             if keys[name] is not None:
                 _unreadable(name, f"must be null where the proof is {proof.kind}")
         _limit_operations(_Work(longest, rats, problem, None, steps, last, proof), size)
-        return _Certificate(digest, problem, steps, last, problem, None, None, None, proof, assumptions)
+        most = _most_operations(size)
+        return _Certificate(digest, problem, steps, last, problem, None, None, None, proof, assumptions, most)
     held = problem if groups is None else _read_groups(groups, ("mechanism", "groups"), problem)
     mechanism = _read_mechanism(witness, "mechanism", held, rats, "" if groups is None else " groups")
     ends = _read_object(keys["value"], "value", "lower upper")
     interval = rats.rat(ends["lower"], ("value", "lower")), rats.rat(ends["upper"], ("value", "upper"))
     bound = rats.rat(keys["bound"], "bound")
     _limit_operations(_Work(longest, rats, held, mechanism, steps, last, proof), size)
-    return _Certificate(digest, problem, steps, last, held, mechanism, interval, bound, proof, assumptions)
+    most = _most_operations(size)
+    return _Certificate(digest, problem, steps, last, held, mechanism, interval, bound, proof, assumptions, most)
 
 
 def _digest(problem: object) -> str:
@@ -1151,7 +1152,7 @@ def _lemmas_of_proof(last: _Problem, steps: list[_Step], proof: _Proof) -> tuple
     """The same table: "a line that names a kind of proof or its keys is about the last problem"."""
     of_information = last.utility == "mutual_information"
     by_columns = proof.kind in ("column-dual", "branch-tree")
-    by_vertices = bool(proof.tree or proof.shapes or proof.levels or proof.labels or proof.nodes or proof.rays)
+    by_vertices = bool(proof.tree or proof.shapes or proof.levels or proof.nodes or proof.rays)
     taken = {step.lemma for step in steps}
     by_gibbs = proof.kind in ("entropy-dual", "entropy-farkas") or GIBBS in taken
     rules = (
@@ -1196,9 +1197,6 @@ def _check_proof(problem: _Problem, proof: _Proof) -> None:
         _check_shapes(problem, proof)
     elif proof.levels:
         _check_levels(problem, proof)
-    elif proof.labels is not None:
-        _check_coverage(proof.labels.tree, "labels", problem.k)
-        _check_labels(problem, proof, proof.labels)
     elif proof.cases:
         assert isinstance(problem.cone.sets, _Confidence)
         _check_coverage(proof.cases, "cases", sum(weight > 0 for weight in problem.weights))
@@ -1237,7 +1235,8 @@ def _check_certificate(certificate: _Certificate) -> None:
     _check_value_order(certificate.value)
     if proof.kind == "thresholds":
         _check_thetas(last, proof)
-    _check_bound_of_proof(last, proof, certificate.bound)
+    if proof.kind != "lines":
+        _check_bound_of_proof(last, proof, certificate.bound)
     _check_outputs(held, mechanism)
     if mechanism.off_diagonal is None:
         _check_row_sums(mechanism)
@@ -1259,7 +1258,10 @@ def _check_certificate(certificate: _Certificate) -> None:
     _check_regular(utility)
     _check_value(certificate.value, utility)
     _check_bound_of_value(problem, certificate.bound, utility)
-    _check_proof(last, proof)
+    if proof.kind == "lines":
+        _check_lines(certificate)
+    else:
+        _check_proof(last, proof)
 
 
 # --------------------------------------------------------------------------------------------------------
@@ -1312,7 +1314,7 @@ class _Cone:
     base: "complete", "graph", "free", "robust" or "confidence". gamma: (gl, gh), where base is neither graph nor free.
     edges: (x, z) to the (gl, gh) of that edge, where base is graph. rows: the [RAT x k] of a polyhedral cone, None for
     the others. label: for the line of section 7. sets: where base is robust or confidence, None for the others.
-    numbers: the RAT of each edge, exponents, or ratios where by_gamma.
+    numbers: the RAT of each edge, or of a complete cone; exponents, or ratios where by_gamma.
     """
 
     base: str
@@ -1914,7 +1916,10 @@ def _read_cone(value: object, where: Where, k: int, rats: _Rationals, kinds: str
     one = (Fraction(1), Fraction(1))
     if kind == "complete":
         gamma, label = _read_gamma(value, where, rats)
-        return _Cone("complete", gamma, {}, None, f"complete cone {label}")
+        assert isinstance(value, dict)  # _read_gamma
+        by_gamma = "gamma" in value
+        numbers = [rats.rat(value["gamma" if by_gamma else "epsilon"], where)]
+        return _Cone("complete", gamma, {}, None, f"complete cone {label}", numbers=numbers, by_gamma=by_gamma)
     if kind == "graph":
         assert isinstance(value, dict)  # _read_kind
         edges, listed = _read_edges(value, where, k, rats)
@@ -3456,25 +3461,6 @@ LevelToken: TypeAlias = "_Split | _LevelLeaf"
 CaseToken: TypeAlias = "_Split | _CaseLeaf"
 
 
-class _LabelFlow(NamedTuple):
-    """An element [x, z, j, y, ...] of `f`."""
-
-    x: int
-    z: int
-    j: int
-    y: list[int]
-
-
-class _LabelLeaf(NamedTuple):
-    """A leaf of `labels`."""
-
-    t: Pair
-    f: list[_LabelFlow]
-
-
-LabelToken: TypeAlias = "list[int] | _LabelLeaf"  # a branch is [x, c]
-
-
 class _Weights(NamedTuple):
     """An element of `cuts`: weights R over block s and T over block z, each times its sum."""
 
@@ -3522,57 +3508,6 @@ class _RiskLimit(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Labels:
-    """`labels` with its order, least and links. u: an exponent, or the gamma whose logarithm it is; away: d(x, z)."""
-
-    order: list[int]
-    least: list[int]
-    links: list[tuple[int, int]]
-    tree: list[LabelToken]
-    u: Fraction
-    away: list[list[int]]
-
-    @property
-    def height(self) -> int:
-        """h + 1."""
-        return max(b + max(d) for b, d in zip(self.least, self.away, strict=True)) + 1
-
-    def roots(self) -> Iterator[tuple[list[int], list[int]]]:
-        """ "hi_x = b_s + d(s, x), and lo_x is the largest of the b_z - d(x, z) over all z and the b_z + 1 - d(x, z)
-        over the z before s".
-        """
-        low = [max(b - step for b, step in zip(self.least, d, strict=True)) for d in self.away]
-        for s in self.order:
-            yield low, [self.least[s] + step for step in self.away[s]]
-            low = [max(a, self.least[s] + 1 - d[s]) for a, d in zip(low, self.away, strict=True)]
-
-    def leaves(self) -> Iterator[tuple[int, _LabelLeaf, list[int], list[int]]]:
-        """The leaves that are not closed, with their place and the limits lo and hi of their paths, until the trees
-        are complete. The stack holds each branch whose first subtree is being read, and the limits of its path: those
-        of its second subtree are made when that is read.
-        """
-        towards = [[d[x] for d in self.away] for x in range(len(self.order))]
-        roots, stack = self.roots(), list[tuple[list[int], list[int], int, int]]()
-        path: tuple[list[int], list[int]] | None = None
-        for i, token in enumerate(self.tree):
-            if path is None and stack:
-                low, high, x, c = stack.pop()
-                path = [max(a, c + 1 - d) for a, d in zip(low, towards[x], strict=True)], high
-            path = path or next(roots, None)
-            if path is None:
-                return
-            low, high = path
-            if isinstance(token, _LabelLeaf):
-                path = None
-                if all(a <= b for a, b in zip(low, high, strict=True)):
-                    yield i, token, low, high
-                continue
-            x, c = token
-            stack.append((low, high, x, c))
-            path = low, [min(b, c + d) for b, d in zip(high, self.away[x], strict=True)]
-
-
-@dataclass(frozen=True)
 class _Proof:
     """Section 6; the lists that a kind of proof does not have are empty.
 
@@ -3584,7 +3519,7 @@ class _Proof:
     of approximate problems. known: the word of that key.
     nodes: of a corner-tree, whose `yield` is most, `unit` unit.
     thetas: of thresholds. risk_cuts, risk_limits, risk_tree: of a risk-branch, whose `yield` is most, `unit` unit.
-    of_prior: the prices stand as multiples of the weights. rays: the word of that key.
+    of_prior: the prices stand as multiples of the weights. rays: the word of that key. lines: of the kind of that name.
     """
 
     kind: str
@@ -3610,14 +3545,14 @@ class _Proof:
     risk_tree: RiskTree = field(default_factory=list)
     levels: list[list[LevelToken]] = field(default_factory=list)
     cases: list[CaseToken] = field(default_factory=list)
-    labels: _Labels | None = None
+    lines: list[str] = field(default_factory=list)
     nodes: list[CornerElement] = field(default_factory=list)
     of_prior: bool = False
     rays: str = ""
 
 
 KINDS_OF_PROOF = (
-    "linear-dual column-dual farkas branch-tree entropy-dual entropy-farkas thresholds risk-branch corner-tree"
+    "lines linear-dual column-dual farkas branch-tree entropy-dual entropy-farkas thresholds risk-branch corner-tree"
 )
 
 
@@ -3628,6 +3563,8 @@ def _read_proof(value: object, where: Where, problem: _Problem, rats: _Rationals
     """
     kind = _read_kind(value, where, KINDS_OF_PROOF)
     utility, cone = problem.utility, problem.cone
+    if kind == "lines":
+        return _read_lines(value, where, problem)
     _read_proof_of_entropy(problem, kind, where)
     if utility == "sum" and kind not in ("corner-tree", "farkas"):
         _unreadable((where, "kind"), f"{kind} is not for the utility sum")
@@ -3653,9 +3590,6 @@ def _read_proof(value: object, where: Where, problem: _Problem, rats: _Rationals
     has_rays = isinstance(value, dict) and "rays" in value
     if kind == "column-dual" and has_rays and cone.sets is None and utility in OF_RAYS:
         return _read_rays(value, where, problem, rats)
-    is_plain = utility == "mutual_information" and problem.given is None and cone.base == "graph" and cone.rows is None
-    if kind == "column-dual" and is_plain and isinstance(value, dict) and "labels" in value:
-        return _read_labels(value, where, problem, rats)
     if isinstance(cone.sets, _Robust):
         if isinstance(value, dict) and "levels" in value:
             return _read_levels(value, where, problem, cone.sets, rats)
@@ -3711,6 +3645,27 @@ def _read_proof(value: object, where: Where, problem: _Problem, rats: _Rationals
     weight = rats.rat(keys["weight"], (where, "weight")) if "weight" in keys else Fraction(0)
     events = _read_events(keys["events"], (where, "events"), problem, rats) if "events" in keys else []
     return _Proof(kind, prices, rows, flows, multipliers, [], weight=weight, tilts=tilts, events=events)
+
+
+MODES = ("labels",)  # of the kernel, that lines may have
+
+
+def _read_lines(value: object, where: Where, problem: _Problem) -> _Proof:
+    """ "key `lines`: a list of strings of printable ASCII, the first of which begins with `unit`"; the mode is one of
+    the text, and the problem one that lines can state.
+    """
+    keys, at = _read_object(value, where, "kind lines"), (where, "lines")
+    lines = [_read_string(item, (at, i)) for i, item in enumerate(_read_list(keys["lines"], at, least=1))]
+    for i, line in enumerate(lines):
+        if not (line.isascii() and line.isprintable()):
+            _unreadable((at, i), "a line is printable ASCII")
+    if not lines[0].startswith("unit "):
+        _unreadable((at, 0), "the first line begins with unit")
+    if [line for line in lines if line.startswith("mode ")] not in [[f"mode {mode}"] for mode in MODES]:
+        _unreadable(at, f"needs one mode, of: {', '.join(MODES)}")
+    if part := _part_outside_lines(problem):
+        _unreadable((where, "kind"), f"lines state no problem with {part}")
+    return _Proof("lines", [], [], [], [], [], lines=lines)
 
 
 def _read_prices_of_prior(value: object, where: Where, problem: _Problem, rats: _Rationals) -> list[Fraction]:
@@ -4182,104 +4137,6 @@ def _read_level_list(value: object, where: Where, rats: _Rationals) -> list[Frac
     return found
 
 
-def _read_labels(value: object, where: Where, problem: _Problem, rats: _Rationals) -> _Proof:
-    """column-dual for mutual information on a graph: "keys `unit`, `order`, `least`, `links` and `labels`"."""
-    k, at = problem.k, (where, "labels")
-    keys = _read_object(value, where, "kind prices unit order least links labels")
-    prices = _read_vector(keys["prices"], (where, "prices"), k, rats)
-    unit = _read_big(keys["unit"], (where, "unit"), positive=True)
-    _limit(k, MAX_BOX_INPUTS, at, "k inputs of labels")
-    _limit(k * (k + len(problem.cone.edges)), MAX_PRODUCT, at, "k * (k + edges of the cone)")
-    u, away = _read_distances(problem.cone, at, k)
-    values = _read_list(keys["order"], (where, "order"), exactly=k)
-    order = [_read_index(s, ((where, "order"), i), k) for i, s in enumerate(values)]
-    if len({*order}) < k:
-        _unreadable((where, "order"), "an input stands in it twice")
-    values = _read_list(keys["least"], (where, "least"), exactly=k)
-    least = [_read_natural(b, ((where, "least"), x), 0) for x, b in enumerate(values)]
-    links: list[tuple[int, int]] = []
-    first = set[int]()
-    for i, item in enumerate(_read_list(keys["links"], (where, "links"))):
-        place = ((where, "links"), i)
-        x, z = (_read_index(one, (place, j), k) for j, one in enumerate(_read_list(item, place, exactly=2)))
-        if x == z or x in first or z in first:
-            _unreadable(place, "an input with itself, or one that is first in an earlier pair")
-        first.add(x)
-        links.append((x, z))
-    items = _read_list(keys["labels"], at, least=1)
-    _limit(k * len(items), MAX_SEARCH, at, "k * elements of labels")
-    tree = [_read_label(item, (at, i), k, rats) for i, item in enumerate(items)]
-    labels = _Labels(order, least, links, tree, u, away)
-    _limit(k * labels.height, MAX_LABEL_TABLE, at, "k * (h + 1)")
-    return _Proof("column-dual", prices, [], [], [], [], unit, labels=labels)
-
-
-def _read_label(value: object, where: Where, k: int, rats: _Rationals) -> LabelToken:
-    """ "[x, c], INT 0 <= x < k and INT c >= 0" or "{"t": RAT > 0, "f": [[x, z, j, y, ...], ...]}: a leaf"."""
-    if isinstance(value, list):
-        x, c = _read_list(value, where, exactly=2)
-        return [_read_index(x, (where, 0), k), _read_natural(c, (where, 1), 0)]
-    keys = _read_object(value, where, "t f")
-    t = _pair(_read_positive(keys["t"], (where, "t"), rats))
-    flows: list[_LabelFlow] = []
-    last = (-1, -1)
-    for i, item in enumerate(_read_list(keys["f"], (where, "f"))):
-        at = ((where, "f"), i)
-        x, z, j, *numbers = _read_list(item, at, least=4)
-        place = _read_index(x, (at, 0), k), _read_index(z, (at, 1), k)
-        if place <= last or place[0] == place[1]:
-            _unreadable(at, "the pairs do not increase strictly, or one is of an input with itself")
-        last = place
-        y = [_read_natural(number, (at, 3 + n), 0) for n, number in enumerate(numbers)]
-        flows.append(_LabelFlow(*place, _read_natural(j, (at, 2), 1), y))
-    return _LabelLeaf(t, flows)
-
-
-def _read_natural(value: object, where: Where, least: int) -> int:
-    """An INT that is at least 0 or 1."""
-    if type(value) is not int or value < least:
-        _unreadable(where, f"expected an integer >= {least}, found {_describe(value)}")
-    return value
-
-
-def _read_distances(cone: _Cone, where: Where, k: int) -> tuple[Fraction, list[list[int]]]:
-    """(u, or the gamma whose logarithm it is; d(x, z) by x and z) of a graph "that joins every input to every other one
-    by directed edges, where some exponent is > 0 or, with the unit gamma, all ratios are equal and > 1".
-    """
-    if cone.by_gamma:
-        u, steps = max(cone.numbers, default=Fraction(1)), [1] * len(cone.numbers)
-        if u == 1 or u != min(cone.numbers):
-            _unreadable(where, "needs ratios that are equal and > 1")
-    else:
-        # Of fractions in lowest terms: what divides all of them into integers.
-        above, below = (number.numerator for number in cone.numbers), (number.denominator for number in cone.numbers)
-        u = Fraction(gcd(*above), lcm(*below))
-        if u == 0:
-            _unreadable(where, "needs an exponent > 0")
-        # h is limited: a path with a longer step is beyond it too, and numbers of a million digits are not added up.
-        steps = [min(int(number / u), MAX_LABEL_TABLE) for number in cone.numbers]
-    after: list[list[tuple[int, int]]] = [[] for _ in range(k)]
-    for (x, z), step in zip(cone.edges, steps, strict=True):
-        after[x].append((z, step))
-    away = [_distances(x, after) for x in range(k)]
-    if any(len(found) < k for found in away):
-        _unreadable(where, "needs a graph that joins every input to every other one")
-    return u, [[found[z] for z in range(k)] for found in away]
-
-
-def _distances(x: int, after: list[list[tuple[int, int]]]) -> dict[int, int]:
-    """The least sum of steps from x to every input that it reaches, by Dijkstra's algorithm."""
-    found: dict[int, int] = {}
-    heap = [(0, x)]
-    while heap:
-        length, z = heappop(heap)
-        if z not in found:
-            found[z] = length
-            for w, step in after[z]:
-                heappush(heap, (length + step, w))
-    return found
-
-
 def _read_box_leaf(
     value: object,
     where: Where,
@@ -4703,8 +4560,10 @@ def _read_steps(
     """The steps of a proof, the problem after them, and the proof without them. "Each makes a problem of the one before
     it, the first of `problem`"; "a problem on the way that breaks what section 4 asks of it" is UNREADABLE.
     """
+    of_lines = isinstance(value, dict) and value.get("kind") == "lines"
     if not isinstance(value, dict) or "steps" not in value:
-        _read_combination(problem, "problem")
+        if not of_lines:
+            _read_combination(problem, "problem")
         return [], problem, value
     at: Where = (where, "steps")
     items = _read_list(value["steps"], at, least=1)
@@ -4716,7 +4575,8 @@ def _read_steps(
         _read_alone(problem, (at, i))
         _limit(len(problem.limits), MAX_STEPS, (at, i), "limits")
         _limit(sum(len(row.terms) for row in problem.rows), MAX_PRODUCT, (at, i), "row terms together")
-    _read_combination(problem, "the problem after proof.steps")
+    if not of_lines:
+        _read_combination(problem, "the problem after proof.steps")
     return steps.taken, problem, {key: item for key, item in value.items() if key != "steps"}
 
 
@@ -5215,12 +5075,13 @@ def _lifted(problem: _Problem, inputs: int, rows: list[list[Fraction]]) -> _Prob
     `graph`, with an edge for each pair (x, z), x != z, of the inputs before".
     """
     k, cone, zeros = problem.k, problem.cone, [Fraction(0)] * inputs
-    edges, base = cone.edges, cone.base
+    edges, base, numbers = cone.edges, cone.base, cone.numbers
     if base == "complete":
         base, edges = "graph", {(x, z): cone.gamma for x in range(k) for z in range(k) if x != z}
+        numbers = numbers * len(edges)
     every = [[*row, *zeros] for row in cone.rows or []] + rows
     label = f"polyhedral cone of {len(every)} cone rows on the {_base_of(cone).label if cone.rows else cone.label}"
-    lifted = replace(cone, base=base, edges=edges, rows=every, label=label)
+    lifted = replace(cone, base=base, edges=edges, rows=every, label=label, numbers=numbers)
     limits = [limit._replace(of=_widened(limit.of, inputs)) for limit in problem.limits]
     parts = [part._replace(of=_widened(part.of, inputs)) for part in problem.parts]
     return replace(_widened(problem, inputs), cone=lifted, limits=limits, parts=parts)
@@ -7975,132 +7836,201 @@ def _check_inside(limits: tuple[Fraction, Fraction] | None, c: Fraction, where: 
 
 
 # --------------------------------------------------------------------------------------------------------
-# 6. proof: labels
+# 6. proof: lines
 # --------------------------------------------------------------------------------------------------------
 
+OF_LINES = {
+    "linear": "linear",
+    "entropy": "entropy",
+    "bayes": "bayes",
+    "mutual_information": "information",
+    "chi_square": "chi-square",
+}  # utilities, and their names in lines
 
-class _LabelTables:
-    """H without t and n, and what t multiplies, by input and label; in fixed point, times the sum of the weights.
 
-    worth: R^-m (-p_x u m - a_x), rounded up. low, high: an enclosure of p_x R^-m.
-    """
+def _kernel() -> ModuleType:
+    """kernel.py, of the package, or beside this file; it is loaded where a proof has lines."""
+    if __package__:
+        from rropt import kernel
 
-    def __init__(self, problem: _Problem, proof: _Proof, labels: _Labels) -> None:
-        self.total, self.unit, self.links, self.away = problem.total, proof.unit, labels.links, labels.away
-        powers = _powers(labels.u, problem.cone.by_gamma, labels.height)
-        least = _multiples(labels.u, problem.cone.by_gamma, labels.height)
-        self.worth: list[list[int]] = []
-        self.low: list[list[int]] = []
-        self.high: list[list[int]] = []
-        for weight, price in zip(problem.weights, proof.prices, strict=True):
-            minus_a = _fixed_hi(-price * problem.total)
-            rates = [minus_a - weight * m for m in least]
-            self.worth.append([-(-rate * power[rate > 0] >> P) for rate, power in zip(rates, powers, strict=True)])
-            self.low.append([weight * power[0] for power in powers])
-            self.high.append([weight * power[1] for power in powers])
+        return kernel
+    name = "rropt_kernel"
+    if name not in sys.modules:
+        spec = spec_from_file_location(name, os.path.join(os.path.dirname(os.path.abspath(__file__)), "kernel.py"))
+        assert spec is not None  # the name ends with .py
+        assert spec.loader is not None
+        sys.modules[name] = module = module_from_spec(spec)
+        try:
+            spec.loader.exec_module(module)
+        except OSError as error:
+            del sys.modules[name]
+            raise Unreadable(f"proof: its lines need kernel.py beside this file: {error.strerror}") from None
+    return sys.modules[name]
 
-    def holds(self, leaf: _LabelLeaf, low: list[int], high: list[int]) -> bool:
-        """ "t + sum_x H_x(m_x) <= 0 for all [...] with -d(x, z) <= m_x - m_z <= d(z, x) for every pair of links".
 
-        Of 1 + log t the lower end is taken: it stands only in -(1 + log t) p_x R^-m, where p_x R^-m >= 0.
-        """
-        slope = ONE + log_bounds(*leaf.t)[0]
-        masses = self.low if slope >= 0 else self.high
-        rows = [
-            [
-                worth - (slope * mass >> P)
-                for worth, mass in zip(self.worth[x][a : b + 1], masses[x][a : b + 1], strict=True)
-            ]
-            for x, (a, b) in enumerate(zip(low, high, strict=True))
+def _line(*fields: object) -> str:
+    """One line."""
+    return " ".join(map(str, fields))
+
+
+def _over(numbers: Iterable[Fraction]) -> tuple[int, list[int]]:
+    """The least common denominator of the numbers, and what they are over it."""
+    listed = list(numbers)
+    common = lcm(*(number.denominator for number in listed))
+    return common, [number.numerator * (common // number.denominator) for number in listed]
+
+
+def _coprime(weights: Sequence[int]) -> list[int]:
+    """Weights over their largest common divisor."""
+    divisor = gcd(*weights)
+    return [weight // divisor for weight in weights]
+
+
+def _terms_over(
+    entries: list[Entry], rest: Sequence[Fraction] = ()
+) -> tuple[int, list[int], list[tuple[int, int, int]]]:
+    """The least common denominator of all numbers, and the rest and the terms over it."""
+    common, numbers = _over([*rest, *(c for _, _, c in entries)])
+    terms = [(x, y, c) for (x, y, _), c in zip(entries, numbers[len(rest) :], strict=True)]
+    return common, numbers[: len(rest)], terms
+
+
+def _part_outside_lines(problem: _Problem) -> str:
+    """A part of the problem that lines cannot state; "" where there is none."""
+    parts = {
+        "structure": problem.structure,
+        "approximate": problem.approximate is not None,
+        "identification_risk": problem.risk is not None,
+        "divergences": bool(problem.divergences),
+        f"cone {problem.cone.base}": problem.cone.sets is not None,
+        f"utility {problem.utility}": problem.utility not in OF_LINES,
+    }
+    return next((part for part, is_there in parts.items() if is_there), "")
+
+
+def _utility_lines(problem: _Problem, less: str = "") -> tuple[list[int], list[str]]:
+    """The weights and the lines of a utility."""
+    name = OF_LINES[problem.utility]
+    weights, key = _coprime(problem.weights), _line("utility", *less.split(), name)
+    if name == "linear":
+        common, _, terms = _terms_over([(x, y, problem.sigma * c) for x, y, c in problem.cost])
+        return weights, [_line(key, common), *(_line("cost", *term) for term in terms)]
+    if name == "entropy":
+        return weights, [key, _line("shares", *_coprime(problem.shares))]
+    if name == "bayes":
+        common, numbers = _over(g for gain in problem.gain for g in gain)
+        k = problem.k
+        return weights, [_line(key, common), *(_line("gain", *numbers[i : i + k]) for i in range(0, len(numbers), k))]
+    if problem.given is not None:
+        divisor = gcd(*(weight for row in problem.given for weight in row))
+        groups = [[row[z] // divisor for row in problem.given] for z in range(len(problem.given[0]))]
+        return [weight // divisor for weight in problem.weights], [
+            _line("utility", *less.split(), "given"),
+            *(_line("group", *group) for group in groups),
         ]
-        for x, flow in self._flows(leaf).items():
-            sent = 0
-            for at in range(1, len(rows[x])):
-                sent += flow.get(low[x] + at, 0)
-                rows[x][at] += _ceil_div(sent * self.total << P, self.unit)
-        summed = [True] * len(rows)
-        for x, z in self.links:
-            # m_z = lo_z + i goes with the m_x of the places from i - before to i - before + span.
-            summed[x] = False
-            before, span = low[x] - low[z] + self.away[x][z], self.away[x][z] + self.away[z][x]
-            rows[z] = list(map(add, rows[z], _largest_within(rows[x], before, span, len(rows[z]))))
-        largest = sum(max(row) for row, is_summed in zip(rows, summed, strict=True) if is_summed)
-        return self.total * _ceil_div(leaf.t[0] << P, leaf.t[1]) + largest <= 0
-
-    def _flows(self, leaf: _LabelLeaf) -> dict[int, dict[int, int]]:
-        """D n_x(j) by x and j: each y "is added to n_x(i) and subtracted from n_z(j)"."""
-        net: dict[int, dict[int, int]] = {}
-        for x, z, j, numbers in leaf.f:
-            into, out, step = net.setdefault(x, {}), net.setdefault(z, {}), self.away[x][z]
-            for place, y in enumerate(numbers, j):
-                into[place - step] = into.get(place - step, 0) + y
-                out[place] = out.get(place, 0) - y
-        return net
+    return weights, [key]
 
 
-def _largest_within(row: list[int], before: int, span: int, count: int) -> list[int]:
-    """The largest of the places i - before to i - before + span of `row`, for each i < count.
+def _ratio(number: Fraction, by_gamma: bool) -> str:
+    """A ratio; exp(0) is 1."""
+    if not by_gamma and number == 0:
+        return "q 1 1"
+    return _line("q" if by_gamma else "e", number.numerator, number.denominator)
 
-    As limits follow from one another, lo_z - lo_x is at most d(x, z), so that `before` is at least 0; each i has some
-    place, than which what is padded is not larger. First the windows are cut to what they reach together.
+
+def _problem_lines(problem: _Problem) -> list[str]:
+    """The problem as the kernel reads it: docs/verified-core.md, "the problem canonically"."""
+    cone, less = problem.cone, "less" if problem.sense == "minimize" and problem.utility != "linear" else ""
+    weights, utility = _utility_lines(problem, less)
+    ratios = [_ratio(number, cone.by_gamma) for number in cone.numbers]
+    lines = [_line("sense", problem.sense), _line("weights", *weights), *utility]
+    lines.append(_line("cone", cone.base, *(ratios if cone.base == "complete" else [])))
+    if cone.base == "graph":
+        lines += [_line("edge", x, z, ratio) for (x, z), ratio in zip(cone.edges, ratios, strict=True)]
+    lines += [_line("halfspace", *_over(row)[1]) for row in cone.rows or []]
+    lines.append(_line("outputs", "free" if problem.outputs is None else len(problem.outputs)))
+    for row in problem.rows:
+        _, (right,), terms = _terms_over(row.terms, [row.rhs])
+        lines += [_line("row", row.sense, right), *(_line("term", *term) for term in terms)]
+    if problem.floor is not None:
+        floor = problem.floor
+        lines.append(_line("floor", *floor.at_least.as_integer_ratio()))
+        lines += [_line("shares", *_coprime(floor.shares)), _line("sizes", *floor.sizes)]
+    for limit in problem.limits:
+        own, of = _utility_lines(limit.of)
+        lines += [_line("limit", *limit.at_most.as_integer_ratio()), _line("weights", *own), *of]
+    return lines
+
+
+def _witness_lines(certificate: _Certificate, mechanism: _Mechanism, value: tuple[Fraction, Fraction]) -> list[str]:
+    """The value and the mechanism, with ratios that those of the cone are at least."""
+    problem, cone = certificate.problem, certificate.problem.cone
+    worth = problem.sigma * value[problem.sense == "minimize"]
+    if problem.utility == "chi_square":  # divided column by column, and rounded down
+        worth -= Fraction(1, 1 << 140)
+    ends = [cone.gamma] if cone.base == "complete" else list(cone.edges.values())
+    lows = [
+        low if cone.by_gamma or not number else Fraction(int(low * (ONE - (ONE >> 137))), ONE)
+        for (low, _), number in zip(ends, cone.numbers, strict=True)
+    ]
+    lines = [_line("value", *worth.as_integer_ratio(), mechanism.common)]
+    lines.append(_line("lows", *(part for low in lows for part in low.as_integer_ratio())))
+    scales = [mechanism.common // mechanism.denominator(x) for x in range(mechanism.k)]
+    for column in mechanism.columns:
+        lines.append(_line("column", *map(mul, column.entries(mechanism.k), scales)))
+    return lines
+
+
+def _digest_of_lines(problem: _Problem) -> str:
+    """The SHA-256 of the problem in lines."""
+    with _kernel().long_integers():
+        return hashlib.sha256("".join(f"{line}\n" for line in _problem_lines(problem)).encode()).hexdigest()
+
+
+def _lines_before(certificate: _Certificate) -> list[str]:
+    """The lines of a proof file before those of the proof: the last problem, the claim, and, where no step is between
+    it and the problem, the mechanism.
     """
-    beyond = max(before - count + 1, 0)
-    before, span = before - beyond, span - beyond
-    span = min(span, before + len(row) - 1)
-    least = [min(row)]
-    found = least * before + row
-    found += least * (count + span - len(found))
-    width = 1
-    while width <= span:
-        step = min(width, span + 1 - width)
-        found = list(map(max, found, found[step:]))
-        width += step
-    return found
+    problem = certificate.last
+    lines = ["rropt-core", f"problem {_digest_of_lines(problem)}", *_problem_lines(problem)]
+    assert certificate.bound is not None
+    lines.append(_line("claim bound", *(problem.sigma * certificate.bound).as_integer_ratio()))
+    if not certificate.steps and certificate.mechanism is not None and certificate.value is not None:
+        lines += _witness_lines(certificate, certificate.mechanism, certificate.value)
+    return lines
 
 
-def _powers(u: Fraction, by_gamma: bool, many: int) -> list[tuple[int, int]]:
-    """Enclosures of R^-m in fixed point, m = 0, 1, ...; each is the one before it times one of R^-1."""
-    if by_gamma:
-        low, high = (u.denominator << _W) // u.numerator, _ceil_div(u.denominator << _W, u.numerator)
-    else:
-        low = (1 << 2 * _W) // _exp_directed(u.numerator, u.denominator, up=True)
-        high = _ceil_div(1 << 2 * _W, _exp_directed(u.numerator, u.denominator, up=False))
-    found, a, b = [], 1 << _W, 1 << _W
-    for _ in range(many):
-        found.append((a >> (_W - P), _ceil_div(b, 1 << (_W - P))))
-        a, b = a * low >> _W, -(-b * high >> _W)
-    return found
+def problem_lines(problem: object) -> list[str] | None:
+    """A problem as JSON gives it in lines; None where lines cannot state it. Raises Unreadable."""
+    read = _read_problem(problem, "problem", _Rationals(), MAX_GROUPED_INPUTS)
+    with _kernel().long_integers():
+        return None if _part_outside_lines(read) else _problem_lines(read)
 
 
-def _multiples(u: Fraction, by_gamma: bool, many: int) -> list[int]:
-    """u m in fixed point, rounded down, m = 0, 1, ...; u is the logarithm where by_gamma."""
-    if by_gamma:
-        log = log_bounds(u.numerator, u.denominator)[0]
-        return [m * log for m in range(many)]
-    return [(u.numerator * m << P) // u.denominator for m in range(many)]
+def proof_file(certificate: object) -> bytes:
+    """The file that the kernel and rropt-core judge, of a certificate as JSON gives it with a proof in lines. Raises
+    Unreadable.
+    """
+    read = _read_certificate(certificate)
+    with _kernel().long_integers():
+        return "".join(f"{line}\n" for line in [*_lines_before(read), *read.proof.lines, "end"]).encode("ascii")
 
 
-def _check_labels(problem: _Problem, proof: _Proof, labels: _Labels) -> None:
-    """Every leaf that is not closed."""
-    tables = _LabelTables(problem, proof, labels)
-    for i, leaf, low, high in labels.leaves():
-        where = f"proof.labels[{i}]"
-        _check_places(labels, leaf, low, high, where)
-        _check_label_leaf(tables, leaf, low, high, where)
-
-
-def _check_places(labels: _Labels, leaf: _LabelLeaf, low: list[int], high: list[int], where: str) -> None:
-    """ "lo_z < j <= hi_z and lo_x < i <= hi_x (else REFUTED)", i = j - d(x, z), of the first j and the last."""
-    for x, z, j, numbers in leaf.f:
-        last, step = j + len(numbers) - 1, labels.away[x][z]
-        if not (low[z] < j and last <= high[z] and low[x] < j - step and last - step <= high[x]):
-            raise Refuted(f"{where}: what [{x}, {z}, ...] adds is not between the limits of the path")
-
-
-def _check_label_leaf(tables: _LabelTables, leaf: _LabelLeaf, low: list[int], high: list[int], where: str) -> None:
-    """The inequality of one leaf."""
-    if not tables.holds(leaf, low, high):
-        raise Refuted(f"{where}: the inequality of this leaf fails")
+def _check_lines(certificate: _Certificate) -> None:
+    """Ask the kernel; where it names a line, it is the element of `lines`."""
+    with _kernel().long_integers():
+        before = _lines_before(certificate)
+        text = "".join(f"{line}\n" for line in [*before, *certificate.proof.lines, "end"])
+    status, said = _kernel().verdict(io.BytesIO(text.encode("ascii")), certificate.most)
+    if status == 0:
+        return
+    found = re.fullmatch(r"(?:UNREADABLE|REFUTED at) line (\d+)(.*)", said)
+    assert found is not None  # both name one
+    i = int(found[1]) - len(before) - 1
+    where = f"proof.lines[{i}]" if i >= 0 else "proof: the problem and the mechanism in lines"
+    if status == 2:
+        raise Unreadable(f"{where}{found[2]}")
+    raise Refuted(f"{where}: the kernel refuses what it has read until here")
 
 
 # --------------------------------------------------------------------------------------------------------
@@ -8481,6 +8411,9 @@ def _statement_of_steps(certificate: _Certificate) -> Iterator[str]:
     yield from (f"step {number}: {step.says}" for number, step in enumerate(certificate.steps, 1))
     if certificate.steps:
         yield f"proof of: {certificate.last.describe()}"
+    if certificate.proof.lines:
+        digest = _digest_of_lines(certificate.last)
+        yield f"proof in lines: judged by the kernel; SHA-256 of the problem that it read: {digest}"
 
 
 def _statement_of_utility(problem: _Problem) -> Iterator[str]:
@@ -8580,6 +8513,8 @@ def check_bytes(data: bytes) -> Verdict:
         return Verdict("UNREADABLE", str(error))
     try:
         _check_certificate(certificate)
+    except Unreadable as error:  # a line of the proof
+        return Verdict("UNREADABLE", str(error))
     except Refuted as error:
         return Verdict("REFUTED", str(error), certificate.problem.describe(), digest=certificate.digest)
     return _proved(certificate)

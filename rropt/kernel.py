@@ -8,12 +8,15 @@ of rropt-core is a theorem; this file is not proved and must be reviewed.
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import accumulate
+from operator import add
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 
@@ -470,6 +473,7 @@ class Header:
     pairs: list[Pair]
     points: list[list[int]]
     touches: list[list[list[int]]]
+    labels: Labels | None = None  # in mode labels, which has no pairs
 
 
 class Kernel:
@@ -726,6 +730,193 @@ class Kernel:
         return []
 
 
+# ---- labels ----
+
+
+@dataclass
+class Labels:
+    """What a proof by labels states: log R as a fraction, the length of each edge, powers of R, and how its trees begin."""
+
+    step: Pair
+    lengths: list[int]
+    powers: list[Pair]  # n and N with n <= D R^-m <= N
+    order: list[int]
+    least: list[int]
+    links: list[Pair]
+    trees: list[list[int]]  # of edges, one from each input
+
+
+@dataclass
+class LabelLeaf:
+    """A tangent point, and lists x, z, j, y, ..."""
+
+    point: int
+    flows: list[list[int]]
+
+
+LabelToken = Pair | LabelLeaf  # x and c of a split, or a leaf
+Limits = tuple[list[int], list[int], Pair | None]  # the split whose second half this is, before it is made
+
+
+def largest_within(row: list[int], start: int, span: int, count: int) -> list[int]:
+    """The largest of row[start + i : start + i + span + 1] for each i below `count`, 0 where that is empty."""
+    n, before = len(row), min(max(0, -start - span), count)
+    low, top = start + before, min(start + count, n)
+    if low >= top:
+        return [0] * count
+    # Windows that begin before the row, lie within it, and end behind it.
+    inner = min(max(low, 1), top)
+    outer = min(max(inner, n - 1 - span), top)
+    found = [0] * before
+    if low < inner:
+        first = [*accumulate(row, max)]
+        found += first[low + span : inner + span]
+        found += [first[-1]] * (before + inner - low - len(found))
+    if inner < outer:
+        width, full = 1, row
+        while width <= span:
+            step = min(width, span + 1 - width)
+            full, width = [*map(max, full, full[step:])], width + step
+        found += full[inner:outer]
+    if outer < top:
+        found += [*accumulate(reversed(row[outer:]), max)][::-1][: top - outer]
+    return found + [0] * (count - len(found))
+
+
+class LabelTree:
+    """Mutual information on a graph, by the columns R^-m with integers m: `advance` takes one token."""
+
+    def __init__(self, problem: Problem, header: Header, labels: Labels, fuel: float = math.inf):
+        if header.witness is not None:
+            need(not header.empty)
+            problem.attains(header.witness)
+        need(not (header.empty or header.points or header.touches))
+        problem.check()
+        self.weights, self.prices, self.unit, self.labels = problem.weights, header.prices, header.unit, labels
+        self.k, self.total = len(self.weights), sum(self.weights)
+        (n, m), (f, s) = header.claim, labels.step
+        need(problem.lists == [self.weights] and problem.utility in ("information", "given") and problem.loss is None)
+        need(problem.cone == "graph" and min(self.unit, m, f, s) > 0 and sum(self.prices) * m <= n * self.unit)
+        need(len(self.prices) == len(labels.least) == len(labels.trees) == self.k)
+        # What one operation costs grows with the length of the numbers; the powers are in all tables.
+        longest = max(f, s, *map(abs, self.prices), *(abs(n) for pair in labels.powers for n in pair))
+        self.fuel, self.words = fuel, 1 + (self.unit * self.total * longest).bit_length() // 512
+        self.spend((150 * self.k + 500) * len(labels.powers))
+        places = 4 * self.k * (10 * self.k + len(labels.order)) + len(problem.edges) + sum(map(len, labels.trees))
+        self.spend(places, max(map(abs, [*labels.lengths, *labels.least])).bit_length())
+        for power, (below, above) in enumerate(labels.powers):
+            ratio = Ratio(True, power * f, s)
+            need(above > 0)
+            ratio.at_least(D, above)
+            if below:
+                ratio.at_most(D, below)
+        need(len(problem.edges) == len(labels.lengths))
+        self.edges = [self.measured(edge, length) for edge, length in zip(problem.edges, labels.lengths, strict=True)]
+        self.away = [self.distances(x, tree) for x, tree in enumerate(labels.trees)]
+        self.towards = [*map(list, zip(*self.away, strict=True))]
+        self.logs = [f * power * D // s for power in range(len(labels.powers))]
+        need({*range(self.k)} == {*labels.order})
+        low = labels.least
+        for x, least in enumerate(labels.least):
+            low = self.lifted(low, x, least)
+        self.stack: list[Limits] = []
+        for x in labels.order:
+            self.stack.append((low, [labels.least[x] + step for step in self.away[x]], None))
+            low = self.lifted(low, x, labels.least[x] + 1)
+        self.stack.reverse()
+
+    def spend(self, amount: int, bits: int = 0) -> None:
+        """Stop where more is computed than the caller allows; `bits` of numbers that are kept."""
+        self.fuel -= amount * (self.words + max(bits - 1024, 0) // 64)
+        if self.fuel < 0:
+            raise UnreadableError(1, "needs more operations than are allowed")
+
+    def measured(self, edge: tuple[int, int, Ratio], length: int) -> Term:
+        """An edge with its length, which its ratio is proved not to exceed."""
+        (x, z, ratio), (f, s) = edge, self.labels.step
+        need(length >= 0 and ratio.b > 0 and 0 <= x < self.k and 0 <= z < self.k)
+        if ratio.exponential:
+            need(ratio.a * s <= length * f * ratio.b)
+        elif ratio.a > ratio.b:
+            Ratio(True, length * f, s).at_least(ratio.a, ratio.b)
+        return x, z, length
+
+    def distances(self, x: int, tree: list[int]) -> list[int]:
+        """At least m_z - m_x for each z, along edges that begin where others have ended."""
+        found = {x: 0}
+        for e in tree:
+            start, end, length = element(self.edges, e)
+            need(start in found)
+            found[end] = found[start] + length
+        need(len(found) == self.k)
+        return [found[z] for z in range(self.k)]
+
+    def lifted(self, low: list[int], x: int, c: int) -> list[int]:
+        """The lower limits where m_x >= c."""
+        return [max(least, c - away) for least, away in zip(low, self.towards[x], strict=True)]
+
+    def advance(self, token: LabelToken) -> None:
+        """Replace the first open state by its children."""
+        need(bool(self.stack))
+        self.spend(20 * self.k, 0 if isinstance(token, LabelLeaf) else token[1].bit_length())
+        low, high, split = self.stack.pop()
+        if split is not None:
+            low = self.lifted(low, split[0], split[1] + 1)
+        if isinstance(token, LabelLeaf):
+            self.leaf(low, high, token)
+            return
+        x, c = token
+        capped = [min(most, c + away) for most, away in zip(high, element(self.away, x), strict=True)]
+        self.stack += [(low, high, token), (low, capped, None)]
+
+    def leaf(self, low: list[int], high: list[int], token: LabelLeaf) -> None:
+        """Refuse unless no column R^-m with m in the limits is worth more than its price."""
+        if any(least > most for least, most in zip(low, high, strict=True)):
+            return
+        need(min(low) >= 0 and max(high) < len(self.labels.powers))
+        counts = [most - least + 2 for least, most in zip(low, high, strict=True)]
+        compared = sum(counts) + len(self.labels.links)
+        for x, z in self.labels.links:
+            need(x != z and 0 <= x < self.k and 0 <= z < self.k)
+            compared += (
+                (counts[x] + 2 * counts[z]) * min(self.away[x][z] + self.away[z][x], counts[x]).bit_length() // 8
+            )
+        sent = [y for flow in token.flows for y in flow]
+        self.spend(120 + 3 * compared // 2 + 4 * len(sent), max(sent, default=0).bit_length())
+        rows = self.tables(low, high, D + log_below(token.point, D))
+        self.flow(rows, low, token.flows)
+        for x, z in self.labels.links:
+            span = self.away[x][z] + self.away[z][x]
+            best = largest_within(rows[x], low[z] - low[x] - self.away[x][z], span, len(rows[z]))
+            rows[x], rows[z] = [0] * len(rows[x]), [*map(add, rows[z], best)]
+        need(self.unit * self.total * token.point * D + sum(map(max, rows)) <= 0)
+
+    def tables(self, low: list[int], high: list[int], slope: int) -> list[list[int]]:
+        """By input and label, at least D^2 R^-m (- unit W_x (m log R + slope / D) - T price)."""
+        rows = []
+        for w, price, least, most in zip(self.weights, self.prices, low, high, strict=True):
+            scale, constant = -self.unit * w, -self.unit * w * slope - self.total * price * D
+            worth = [scale * log + constant for log in self.logs[least : most + 1]]
+            powers = self.labels.powers[least : most + 1]
+            rows.append([c * n[c >= 0] for c, n in zip(worth, powers, strict=True)])
+        return rows
+
+    def flow(self, rows: list[list[int]], low: list[int], flows: list[list[int]]) -> None:
+        """Add y times [m_x >= j - d(x, z)] - [m_z >= j], which is never negative, for j, j + 1, ..."""
+        sent = dict[int, dict[int, int]]()
+        for flow in flows:
+            need(len(flow) >= 3 and all(0 <= x < self.k for x in flow[:2]) and min(flow[3:], default=0) >= 0)
+            x, z, j = flow[:3]
+            into, out = sent.setdefault(x, {}), sent.setdefault(z, {})
+            for place, y in enumerate(flow[3:], j):
+                at = max(place - self.away[x][z] - low[x], 0)
+                into[at] = into.get(at, 0) + y
+                at = max(place - low[z], 0)
+                out[at] = out.get(at, 0) - y
+        for x, changes in sent.items():
+            rows[x] = [*map(add, rows[x], accumulate(changes.get(at, 0) for at in range(len(rows[x]))))]
+
+
 # ---- reading ----
 
 
@@ -786,6 +977,17 @@ def points(words: list[Word]) -> tuple[list[int], Multipliers]:
     return integers(words[:at]), multipliers(words[at:])
 
 
+def parted(words: list[Word]) -> list[list[Word]]:
+    """The words between semicolons."""
+    parts: list[list[Word]] = [[]]
+    for word in words:
+        if word[1] == ";":
+            parts.append([])
+        else:
+            parts[-1].append(word)
+    return parts
+
+
 LENGTHS = {"s": 3, "x": 1, "r": 2, "u": 2, "d": 2, "U": 3, "L": 3, "c": 2}
 
 
@@ -796,12 +998,7 @@ def read_token(words: list[Word]) -> Token:
         numbers, mult = points(rest)
         return Token(name, numbers, mult, [], [], [])
     if name == "S":
-        parts: list[list[Word]] = [[]]
-        for word in rest:
-            if word[1] == ";":
-                parts.append([])
-            else:
-                parts[-1].append(word)
+        parts = parted(rest)
         if len(parts) < 2:
             raise stop(rest)
         prices, mults = integers(parts[0]), integers(parts[1])
@@ -810,6 +1007,17 @@ def read_token(words: list[Word]) -> Token:
     if n is None or len(rest) < n or (len(rest) > n and name not in "UL"):
         raise stop(words)
     return Token(name, integers(rest[:n]), multipliers(rest[n:]), [], [], [])
+
+
+def read_label(words: list[Word]) -> LabelToken:
+    """One line of a proof by labels."""
+    name, rest = words[0][1], words[1:]
+    if name == "m" and len(rest) == 2:
+        return integer(rest[0]), integer(rest[1])
+    if name != "e":
+        raise stop(words)
+    point, *flows = parted(rest)
+    return LabelLeaf(exactly(1, point)[0], [*map(integers, flows)])
 
 
 class Reader:
@@ -857,6 +1065,12 @@ class Reader:
         words = self.take(key)
         found = integers(words) if count is None else exactly(count, words)
         self.next(keep)
+        return found
+
+    def pairs(self, key: str) -> list[Pair]:
+        """The integers of the line that must be here, two by two."""
+        found = read_pairs(self.take(key))
+        self.next()
         return found
 
     def lists(self, key: str) -> list[list[int]]:
@@ -1014,19 +1228,26 @@ def read_header(reader: Reader) -> Header:
     witness = None
     if reader.at("value"):
         numerator, denominator, d = reader.numbers("value", 3)
-        lows = read_pairs(reader.take("lows"))
-        reader.next()
+        lows = reader.pairs("lows")
         witness = Witness((numerator, denominator), d, lows, reader.lists("column"))
     points, touches = reader.lists("points"), list[list[list[int]]]()
     while reader.at("minorant"):
         reader.numbers("minorant", 0)
         touches.append(reader.lists("at"))
     unit, prices, mults = reader.numbers("unit", 1)[0], reader.numbers("prices"), reader.numbers("mults")
-    mode = reader.choice(reader.take("mode"), "dual", "corner", "box", "sheets", "known")
+    mode = reader.choice(reader.take("mode"), "dual", "corner", "box", "sheets", "known", "labels")
     reader.next()
-    pairs = read_pairs(reader.take("ratios"))
-    reader.next()
-    return Header(claim == "infeasible", (n, m), witness, unit, prices, mults, mode, pairs, points, touches)
+    labels = read_labels(reader) if mode == "labels" else None
+    pairs = [] if labels else reader.pairs("ratios")
+    return Header(claim == "infeasible", (n, m), witness, unit, prices, mults, mode, pairs, points, touches, labels)
+
+
+def read_labels(reader: Reader) -> Labels:
+    """The lines from `step` to the last tree."""
+    f, s = reader.numbers("step", 2)
+    lengths, powers = reader.numbers("lengths"), reader.pairs("powers")
+    order, least = reader.numbers("order"), reader.numbers("least")
+    return Labels((f, s), lengths, powers, order, least, reader.pairs("links"), reader.lists("tree"))
 
 
 @contextmanager
@@ -1040,21 +1261,30 @@ def long_integers() -> Iterator[None]:
         sys.set_int_max_str_digits(before)
 
 
+def begun(problem: Problem, header: Header, fuel: float) -> tuple[Callable[[list[Word]], None], Sequence[object]]:
+    """What takes one line of the proof, and the open states."""
+    if header.labels is not None:
+        tree = LabelTree(problem, header, header.labels, fuel)
+        return lambda words: tree.advance(read_label(words)), tree.stack
+    kernel = Kernel(problem, header)
+    return lambda words: kernel.advance(read_token(words)), kernel.stack
+
+
 @long_integers()
-def verdict(stream: BinaryIO) -> tuple[int, str]:
-    """The exit status, and the line that says why."""
+def verdict(stream: BinaryIO, fuel: float = math.inf) -> tuple[int, str]:
+    """The exit status, and the line that says why; a proof by labels may take `fuel` operations."""
     reader = Reader(stream)
     try:
         problem = read_problem(reader)
         header = read_header(reader)
-        kernel = Kernel(problem, header)
+        advance, stack = begun(problem, header, fuel)
         while [word for _, word in reader.words] != ["end"]:
-            kernel.advance(read_token(reader.words))
+            advance(reader.words)
             reader.next()
         if stream.read(1):
             reader.number += 1
             raise UnreadableError(1, "text after the end")
-        need(not kernel.stack)
+        need(not stack)
     except UnreadableError as fault:
         at, what = fault.args
         return 2, f"UNREADABLE line {reader.number} column {at}: {what}"

@@ -366,9 +366,6 @@ DESIGNS = {
 }
 
 
-PLAIN = {"tree", "labels"}
-
-
 def lemmas(document: Document) -> list[str]:
     """What the table "Assumptions" of the format says of a document without steps, limits and divergences."""
     problem, proof = document["problem"], document["proof"]
@@ -378,7 +375,7 @@ def lemmas(document: Document) -> list[str]:
         names += ["cauchy-schwarz-membership"] if problem["cone"]["kind"] == "confidence" else []
         names += DESIGNS.get(utility, [])
     by_levels = "shapes" in proof or "levels" in proof
-    by_vertices = by_levels or kind == "corner-tree" or (kind == "column-dual" and not PLAIN.isdisjoint(proof))
+    by_vertices = by_levels or kind == "corner-tree" or (kind == "column-dual" and "tree" in proof)
     if utility == "mutual_information":
         names += ["mi-column-convex"] if by_vertices or kind == "thresholds" else []
         names += ["v-log-v-convex"] if kind in ("column-dual", "branch-tree") and "known" not in proof else []

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from rropt import kernel
-from rropt.prove.elaborate import elaborate
 from rropt.prove.problems import OutsideCoreError
+from rropt.solve.verified import proof_file
 
 HERE = Path(__file__).parent
 FOLDERS = (
@@ -33,10 +33,10 @@ def proof_files() -> dict[str, tuple[Any, str]]:
             certificate = json.loads(path.read_text(encoding="utf-8"))
             if isinstance(certificate, dict) and certificate.get("format") == "rropt-certificate":
                 try:
-                    lines = list(elaborate(certificate))
+                    text = proof_file(certificate).decode()
                 except OutsideCoreError:
                     continue
-                found[f"{folder.name}/{path.stem}"] = certificate, "".join(f"{line}\n" for line in lines)
+                found[f"{folder.name}/{path.stem}"] = certificate, text
     return found
 
 

@@ -158,18 +158,6 @@ def levels(scale: int) -> Any:
     return robust(2, size, {"levels": [[leaf], [{"t": "1", "cells": [["0"], ["0"]]}]]}, lambda x: f"1/{80 + x}")
 
 
-def labels(scale: int) -> Any:
-    """Leaves with all labels of a path, whose links compare long stretches of them."""
-    k = 8 + scale
-    edges = sorted([x, z, length] for x in range(k - 1) for x, z, length in ([x, x + 1, "1"], [x + 1, x, "20"]))
-    leaf = {"t": "3/7", "f": [[0, 1, 40, *[5] * 20]]}
-    tree = [item for c in range(min(19, 2 * scale)) for item in ([k - 2, c], leaf)] + [leaf]
-    proof = {"kind": "column-dual", "prices": ["99"] * k, "unit": "9", "order": [*range(k)][::-1], "least": [0] * k,
-             "links": [[x, x - 1] for x in range(k - 1, 0, -1)],
-             "labels": [*tree, *([{"t": "1", "f": []}] * (k - 1))]}  # fmt: skip
-    return information(k, {"kind": "graph", "edges": edges}, proof)
-
-
 def risk_problem(k: int, rows: list[Any], counts: list[str], at_most: str) -> Any:
     labels = names(k)
     risk = {"at_most": at_most, "counts": counts, "categories": [0]}
@@ -238,6 +226,6 @@ HOSTILE: dict[str, Callable[[int], Any]] = {
     made.__name__: made
     for made in (
         sloped_tree, counted_tree, bayes, long_prices, cone_rows, boxes, long_boxes, paths, off_diagonals, shapes,
-        shape_leaves, levels, labels, risk_cuts, packing, named_rows, entropy, designs, nothing, lists,
+        shape_leaves, levels, risk_cuts, packing, named_rows, entropy, designs, nothing, lists,
     )
 }  # fmt: skip

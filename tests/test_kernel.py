@@ -15,6 +15,7 @@ from core_files import claiming_less, claiming_more, judged, mutants, proof_file
 
 from rropt import checker, kernel
 from rropt.prove.elaborate import elaborate
+from rropt.prove.labels import power
 from rropt.prove.limits import Limits, Paths
 from rropt.prove.problems import Problem
 
@@ -27,6 +28,7 @@ BOX = "independent_checker/mi-boxes"
 PATH = "independent_checker/linear-path"
 CONE = "independent_checker/linear-cone"
 MATRIX = "independent_checker/matrix"
+LABELS = "independent_checker/labels-grid"
 GIVEN = "least/given"
 GAIN = "least/gain"
 LIMITS = "least/limits"
@@ -47,6 +49,17 @@ def with_line(name, start, change, which=0):
 
 def field(i, new):
     return lambda fields: [*fields[:i], str(new(int(fields[i]))), *fields[i + 1 :]]
+
+
+def branched(x, c, again=True):
+    """The proof by labels with a branch in the place of its second leaf, which holds in both halves."""
+    leaves = 2 if again else 1
+    return with_line(LABELS, "e", lambda fields: ["\n".join([f"m {x} {c}", *[" ".join(fields)] * leaves])], 1)
+
+
+@pytest.mark.parametrize("c", [-(10**40), 0, 1, 2, 10**40])
+def test_a_branch_of_labels_keeps_what_it_halves(c):
+    assert all(judged(branched(x, c))[0] == 0 for x in range(6))
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -80,7 +93,7 @@ def test_the_profile_holds_every_kind_that_the_text_names():
     assert least >= {"mutual_information", "chi_square", "bayes", "linear"}
     assert any(one["problem"].get("limits") and one["bound"] is None for one, _ in FILES.values())
     keys = {key for one, _ in FILES.values() for key in one["proof"]}
-    assert keys >= {"tree", "boxes", "known", "multipliers", "flows"}
+    assert keys >= {"tree", "boxes", "known", "multipliers", "flows", "lines"}
 
 
 def test_the_checker_agrees_on_the_certificates():
@@ -188,6 +201,36 @@ def test_a_mechanism_outside_the_cone_is_refuted():
         pytest.param(with_line(CONE, "l", lambda fields: ["l", "C", "-1", "1"]), id="a negative half-space"),
         pytest.param(with_line(MATRIX, "S", lambda fields: ["S", ";", *fields[1:]]), id="a sheet without prices"),
         pytest.param(with_line(MATRIX, "S", lambda fields: [*fields, ";"]), id="a part for a column too many"),
+        pytest.param(with_line(LABELS, "step", field(1, lambda f: f - 1)), id="a step below the exponents"),
+        pytest.param(with_line(LABELS, "step", field(2, lambda s: -s)), id="a step over less than 0"),
+        pytest.param(with_line(LABELS, "lengths", field(1, lambda n: 0)), id="an edge that is too short"),
+        pytest.param(with_line(LABELS, "lengths", lambda fields: fields[:-1]), id="an edge without a length"),
+        pytest.param(with_line(LABELS, "powers", field(3, lambda n: n + (n >> 100))), id="a power that is too large"),
+        pytest.param(with_line(LABELS, "powers", field(4, lambda n: n - (n >> 100))), id="one that is too small"),
+        pytest.param(with_line(LABELS, "powers", lambda fields: fields[:5]), id="too few powers"),
+        pytest.param(with_line(LABELS, "order", field(1, lambda x: 4)), id="an input without a tree"),
+        pytest.param(with_line(LABELS, "order", lambda fields: [*fields, "9"]), id="an input beyond the last"),
+        pytest.param(with_line(LABELS, "least", field(1, lambda b: b - 1)), id="a label below 0"),
+        pytest.param(
+            with_line(LABELS, "links", lambda fields: [*fields, "0", "0"]), id="a link of an input with itself"
+        ),
+        pytest.param(with_line(LABELS, "links", field(1, lambda x: -1)), id="a link of a negative input"),
+        pytest.param(with_line(LABELS, "tree", lambda fields: ["tree"]), id="inputs that no path reaches"),
+        pytest.param(with_line(LABELS, "tree", field(1, lambda e: -1)), id="a path along a negative edge"),
+        pytest.param(
+            with_line(LABELS, "tree", lambda fields: [*fields, fields[-1], "99"]), id="a path beyond the last"
+        ),
+        pytest.param(branched(-1, 1), id="a branch on the label of a negative input"),
+        pytest.param(branched(6, 1), id="a branch on the label of an input beyond the last"),
+        pytest.param(branched(0, 1, again=False), id="a branch without its second half"),
+        pytest.param(with_line(LABELS, "e", lambda fields: ["e", "0"]), id="a leaf of labels at 0"),
+        pytest.param(with_line(LABELS, "e", lambda fields: [*fields, ";", "0", "1", "1", "-1"]), id="a flow back"),
+        pytest.param(with_line(LABELS, "e", lambda fields: [*fields, ";", "0", "-1", "1", "1"]), id="a flow from none"),
+        pytest.param(with_line(LABELS, "e", lambda fields: [*fields, ";", "0", "1"]), id="a flow without a place"),
+        pytest.param(
+            with_line(LABELS, "claim", lambda fields: ["claim infeasible -1 1"]), id="labels and no mechanism"
+        ),
+        pytest.param(with_line(LABELS, "unit", lambda fields: ["minorant\nunit", fields[1]]), id="labels with a form"),
     ],
 )
 def test_what_breaks_a_rule_is_refuted(text):
@@ -285,6 +328,23 @@ def test_limits_of_one_branch_do_not_reach_the_next():
     splits = [i for i, line in enumerate(lines) if line.startswith("s ")]
     again = [*lines[: splits[-1] + 1], *lines[splits[-1] :]]
     assert judged("\n".join(again))[0] == 1
+
+
+def test_labels_of_ratios_that_are_numbers():
+    """R is a fraction above the logarithm of the ratio, which makes the cone wider: 2.0138 in the place of exp(0.7)."""
+    text = re.sub(r"(?m)^(edge \d+ \d+) .*$", r"\1 q 10069 5000", FILES[LABELS][1])
+    text = re.sub(r"(?m)^claim bound .*$", "claim bound 1 4", text)
+    text = re.sub(r"(?m)^lows .*$", "lows" + " 10069 5000" * len(re.findall(r"(?m)^edge ", text)), text)
+    unit = int(re.search(r"(?m)^unit (\d+)$", text)[1])
+    dearer = [int(price) + unit // 130 for price in re.search(r"(?m)^prices (.*)$", text)[1].split(" ")]
+    text = resealed(re.sub(r"(?m)^prices .*$", " ".join(["prices", *map(str, dearer)]), text))
+    step = kernel.log_above(10069, 5000)
+    powers = [int(end) for m in range(5) for end in power(Fraction(step * m, kernel.D))]
+    lines = {"step": [step, kernel.D], "powers": powers}
+    for word, numbers in lines.items():
+        text = re.sub(rf"(?m)^{word} .*$", " ".join([word, *map(str, numbers)]), text)
+    assert judged(text)[0] == 0
+    assert judged(re.sub(r"(?m)^step \d+", f"step {step - 2**20}", text))[0] == 1
 
 
 @pytest.mark.parametrize(

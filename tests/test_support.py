@@ -37,8 +37,8 @@ from support_page import leakage_page, page
 import rropt
 from rropt.declare import constraints, objectives
 from rropt.problem import Solution
-from rropt.prove.elaborate import elaborate
 from rropt.prove.problems import Json, OutsideCoreError
+from rropt.solve.verified import proof_file
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 KNOWN = {cell.key: cell for cell in read(DOCS / "support.json")}
@@ -220,7 +220,7 @@ def edited() -> Iterator[Json]:
 def outside(document: Json) -> str:
     """What the verdict says that the core lacks."""
     try:
-        list(elaborate(document))
+        proof_file(document)
     except OutsideCoreError as error:
         return str(error)
     return ""

@@ -63,16 +63,15 @@ with `PROVED (verified core)` if `rropt-core` is installed; without `--core` it 
 | proof | programs | `checker only: the verified core has no` |
 |---|---|---|
 | `linear-dual`, `farkas`, `entropy-dual`, `entropy-farkas` | verified core, kernel, checker | |
-| `column-dual` with `flows`, `tree`, `boxes` or `known` | verified core, kernel, checker | |
+| `column-dual` with `flows`, `tree`, `boxes` or `known`; `lines` | verified core, kernel, checker | |
 | `branch-tree` over columns | verified core, kernel, checker | |
-| these with steps `drop`, `minorant` (least leakage, limits of leakage) | verified core, kernel, checker | |
+| all but `lines` with steps `drop`, `minorant` (least leakage, limits of leakage) | verified core, kernel, checker | |
 | a tree for chi-square or information with rows of the cone or `given` | checker | `trees of corners with` |
 | gains of Bayes with rows that the proof leaves out | checker | `gains of Bayes with rows` |
 | approximate LDP | checker | `with events`, `problems with 'approximate'` |
 | designs | checker | `with forms` |
 | robust LDP, polytope and product | checker | `with shapes`, `with levels`, `cone 'robust'` |
 | robust LDP, exact | checker | `'column-dual' with cuts`, `cone 'confidence'` |
-| metric privacy with more than eight inputs | checker | `with labels` |
 | trees of corners over a matrix | checker | `kind 'corner-tree'` |
 | off-diagonals | checker | `problems with 'structure'` |
 | identification risk | checker | `kind 'risk-branch'`, `kind 'thresholds'`, `problems with 'identification_risk'` |

@@ -15,7 +15,8 @@ Record limits_of := Lab { lo : list Z; hi : list Z }.     (* lo_x <= m_x <= hi_x
 Inductive ltoken := Cut (x c : Z) | End (t : Z) (flows : list (list Z)).
 
 Definition is_long (u : Z * Z) r (l : Z) : bool := (0 <=? l) && match r with
-  | Exp a b => (0 <? b) && (a * snd u <=? l * fst u * b) | Frac a b => (0 <? b) && (a <=? b) end.
+  | Exp a b => (0 <? b) && (a * snd u <=? l * fst u * b)
+  | Frac a b => (0 <? b) && ((a <=? b) || at_most (Exp (l * fst u) (snd u)) a b) end.
 Fixpoint lab_edges (u : Z * Z) (k : Z) (es : list (Z * Z * ratio)) (ls : list Z) : option (list (Z * Z * Z)) := match es, ls with
   | [], [] => Some []
   | (x, z, r) :: es, l :: ls => if is_long u r l && (0 <=? x) && (x <? k) && (0 <=? z) && (z <? k)
@@ -454,13 +455,16 @@ End Mean.
 (* ---- each column of the cone ---- *)
 Lemma is_long_ok st r l : (0 < fst st)%Z -> (0 < snd st)%Z -> is_long st r l = true -> ratioR r <= exp (rate st * IZR l).
 Proof.
-  intros F0 S0. unfold is_long, rate. intros H. split_and H. apply Z.leb_le, IZR_le in H. apply IZR_lt in F0, S0. destruct r as [a b|a b]; simpl; split_and H0; apply Z.ltb_lt, IZR_lt in H0; apply Z.leb_le, IZR_le in H1.
-  - apply exp_le. rewrite !mult_IZR in H1. apply (Rmult_le_reg_r (IZR b * IZR (snd st))); [nra|].
+  intros F0 S0. unfold is_long, rate. intros H. split_and H. apply Z.leb_le, IZR_le in H. apply IZR_lt in F0, S0. destruct r as [a b|a b]; simpl; split_and H0; apply Z.ltb_lt, IZR_lt in H0.
+  - apply Z.leb_le, IZR_le in H1. apply exp_le. rewrite !mult_IZR in H1. apply (Rmult_le_reg_r (IZR b * IZR (snd st))); [nra|].
     replace (IZR a / IZR b * (IZR b * IZR (snd st))) with (IZR a * IZR (snd st)) by (field; lra).
     replace (IZR (fst st) / IZR (snd st) * IZR l * (IZR b * IZR (snd st))) with (IZR l * IZR (fst st) * IZR b) by (field; lra). lra.
-  - apply Rle_trans with 1.
-    + apply (Rmult_le_reg_r (IZR b)); auto. unfold Rdiv. rewrite Rmult_assoc, Rinv_l; lra.
-    + rewrite <- exp_0. apply exp_le. apply Rmult_le_pos; auto. apply Rlt_le, Rdiv_lt_0_compat; auto.
+  - apply orb_prop in H1. destruct H1 as [H1|H1].
+    + apply Z.leb_le, IZR_le in H1. apply Rle_trans with 1.
+      * apply (Rmult_le_reg_r (IZR b)); auto. unfold Rdiv. rewrite Rmult_assoc, Rinv_l; lra.
+      * rewrite <- exp_0. apply exp_le. apply Rmult_le_pos; auto. apply Rlt_le, Rdiv_lt_0_compat; auto.
+    + apply Sound.at_most_ok in H1. destruct H1 as (_ & _ & K). simpl in K. rewrite mult_IZR in K.
+      replace (IZR (fst st) / IZR (snd st) * IZR l) with (IZR l * IZR (fst st) / IZR (snd st)) by (field; lra). exact K.
 Qed.
 Lemma lab_edges_ok st k : (0 < fst st)%Z -> (0 < snd st)%Z -> forall es ls t, lab_edges st k es ls = Some t -> forall x z l, In (x, z, l) t ->
   exists r, In (x, z, r) es /\ ratioR r <= exp (rate st * IZR l) /\ (0 <= x < k)%Z /\ (0 <= z < k)%Z.

@@ -459,6 +459,12 @@ let rec fold_right f a0 = function
 | [] -> a0
 | b :: t -> f b (fold_right f a0 t)
 
+(** val existsb : ('a1 -> bool) -> 'a1 list -> bool **)
+
+let rec existsb f = function
+| [] -> false
+| a :: l0 -> (||) (f a) (existsb f l0)
+
 (** val forallb : ('a1 -> bool) -> 'a1 list -> bool **)
 
 let rec forallb f = function
@@ -2840,3 +2846,555 @@ let realises co cl d0 lows cols0 =
          (at_most_there en.plain d0 cols0 u
            (Big_int_Z.minus_big_int (fst cl)) (snd cl))
      | None -> attains_all en cl d0 lows cols0)
+
+type labels = { lunit : Big_int_Z.big_int; lprices : Big_int_Z.big_int list;
+                step_ : (Big_int_Z.big_int * Big_int_Z.big_int);
+                lengths : Big_int_Z.big_int list;
+                powers : (Big_int_Z.big_int * Big_int_Z.big_int) list;
+                order : Big_int_Z.big_int list;
+                least_ : Big_int_Z.big_int list;
+                links : (Big_int_Z.big_int * Big_int_Z.big_int) list;
+                trees : Big_int_Z.big_int list list }
+
+type lenv = { le : Big_int_Z.big_int; lt_ : Big_int_Z.big_int;
+              lw : Big_int_Z.big_int list; la : Big_int_Z.big_int list;
+              lstep : (Big_int_Z.big_int * Big_int_Z.big_int);
+              away : Big_int_Z.big_int list list;
+              lpow : (Big_int_Z.big_int * Big_int_Z.big_int) list;
+              llinks : (Big_int_Z.big_int * Big_int_Z.big_int) list }
+
+type limits_of = { lo : Big_int_Z.big_int list; hi : Big_int_Z.big_int list }
+
+type ltoken =
+| Cut of Big_int_Z.big_int * Big_int_Z.big_int
+| End of Big_int_Z.big_int * Big_int_Z.big_int list list
+
+(** val is_long :
+    (Big_int_Z.big_int * Big_int_Z.big_int) -> ratio -> Big_int_Z.big_int ->
+    bool **)
+
+let is_long u r l =
+  (&&) (Big_int_Z.le_big_int Big_int_Z.zero_big_int l)
+    (match r with
+     | Exp (a, b) ->
+       (&&) (Big_int_Z.lt_big_int Big_int_Z.zero_big_int b)
+         (Big_int_Z.le_big_int (Big_int_Z.mult_big_int a (snd u))
+           (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int l (fst u)) b))
+     | Frac (a, b) ->
+       (&&) (Big_int_Z.lt_big_int Big_int_Z.zero_big_int b)
+         ((||) (Big_int_Z.le_big_int a b)
+           (at_most (Exp ((Big_int_Z.mult_big_int l (fst u)), (snd u))) a b)))
+
+(** val lab_edges :
+    (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int ->
+    ((Big_int_Z.big_int * Big_int_Z.big_int) * ratio) list ->
+    Big_int_Z.big_int list ->
+    ((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int) list option **)
+
+let rec lab_edges u k es ls =
+  match es with
+  | [] -> (match ls with
+           | [] -> Some []
+           | _ :: _ -> None)
+  | p0 :: es0 ->
+    let (p1, r) = p0 in
+    let (x, z0) = p1 in
+    (match ls with
+     | [] -> None
+     | l :: ls0 ->
+       if (&&)
+            ((&&)
+              ((&&)
+                ((&&) (is_long u r l)
+                  (Big_int_Z.le_big_int Big_int_Z.zero_big_int x))
+                (Big_int_Z.lt_big_int x k))
+              (Big_int_Z.le_big_int Big_int_Z.zero_big_int z0))
+            (Big_int_Z.lt_big_int z0 k)
+       then (match lab_edges u k es0 ls0 with
+             | Some t -> Some (((x, z0), l) :: t)
+             | None -> None)
+       else None)
+
+(** val reach :
+    ((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int) trie ->
+    Big_int_Z.big_int list -> Big_int_Z.big_int trie -> Big_int_Z.big_int
+    trie option **)
+
+let rec reach t es dist0 =
+  match es with
+  | [] -> Some dist0
+  | e :: es0 ->
+    (match find e t with
+     | Some p0 ->
+       let (p1, l) = p0 in
+       let (x, z0) = p1 in
+       (match find x dist0 with
+        | Some a -> reach t es0 (put z0 (Big_int_Z.add_big_int a l) dist0)
+        | None -> None)
+     | None -> None)
+
+(** val collect :
+    Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int trie ->
+    Big_int_Z.big_int list option **)
+
+let rec collect i w dist0 =
+  match w with
+  | [] -> Some []
+  | _ :: w0 ->
+    (match find i dist0 with
+     | Some a ->
+       (match collect (Big_int_Z.add_big_int i Big_int_Z.unit_big_int) w0
+                dist0 with
+        | Some l -> Some (a :: l)
+        | None -> None)
+     | None -> None)
+
+(** val all_away :
+    ((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int) trie ->
+    Big_int_Z.big_int list -> Big_int_Z.big_int -> Big_int_Z.big_int list
+    list -> Big_int_Z.big_int list list option **)
+
+let rec all_away t w s = function
+| [] -> Some []
+| es :: ts0 ->
+  (match reach t es (put s Big_int_Z.zero_big_int Tip) with
+   | Some dist0 ->
+     (match collect Big_int_Z.zero_big_int w dist0 with
+      | Some row0 ->
+        (match all_away t w (Big_int_Z.add_big_int s Big_int_Z.unit_big_int)
+                 ts0 with
+         | Some l -> Some (row0 :: l)
+         | None -> None)
+      | None -> None)
+   | None -> None)
+
+(** val powers_ok :
+    (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) list -> bool **)
+
+let rec powers_ok u m = function
+| [] -> true
+| p0 :: ps0 ->
+  let (n, n0) = p0 in
+  (&&)
+    ((&&)
+      ((&&)
+        ((||) (Big_int_Z.eq_big_int n Big_int_Z.zero_big_int)
+          (at_least (Exp ((Big_int_Z.mult_big_int m (fst u)), (snd u))) d n))
+        (Big_int_Z.lt_big_int Big_int_Z.zero_big_int n0))
+      (at_most (Exp ((Big_int_Z.mult_big_int m (fst u)), (snd u))) d n0))
+    (powers_ok u (Big_int_Z.add_big_int m Big_int_Z.unit_big_int) ps0)
+
+(** val cap :
+    Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list **)
+
+let rec cap c row0 hi0 =
+  match row0 with
+  | [] -> hi0
+  | a :: row1 ->
+    (match hi0 with
+     | [] -> hi0
+     | h :: hi1 ->
+       (Big_int_Z.min_big_int h (Big_int_Z.add_big_int c a)) :: (cap c row1
+                                                                  hi1))
+
+(** val lift :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list list ->
+    Big_int_Z.big_int list -> Big_int_Z.big_int list **)
+
+let rec lift x c rows0 lo0 =
+  match rows0 with
+  | [] -> lo0
+  | row0 :: rows1 ->
+    (match lo0 with
+     | [] -> lo0
+     | l :: lo1 ->
+       (match nthz x row0 with
+        | Some a -> Big_int_Z.max_big_int l (Big_int_Z.sub_big_int c a)
+        | None -> l) :: (lift x c rows1 lo1))
+
+(** val close_least :
+    Big_int_Z.big_int list list -> Big_int_Z.big_int -> Big_int_Z.big_int
+    list -> Big_int_Z.big_int list -> Big_int_Z.big_int list **)
+
+let rec close_least rows0 i b lo0 =
+  match b with
+  | [] -> lo0
+  | c :: b0 ->
+    close_least rows0 (Big_int_Z.add_big_int i Big_int_Z.unit_big_int) b0
+      (lift i c rows0 lo0)
+
+(** val lab_roots :
+    Big_int_Z.big_int list list -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list -> Big_int_Z.big_int list -> limits_of list option **)
+
+let rec lab_roots rows0 b order0 lo0 =
+  match order0 with
+  | [] -> Some []
+  | s :: order1 ->
+    (match nthz s rows0 with
+     | Some row0 ->
+       (match nthz s b with
+        | Some c ->
+          (match lab_roots rows0 b order1
+                   (lift s (Big_int_Z.add_big_int c Big_int_Z.unit_big_int)
+                     rows0 lo0) with
+           | Some l ->
+             Some ({ lo = lo0; hi =
+               (map (Big_int_Z.add_big_int c) row0) } :: l)
+           | None -> None)
+        | None -> None)
+     | None -> None)
+
+(** val drop : Big_int_Z.big_int -> 'a1 list -> 'a1 list **)
+
+let rec drop i l =
+  if Big_int_Z.le_big_int i Big_int_Z.zero_big_int
+  then l
+  else (match l with
+        | [] -> []
+        | _ :: l0 -> drop (Big_int_Z.sub_big_int i Big_int_Z.unit_big_int) l0)
+
+(** val cells0 :
+    (Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int) -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) list -> Big_int_Z.big_int list **)
+
+let rec cells0 f h m = function
+| [] -> []
+| p0 :: ps0 ->
+  if Big_int_Z.le_big_int m h
+  then (f m p0) :: (cells0 f h
+                     (Big_int_Z.add_big_int m Big_int_Z.unit_big_int) ps0)
+  else []
+
+(** val table_cell :
+    lenv -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int **)
+
+let table_cell en s w a m p0 =
+  let c =
+    Big_int_Z.minus_big_int
+      (Big_int_Z.add_big_int
+        (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int en.le w)
+          (Big_int_Z.add_big_int
+            (Z.div
+              (Big_int_Z.mult_big_int
+                (Big_int_Z.mult_big_int (fst en.lstep) m) d) (snd en.lstep))
+            s)) (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int en.lt_ a) d))
+  in
+  if Big_int_Z.le_big_int Big_int_Z.zero_big_int c
+  then Big_int_Z.mult_big_int c (snd p0)
+  else Big_int_Z.mult_big_int c (fst p0)
+
+(** val tables :
+    lenv -> Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int
+    list -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+    (Big_int_Z.big_int * Big_int_Z.big_int list) list **)
+
+let rec tables en s w a lo0 hi0 =
+  match w with
+  | [] -> []
+  | w0 :: w1 ->
+    (match a with
+     | [] -> []
+     | a0 :: a1 ->
+       (match lo0 with
+        | [] -> []
+        | l :: lo1 ->
+          (match hi0 with
+           | [] -> []
+           | h :: hi1 ->
+             (l,
+               (cells0 (table_cell en s w0 a0) h l (drop l en.lpow))) :: 
+               (tables en s w1 a1 lo1 hi1))))
+
+(** val raised :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int list -> Big_int_Z.big_int list **)
+
+let rec raised y j i = function
+| [] -> []
+| h :: t0 ->
+  (if Big_int_Z.le_big_int j i then Big_int_Z.add_big_int h y else h) :: 
+    (raised y j (Big_int_Z.add_big_int i Big_int_Z.unit_big_int) t0)
+
+(** val add_at :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int list) list ->
+    (Big_int_Z.big_int * Big_int_Z.big_int list) list **)
+
+let add_at x y j tabs =
+  updz x (fun lt -> ((fst lt), (raised y j (fst lt) (snd lt)))) tabs
+
+(** val dist :
+    Big_int_Z.big_int list list -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int option **)
+
+let dist rows0 x z0 =
+  match nthz x rows0 with
+  | Some row0 -> nthz z0 row0
+  | None -> None
+
+(** val flow_on :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> Big_int_Z.big_int list ->
+    (Big_int_Z.big_int * Big_int_Z.big_int list) list ->
+    (Big_int_Z.big_int * Big_int_Z.big_int list) list option **)
+
+let rec flow_on x z0 a j ys tabs =
+  match ys with
+  | [] -> Some tabs
+  | y :: ys0 ->
+    if Big_int_Z.le_big_int Big_int_Z.zero_big_int y
+    then flow_on x z0 a (Big_int_Z.add_big_int j Big_int_Z.unit_big_int) ys0
+           (add_at z0 (Big_int_Z.minus_big_int y) j
+             (add_at x y (Big_int_Z.sub_big_int j a) tabs))
+    else None
+
+(** val known_at :
+    Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int list) list ->
+    bool **)
+
+let known_at x tabs =
+  match nthz x tabs with
+  | Some _ -> true
+  | None -> false
+
+(** val flows_on :
+    Big_int_Z.big_int list list -> Big_int_Z.big_int list list ->
+    (Big_int_Z.big_int * Big_int_Z.big_int list) list ->
+    (Big_int_Z.big_int * Big_int_Z.big_int list) list option **)
+
+let rec flows_on rows0 fl tabs =
+  match fl with
+  | [] -> Some tabs
+  | l :: fl0 ->
+    (match l with
+     | [] -> None
+     | x :: l0 ->
+       (match l0 with
+        | [] -> None
+        | z0 :: l1 ->
+          (match l1 with
+           | [] -> None
+           | j :: ys ->
+             (match dist rows0 x z0 with
+              | Some a ->
+                if (&&) (known_at x tabs) (known_at z0 tabs)
+                then (match flow_on x z0 a j ys tabs with
+                      | Some tabs0 -> flows_on rows0 fl0 tabs0
+                      | None -> None)
+                else None
+              | None -> None))))
+
+(** val pick :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int list -> Big_int_Z.big_int list **)
+
+let rec pick a b i = function
+| [] -> []
+| h :: t0 ->
+  if (&&) (Big_int_Z.le_big_int a i) (Big_int_Z.le_big_int i b)
+  then h :: (pick a b (Big_int_Z.add_big_int i Big_int_Z.unit_big_int) t0)
+  else pick a b (Big_int_Z.add_big_int i Big_int_Z.unit_big_int) t0
+
+(** val maxz : Big_int_Z.big_int list -> Big_int_Z.big_int **)
+
+let rec maxz = function
+| [] -> Big_int_Z.zero_big_int
+| a :: l0 ->
+  (match l0 with
+   | [] -> a
+   | _ :: _ -> Big_int_Z.max_big_int a (maxz l0))
+
+(** val summed :
+    (Big_int_Z.big_int -> Big_int_Z.big_int) -> Big_int_Z.big_int ->
+    Big_int_Z.big_int list -> Big_int_Z.big_int list **)
+
+let rec summed g i = function
+| [] -> []
+| h :: t0 ->
+  (Big_int_Z.add_big_int h (g i)) :: (summed g
+                                       (Big_int_Z.add_big_int i
+                                         Big_int_Z.unit_big_int) t0)
+
+(** val links_on :
+    Big_int_Z.big_int list list -> (Big_int_Z.big_int * Big_int_Z.big_int)
+    list -> (Big_int_Z.big_int * Big_int_Z.big_int list) list ->
+    (Big_int_Z.big_int * Big_int_Z.big_int list) list option **)
+
+let rec links_on rows0 ls tabs =
+  match ls with
+  | [] -> Some tabs
+  | p0 :: ls0 ->
+    let (x, z0) = p0 in
+    (match dist rows0 x z0 with
+     | Some a ->
+       (match dist rows0 z0 x with
+        | Some b ->
+          (match nthz x tabs with
+           | Some p1 ->
+             let (l, t) = p1 in
+             (match nthz z0 tabs with
+              | Some _ ->
+                if Big_int_Z.eq_big_int x z0
+                then None
+                else links_on rows0 ls0
+                       (updz x (fun lt -> ((fst lt), (zeros (snd lt))))
+                         (updz z0 (fun lt -> ((fst lt),
+                           (summed (fun m ->
+                             maxz
+                               (pick (Big_int_Z.sub_big_int m a)
+                                 (Big_int_Z.add_big_int m b) l t)) (fst lt)
+                             (snd lt)))) tabs))
+              | None -> None)
+           | None -> None)
+        | None -> None)
+     | None -> None)
+
+(** val largest :
+    (Big_int_Z.big_int * Big_int_Z.big_int list) list -> Big_int_Z.big_int **)
+
+let rec largest = function
+| [] -> Big_int_Z.zero_big_int
+| p0 :: tabs0 ->
+  let (_, t) = p0 in Big_int_Z.add_big_int (maxz t) (largest tabs0)
+
+(** val crossed : Big_int_Z.big_int list -> Big_int_Z.big_int list -> bool **)
+
+let rec crossed lo0 hi0 =
+  match lo0 with
+  | [] -> false
+  | l :: lo1 ->
+    (match hi0 with
+     | [] -> false
+     | h :: hi1 -> (||) (Big_int_Z.lt_big_int h l) (crossed lo1 hi1))
+
+(** val lab_leaf :
+    lenv -> Big_int_Z.big_int -> Big_int_Z.big_int list list -> limits_of ->
+    bool **)
+
+let lab_leaf en t fl st =
+  (||) (crossed st.lo st.hi)
+    ((&&)
+      ((&&)
+        ((&&)
+          ((&&) (nonnegative st.lo)
+            (forallb (fun h -> Big_int_Z.lt_big_int h (zlen en.lpow)) st.hi))
+          (alike en.lw st.lo)) (alike en.lw st.hi))
+      (match log false t d with
+       | Some l ->
+         (match flows_on en.away fl
+                  (tables en (Big_int_Z.add_big_int d l) en.lw en.la st.lo
+                    st.hi) with
+          | Some tabs ->
+            (match links_on en.away en.llinks tabs with
+             | Some tabs0 ->
+               Big_int_Z.le_big_int
+                 (Big_int_Z.add_big_int
+                   (Big_int_Z.mult_big_int
+                     (Big_int_Z.mult_big_int
+                       (Big_int_Z.mult_big_int en.le en.lt_) t) d)
+                   (largest tabs0)) Big_int_Z.zero_big_int
+             | None -> false)
+          | None -> false)
+       | None -> false))
+
+(** val lab_step : lenv -> ltoken -> limits_of -> limits_of list option **)
+
+let lab_step en tok st =
+  match tok with
+  | Cut (x, c) ->
+    (match nthz x en.away with
+     | Some row0 ->
+       Some ({ lo = st.lo; hi = (cap c row0 st.hi) } :: ({ lo =
+         (lift x (Big_int_Z.add_big_int c Big_int_Z.unit_big_int) en.away
+           st.lo); hi = st.hi } :: []))
+     | None -> None)
+  | End (t, fl) -> if lab_leaf en t fl st then Some [] else None
+
+(** val lab_advance :
+    lenv -> ltoken -> limits_of list -> limits_of list option **)
+
+let lab_advance en tok = function
+| [] -> None
+| st :: stack0 ->
+  (match lab_step en tok st with
+   | Some l -> Some (app l stack0)
+   | None -> None)
+
+(** val lab_start :
+    with_convex -> (Big_int_Z.big_int * Big_int_Z.big_int) -> labels ->
+    (lenv * limits_of list) option **)
+
+let lab_start co cl lb =
+  let pb = co.inner.plain in
+  let w = pb.weights in
+  let e = lb.lunit in
+  (match pb.objective with
+   | Information groups0 ->
+     (match groups0 with
+      | [] -> None
+      | g :: l ->
+        (match l with
+         | [] ->
+           (match pb.base with
+            | Graph es ->
+              (match co.loss with
+               | Some _ -> None
+               | None ->
+                 (match co.inner.bonus with
+                  | [] ->
+                    if (&&)
+                         ((&&)
+                           ((&&)
+                             ((&&)
+                               ((&&)
+                                 ((&&)
+                                   ((&&)
+                                     ((&&)
+                                       ((&&)
+                                         ((&&)
+                                           ((&&) (same g w) (well_formed pb))
+                                           (Big_int_Z.lt_big_int
+                                             Big_int_Z.zero_big_int e))
+                                         (Big_int_Z.lt_big_int
+                                           Big_int_Z.zero_big_int (snd cl)))
+                                       (alike lb.lprices w))
+                                     (alike lb.least_ w))
+                                   (pays cl e (zsum lb.lprices)))
+                                 (Big_int_Z.lt_big_int Big_int_Z.zero_big_int
+                                   (fst lb.step_)))
+                               (Big_int_Z.lt_big_int Big_int_Z.zero_big_int
+                                 (snd lb.step_)))
+                             (powers_ok lb.step_ Big_int_Z.zero_big_int
+                               lb.powers)) (alike lb.trees w))
+                         (forallb (fun x ->
+                           existsb (Big_int_Z.eq_big_int x) lb.order)
+                           (numbers (zlen w) (fun x -> x)))
+                    then (match lab_edges lb.step_ (zlen w) es lb.lengths with
+                          | Some t ->
+                            (match all_away
+                                     (number Big_int_Z.zero_big_int t Tip) w
+                                     Big_int_Z.zero_big_int lb.trees with
+                             | Some rows0 ->
+                               (match lab_roots rows0 lb.least_ lb.order
+                                        (close_least rows0
+                                          Big_int_Z.zero_big_int lb.least_
+                                          lb.least_) with
+                                | Some roots0 ->
+                                  Some ({ le = e; lt_ = (zsum w); lw = w;
+                                    la = lb.lprices; lstep = lb.step_; away =
+                                    rows0; lpow = lb.powers; llinks =
+                                    lb.links }, roots0)
+                                | None -> None)
+                             | None -> None)
+                          | None -> None)
+                    else None
+                  | _ :: _ -> None))
+            | _ -> None)
+         | _ :: _ -> None))
+   | _ -> None)

@@ -95,6 +95,8 @@ val map : ('a1 -> 'a2) -> 'a1 list -> 'a2 list
 
 val fold_right : ('a2 -> 'a1 -> 'a1) -> 'a1 -> 'a2 list -> 'a1
 
+val existsb : ('a1 -> bool) -> 'a1 list -> bool
+
 val forallb : ('a1 -> bool) -> 'a1 list -> bool
 
 val firstn : nat -> 'a1 list -> 'a1 list
@@ -608,3 +610,146 @@ val realises :
   with_convex -> (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int
   -> (Big_int_Z.big_int * Big_int_Z.big_int) list -> Big_int_Z.big_int list
   list -> bool
+
+type labels = { lunit : Big_int_Z.big_int; lprices : Big_int_Z.big_int list;
+                step_ : (Big_int_Z.big_int * Big_int_Z.big_int);
+                lengths : Big_int_Z.big_int list;
+                powers : (Big_int_Z.big_int * Big_int_Z.big_int) list;
+                order : Big_int_Z.big_int list;
+                least_ : Big_int_Z.big_int list;
+                links : (Big_int_Z.big_int * Big_int_Z.big_int) list;
+                trees : Big_int_Z.big_int list list }
+
+type lenv = { le : Big_int_Z.big_int; lt_ : Big_int_Z.big_int;
+              lw : Big_int_Z.big_int list; la : Big_int_Z.big_int list;
+              lstep : (Big_int_Z.big_int * Big_int_Z.big_int);
+              away : Big_int_Z.big_int list list;
+              lpow : (Big_int_Z.big_int * Big_int_Z.big_int) list;
+              llinks : (Big_int_Z.big_int * Big_int_Z.big_int) list }
+
+type limits_of = { lo : Big_int_Z.big_int list; hi : Big_int_Z.big_int list }
+
+type ltoken =
+| Cut of Big_int_Z.big_int * Big_int_Z.big_int
+| End of Big_int_Z.big_int * Big_int_Z.big_int list list
+
+val is_long :
+  (Big_int_Z.big_int * Big_int_Z.big_int) -> ratio -> Big_int_Z.big_int ->
+  bool
+
+val lab_edges :
+  (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int ->
+  ((Big_int_Z.big_int * Big_int_Z.big_int) * ratio) list -> Big_int_Z.big_int
+  list -> ((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int) list
+  option
+
+val reach :
+  ((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int) trie ->
+  Big_int_Z.big_int list -> Big_int_Z.big_int trie -> Big_int_Z.big_int trie
+  option
+
+val collect :
+  Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int trie ->
+  Big_int_Z.big_int list option
+
+val all_away :
+  ((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int) trie ->
+  Big_int_Z.big_int list -> Big_int_Z.big_int -> Big_int_Z.big_int list list
+  -> Big_int_Z.big_int list list option
+
+val powers_ok :
+  (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) list -> bool
+
+val cap :
+  Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int list
+
+val lift :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list list ->
+  Big_int_Z.big_int list -> Big_int_Z.big_int list
+
+val close_least :
+  Big_int_Z.big_int list list -> Big_int_Z.big_int -> Big_int_Z.big_int list
+  -> Big_int_Z.big_int list -> Big_int_Z.big_int list
+
+val lab_roots :
+  Big_int_Z.big_int list list -> Big_int_Z.big_int list -> Big_int_Z.big_int
+  list -> Big_int_Z.big_int list -> limits_of list option
+
+val drop : Big_int_Z.big_int -> 'a1 list -> 'a1 list
+
+val cells0 :
+  (Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int) -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) list -> Big_int_Z.big_int list
+
+val table_cell :
+  lenv -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int
+
+val tables :
+  lenv -> Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int
+  list -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+  (Big_int_Z.big_int * Big_int_Z.big_int list) list
+
+val raised :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int list -> Big_int_Z.big_int list
+
+val add_at :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int list) list ->
+  (Big_int_Z.big_int * Big_int_Z.big_int list) list
+
+val dist :
+  Big_int_Z.big_int list list -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int option
+
+val flow_on :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int list ->
+  (Big_int_Z.big_int * Big_int_Z.big_int list) list ->
+  (Big_int_Z.big_int * Big_int_Z.big_int list) list option
+
+val known_at :
+  Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int list) list ->
+  bool
+
+val flows_on :
+  Big_int_Z.big_int list list -> Big_int_Z.big_int list list ->
+  (Big_int_Z.big_int * Big_int_Z.big_int list) list ->
+  (Big_int_Z.big_int * Big_int_Z.big_int list) list option
+
+val pick :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int list -> Big_int_Z.big_int list
+
+val maxz : Big_int_Z.big_int list -> Big_int_Z.big_int
+
+val summed :
+  (Big_int_Z.big_int -> Big_int_Z.big_int) -> Big_int_Z.big_int ->
+  Big_int_Z.big_int list -> Big_int_Z.big_int list
+
+val links_on :
+  Big_int_Z.big_int list list -> (Big_int_Z.big_int * Big_int_Z.big_int) list
+  -> (Big_int_Z.big_int * Big_int_Z.big_int list) list ->
+  (Big_int_Z.big_int * Big_int_Z.big_int list) list option
+
+val largest :
+  (Big_int_Z.big_int * Big_int_Z.big_int list) list -> Big_int_Z.big_int
+
+val crossed : Big_int_Z.big_int list -> Big_int_Z.big_int list -> bool
+
+val lab_leaf :
+  lenv -> Big_int_Z.big_int -> Big_int_Z.big_int list list -> limits_of ->
+  bool
+
+val lab_step : lenv -> ltoken -> limits_of -> limits_of list option
+
+val lab_advance : lenv -> ltoken -> limits_of list -> limits_of list option
+
+val lab_start :
+  with_convex -> (Big_int_Z.big_int * Big_int_Z.big_int) -> labels ->
+  (lenv * limits_of list) option

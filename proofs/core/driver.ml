@@ -59,6 +59,11 @@ let token = function
   | (_, "S") :: r -> (match parts [] [] r with
       | a :: l :: p -> let a = integers a in let l = integers l in Sheet (a, l, List.map points p) | _ -> stop r)
   | [_, "c"; y; x] -> let y = integer y in Closed (y, integer x) | l -> stop l
+let label = function
+  | [_, "m"; x; c] -> let x = integer x in Cut (x, integer c)
+  | (_, "e") :: r -> (match parts [] [] r with
+      | t :: fl -> (match t with [t] -> let t = integer t in End (t, List.map integers fl) | l -> stop l) | [] -> stop r)
+  | l -> stop l
 let ratio = function [_, "e"; a; b] -> let a = integer a in Exp (a, integer b) | [_, "q"; a; b] -> let a = integer a in Frac (a, integer b) | l -> stop l
 
 (* ---- a file ---- *)
@@ -116,8 +121,13 @@ let check ch =
   let eunit = (match take "unit" with [n] -> integer n | l -> stop l) in next ();
   let prices = list "prices" in let mults = list "mults" in
   let mod_ = (match take "mode" with
-    | [_, "dual"] -> Dual | [_, "corner"] -> Corner | [_, "box"] -> Box | [_, "sheets"] -> Sheets | [_, "known"] -> Known | l -> stop l) in next ();
-  let pairs = steps [] (take "ratios") in next ();
+    | [_, "dual"] -> Some Dual | [_, "corner"] -> Some Corner | [_, "box"] -> Some Box | [_, "sheets"] -> Some Sheets
+    | [_, "known"] -> Some Known | [_, "labels"] -> None | l -> stop l) in next ();
+  let two key = let l = steps [] (take key) in next (); l in
+  let begun = (match mod_ with Some mod_ -> `Columns { mod_; eunit; prices; mults; pairs = two "ratios" } | None ->
+    let step_ = (match take "step" with [f; s] -> let f = integer f in (f, integer s) | l -> stop l) in next ();
+    let lengths = list "lengths" in let powers = two "powers" in let order = list "order" in let least_ = list "least" in
+    let links = two "links" in `Labels { lunit = eunit; lprices = prices; step_; lengths; powers; order; least_; links; trees = lists "tree" }) in
   Printf.printf "problem %s\n%s %s%s, %d inputs, total weight %s, %s, %d half-spaces, %d rows%s%s\n" digest sense (if less then "less " else "") name (List.length weights)
     (ZA.to_string (List.fold_left ZA.add ZA.zero weights))
     (match base with Free -> "cone free" | Graph l -> Printf.sprintf "%d edges" (List.length l)
@@ -126,12 +136,12 @@ let check ch =
     (String.concat "" (List.map (fun f -> Printf.sprintf ", entropy at least %s/%s" (ZA.to_string (fst f.part)) (ZA.to_string (snd f.part))) floors))
     (String.concat "" (List.map (fun (_, (a, b)) -> Printf.sprintf ", a limit of %s/%s" (ZA.to_string a) (ZA.to_string b)) limits));
   let refuted () = Printf.printf "REFUTED at line %d\n" !row_number; 1 in
-  (* [accepts] is [straight], [relax], [start], then [advance] for each token, then the empty stack; [excludes] is the same of the emptied problem. *)
+  (* [accepts] is [straight], [relax], [start], then [advance] for each token, then the empty stack; [excludes] is the same of the emptied problem;
+     [labelled] is [lab_start], then [lab_advance] for each token, then the empty stack. *)
   let attained = match value with None -> true | Some (n, m, d, lows, columns) -> not empty && realises entire (n, m) d lows columns in
   if not attained || (empty && ZA.sign (fst cl) >= 0) then refuted () else
-  match straight entire touches with None -> refuted () | Some plainer ->
-  match relax (if empty then bare plainer else plainer) cl tangents with None -> refuted () | Some (pb, relaxed) ->
-  match start (if empty then emptied pb else pb) relaxed { mod_; eunit; prices; mults; pairs } with None -> refuted () | Some (en, stack) ->
+  (* The lines of the proof: [read] makes a token of one, [step] takes it from the open states to those that follow. *)
+  let lines read step stack =
     let rec loop stack = match fields !ahead with
       | [_, "end"] -> if more ch then (incr row_number; raise (Unreadable (1, "text after the end")));
           if stack <> [] then refuted () else if empty then (print_endline "PROVED (verified core): no mechanism exists"; 0)
@@ -139,8 +149,15 @@ let check ch =
             (match value with Some (n, m, _, _, _) -> let a = shown (n, m) and b = shown cl in
                   Printf.printf "PROVED (verified core): optimum in [%s, %s]\n" (if low then b else a) (if low then a else b)
               | None -> Printf.printf "PROVED (verified core): at %s %s\n" (if low then "least" else "most") (shown cl)); 0)
-      | l -> let t = token l in (match advance en t stack with None -> refuted () | Some stack -> next (); loop stack) in
-    loop stack
+      | l -> let t = read l in (match step t stack with None -> refuted () | Some stack -> next (); loop stack) in
+    loop stack in
+  match begun with
+  | `Labels lb -> if empty || tangents <> [] || touches <> [] then refuted () else
+      (match lab_start entire cl lb with None -> refuted () | Some (en, stack) -> lines label (lab_advance en) stack)
+  | `Columns header ->
+  match straight entire touches with None -> refuted () | Some plainer ->
+  match relax (if empty then bare plainer else plainer) cl tangents with None -> refuted () | Some (pb, relaxed) ->
+  match start (if empty then emptied pb else pb) relaxed header with None -> refuted () | Some (en, stack) -> lines token (advance en) stack
 let () =
   Gc.set { (Gc.get ()) with minor_heap_size = 1 lsl 17; space_overhead = 200 };
   let status = (try check (if Array.length Sys.argv > 1 then open_in_bin Sys.argv.(1) else stdin) with

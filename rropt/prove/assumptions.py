@@ -73,7 +73,7 @@ def _of_mechanism(program: Program, proof: Mapping[str, object]) -> list[str]:
 def _of_proof(program: Program, proof: Mapping[str, object]) -> list[str]:
     """Those of a proof of this problem."""
     utility, kind = program.utility, str(proof["kind"])
-    by_vertices = any(key in proof for key in ("tree", "shapes", "levels", "labels", "rays")) and kind == "column-dual"
+    by_vertices = any(key in proof for key in ("tree", "shapes", "levels", "rays")) and kind == "column-dual"
     by_corners = kind == "corner-tree"
     if by_corners and isinstance(utility, Sum):
         ((_, utility),) = utility.parts

@@ -19,7 +19,7 @@ LONGEST = 4096
 """Bits that the denominators of the rows of a cone may add to all numbers of a proof file, at most."""
 KINDS = ("linear-dual", "farkas", "column-dual", "branch-tree", "entropy-dual", "entropy-farkas")
 KEYS = {"kind", "prices", "rows", "flows", "multipliers", "tree", "boxes", "unit", "known", "weight", "tilts", "yield"}
-KEYS |= {"steps", "order", "least", "links", "cases"}
+KEYS |= {"steps", "cases"}
 HUGE = 10**12
 Tangents = tuple[list[Fraction], list[list[int]]]
 

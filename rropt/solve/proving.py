@@ -8,7 +8,7 @@ from rropt.program.confidence_cones import ConfidenceCone
 from rropt.program.limits import DivergenceLimits, Limits, PosteriorRisk
 from rropt.program.programs import ColumnSum, Information, Program
 from rropt.prove.certificates import Proof
-from rropt.prove.steps import Step, relax
+from rropt.prove.steps import Drop, Step, relax
 from rropt.solve.columns import boxes, rays
 from rropt.solve.designs import proof as designs
 from rropt.solve.engine.method import Dual, ProofGoal, Prover, SolveLimits
@@ -50,7 +50,17 @@ def prove(
     """The bound that `dual` proves after repair, of the program after `steps`, or why no proof kind covers that.
     `attained` is the mechanism's value in the utility's unit, None where there is no mechanism."""
     found = _prove_last(relax(program, steps), dual, effort, attained)
-    return replace(found, steps=steps) if isinstance(found, Proof) else found
+    return of_steps(found, steps) if isinstance(found, Proof) else found
+
+
+STATED = {"cone_rows", "rows", "entropy", "limits", "outputs"}
+"""Parts of a problem that lines state: no step needs to leave them out."""
+
+
+def of_steps(proof: Proof, steps: tuple[Step, ...]) -> Proof:
+    """The proof of the problem after the steps as one of the first problem."""
+    left = [isinstance(step, Drop) and STATED.issuperset(step.parts) for step in steps]
+    return replace(proof, steps=() if proof.payload["kind"] == "lines" and all(left) else steps)
 
 
 def _prove_last(program: Program, dual: Dual | None, effort: SolveLimits, attained: float | None) -> Proof | Refusal:

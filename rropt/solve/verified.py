@@ -16,7 +16,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from rropt import kernel
+from rropt import checker, kernel
 from rropt.checker import MAX_BYTES, Verdict, certificate_file, check_bytes
 from rropt.errors import InputError, WrongType
 from rropt.io.files import open_file
@@ -62,13 +62,18 @@ def find_core() -> str | None:
 
 def proof_file(certificate: Json) -> bytes:
     """The proof file of a certificate; raises OutsideCoreError where the core has no such rule."""
+    if certificate["proof"]["kind"] == "lines":
+        steps = certificate["proof"].get("steps", [])
+        for step in [*(step for step in steps if step["kind"] != "drop"), *steps]:
+            raise OutsideCoreError(f"the verified core has no step {step['kind']!r} before lines")
+        return checker.proof_file(certificate)
     with kernel.long_integers():
         return "".join(f"{line}\n" for line in elaborate(certificate)).encode("ascii")
 
 
 def strengthen(verdict: Verdict, data: bytes, program: str | None = None) -> Verdict:
     """The checker's verdict on the bytes of a certificate, and that of the kernel, or of rropt-core where
-    `program` names it: both must accept."""
+    `program` names it: both must accept. Of a proof in lines the checker has asked the kernel itself."""
     if not verdict.proved:
         return verdict
     certificate = json.loads(data)
@@ -79,6 +84,10 @@ def strengthen(verdict: Verdict, data: bytes, program: str | None = None) -> Ver
     except kernel.RefutedError:
         return disagree(verdict, "kernel", "REFUTED")
     by, statement = BY_KERNEL, verdict.statement
+    if certificate["proof"]["kind"] != "lines" and not states(proof, certificate["problem"]):
+        return disagree(verdict, "kernel", "its proof file states another problem")
+    if program is None and certificate["proof"]["kind"] == "lines":
+        return replace(verdict, by=by, assumptions=())  # the checker has asked the kernel
     if program is None:
         line = judge_kernel(proof)
     else:
@@ -92,6 +101,13 @@ def strengthen(verdict: Verdict, data: bytes, program: str | None = None) -> Ver
         return disagree(verdict, name, line)
     # Every step of such a proof is a theorem: no lemma is assumed.
     return replace(verdict, by=by, assumptions=(), statement=statement)
+
+
+def states(proof: bytes, problem: Json) -> bool:
+    """Whether a proof file states the problem of its certificate, as the checker writes it in lines; True where these
+    have no line for a part of it."""
+    start, lines = proof.index(b"\n", proof.index(b"\n") + 1) + 1, checker.problem_lines(problem)
+    return lines is None or proof[start : proof.index(b"\nclaim ")] == "\n".join(lines).encode("ascii")
 
 
 def read_as(problem: Json, proof: bytes) -> list[str]:

@@ -27,9 +27,9 @@ import test_checker_divergences
 import test_checker_entropy
 import test_checker_levels
 import test_checker_lift
+import test_checker_lines
 import test_checker_minorant
 import test_checker_mutants_cornertrees
-import test_checker_mutants_labels
 import test_checker_mutants_outer
 import test_checker_offdiagonal
 import test_checker_rays
@@ -306,14 +306,13 @@ ISOLATED += [*test_checker_risk.ISOLATED, *test_checker_levels.ISOLATED, *test_c
 ISOLATED += [*test_checker_mutants_cornertrees.ISOLATED, *test_checker_mutants_outer.ISOLATED]
 ISOLATED += [*test_checker_minorant.ISOLATED, *test_checker_divergences.ISOLATED, *test_checker_lift.ISOLATED]
 ISOLATED += [*test_checker_corner_forms.ISOLATED]
-ISOLATED += [*test_checker_mutants_labels.ISOLATED, *test_checker_counts.ISOLATED, *test_checker_rays.ISOLATED]
+ISOLATED += [*test_checker_counts.ISOLATED, *test_checker_rays.ISOLATED, *test_checker_lines.ISOLATED]
 # These only call the others.
 COMPOSITES = {"_check_mechanism_in_cone", "_check_membership", "_check_columns", "_check_tree", "_check_boxes",
               "_check_cases", "_check_off_diagonals", "_check_cuts", "_check_shapes", "_check_proof",
               "_check_certificate", "_check_form_leaf",
               "_check_corner_tree", "_check_corner_leaf", "_check_output", "_check_corners_of_output",
-              "_check_thresholds", "_check_risk_trees", "_check_risk_tree", "_check_levels",
-              "_check_labels"}  # fmt: skip
+              "_check_thresholds", "_check_risk_trees", "_check_risk_tree", "_check_levels"}  # fmt: skip
 SINGLE = sorted({name for _, names, _ in ISOLATED for name in names})
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from builders import encode, pair
 from ending import ending
-from hostile import information
 from independent_checker.checker import check
 
 import rropt as rr
@@ -75,19 +74,6 @@ def test_what_would_fill_the_memory_is_refused_before_it_is_parsed(made: str, wh
 def test_what_is_just_below_the_limits_takes_less_than_a_gigabyte(made: str) -> None:
     verdict = child(made, 1024)
     assert verdict.startswith(("UNREADABLE: expected an object, found a list", "UNREADABLE: the key ")), verdict
-
-
-@pytest.mark.long
-@pytest.mark.skipif(sys.platform == "darwin", reason="there RLIMIT_AS is not a limit")
-def test_a_megabyte_of_branches_on_labels_takes_less_than_a_gigabyte(tmp_path: Path) -> None:
-    """Each holds a list of all inputs until its second subtree is read."""
-    k, count = 512, 160_000
-    edges = [[x, z, "1"] for x in range(k) for z in (x - 1, x + 1) if 0 <= z < k]
-    proof = {"prices": ["9"] * k, "unit": "1", "order": [*range(k)], "least": [0] * k, "links": []}
-    made = information(k, {"kind": "graph", "edges": edges}, proof | {"labels": [[0, 5]] * count})
-    path = tmp_path / "certificate.json"
-    path.write_bytes(encode(made))
-    assert child(f"open({str(path)!r}, 'rb').read()", 1024).startswith("UNREADABLE: proof: operations: ")
 
 
 @pytest.mark.parametrize("made", [b" ", b'"', b"\\", b'"\\', b'\\"', b'"a', b'"]', b"]", b"a]", b'"a"]', b'\\"]'])

@@ -457,7 +457,7 @@ def test_one_output_has_no_entropy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("function", [reals.log, reals.exp, reals.xlogx])
 def test_what_the_second_checker_keeps_is_not_coarse(function: Any) -> None:
-    """Steps and labels take logarithms where operations are counted, before anything is checked."""
+    """Steps take logarithms where operations are counted, before anything is checked."""
     function.cache_clear()
     assert function(fmpq(1, 3)).rel_accuracy_bits() > 600
 

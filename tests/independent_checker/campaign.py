@@ -50,7 +50,7 @@ def kind(document: Any) -> str:
     return " ".join(word for word in words if word)
 
 
-FORMS = ("known", "levels", "labels", "shapes", "cases", "cuts", "events", "tree", "boxes", "thetas", "rays")
+FORMS = ("known", "levels", "shapes", "cases", "cuts", "events", "tree", "boxes", "thetas", "rays")
 DESIGNS = ("inverse_trace", "inverse_determinant", "inverse_eigenvalue")
 
 

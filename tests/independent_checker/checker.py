@@ -15,8 +15,8 @@ from .curves import CURVES
 from .designs import Design, FormTree
 from .duals import Bayes, EntropyDual, Known, LinearDual
 from .forms import Unlimited, check_tangents, each_tangent
-from .labels import Labels, labels
 from .levels import Levels
+from .lines import Lines
 from .matrices import MatrixTree
 from .offdiagonal import OffDiagonal
 from .rays import Rays
@@ -28,11 +28,12 @@ from .steps import after_steps, check_cuts, majorised, takes_gibbs
 from .trees import InformationTree
 from .values import check_limits, check_value
 from .witness import check_mechanism, read_mechanism
-from .work import limit_steps, limit_work
+from .work import limit_steps, limit_work, most_operations
 
 INFEASIBLE = ("farkas", "entropy-farkas")
 CONVEX = {"mutual_information": "mi-column-convex", "chi_square": "chi-square-column-convex"}
 KINDS = (
+    "lines",
     "linear-dual",
     "column-dual",
     "farkas",
@@ -47,7 +48,7 @@ KINDS = (
 
 INFORMATION = ("mutual_information",)
 # The classes of proof and the utilities (all where there are none) that take a lemma.
-PLAIN = (InformationTree, InformationBoxes, MatrixTree, OffDiagonal, Shapes, Levels, Cases, Labels, Rays)
+PLAIN = (InformationTree, InformationBoxes, MatrixTree, OffDiagonal, Shapes, Levels, Cases, Rays)
 USED: dict[str, tuple[tuple[type, ...], tuple[str, ...]]] = {
     "v-log-v-convex": (PLAIN, INFORMATION),
     "off-diagonal-convex": ((OffDiagonal,), ()),
@@ -103,14 +104,15 @@ def _check(data: bytes) -> None:
     must(file["format"] == "rropt-certificate", "format")
     has_steps = isinstance(file["proof"], dict) and "steps" in file["proof"]
     grouped = isinstance(file["mechanism"], dict) and "groups" in file["mechanism"]
-    problem = last = read_problem(reader, file["problem"], whole=not has_steps, grouped=grouped)
-    steps, rest = [], file["proof"]
+    of_lines = isinstance(file["proof"], dict) and file["proof"].get("kind") == "lines"
+    whole = not (has_steps or of_lines)
+    problem = last = read_problem(reader, file["problem"], whole=whole, grouped=grouped)
+    steps, rest, stated = [], file["proof"], file["problem"]
     if has_steps:
         steps = file["proof"]["steps"]
         rest = {key: value for key, value in file["proof"].items() if key != "steps"}
-        last = read_problem(
-            Unlimited(), after_steps(file["problem"], steps, limit_steps(file, len(data))), grouped=grouped
-        )
+        stated = after_steps(file["problem"], steps, limit_steps(file, len(data)))
+        last = read_problem(Unlimited(), stated, whole=not of_lines, grouped=grouped)
         for step in steps:
             if step["kind"] == "cut":
                 reader.rat(step["ratio"])
@@ -119,7 +121,10 @@ def _check(data: bytes) -> None:
     must(isinstance(kind, str) and kind in KINDS, "proof kind")
     for key in ("mechanism", "value", "bound"):
         must((file[key] is None) == (kind in INFEASIBLE), f"{key}: null exactly for infeasibility")
-    proof = read_proof(reader, last, rest)
+    if kind == "lines":
+        proof: Any = Lines(stated, rest, Reader().rat(file["bound"]), most_operations(len(data)))
+    else:
+        proof = read_proof(reader, last, rest)
     names = items(file["assumptions"], string)
     must(all(name in NAMES for name in names), "an assumption that the text does not know")
     if kind in INFEASIBLE:
@@ -140,20 +145,18 @@ def _check(data: bytes) -> None:
     check_mechanism(problem, mechanism)
     check_limits(problem, mechanism)
     own = check_value(problem, mechanism, claimed)
+    sign = 1 if problem.sense == "maximize" else -1
+    worth, side = (own[0], "below") if sign > 0 else (-own[1], "above")
+    need(sign * bound >= worth, f"the bound is {side} the mechanism's value")
     reached: fmpq = high(proof.check())
-    if problem.sense == "maximize":
-        need(bound >= reached, "the bound is below what the proof yields")
-        need(bound >= own[0], "the bound is below the mechanism's value")
-    else:
-        need(bound <= -reached, "the bound is above what the proof yields")
-        need(bound <= own[1], "the bound is above the mechanism's value")
+    need(sign * bound >= reached, f"the bound is {side} what the proof yields")
 
 
 def _assumptions(
     problem: Problem, last: Problem, steps: list[Any], proof: Any, names: list[str], witnessed: bool
 ) -> None:
     """Of the mechanism and the risk by `problem`, of the proof by the last one."""
-    convex = isinstance(proof, InformationTree | Shapes | Levels | Labels | Rays)
+    convex = isinstance(proof, InformationTree | Shapes | Levels | Rays)
     own = last.parts[0][0].kind if isinstance(proof, CornerTree) and last.parts else last.kind
     convex = convex or (isinstance(proof, CornerTree) and own in CONVEX)
     wanted = {CONVEX[own]} if convex else set()
@@ -225,8 +228,6 @@ def _column_dual(reader: Reader, problem: Problem, proof: dict[str, Any]) -> Any
     plain = problem.kind == "mutual_information" and not problem.utility
     if plain and "known" in proof:
         return Known(reader, problem, proof)
-    if plain and "labels" in proof and problem.cone.kind == "graph":
-        return labels(reader, problem, proof)
     if "rays" in proof and problem.cone.is_plain():
         return Rays(reader, problem, proof)
     if problem.cone.kind == "robust":

@@ -7,10 +7,8 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from .claims import read_problem
 from .curves import CURVES
-from .labels import Labels
-from .reading import Reader, must
+from .reading import must
 from .steps import after_steps, common_of_cuts, count_steps
 
 MOST = 2 * 10**8
@@ -22,7 +20,11 @@ def longest(value: Any) -> int:
         return len(value)
     if isinstance(value, dict):
         return max(
-            [longest(own) for key, own in value.items() if key not in ("inputs", "outputs", "name", "members")],
+            [
+                longest(own)
+                for key, own in value.items()
+                if key not in ("inputs", "outputs", "name", "members", "lines")
+            ],
             default=0,
         )
     return max(map(longest, value), default=0) if isinstance(value, list) else 0
@@ -40,7 +42,14 @@ def count_work(file: dict[str, Any], common: int, own: int | None = None) -> int
     length = longest([problem, mechanism, proof])
     length = 3 * length + 10 if isinstance(proof.get("prices"), dict) else length
     w, d = _words(length, steps), 1 + bits // 128
-    price = {"r": 1 + w // 4, "x": 1 + w * w // 16, "t": 1 + d * d // 16, "l": 1 + d * d // 64, "y": w * d // 32}
+    price = {
+        "r": 1 + w // 4,
+        "x": 1 + w * w // 16,
+        "t": 1 + d * d // 16,
+        "l": 1 + d * d // 64,
+        "y": w * d // 32,
+        "d": d,
+    }
     outputs = mechanism["outputs"] if mechanism else last["outputs"]
     m = 1 if outputs is None else len(outputs)
     quotients = min(2**15, m * (d + w))
@@ -72,13 +81,13 @@ def _steps(problem: Any, steps: list[Any], w: int) -> int:
     return 40 * logs * (1 + w // 4) + products * (1 + w * w // 16)
 
 
-def _operations(size: int) -> int:
+def most_operations(size: int) -> int:
     return MOST * min(10 << 20, max(1 << 20, size)) >> 20
 
 
 def limit_work(file: dict[str, Any], common: int, size: int, own: int | None = None) -> None:
     """`size` is that of the file in bytes."""
-    must(count_work(file, common, own) <= _operations(size), "limit: operations")
+    must(count_work(file, common, own) <= most_operations(size), "limit: operations")
 
 
 def limit_steps(file: dict[str, Any], size: int) -> Callable[[int], None]:
@@ -87,7 +96,9 @@ def limit_steps(file: dict[str, Any], size: int) -> Callable[[int], None]:
 
     def afford(many: int) -> None:
         taken = steps[:many]
-        must(_steps(file["problem"], taken, _words(length, taken)) <= _operations(size), "limit: operations of steps")
+        must(
+            _steps(file["problem"], taken, _words(length, taken)) <= most_operations(size), "limit: operations of steps"
+        )
 
     return afford
 
@@ -184,10 +195,11 @@ def _proof(problem: Any, proof: Any, m: int, price: dict[str, int]) -> int:
         blocks, leaves = problem["cone"]["blocks"], [x for t in proof["levels"] for x in t if isinstance(x, dict)]
         cells = sum(len(own) * len(block) for x in leaves for own, block in zip(x["cells"], blocks, strict=True))
         return (60 * cells + 8 * k * sum(map(len, proof["levels"]))) * (price["r"] + price["l"] - 1)
-    if "labels" in proof:
-        reader = Reader()
-        rest = {key: value for key, value in proof.items() if key != "steps"}
-        return Labels(reader, read_problem(reader, problem), rest).price(price)
+    if "lines" in proof:
+        numbers = k * (m + len(problem["cone"].get("rows", []))) + _terms(problem) + _gains(problem)
+        numbers += sum(_gains(limit) for limit in problem.get("limits", []))
+        must(40 * price["d"] * numbers <= 2**28, "limit: characters of the statement")
+        return sum(map(len, proof["lines"]))
     if "cases" in proof:
         leaves = [x for x in proof["cases"] if isinstance(x, dict)]
         parts = [part for leaf in leaves for part in leaf["parts"]]

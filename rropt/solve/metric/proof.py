@@ -1,6 +1,6 @@
-"""`column-dual` proofs by labels: mutual information under metric privacy with integer distances.
+"""Proofs by labels: mutual information under metric privacy with integer distances.
 
-Written from docs/certificate-format.md, section 6 (Labels). The search suggests prices, cells and tangents. On a tree
+Written from docs/verified-core.md (Labels). The search suggests prices, cells and tangents. On a tree
 of inputs that is all; elsewhere a minimum cut of every leaf gives the flows on what is not linked. Flows and tangents
 are rounded first: then each leaf is bounded in floats, and the prices are raised along the prior by the excess of the
 worst one and by more than the rounding of floats.
@@ -8,16 +8,16 @@ worst one and by more than the rounding of floats.
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from fractions import Fraction
 
 import numpy as np
 
 from rropt.errors import Refusal
-from rropt.exact import rational_text
 from rropt.program.cones import FloatArray
 from rropt.program.programs import Program
 from rropt.prove.certificates import Proof
-from rropt.prove.trees import column_dual, raised
+from rropt.prove.labels import LabelLeaf, LabelTrees, Split, by_labels
+from rropt.prove.trees import raised
 from rropt.prove.uninformative import or_entropy
 from rropt.solve.engine.boxes.tree import BoxTree
 from rropt.solve.engine.budget import ROUNDED
@@ -40,12 +40,12 @@ LEAST_RAISE, RAISES = 1e-4, 2
 
 
 def prove_labels(program: Program, found: LabelSearch, stop: Callable[[], bool]) -> Proof | None:
-    """The `column-dual` proof by the cells of a search; None where one has no bound, or where `stop()` is true before
+    """The proof in lines by the cells of a search; None where one has no bound, or where `stop()` is true before
     it is written."""
     relaxation = found.relaxation
     relaxation.price(found.prices)
     leaves = _Leaves(relaxation)
-    items: list[Any] = []
+    items: list[Split | LabelLeaf] = []
     for root in found.roots:
         for node in root.nodes():
             if stop():
@@ -53,17 +53,11 @@ def prove_labels(program: Program, found: LabelSearch, stop: Callable[[], bool])
             if node.parts is None:
                 items.append(leaves.item(node))
             else:
-                items.append(list(node.cut))
+                items.append(node.cut)
     prices = raised(found.prices, program.prior, leaves.excess())
     forest = relaxation.forest
-    return column_dual(
-        prices,
-        unit=str(leaves.unit),
-        order=forest.order.tolist(),
-        least=relaxation.least.tolist(),
-        links=forest.links.tolist(),
-        labels=items,
-    )
+    order, least, links = forest.order.tolist(), relaxation.least.tolist(), forest.links.tolist()
+    return by_labels(program, prices, LabelTrees(items, leaves.unit, order, least, links))
 
 
 class _Leaves:
@@ -75,17 +69,17 @@ class _Leaves:
         x, z = relaxation.forest.links.T
         self._linked = np.eye(len(relaxation.p), dtype=bool)
         self._linked[x, z] = self._linked[z, x] = True
-        self._waiting: list[tuple[LabelCell, float, dict[str, Any]]] = []
+        self._waiting: list[tuple[LabelCell, float, LabelLeaf]] = []
         self._worst = 0.0
         rarest = float(relaxation.p[relaxation.p > 0].min()) * len(relaxation.p)
         self.unit = UNIT << min(round(max(0.0, -math.log2(rarest))), FINER)
 
-    def item(self, cell: LabelCell) -> dict[str, Any]:
+    def item(self, cell: LabelCell) -> LabelLeaf:
         """The element of a leaf. Its flows are there after `excess()`."""
         if (cell.lower > cell.upper).any() or cell.tangent is None:
-            return {"t": "1", "f": []}
+            return LabelLeaf(Fraction(1), [])
         t = short(math.exp(cell.tangent), TANGENT_BITS)
-        element = {"t": rational_text(t), "f": list[list[int]]()}
+        element = LabelLeaf(t, [])
         self._waiting.append((cell, math.log(t), element))
         if len(self._waiting) == BATCH:
             self._bound()
@@ -134,7 +128,7 @@ class _Leaves:
         relaxation, forest = self._relaxation, self._relaxation.forest
         lower, upper = (np.array([getattr(cell, end) for cell, *_ in self._waiting]) for end in ("lower", "upper"))
         at = np.array([at for _, at, _ in self._waiting])
-        lists = [element["f"] for *_, element in self._waiting]
+        lists = [element.flows for *_, element in self._waiting]
         self._waiting = []
         linked = relaxation.rows(lower, upper, at)
         rows = linked.copy()

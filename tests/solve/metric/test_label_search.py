@@ -306,7 +306,7 @@ def test_a_solve_that_is_stopped_has_a_true_bound() -> None:
     assert stopped.bound is not None
     assert stopped.bound >= whole.value
     assert whole.certificate is not None
-    assert "labels" in whole.certificate.document["proof"]
+    assert "mode labels" in whole.certificate.document["proof"]["lines"]
 
 
 @dataclass(frozen=True)
