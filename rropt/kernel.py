@@ -29,6 +29,7 @@ T = TypeVar("T")
 Pair = tuple[int, int]
 Edge = tuple[int, int, int, int]
 Term = tuple[int, int, int]
+Reach = tuple[int, int, list[list[int]]]
 
 
 class UnreadableError(Exception):
@@ -179,6 +180,8 @@ class Witness:
     d: int
     lows: list[Pair]
     columns: list[list[int]]
+    best: list[list[int]]  # a prior for each capacity, that of the utility first
+    nears: list[Pair]  # g and h for each excess
 
 
 def dot(a: list[int], b: list[int]) -> int:
@@ -193,6 +196,11 @@ def together(weights: list[int], columns: list[list[int]]) -> Iterator[tuple[lis
         sums[row] = sums.get(row, 0) + weight
     for q in zip(*sums, strict=True):
         yield [*sums.values()], [*q]
+
+
+def excess(g: int, h: int, one: tuple[int, ...], two: tuple[int, ...]) -> int:
+    """h times what one row exceeds g / h times another by, summed over the outputs where it does."""
+    return sum(max(0, h * n - g * m) for n, m in zip(one, two, strict=True))
 
 
 @dataclass
@@ -215,6 +223,42 @@ class Problem:
     floors: list[Floor] = field(default_factory=list)
     loss: Problem | None = None  # of which utility and weights count: what is subtracted, and nothing else is earned
     limits: list[tuple[Problem, Pair]] = field(default_factory=list)  # their utilities are at most a / b
+    capacities: list[Pair] = field(default_factory=list)  # the capacity is at most a / b
+    excesses: list[tuple[Ratio, Pair]] = field(default_factory=list)  # what rows exceed others by is at most a / b
+
+    def replaced(self, priors: list[list[int]], around: list[list[list[int]]], reaches: list[Reach]) -> Problem:
+        """A problem with limits at priors in the place of capacities, and rows in that of excesses and floors."""
+        loss, limits, rows = self.loss, self.limits[:], self.rows[:]
+        if loss is not None and loss.utility == "capacity":
+            need(bool(priors))
+            loss, priors = self.at_prior(priors[0]), priors[1:]
+        need(len(priors) == len(self.capacities) and len(reaches) == len(self.excesses))
+        limits += [(self.at_prior(prior), most) for prior, most in zip(priors, self.capacities, strict=True)]
+        for points in around:
+            need(self.outputs == len(points))
+            rows += self.floor_rows(points)
+        for (ratio, (a, b)), (g, h, events) in zip(self.excesses, reaches, strict=True):
+            ratio.at_most(g, h)
+            need(b > 0)
+            rows += [self.event_row(g, h, a, b, event) for event in events]
+        return replace(self, loss=loss, limits=limits, rows=rows, capacities=[], excesses=[])
+
+    def at_prior(self, prior: list[int]) -> Problem:
+        """The information at a prior, which is at most the capacity."""
+        self.check_prior(prior)
+        return convex(prior, "information", 1, [prior])
+
+    def check_prior(self, prior: list[int]) -> None:
+        """Refuse other lengths and signs, and a sum of 0."""
+        need(len(prior) == len(self.weights) and sum(prior) > 0 and min(prior) >= 0)
+
+    def event_row(self, g: int, h: int, a: int, b: int, event: list[int]) -> Row:
+        """The sum of h Q_xy - g Q_zy over the outputs of an event is at most h a / b."""
+        need(len(event) > 1)
+        (x, z), k = event[:2], len(self.weights)
+        need(0 <= x < k and 0 <= z < k and x != z and {*event[2:]} <= {0, 1})
+        inside = [y for y, is_in in enumerate(event[2:]) if is_in]
+        return Row(False, a * h, [term for y in inside for term in ((x, y, b * h), (z, y, -b * g))])
 
     def straight(self, touches: list[list[list[int]]]) -> Problem:
         """A problem without convex functions, from linear forms below them."""
@@ -288,12 +332,7 @@ class Problem:
         if not points and not self.bonus:
             return replace(self, floors=[]), claim
         need(self.outputs == len(points))
-        rows, cost, den = [], self.cost, self.den
-        for floor in self.floors:
-            floor.check(len(self.weights))
-            terms, right = tangents([floor.b * s for s in floor.shares], points)
-            low = sum(s * log_below(n, 1) for s, n in zip(floor.shares, floor.sizes, strict=True))
-            rows.append(Row(False, right - floor.a * low, terms))
+        rows, cost, den = self.floor_rows(points), self.cost, self.den
         if self.bonus:
             self.check_bonus()
             need(claim[1] > 0)
@@ -301,6 +340,16 @@ class Problem:
             den = sum(self.bonus) * D
             cost, claim = [(x, y, -c) for x, y, c in terms], (claim[0] * den - right * claim[1], claim[1] * den)
         return replace(self, cost=cost, den=den, rows=rows + self.rows, bonus=[], floors=[]), claim
+
+    def floor_rows(self, points: list[list[int]]) -> list[Row]:
+        """The rows that the floors imply at points."""
+        rows = []
+        for floor in self.floors:
+            floor.check(len(self.weights))
+            terms, right = tangents([floor.b * s for s in floor.shares], points)
+            low = sum(s * log_below(n, 1) for s, n in zip(floor.shares, floor.sizes, strict=True))
+            rows.append(Row(False, right - floor.a * low, terms))
+        return rows
 
     def emptied(self) -> Problem:
         """The same problem with nothing to gain."""
@@ -333,9 +382,15 @@ class Problem:
     def attains(self, witness: Witness) -> None:
         """Refuse unless the columns over d are a mechanism that keeps all limits, and worth at least the value."""
         if self.loss is not None:
+            n, m = witness.value
+            if self.loss.utility == "capacity":
+                need(bool(witness.best))
+                self.emptied().attains(replace(witness, value=(0, 1), best=witness.best[1:]))
+                self.check_capacity(witness, witness.best[0], -n, m)
+                return
             self.emptied().attains(replace(witness, value=(0, 1)))
             self.check_convex(self.loss)
-            self.loss.at_most(witness.columns, witness.d, -witness.value[0], witness.value[1])
+            self.loss.at_most(witness.columns, witness.d, -n, m)
             return
         self.check()
         k, d, columns = len(self.weights), witness.d, witness.columns
@@ -349,6 +404,14 @@ class Problem:
         for function, (a, b) in self.limits:
             self.check_convex(function)
             function.at_most(columns, d, a, b)
+        need(len(witness.best) == len(self.capacities) and len(witness.nears) == len(self.excesses))
+        for prior, (a, b) in zip(witness.best, self.capacities, strict=True):
+            self.check_capacity(witness, prior, a, b)
+        for near, (ratio, (a, b)) in zip(witness.nears, self.excesses, strict=True):
+            ratio.at_least(*near)
+            (g, h), inputs = near, [*zip(*columns, strict=True)]
+            need(b > 0)
+            need(all(excess(g, h, one, two) * b <= a * h * d for one in inputs for two in inputs))
         need(self.outputs is None or len(columns) == self.outputs)
         if self.cone != "free":
             for x, z, g, h in self.joined(witness.lows, Ratio.at_least):
@@ -367,6 +430,19 @@ class Problem:
             n, m = n * whole + less * m, m * whole
         scale, worth = self.worth(columns, d)
         need(n * scale <= worth * m)
+
+    def check_capacity(self, witness: Witness, prior: list[int], a: int, b: int) -> None:
+        """Refuse unless each row is at most a / b, in relative entropy, from the mean of the rows at a prior."""
+        self.check_prior(prior)
+        total, sums = sum(prior), [0] * len(prior)
+        for q in witness.columns:
+            mass, logs = dot(prior, q), dict[int, int]()
+            for x, n in enumerate(q):
+                if n:
+                    if n not in logs:
+                        logs[n] = log_above(n * total, mass)
+                    sums[x] += n * logs[n]
+        need(b > 0 and all(one * b <= a * D * witness.d for one in sums))
 
     def worth(self, columns: list[list[int]], d: int, above: bool = False) -> Pair:
         """What the columns over d are worth at least, or at most: a scale, and an integer over it."""
@@ -470,6 +546,9 @@ class Header:
     pairs: list[Pair]
     points: list[list[int]]
     touches: list[list[list[int]]]
+    priors: list[list[int]]
+    around: list[list[list[int]]]
+    reaches: list[Reach]
 
 
 class Kernel:
@@ -480,7 +559,7 @@ class Kernel:
         if header.witness is not None:
             need(not header.empty)
             problem.attains(header.witness)
-        problem = problem.straight(header.touches)
+        problem = problem.replaced(header.priors, header.around, header.reaches).straight(header.touches)
         if header.empty:
             need(header.claim[0] < 0)
             problem = replace(problem, bonus=[])
@@ -859,6 +938,11 @@ class Reader:
         self.next(keep)
         return found
 
+    def two(self, key: str) -> Pair:
+        """The two integers of the line that must be here."""
+        a, b = self.numbers(key, 2)
+        return a, b
+
     def lists(self, key: str) -> list[list[int]]:
         """The integers of all lines with a key that are not of the problem."""
         found = []
@@ -868,6 +952,14 @@ class Reader:
             whole = quick.keys() >= {*fields[1:]}
             found.append([*map(quick.__getitem__, fields[1:])] if whole else integers(self.words[1:]))
             self.next()
+        return found
+
+    def matrices(self, key: str) -> list[list[list[int]]]:
+        """The lists `at` behind each line with a key."""
+        found = []
+        while self.at(key):
+            self.numbers(key, 0)
+            found.append(self.lists("at"))
         return found
 
     def choice(self, words: list[Word], *names: str) -> str:
@@ -898,6 +990,12 @@ def read_term(words: list[Word]) -> Term:
     return x, y, c
 
 
+def read_pair(words: list[Word]) -> Pair:
+    """Two integers."""
+    a, b = exactly(2, words)
+    return a, b
+
+
 def read_ratio(words: list[Word]) -> Ratio:
     """e a b, or q a b."""
     if len(words) != 3 or words[0][1] not in ("e", "q"):
@@ -926,7 +1024,7 @@ def read_problem(reader: Reader) -> Problem:
     weights = reader.numbers("weights", keep=True)
     fields = reader.take("utility")
     low, less = sense == "minimize", [word for _, word in fields[:1]] == ["less"] and sense == "minimize"
-    names = CONVEX if less else ("linear",) if low else ("linear", "entropy", *CONVEX)
+    names = (*CONVEX, "capacity") if less else ("linear",) if low else ("linear", "entropy", *CONVEX)
     utility, den = read_utility(reader, fields[less:], names)
     bonus = reader.numbers("shares", keep=True) if utility == "entropy" else []
     utility = "linear" if utility == "entropy" else utility
@@ -965,13 +1063,15 @@ def read_problem(reader: Reader) -> Problem:
         own = reader.numbers("weights", keep=True)
         name, scale = read_utility(reader, reader.take("utility"), CONVEX)
         limits.append((convex(own, name, scale, read_lists(reader, own, name)), (a, b)))
+    capacities = reader.many("capacity", read_pair)
+    excesses = reader.many("excess", lambda words: (read_ratio(words[:3]), read_pair(words[3:])))
     digest = reader.digest.hexdigest()
     if sha[0][1] != digest:
         raise UnreadableError(9, f"the SHA-256 of the problem is {digest} and line 2 has another")
     problem = Problem(
         sense, weights, utility, den, cost, lists, cone, complete, edges, halfspaces, outputs, rows, bonus, floors
     )
-    problem.limits = limits
+    problem.limits, problem.capacities, problem.excesses = limits, capacities, excesses
     if less:
         problem.loss = convex(weights, utility, den, lists)
     return problem
@@ -1016,17 +1116,22 @@ def read_header(reader: Reader) -> Header:
         numerator, denominator, d = reader.numbers("value", 3)
         lows = read_pairs(reader.take("lows"))
         reader.next()
-        witness = Witness((numerator, denominator), d, lows, reader.lists("column"))
-    points, touches = reader.lists("points"), list[list[list[int]]]()
-    while reader.at("minorant"):
-        reader.numbers("minorant", 0)
-        touches.append(reader.lists("at"))
+        best, nears = reader.lists("best"), list[Pair]()
+        while reader.at("near"):
+            nears.append(reader.two("near"))
+        witness = Witness((numerator, denominator), d, lows, reader.lists("column"), best, nears)
+    points, priors = reader.lists("points"), reader.lists("prior")
+    around, reaches = reader.matrices("around"), list[Reach]()
+    while reader.at("reach"):
+        reaches.append((*reader.two("reach"), reader.lists("event")))
+    touches = reader.matrices("minorant")
     unit, prices, mults = reader.numbers("unit", 1)[0], reader.numbers("prices"), reader.numbers("mults")
     mode = reader.choice(reader.take("mode"), "dual", "corner", "box", "sheets", "known")
     reader.next()
     pairs = read_pairs(reader.take("ratios"))
     reader.next()
-    return Header(claim == "infeasible", (n, m), witness, unit, prices, mults, mode, pairs, points, touches)
+    lists = (points, touches, priors, around, reaches)
+    return Header(claim == "infeasible", (n, m), witness, unit, prices, mults, mode, pairs, *lists)
 
 
 @contextmanager

@@ -2840,3 +2840,332 @@ let realises co cl d0 lows cols0 =
          (at_most_there en.plain d0 cols0 u
            (Big_int_Z.minus_big_int (fst cl)) (snd cl))
      | None -> attains_all en cl d0 lows cols0)
+
+type with_more = { middle : with_convex; least_capacity : bool;
+                   capacities : (Big_int_Z.big_int * Big_int_Z.big_int) list;
+                   excesses : (ratio * (Big_int_Z.big_int * Big_int_Z.big_int))
+                              list }
+
+(** val each : ('a1 -> 'a2 option) -> 'a1 list -> 'a2 list option **)
+
+let rec each f = function
+| [] -> Some []
+| a :: l0 ->
+  (match f a with
+   | Some b -> (match each f l0 with
+                | Some r -> Some (b :: r)
+                | None -> None)
+   | None -> None)
+
+(** val each2 :
+    ('a1 -> 'a2 -> 'a3 option) -> 'a1 list -> 'a2 list -> 'a3 list option **)
+
+let rec each2 f l m =
+  match l with
+  | [] -> (match m with
+           | [] -> Some []
+           | _ :: _ -> None)
+  | a :: l0 ->
+    (match m with
+     | [] -> None
+     | b :: m0 ->
+       (match f a b with
+        | Some c ->
+          (match each2 f l0 m0 with
+           | Some r -> Some (c :: r)
+           | None -> None)
+        | None -> None))
+
+(** val a_prior : problem -> Big_int_Z.big_int list -> bool **)
+
+let a_prior pb w =
+  (&&) ((&&) (alike w pb.weights) (nonnegative w))
+    (Big_int_Z.lt_big_int Big_int_Z.zero_big_int (zsum w))
+
+(** val at_prior :
+    problem -> (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int
+    list -> (convex * (Big_int_Z.big_int * Big_int_Z.big_int)) option **)
+
+let at_prior pb ab w =
+  if a_prior pb w
+  then Some ({ prior = w; aim = (Information (w :: [])) }, ab)
+  else None
+
+(** val event_terms :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list -> terms
+    option **)
+
+let rec event_terms x z0 h g y = function
+| [] -> Some []
+| e :: es0 ->
+  (match event_terms x z0 h g
+           (Big_int_Z.add_big_int y Big_int_Z.unit_big_int) es0 with
+   | Some l ->
+     if Big_int_Z.eq_big_int e Big_int_Z.zero_big_int
+     then Some l
+     else if Big_int_Z.eq_big_int e Big_int_Z.unit_big_int
+          then Some (((x, y), h) :: (((z0, y),
+                 (Big_int_Z.minus_big_int g)) :: l))
+          else None
+   | None -> None)
+
+(** val event_row :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list -> row
+    option **)
+
+let event_row k g h a b = function
+| [] -> None
+| x :: l ->
+  (match l with
+   | [] -> None
+   | z0 :: es ->
+     if (&&)
+          ((&&)
+            ((&&)
+              ((&&) (Big_int_Z.le_big_int Big_int_Z.zero_big_int x)
+                (Big_int_Z.lt_big_int x k))
+              (Big_int_Z.le_big_int Big_int_Z.zero_big_int z0))
+            (Big_int_Z.lt_big_int z0 k)) (negb (Big_int_Z.eq_big_int x z0))
+     then (match event_terms x z0 (Big_int_Z.mult_big_int b h)
+                   (Big_int_Z.mult_big_int b g) Big_int_Z.zero_big_int es with
+           | Some l0 ->
+             Some { equal = false; right = (Big_int_Z.mult_big_int a h);
+               coefficients = l0 }
+           | None -> None)
+     else None)
+
+(** val event_rows :
+    problem -> (ratio * (Big_int_Z.big_int * Big_int_Z.big_int)) ->
+    ((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int list list)
+    -> row list option **)
+
+let event_rows pb l evs =
+  let (g, h) = fst evs in
+  let (a, b) = snd l in
+  if (&&) (at_least (fst l) g h)
+       (Big_int_Z.lt_big_int Big_int_Z.zero_big_int b)
+  then each (event_row (zlen pb.weights) g h a b) (snd evs)
+  else None
+
+type hints = { priors : Big_int_Z.big_int list list;
+               around : Big_int_Z.big_int list list list;
+               reaches : ((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int
+                         list list) list }
+
+(** val around_rows :
+    with_entropy -> Big_int_Z.big_int list list -> row list option **)
+
+let around_rows en points =
+  match en.plain.outputs with
+  | Some m ->
+    if Big_int_Z.eq_big_int (zlen points) m
+    then floor_rows en.plain points en.floors
+    else None
+  | None -> None
+
+(** val widen : with_entropy -> row list -> with_entropy **)
+
+let widen en new0 =
+  let pb = en.plain in
+  { plain = { weights = pb.weights; objective = pb.objective; base = pb.base;
+  halfspaces = pb.halfspaces; outputs = pb.outputs; rows =
+  (app pb.rows new0) }; bonus = en.bonus; floors = en.floors }
+
+(** val reduce : with_more -> hints -> with_convex option **)
+
+let reduce mo hs =
+  let co = mo.middle in
+  let pb = co.inner.plain in
+  if mo.least_capacity
+  then (match hs.priors with
+        | [] -> None
+        | w :: ws ->
+          (match at_prior pb (Big_int_Z.zero_big_int, Big_int_Z.unit_big_int)
+                   w with
+           | Some p0 ->
+             let (u, _) = p0 in
+             let p1 = ((Some u), ws) in
+             let (aimed, ws0) = p1 in
+             (match each2 (at_prior pb) mo.capacities ws0 with
+              | Some new0 ->
+                (match each (around_rows co.inner) hs.around with
+                 | Some r1 ->
+                   (match each2 (event_rows pb) mo.excesses hs.reaches with
+                    | Some r2 ->
+                      Some { inner =
+                        (widen co.inner (app (concat r1) (concat r2)));
+                        loss = aimed; limits = (app co.limits new0) }
+                    | None -> None)
+                 | None -> None)
+              | None -> None)
+           | None -> None))
+  else let p0 = (co.loss, hs.priors) in
+       let (aimed, ws) = p0 in
+       (match each2 (at_prior pb) mo.capacities ws with
+        | Some new0 ->
+          (match each (around_rows co.inner) hs.around with
+           | Some r1 ->
+             (match each2 (event_rows pb) mo.excesses hs.reaches with
+              | Some r2 ->
+                Some { inner =
+                  (widen co.inner (app (concat r1) (concat r2))); loss =
+                  aimed; limits = (app co.limits new0) }
+              | None -> None)
+           | None -> None)
+        | None -> None)
+
+(** val surprises :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list option **)
+
+let rec surprises t s = function
+| [] -> Some []
+| n :: q0 ->
+  (match surprises t s q0 with
+   | Some l ->
+     if Big_int_Z.eq_big_int n Big_int_Z.zero_big_int
+     then Some (Big_int_Z.zero_big_int :: l)
+     else (match log true (Big_int_Z.mult_big_int n t) s with
+           | Some u -> Some ((Big_int_Z.mult_big_int n u) :: l)
+           | None -> None)
+   | None -> None)
+
+(** val all_surprises :
+    Big_int_Z.big_int list -> Big_int_Z.big_int list list ->
+    Big_int_Z.big_int list option **)
+
+let rec all_surprises w = function
+| [] -> Some (zeros w)
+| q :: cols1 ->
+  (match surprises (zsum w) (zdot w q) q with
+   | Some a ->
+     (match all_surprises w cols1 with
+      | Some b -> Some (zplus a b)
+      | None -> None)
+   | None -> None)
+
+(** val capacity_there :
+    problem -> Big_int_Z.big_int -> Big_int_Z.big_int list list ->
+    Big_int_Z.big_int list -> (Big_int_Z.big_int * Big_int_Z.big_int) -> bool **)
+
+let capacity_there pb d0 cols0 w ab =
+  (&&)
+    ((&&) (a_prior pb w)
+      (Big_int_Z.lt_big_int Big_int_Z.zero_big_int (snd ab)))
+    (match all_surprises w cols0 with
+     | Some l ->
+       forallb (fun s ->
+         Big_int_Z.le_big_int (Big_int_Z.mult_big_int s (snd ab))
+           (Big_int_Z.mult_big_int (fst ab) (Big_int_Z.mult_big_int d d0))) l
+     | None -> false)
+
+(** val attach :
+    Big_int_Z.big_int list -> Big_int_Z.big_int list list ->
+    Big_int_Z.big_int list list **)
+
+let rec attach q rs =
+  match q with
+  | [] -> []
+  | n :: q0 ->
+    (match rs with
+     | [] -> []
+     | r :: rs0 -> (n :: r) :: (attach q0 rs0))
+
+(** val over :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list -> Big_int_Z.big_int **)
+
+let rec over g h a b =
+  match a with
+  | [] -> Big_int_Z.zero_big_int
+  | n :: a0 ->
+    (match b with
+     | [] -> Big_int_Z.zero_big_int
+     | m :: b0 ->
+       Big_int_Z.add_big_int
+         (Big_int_Z.max_big_int Big_int_Z.zero_big_int
+           (Big_int_Z.sub_big_int (Big_int_Z.mult_big_int n h)
+             (Big_int_Z.mult_big_int m g))) (over g h a0 b0))
+
+(** val excess_there :
+    problem -> Big_int_Z.big_int -> Big_int_Z.big_int list list ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    (ratio * (Big_int_Z.big_int * Big_int_Z.big_int)) -> bool **)
+
+let excess_there pb d0 cols0 gh l =
+  let (g, h) = gh in
+  let (a, b) = snd l in
+  let rs = fold_right attach (map (fun _ -> []) pb.weights) cols0 in
+  (&&)
+    ((&&) (at_most (fst l) g h)
+      (Big_int_Z.lt_big_int Big_int_Z.zero_big_int b))
+    (forallb (fun x ->
+      forallb (fun z0 ->
+        Big_int_Z.le_big_int (Big_int_Z.mult_big_int (over g h x z0) b)
+          (Big_int_Z.mult_big_int a (Big_int_Z.mult_big_int h d0))) rs) rs)
+
+(** val all2 : ('a1 -> 'a2 -> bool) -> 'a1 list -> 'a2 list -> bool **)
+
+let rec all2 f l m =
+  match l with
+  | [] -> (match m with
+           | [] -> true
+           | _ :: _ -> false)
+  | a :: l0 ->
+    (match m with
+     | [] -> false
+     | b :: m0 -> (&&) (f a b) (all2 f l0 m0))
+
+(** val silent : with_convex -> with_convex **)
+
+let silent co =
+  { inner = { plain = (emptied co.inner.plain); bonus = []; floors =
+    co.inner.floors }; loss = None; limits = co.limits }
+
+(** val displays :
+    with_more -> (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int
+    -> (Big_int_Z.big_int * Big_int_Z.big_int) list -> Big_int_Z.big_int list
+    list -> (Big_int_Z.big_int * Big_int_Z.big_int) list -> Big_int_Z.big_int
+    list list -> bool **)
+
+let displays mo cl d0 lows best nears cols0 =
+  let co = mo.middle in
+  let pb = co.inner.plain in
+  (&&)
+    ((&&)
+      (if mo.least_capacity
+       then realises (silent co) (Big_int_Z.zero_big_int,
+              Big_int_Z.unit_big_int) d0 lows cols0
+       else realises co cl d0 lows cols0)
+      (all2 (excess_there pb d0 cols0) nears mo.excesses))
+    (if mo.least_capacity
+     then (match best with
+           | [] -> false
+           | w :: best0 ->
+             (&&)
+               (capacity_there pb d0 cols0 w
+                 ((Big_int_Z.minus_big_int (fst cl)), (snd cl)))
+               (all2 (capacity_there pb d0 cols0) best0 mo.capacities))
+     else all2 (capacity_there pb d0 cols0) best mo.capacities)
+
+(** val proves :
+    with_more -> (Big_int_Z.big_int * Big_int_Z.big_int) -> hints ->
+    Big_int_Z.big_int list list list -> Big_int_Z.big_int list list -> header
+    -> token list -> bool **)
+
+let proves mo cl hs touches points hd toks =
+  match reduce mo hs with
+  | Some co -> accepts co cl touches points hd toks
+  | None -> false
+
+(** val denies :
+    with_more -> (Big_int_Z.big_int * Big_int_Z.big_int) -> hints ->
+    Big_int_Z.big_int list list list -> Big_int_Z.big_int list list -> header
+    -> token list -> bool **)
+
+let denies mo cl hs touches points hd toks =
+  match reduce mo hs with
+  | Some co -> excludes co cl touches points hd toks
+  | None -> false

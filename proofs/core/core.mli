@@ -608,3 +608,91 @@ val realises :
   with_convex -> (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int
   -> (Big_int_Z.big_int * Big_int_Z.big_int) list -> Big_int_Z.big_int list
   list -> bool
+
+type with_more = { middle : with_convex; least_capacity : bool;
+                   capacities : (Big_int_Z.big_int * Big_int_Z.big_int) list;
+                   excesses : (ratio * (Big_int_Z.big_int * Big_int_Z.big_int))
+                              list }
+
+val each : ('a1 -> 'a2 option) -> 'a1 list -> 'a2 list option
+
+val each2 :
+  ('a1 -> 'a2 -> 'a3 option) -> 'a1 list -> 'a2 list -> 'a3 list option
+
+val a_prior : problem -> Big_int_Z.big_int list -> bool
+
+val at_prior :
+  problem -> (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int
+  list -> (convex * (Big_int_Z.big_int * Big_int_Z.big_int)) option
+
+val event_terms :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list -> terms
+  option
+
+val event_row :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list -> row
+  option
+
+val event_rows :
+  problem -> (ratio * (Big_int_Z.big_int * Big_int_Z.big_int)) ->
+  ((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int list list) ->
+  row list option
+
+type hints = { priors : Big_int_Z.big_int list list;
+               around : Big_int_Z.big_int list list list;
+               reaches : ((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int
+                         list list) list }
+
+val around_rows :
+  with_entropy -> Big_int_Z.big_int list list -> row list option
+
+val widen : with_entropy -> row list -> with_entropy
+
+val reduce : with_more -> hints -> with_convex option
+
+val surprises :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int list option
+
+val all_surprises :
+  Big_int_Z.big_int list -> Big_int_Z.big_int list list -> Big_int_Z.big_int
+  list option
+
+val capacity_there :
+  problem -> Big_int_Z.big_int -> Big_int_Z.big_int list list ->
+  Big_int_Z.big_int list -> (Big_int_Z.big_int * Big_int_Z.big_int) -> bool
+
+val attach :
+  Big_int_Z.big_int list -> Big_int_Z.big_int list list -> Big_int_Z.big_int
+  list list
+
+val over :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int list -> Big_int_Z.big_int
+
+val excess_there :
+  problem -> Big_int_Z.big_int -> Big_int_Z.big_int list list ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  (ratio * (Big_int_Z.big_int * Big_int_Z.big_int)) -> bool
+
+val all2 : ('a1 -> 'a2 -> bool) -> 'a1 list -> 'a2 list -> bool
+
+val silent : with_convex -> with_convex
+
+val displays :
+  with_more -> (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int
+  -> (Big_int_Z.big_int * Big_int_Z.big_int) list -> Big_int_Z.big_int list
+  list -> (Big_int_Z.big_int * Big_int_Z.big_int) list -> Big_int_Z.big_int
+  list list -> bool
+
+val proves :
+  with_more -> (Big_int_Z.big_int * Big_int_Z.big_int) -> hints ->
+  Big_int_Z.big_int list list list -> Big_int_Z.big_int list list -> header
+  -> token list -> bool
+
+val denies :
+  with_more -> (Big_int_Z.big_int * Big_int_Z.big_int) -> hints ->
+  Big_int_Z.big_int list list list -> Big_int_Z.big_int list list -> header
+  -> token list -> bool

@@ -13,13 +13,13 @@ from rropt import kernel
 from rropt.kernel import D, log_below
 from rropt.mechanisms.columns import TwoValuedColumn
 from rropt.prove.limits import Limits, Paths
-from rropt.prove.problems import Json, OutsideCoreError, Problem, all_prices, exp_above, multipliers, over, words
+from rropt.prove.problems import Json, OutsideCoreError, Problem, all_prices, exp_above, multipliers, over, reduced, words
 
 LONGEST = 4096
 """Bits that the denominators of the rows of a cone may add to all numbers of a proof file, at most."""
 KINDS = ("linear-dual", "farkas", "column-dual", "branch-tree", "entropy-dual", "entropy-farkas")
 KEYS = {"kind", "prices", "rows", "flows", "multipliers", "tree", "boxes", "unit", "known", "weight", "tilts", "yield"}
-KEYS |= {"steps", "order", "least", "links", "cases"}
+KEYS |= {"steps", "order", "least", "links", "cases", "events"}
 HUGE = 10**12
 Tangents = tuple[list[Fraction], list[list[int]]]
 
@@ -29,7 +29,7 @@ def elaborate(certificate: Json) -> Iterator[str]:
     proof = certificate["proof"]
     mode = proof_mode(proof)
     problem = Problem(certificate["problem"], mode)
-    problem.follow(proof.get("steps", []))
+    problem.follow(proof.get("steps", []), proof.get("events", []))
     lines = list(problem.lines())
     yield "rropt-core"
     yield words("problem", hashlib.sha256("".join(line + "\n" for line in lines).encode()).hexdigest())
@@ -52,6 +52,10 @@ def witness(problem: Problem, certificate: Json) -> Iterator[str]:
         value -= Fraction(1, 1 << 140)
     yield words("value", *value.as_integer_ratio(), common)
     yield words("lows", *(number for pair in problem.lows for number in pair))
+    if problem.priors:
+        best = reduced(mechanism["prior"])[1]
+        yield from [words("best", *best)] * len(problem.priors)
+    yield from (words("near", *near) for near in problem.nears)
     groups = mechanism.get("groups", range(problem.k))
     size = 1 + max(groups)
     for column in mechanism["columns"]:
@@ -74,9 +78,15 @@ def proof_mode(proof: Json) -> str:
 
 def opening(problem: Problem, mode: str, unit: int, prices: list[int], mults: list[int]) -> Iterator[str]:
     """The lines between the problem and the tokens, without claim, value and points."""
-    for touched in problem.touches:
-        yield "minorant"
-        yield from (words("at", *point) for point in touched)
+    yield from (words("prior", *prior) for prior in problem.priors)
+    for key, lists in (("around", problem.matrices), ("minorant", problem.touches)):
+        if key == "minorant":
+            for g, h, events in problem.reaches:
+                yield words("reach", g, h)
+                yield from (words("event", *event) for event in events)
+        for points in lists:
+            yield key
+            yield from (words("at", *point) for point in points)
     yield words("unit", unit)
     yield words("prices", *prices)
     yield words("mults", *mults)
@@ -92,19 +102,21 @@ def known(problem: Problem, certificate: Json) -> Iterator[str]:
 def dual(problem: Problem, certificate: Json) -> Iterator[str]:
     """linear-dual, farkas, bayes and entropies: one test for each output or action."""
     proof, empty = certificate["proof"], certificate["bound"] is None
-    last = problem.core.straight(problem.touches)
+    last = problem.plain.straight(problem.touches)
     if last.utility == "bayes" and last.rows and not empty:
         raise OutsideCoreError("the verified core has no gains of Bayes with rows that a proof leaves out")
     last = replace(last, bonus=[]) if empty else last
     shares, points = [Fraction(0)] * len(last.rows), list[list[int]]()
-    for place, m in zip(problem.places, proof.get("rows", []), strict=True):
+    given = [*proof.get("rows", []), *(u for *_, u in proof.get("events", ()))]
+    for place, m in zip(problem.places, given, strict=True):
         shares[place] = Fraction(m) / problem.row_scales[place]
+    beside = problem.entropies_of(shares)
     if "tilts" in proof:
         exact, points = entropies(problem, proof, last, shares)
         weight = Fraction(proof.get("weight", 0))
         shares = [weight * problem.floor_divisor / (floor.b * D) for floor in last.floors] + shares
     else:
-        exact = [Fraction(a) for a in proof["prices"]]
+        exact = [Fraction(a) - more for a, more in zip(proof["prices"], beside, strict=True)]
     last = last.relaxed((0, 1), points)[0]
     last = last.emptied() if empty else last
     # Prices may leave a column test nothing: then the amounts of rows of the cone must be whole numbers of units.
@@ -219,7 +231,7 @@ def boxes(problem: Problem, certificate: Json) -> Iterator[str]:
     unit, matrix = int(proof["unit"]), "prices" not in proof
     scale, prices = over([Fraction(a) for a in proof.get("prices", [])], problem.fine)
     if matrix:
-        scale *= unit * math.lcm(*problem.row_scales)
+        scale *= unit * math.lcm(*(scale.numerator for scale in problem.row_scales))
     yield from opening(problem, "sheets" if matrix else "box", scale, prices, [])
     paths, inputs = Paths(problem), range(problem.k)
     columns = [Limits(problem, paths, y) for y in range(problem.core.outputs or 0 if matrix else 1)]
@@ -248,6 +260,8 @@ def sheet(problem: Problem, token: Json, unit: int, scale: int) -> list[object]:
     """The prices, multipliers of rows and parts of a leaf of a matrix."""
     mults = [0] * len(problem.row_scales)
     for i, amount in token["l"]:
-        mults[problem.places[i]] = amount * (scale // unit) // problem.row_scales[problem.places[i]]
+        mults[problem.places[i]] = math.floor(amount * (scale // unit) / problem.row_scales[problem.places[i]])
+    beside = problem.entropies_of(mults)
     parts = [word for part in token["columns"] for word in (";", *leaf(problem, part, unit, scale))]
-    return [*(a * (scale // unit) for a in token["a"]), ";", *mults, *parts]
+    prices = [a * (scale // unit) - math.floor(more) for a, more in zip(token["a"], beside, strict=True)]
+    return [*prices, ";", *mults, *parts]

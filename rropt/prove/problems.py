@@ -14,6 +14,7 @@ from rropt.kernel import D, Ratio
 DIGITS = Context(prec=60)
 Json = dict[str, Any]
 KEYS = ("sense", "inputs", "outputs", "weights", "utility", "cone", "rows", "entropy", "limits")
+KEYS += ("approximate", "divergences")
 
 
 class OutsideCoreError(ValueError):
@@ -57,6 +58,11 @@ def ratio_of(text: str, by_gamma: bool) -> Ratio:
     value = Fraction(text)
     exponential = not by_gamma and value != 0
     return Ratio(exponential, *(value if exponential or by_gamma else Fraction(1)).as_integer_ratio())
+
+
+def spelled(ratio: Ratio) -> str:
+    """The fields of a ratio."""
+    return words("e" if ratio.exponential else "q", ratio.a, ratio.b)
 
 
 def around(ratio: Ratio, fixed: bool) -> tuple[tuple[int, int], tuple[int, int]]:
@@ -116,20 +122,35 @@ class Problem:
         for limit in problem.get("limits", []):
             function = convex(limit["utility"], *reduced(limit["weights"]))
             core.limits.append((function, Fraction(limit["at_most"]).as_integer_ratio()))
-        self.row_scales = []
+        for notion in problem.get("divergences", []):
+            if notion["kind"] != "capacity":
+                raise OutsideCoreError(f"the verified core has no divergence {notion['kind']!r}")
+            core.capacities.append(Fraction(notion["at_most"]).as_integer_ratio())
+        self.nears, self.reaches = list[kernel.Pair](), list[kernel.Reach]()
+        if (bound := problem.get("approximate")) is not None:
+            ratio = ratio_of(bound["gamma" if "gamma" in bound else "epsilon"], "gamma" in bound)
+            core.excesses.append((ratio, Fraction(bound["delta"]).as_integer_ratio()))
+            near, reach = around(ratio, fixed=False)
+            self.nears, self.reaches = [near], [(*reach, [])]
+        self.row_scales: list[Fraction] = []
         for row in problem["rows"]:
             scale, (right, *numbers) = over([Fraction(row["rhs"]), *(Fraction(c) for _, _, c in row["terms"])])
             terms = [(x, y, c) for (x, y, _), c in zip(row["terms"], numbers, strict=True)]
             core.rows.append(kernel.Row(row["sense"] == "=", right, terms))
-            self.row_scales.append(scale)
+            self.row_scales.append(Fraction(scale))
         self.core, self.k, self.total = core, len(core.weights), sum(core.weights)
         self.read_cone(problem["cone"], mode)
         self.places = list(range(len(core.rows)))  # of the rows of the last problem among those of the core
-        self.touches = [list[list[int]]() for _ in [*([] if core.loss is None else [core.loss]), *core.limits]]
-        self.leaves_rows_of_cone = False
+        self.least = int(core.loss is not None and core.loss.utility == "capacity")
+        self.priors = [[1] * self.k for _ in range(self.least + len(core.capacities))]
+        self.matrices: list[list[list[int]]] = []  # points at which rows touch the floor
+        self.touches: list[list[list[int]]] = []
+        self.plain, self.leaves_rows_of_cone = core, False
 
     def with_utility(self, utility: Json, weights: list[int]) -> kernel.Problem:
         """A problem that has the utility of the certificate, a minimum as a maximum of the costs negated."""
+        if utility["kind"] == "capacity":
+            return replace(kernel.convex(weights, "linear", 1, []), loss=kernel.convex(weights, "capacity", 1, []))
         if utility["kind"] not in ("linear", "entropy"):
             function = convex(utility, self.divisor, weights)
             return replace(function, rows=[], floors=[], limits=[], loss=function if self.sign < 0 else None)
@@ -153,7 +174,7 @@ class Problem:
             core.complete = ratio_of(base["gamma" if "gamma" in base else "epsilon"], "gamma" in base)
         core.edges = [(x, z, ratio_of(text, base.get("unit") == "gamma")) for x, z, text in base.get("edges", [])]
         every = [ratio for _, _, ratio in core.edges] if core.complete is None else [core.complete]
-        self.spelled = [words("e" if ratio.exponential else "q", ratio.a, ratio.b) for ratio in every]
+        self.spelled = [spelled(ratio) for ratio in every]
         ends = [around(ratio, mode == "corner") for ratio in every]
         self.lows, self.ratios = [low for low, _ in ends], [high for _, high in ends]
         self.index = {(x, z): i for i, (x, z, _) in enumerate(core.edges)}
@@ -166,40 +187,61 @@ class Problem:
         i = self.index[x, z] if self.index else x * self.k + z
         return (i, *self.ratios[i if self.index else 0])
 
-    def follow(self, steps: list[Json]) -> None:
-        """The steps of a proof: what it leaves alone, and where linear forms touch convex functions. The rows of the
-        core are then those of the problem and those of the limits that are touched."""
-        first, limits = len(self.touches) - len(self.core.limits), self.core.limits
-        left, rows = list(range(len(limits))), [(0, i) for i in self.places]
+    def follow(self, steps: list[Json], events: list[Json]) -> None:
+        """The steps of a proof: what it leaves alone, and where rows and linear forms touch convex functions. The rows
+        of the core are then those of the problem, of floors, of events and of limits that are touched."""
+        core, rows, touched = self.core, [(0, i) for i in self.places], dict[int, list[list[int]]]()
+        left, capacities = list(range(len(core.limits))), list(range(len(core.capacities)))
         for step in steps:
-            parts = step.get("parts", ())
-            if step["kind"] == "minorant":
-                which = left.pop(step["of"]) if "of" in step else -1
-                rows += [(1, which)] if "of" in step else []
-                function = self.core.loss if which < 0 else limits[which][0]
-                assert function is not None
-                touched = [touching(function, [int(n) for n in point]) for point in step["points"]]
-                # Where a step left the outputs free, one point is that of every output.
-                self.touches[first + which] = touched * (self.core.outputs or 1) if len(touched) == 1 else touched
-            elif step["kind"] != "drop":
-                raise OutsideCoreError(f"the verified core has no step {step['kind']!r}")
+            kind, parts, which = step["kind"], step.get("parts", ()), -1
+            if kind == "minorant":
+                if "of" in step:
+                    rows.append((3, which := left.pop(step["of"])))
+                touched[which] = [[int(n) for n in point] for point in step["points"]]
+            elif kind == "gibbs":
+                rows += [(1, len(self.matrices) + i) for i in range(len(step["points"]))]
+                self.matrices += [points_of(matrix) for matrix in step["points"]]
+            elif kind == "prior":
+                if "of" in step:
+                    which = capacities.pop(step["of"])
+                    left.append(len(core.limits) + which)
+                self.priors[self.least + which] = reduced(step["weights"])[1]
+            elif kind != "drop":
+                raise OutsideCoreError(f"the verified core has no step {kind!r}")
             if "rows" in parts:
                 gone = {*step.get("which", range(len(rows)))}
                 rows = [row for i, row in enumerate(rows) if i not in gone]
             if "limits" in parts:
                 left = []
             self.leaves_rows_of_cone |= not {"cone", "cone_rows"}.isdisjoint(parts)
-        touched_limits = [i for i, points in enumerate(self.touches[first:]) if points]
-        used = [*((0, i) for i in self.places), *((1, i) for i in touched_limits)]
-        self.places = [used.index(row) for row in rows]
-        self.row_scales += [limits[i][1][1] * limits[i][0].form_scale() for i in touched_limits]
+        for x, z, outputs, _ in events:
+            rows.append((2, len(self.reaches[0][2])))
+            self.reaches[0][2].append([x, z, *(int(y in outputs) for y in range(core.outputs or 0))])
+        plain = self.plain = core.replaced(self.priors, self.matrices, self.reaches)
+        functions = ([] if plain.loss is None else [plain.loss]) + [function for function, _ in plain.limits]
+        for function, i in zip(functions, range(len(plain.limits) - len(functions), len(plain.limits)), strict=True):
+            points = [touching(function, point) for point in touched.get(i, ())]
+            # Where a step left the outputs free, one point is that of every output.
+            self.touches.append(points * (core.outputs or 1) if len(points) == 1 else points)
+        scales = {(0, i): scale for i, scale in enumerate(self.row_scales)}
+        scales |= {(1, i): Fraction(core.floors[0].b * D, self.floor_divisor) for i in range(len(self.matrices))}
+        scales |= {(2, i): Fraction(b * h) for (_, h, own), (_, (_, b)) in zip(self.reaches, core.excesses, strict=True) for i in range(len(own))}
+        for i, (function, (_, b)) in enumerate(plain.limits):
+            scales |= {(3, i): Fraction(b * function.form_scale())} if touched.get(i) else {}
+        self.places, self.row_scales = [[*scales].index(row) for row in rows], [*scales.values()]
+
+    def entropies_of(self, shares: Sequence[Fraction]) -> list[Fraction]:
+        """What rows of floors, of these multipliers, put on every entry of an input besides what Gibbs' rows do."""
+        first = len(self.core.rows)
+        share = sum(shares[first : first + len(self.matrices)])
+        return [share * floor.b * D * s for floor in self.core.floors for s in floor.shares] or [Fraction(0)] * self.k
 
     def lines(self) -> Iterator[str]:
         """The problem, canonical: what its SHA-256 is of."""
         core = self.core
         yield words("sense", core.sense)
         yield words("weights", *core.weights)
-        yield from utility_lines("utility" if core.loss is None else "utility less", core)
+        yield from utility_lines("utility", core) if core.loss is None else utility_lines("utility less", core.loss)
         yield words("cone", core.cone, *(self.spelled if core.complete else []))
         yield from (words("edge", x, z, text) for (x, z, _), text in zip(core.edges, self.spelled, strict=False))
         yield from (words("halfspace", *row) for row in core.halfspaces)
@@ -215,6 +257,15 @@ class Problem:
             yield words("limit", *most)
             yield words("weights", *function.weights)
             yield from utility_lines("utility", function)
+        yield from (words("capacity", *most) for most in core.capacities)
+        for ratio, most in core.excesses:
+            yield words("excess", spelled(ratio), *most)
+
+
+def points_of(matrix: list[list[str]]) -> list[list[int]]:
+    """The rows of a matrix as distributions over D, one list for each output."""
+    rows = [[int(n) for n in row] for row in matrix]
+    return [[max(1, n * D // sum(row)) for n, row in zip(column, rows, strict=True)] for column in zip(*rows, strict=True)]
 
 
 def touching(function: kernel.Problem, point: list[int]) -> list[int]:

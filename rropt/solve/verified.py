@@ -107,7 +107,7 @@ def read_as(problem: Json, proof: bytes) -> list[str]:
     base = cone["base"] if cone["kind"] == "polyhedral" else cone
     place = "cone free"
     if base["kind"] == "complete":
-        place = f"ratio {_ends(base['gamma'])}" if "gamma" in base else f"ratio exp({_ends(base['epsilon'])})"
+        place = f"ratio {_ratio(base)}"
     elif base["kind"] == "graph":
         place = f"{len(base['edges'])} edges"
     parts = [
@@ -119,6 +119,8 @@ def read_as(problem: Json, proof: bytes) -> list[str]:
         f"{len(problem['rows'])} rows",
         *(f"entropy at least {_ends(floor['at_least'])}" for floor in [problem.get("entropy")] if floor is not None),
         *(f"a limit of {_ends(limit['at_most'])}" for limit in problem.get("limits", ())),
+        *(f"a capacity of {_ends(limit['at_most'])}" for limit in problem.get("divergences", ())),
+        *(f"an excess over {_ratio(limit)} of {_ends(limit['delta'])}" for limit in (problem.get("approximate"),) if limit),
     ]
     return [f"problem {digest}", ", ".join(parts)]
 
@@ -126,6 +128,11 @@ def read_as(problem: Json, proof: bytes) -> list[str]:
 def _ends(number: str) -> str:
     """A rational with its denominator."""
     return "/".join(map(str, Fraction(number).as_integer_ratio()))
+
+
+def _ratio(level: Json) -> str:
+    """A ratio, or exp of an epsilon."""
+    return _ends(level["gamma"]) if "gamma" in level else f"exp({_ends(level['epsilon'])})"
 
 
 def disagree(verdict: Verdict, name: str, line: str) -> Verdict:
