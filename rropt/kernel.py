@@ -30,6 +30,7 @@ Pair = tuple[int, int]
 Edge = tuple[int, int, int, int]
 Term = tuple[int, int, int]
 Reach = tuple[int, int, list[list[int]]]
+Lift = tuple[int, list[list[int]]]
 
 
 class UnreadableError(Exception):
@@ -226,8 +227,12 @@ class Problem:
     capacities: list[Pair] = field(default_factory=list)  # the capacity is at most a / b
     excesses: list[tuple[Ratio, Pair]] = field(default_factory=list)  # what rows exceed others by is at most a / b
 
-    def replaced(self, priors: list[list[int]], around: list[list[list[int]]], reaches: list[Reach]) -> Problem:
-        """A problem with limits at priors in the place of capacities, and rows in that of excesses and floors."""
+    def replaced(
+        self, priors: list[list[int]], around: list[list[list[int]]], reaches: list[Reach], lifts: list[Lift]
+    ) -> Problem:
+        """A problem with limits at priors in the place of capacities, rows in that of excesses and floors, and inputs
+        in that of limits."""
+        need(len(around) <= 64 and len(lifts) <= 64)
         loss, limits, rows = self.loss, self.limits[:], self.rows[:]
         if loss is not None and loss.utility == "capacity":
             need(bool(priors))
@@ -241,7 +246,37 @@ class Problem:
             ratio.at_most(g, h)
             need(b > 0)
             rows += [self.event_row(g, h, a, b, event) for event in events]
-        return replace(self, loss=loss, limits=limits, rows=rows, capacities=[], excesses=[])
+        found = replace(self, loss=loss, limits=limits, rows=rows, capacities=[], excesses=[])
+        for place, points in lifts:
+            found = found.raised(place, points)
+        return found
+
+    def raised(self, place: int, points: list[list[int]]) -> Problem:
+        """A problem with one more input of weight 0, and half-spaces that say that its entries are at least the forms
+        below the function of a limit, over the limit."""
+        function, (a, b) = element(self.limits, place)
+        k, functions = len(self.weights), ([] if self.loss is None else [self.loss]) + [one for one, _ in self.limits]
+        self.emptied().check()
+        if self.loss is None:
+            self.check()
+        for one in functions:
+            self.check_convex(one)
+        need(all(0 <= x < k and 0 <= z < k for x, z, _ in self.edges) and (self.complete is None or k <= 1024))
+        need(function.utility != "bayes" or all(min(gains) >= 0 for gains in function.lists))
+        need(a > 0 and b > 0 and not self.floors and not self.bonus)
+        edges, scale = self.edges, a * function.form_scale()
+        if self.complete is not None:
+            edges = [(x, z, self.complete) for x in range(k) for z in range(k) if x != z]
+        halfspaces = [[*one, 0] for one in self.halfspaces]
+        halfspaces += [[*(b * c for c in function.form(point)), -scale] for point in points]
+        limits = [(one.wide(), most) for one, most in self.limits]
+        loss, cone = self.loss and self.loss.wide(), "graph" if self.cone == "complete" else self.cone
+        wide = replace(self.wide(), cone=cone, complete=None, edges=edges, halfspaces=halfspaces)
+        return replace(wide, loss=loss, limits=limits)
+
+    def wide(self) -> Problem:
+        """The same weights and lists with a 0 for one more input."""
+        return replace(self, weights=[*self.weights, 0], lists=[[*one, 0] for one in self.lists])
 
     def at_prior(self, prior: list[int]) -> Problem:
         """The information at a prior, which is at most the capacity."""
@@ -404,6 +439,7 @@ class Problem:
         for function, (a, b) in self.limits:
             self.check_convex(function)
             function.at_most(columns, d, a, b)
+        need(len(self.excesses) * k * k * len(columns) <= 10**8)
         need(len(witness.best) == len(self.capacities) and len(witness.nears) == len(self.excesses))
         for prior, (a, b) in zip(witness.best, self.capacities, strict=True):
             self.check_capacity(witness, prior, a, b)
@@ -549,6 +585,7 @@ class Header:
     priors: list[list[int]]
     around: list[list[list[int]]]
     reaches: list[Reach]
+    lifts: list[Lift]
 
 
 class Kernel:
@@ -559,7 +596,7 @@ class Kernel:
         if header.witness is not None:
             need(not header.empty)
             problem.attains(header.witness)
-        problem = problem.replaced(header.priors, header.around, header.reaches).straight(header.touches)
+        problem = problem.replaced(header.priors, header.around, header.reaches, header.lifts).straight(header.touches)
         if header.empty:
             need(header.claim[0] < 0)
             problem = replace(problem, bonus=[])
@@ -1124,13 +1161,16 @@ def read_header(reader: Reader) -> Header:
     around, reaches = reader.matrices("around"), list[Reach]()
     while reader.at("reach"):
         reaches.append((*reader.two("reach"), reader.lists("event")))
+    lifts = list[Lift]()
+    while reader.at("lift"):
+        lifts.append((reader.numbers("lift", 1)[0], reader.lists("at")))
     touches = reader.matrices("minorant")
     unit, prices, mults = reader.numbers("unit", 1)[0], reader.numbers("prices"), reader.numbers("mults")
     mode = reader.choice(reader.take("mode"), "dual", "corner", "box", "sheets", "known")
     reader.next()
     pairs = read_pairs(reader.take("ratios"))
     reader.next()
-    lists = (points, touches, priors, around, reaches)
+    lists = (points, touches, priors, around, reaches, lifts)
     return Header(claim == "infeasible", (n, m), witness, unit, prices, mults, mode, pairs, *lists)
 
 

@@ -1,7 +1,7 @@
 (* More constraints and utilities: the capacity, approximate privacy, further rows of floors. Each has a rule that puts rows or
    limits of the problem without it in its place, and a test for mechanisms. *)
 Require Import Reals Lra Lia List ZArith Psatz Bool.
-Require Import Problem Convex Log Kernel Lists Rules Sound Main Witness Entropy Minorant.
+Require Import Problem Convex Log Kernel Lists Rules Sound Main Witness Entropy Minorant Lift.
 Import ListNotations.
 Open Scope R_scope.
 (* ---- further constraints and utilities ---- *)
@@ -35,7 +35,7 @@ Definition event_row (k g h a b : Z) (ev : list Z) : option row := match ev with
   | _ => None end.
 Definition event_rows pb (l : ratio * (Z * Z)) (evs : (Z * Z) * list (list Z)) : option (list row) := let (g, h) := fst evs in let (a, b) := snd l in
   if at_least (fst l) g h && (0 <? b) then each (event_row (zlen (weights pb)) g h a b) (snd evs) else None.
-Record hints := Hints { priors : list (list Z); around : list (list (list Z)); reaches : list ((Z * Z) * list (list Z)) }.
+Record hints := Hints { priors : list (list Z); around : list (list (list Z)); reaches : list ((Z * Z) * list (list Z)); lifts : list (Z * list (list Z)) }.
 (* The rows of the floors at a matrix of points. *)
 Definition around_rows en (points : list (list Z)) : option (list row) := match outputs (plain en) with
   | Some m => if zlen points =? m then floor_rows (plain en) points (floors en) else None | None => None end.
@@ -45,7 +45,7 @@ Definition reduce mo hs : option with_convex := let co := middle mo in let pb :=
   match (if least_capacity mo then match priors hs with W :: Ws => match at_prior pb (0, 1) W with Some (u, _) => Some (Some u, Ws) | None => None end | [] => None end
          else Some (loss co, priors hs)) with None => None | Some (aimed, Ws) =>
   match each2 (at_prior pb) (capacities mo) Ws, each (around_rows (inner co)) (around hs), each2 (event_rows pb) (excesses mo) (reaches hs) with
-  | Some new, Some r1, Some r2 => Some (With_convex (widen (inner co) (concat r1 ++ concat r2)) aimed (limits co ++ new))
+  | Some new, Some r1, Some r2 => if zlen (around hs) <=? 64 then lifted_few (With_convex (widen (inner co) (concat r1 ++ concat r2)) aimed (limits co ++ new)) (lifts hs) else None
   | _, _, _ => None end end.
 
 (* n_x times an upper end of D log (n_x T / s), of one column *)
@@ -66,7 +66,7 @@ Fixpoint all2 {A B} (f : A -> B -> bool) (l : list A) (m : list B) : bool := mat
 Definition silent co := With_convex (With_entropy (emptied (plain (inner co))) [] (floors (inner co))) None (limits co).
 (* best: priors, one for each capacity, that of the utility first; nears: ratios, one for each excess *)
 Definition displays mo (cl : Z * Z) d lows best nears cols : bool := let co := middle mo in let pb := plain (inner co) in
-  (if least_capacity mo then realises (silent co) (0, 1) d lows cols else realises co cl d lows cols) && all2 (excess_there pb d cols) nears (excesses mo) &&
+  (if least_capacity mo then realises (silent co) (0, 1) d lows cols else realises co cl d lows cols) && (zlen (excesses mo) * zlen (weights pb) * zlen (weights pb) * zlen cols <=? 100000000) && all2 (excess_there pb d cols) nears (excesses mo) &&
   if least_capacity mo then match best with W :: best => capacity_there pb d cols W (- fst cl, snd cl) && all2 (capacity_there pb d cols) best (capacities mo) | [] => false end
   else all2 (capacity_there pb d cols) best (capacities mo).
 Close Scope Z_scope.
@@ -128,11 +128,15 @@ Proof.
 Qed.
 Lemma forall_concat {A} (P : A -> Prop) : forall l, (forall a, In a l -> Forall P a) -> Forall P (concat l).
 Proof. induction l; simpl; intros H; auto. apply Forall_app. auto. Qed.
-Theorem reduce_ok mo hs co Q : reduce mo hs = Some co -> obeys mo Q -> fits co Q /\ forall c, nets co Q <= c -> nets_at_most mo Q c.
+Theorem reduce_ok mo hs co Q : reduce mo hs = Some co -> obeys mo Q -> exists Q', fits co Q' /\ forall c, nets co Q' <= c -> nets_at_most mo Q c.
 Proof.
   unfold reduce. cbv zeta. intros E (HF & HC & HX). set (en := inner (middle mo)) in *. match type of E with match ?r with _ => _ end = _ => destruct r as [[aimed Ws]|] eqn:L; [|discriminate] end.
   destruct (each2 (at_prior (plain en)) _ _) as [new|] eqn:E1; [|discriminate]. destruct (each (around_rows en) _) as [r1|] eqn:E2; [|discriminate].
-  destruct (each2 (event_rows (plain en)) _ _) as [r2|] eqn:E3; [|discriminate]. apply Some_inj in E. subst co. pose proof HF as [HK HL]. pose proof HK as [HM HFl].
+  destruct (each2 (event_rows (plain en)) _ _) as [r2|] eqn:E3; [|discriminate]. destruct (zlen (around hs) <=? 64)%Z; [|discriminate].
+  unfold lifted_few in E. destruct (zlen (lifts hs) <=? 64)%Z; [|discriminate]. match type of E with lifted_all ?c _ = _ => set (first := c) in * end.
+  assert (K : fits first Q /\ forall c, nets first Q <= c -> nets_at_most mo Q c).
+  2: { destruct K as [K1 K2]. destruct (lifted_all_ok _ _ _ _ E K1) as (Q' & A & B). exists Q'. split; auto. intros c. rewrite B. apply K2. }
+  subst first. clear E. pose proof HF as [HK HL]. pose proof HK as [HM HFl].
   assert (P : forall W, a_prior (plain en) W = true -> forall c, capacity_at_most (inputs mo) Q c -> measure (Convex W (Information [W])) Q <= c).
   { intros W A c H. apply a_prior_ok in A. destruct A as (A1 & A2 & A3). apply H; auto. } split.
   - split; cbn [inner limits].
@@ -271,7 +275,7 @@ Qed.
 Theorem displays_sound mo N M dn lows best nears cols : displays mo (N, M) dn lows best nears cols = true ->
   obeys mo (map (real dn) cols) /\ nets_at_least mo (map (real dn) cols) (IZR N / IZR M).
 Proof.
-  unfold displays. cbv zeta. intros H. split_and H.
+  unfold displays. cbv zeta. intros H. split_and H. clear H2.
   assert (R : exists co N' M', realises co (N', M') dn lows cols = true /\ weights (plain (inner co)) = weights (plain (inner (middle mo))) /\ (fits co (map (real dn) cols) -> fits (middle mo) (map (real dn) cols))).
   { destruct (least_capacity mo); eexists _, _, _; (split; [exact H|split; [reflexivity|]]); intros [[A B] C]; repeat split; auto; apply A. } destruct R as (co & N' & M' & R & EW & F).
   destruct (realises_parts _ _ _ _ _ R) as [Hd HC]. rewrite EW in HC. apply realises_sound in R. destruct R as [HF _]. apply F in HF. clear F EW. assert (HS := HF). destruct HS as [[[_ [HS _]] _] _].
@@ -287,6 +291,6 @@ Qed.
 Definition proves mo cl hs touches points hd toks := match reduce mo hs with Some co => accepts co cl touches points hd toks | None => false end.
 Definition denies mo cl hs touches points hd toks := match reduce mo hs with Some co => excludes co cl touches points hd toks | None => false end.
 Theorem proves_sound mo N M hs touches points hd toks : proves mo (N, M) hs touches points hd toks = true -> forall Q, obeys mo Q -> nets_at_most mo Q (IZR N / IZR M).
-Proof. unfold proves. intros H Q K. destruct (reduce mo hs) as [co|] eqn:E; [|discriminate]. destruct (reduce_ok _ _ _ _ E K) as [A B]. apply B. eapply accepts_sound; eauto. Qed.
+Proof. unfold proves. intros H Q K. destruct (reduce mo hs) as [co|] eqn:E; [|discriminate]. destruct (reduce_ok _ _ _ _ E K) as (Q' & A & B). apply B. eapply accepts_sound; eauto. Qed.
 Theorem denies_sound mo N M hs touches points hd toks : denies mo (N, M) hs touches points hd toks = true -> forall Q, ~ obeys mo Q.
-Proof. unfold denies. intros H Q K. destruct (reduce mo hs) as [co|] eqn:E; [|discriminate]. destruct (reduce_ok _ _ _ _ E K) as [A _]. eapply excludes_sound; eauto. Qed.
+Proof. unfold denies. intros H Q K. destruct (reduce mo hs) as [co|] eqn:E; [|discriminate]. destruct (reduce_ok _ _ _ _ E K) as (Q' & A & _). eapply excludes_sound; eauto. Qed.

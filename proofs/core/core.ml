@@ -2841,6 +2841,170 @@ let realises co cl d0 lows cols0 =
            (Big_int_Z.minus_big_int (fst cl)) (snd cl))
      | None -> attains_all en cl d0 lows cols0)
 
+(** val wider : utility -> utility **)
+
+let wider a = match a with
+| Bayes (den, gains) ->
+  Bayes (den, (map (fun g -> app g (Big_int_Z.zero_big_int :: [])) gains))
+| Information gs ->
+  Information (map (fun g -> app g (Big_int_Z.zero_big_int :: [])) gs)
+| _ -> a
+
+(** val wide : convex -> convex **)
+
+let wide u =
+  { prior = (app u.prior (Big_int_Z.zero_big_int :: [])); aim =
+    (wider u.aim) }
+
+(** val ratios_to :
+    ratio -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list
+    -> ((Big_int_Z.big_int * Big_int_Z.big_int) * ratio) list **)
+
+let rec ratios_to r x z0 = function
+| [] -> []
+| _ :: w0 ->
+  if Big_int_Z.eq_big_int x z0
+  then ratios_to r x (Big_int_Z.add_big_int z0 Big_int_Z.unit_big_int) w0
+  else ((x, z0),
+         r) :: (ratios_to r x
+                 (Big_int_Z.add_big_int z0 Big_int_Z.unit_big_int) w0)
+
+(** val all_ratios :
+    ratio -> Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int
+    list -> ((Big_int_Z.big_int * Big_int_Z.big_int) * ratio) list **)
+
+let rec all_ratios r x w = function
+| [] -> []
+| _ :: v0 ->
+  app (ratios_to r x Big_int_Z.zero_big_int w)
+    (all_ratios r (Big_int_Z.add_big_int x Big_int_Z.unit_big_int) w v0)
+
+(** val open_cone : Big_int_Z.big_int list -> cone -> cone **)
+
+let open_cone w c = match c with
+| Complete r -> Graph (all_ratios r Big_int_Z.zero_big_int w w)
+| _ -> c
+
+(** val inside : Big_int_Z.big_int -> cone -> bool **)
+
+let inside k = function
+| Free -> true
+| Complete _ ->
+  Big_int_Z.le_big_int k (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int))))))))))
+| Graph es ->
+  forallb (fun e ->
+    let (y, _) = e in
+    let (x, z0) = y in
+    (&&)
+      ((&&)
+        ((&&) (Big_int_Z.le_big_int Big_int_Z.zero_big_int x)
+          (Big_int_Z.lt_big_int x k))
+        (Big_int_Z.le_big_int Big_int_Z.zero_big_int z0))
+      (Big_int_Z.lt_big_int z0 k)) es
+
+(** val no_loss : convex -> bool **)
+
+let no_loss u =
+  match u.aim with
+  | Bayes (_, gains) -> forallb nonnegative gains
+  | _ -> true
+
+(** val forms_under :
+    convex -> Big_int_Z.big_int list list -> Big_int_Z.big_int list list
+    option **)
+
+let rec forms_under u = function
+| [] -> Some []
+| p0 :: ps0 ->
+  (match under u p0 with
+   | Some c ->
+     (match forms_under u ps0 with
+      | Some l -> Some (c :: l)
+      | None -> None)
+   | None -> None)
+
+(** val lifted :
+    with_convex -> (Big_int_Z.big_int * Big_int_Z.big_int list list) ->
+    with_convex option **)
+
+let lifted co l =
+  let en = co.inner in
+  let pb = en.plain in
+  let w = pb.weights in
+  (match nthz (fst l) co.limits with
+   | Some p0 ->
+     let (u, p1) = p0 in
+     let (a, b) = p1 in
+     if (&&)
+          ((&&)
+            ((&&)
+              ((&&)
+                ((&&)
+                  ((&&) (well_formed (emptied pb))
+                    (match co.loss with
+                     | Some v -> convex_ok pb v
+                     | None -> well_formed pb))
+                  (forallb (fun m -> convex_ok pb (fst m)) co.limits))
+                (inside (zlen w) pb.base)) (no_loss u))
+            (Big_int_Z.lt_big_int Big_int_Z.zero_big_int a))
+          (Big_int_Z.lt_big_int Big_int_Z.zero_big_int b)
+     then (match en.floors with
+           | [] ->
+             (match en.bonus with
+              | [] ->
+                (match forms_under u (snd l) with
+                 | Some cs ->
+                   Some { inner = { plain = { weights =
+                     (app w (Big_int_Z.zero_big_int :: [])); objective =
+                     (wider pb.objective); base = (open_cone w pb.base);
+                     halfspaces =
+                     (app
+                       (map (fun c -> app c (Big_int_Z.zero_big_int :: []))
+                         pb.halfspaces)
+                       (map (fun c ->
+                         app (zscale b c)
+                           ((Big_int_Z.minus_big_int
+                              (Big_int_Z.mult_big_int a (unit_of u))) :: []))
+                         cs)); outputs = pb.outputs; rows = pb.rows };
+                     bonus = []; floors = [] }; loss =
+                     (match co.loss with
+                      | Some v -> Some (wide v)
+                      | None -> None); limits =
+                     (map (fun m -> ((wide (fst m)), (snd m))) co.limits) }
+                 | None -> None)
+              | _ :: _ -> None)
+           | _ :: _ -> None)
+     else None
+   | None -> None)
+
+(** val lifted_all :
+    with_convex -> (Big_int_Z.big_int * Big_int_Z.big_int list list) list ->
+    with_convex option **)
+
+let rec lifted_all co = function
+| [] -> Some co
+| l :: ls0 ->
+  (match lifted co l with
+   | Some co0 -> lifted_all co0 ls0
+   | None -> None)
+
+(** val lifted_few :
+    with_convex -> (Big_int_Z.big_int * Big_int_Z.big_int list list) list ->
+    with_convex option **)
+
+let lifted_few co ls =
+  if Big_int_Z.le_big_int (zlen ls) (Big_int_Z.mult_int_big_int 2
+       (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+       (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+       (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int))))))
+  then lifted_all co ls
+  else None
+
 type with_more = { middle : with_convex; least_capacity : bool;
                    capacities : (Big_int_Z.big_int * Big_int_Z.big_int) list;
                    excesses : (ratio * (Big_int_Z.big_int * Big_int_Z.big_int))
@@ -2952,7 +3116,8 @@ let event_rows pb l evs =
 type hints = { priors : Big_int_Z.big_int list list;
                around : Big_int_Z.big_int list list list;
                reaches : ((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int
-                         list list) list }
+                         list list) list;
+               lifts : (Big_int_Z.big_int * Big_int_Z.big_int list list) list }
 
 (** val around_rows :
     with_entropy -> Big_int_Z.big_int list list -> row list option **)
@@ -2994,9 +3159,19 @@ let reduce mo hs =
                  | Some r1 ->
                    (match each2 (event_rows pb) mo.excesses hs.reaches with
                     | Some r2 ->
-                      Some { inner =
-                        (widen co.inner (app (concat r1) (concat r2)));
-                        loss = aimed; limits = (app co.limits new0) }
+                      if Big_int_Z.le_big_int (zlen hs.around)
+                           (Big_int_Z.mult_int_big_int 2
+                           (Big_int_Z.mult_int_big_int 2
+                           (Big_int_Z.mult_int_big_int 2
+                           (Big_int_Z.mult_int_big_int 2
+                           (Big_int_Z.mult_int_big_int 2
+                           (Big_int_Z.mult_int_big_int 2
+                           Big_int_Z.unit_big_int))))))
+                      then lifted_few { inner =
+                             (widen co.inner (app (concat r1) (concat r2)));
+                             loss = aimed; limits = (app co.limits new0) }
+                             hs.lifts
+                      else None
                     | None -> None)
                  | None -> None)
               | None -> None)
@@ -3009,9 +3184,18 @@ let reduce mo hs =
            | Some r1 ->
              (match each2 (event_rows pb) mo.excesses hs.reaches with
               | Some r2 ->
-                Some { inner =
-                  (widen co.inner (app (concat r1) (concat r2))); loss =
-                  aimed; limits = (app co.limits new0) }
+                if Big_int_Z.le_big_int (zlen hs.around)
+                     (Big_int_Z.mult_int_big_int 2
+                     (Big_int_Z.mult_int_big_int 2
+                     (Big_int_Z.mult_int_big_int 2
+                     (Big_int_Z.mult_int_big_int 2
+                     (Big_int_Z.mult_int_big_int 2
+                     (Big_int_Z.mult_int_big_int 2
+                     Big_int_Z.unit_big_int))))))
+                then lifted_few { inner =
+                       (widen co.inner (app (concat r1) (concat r2))); loss =
+                       aimed; limits = (app co.limits new0) } hs.lifts
+                else None
               | None -> None)
            | None -> None)
         | None -> None)
@@ -3135,10 +3319,37 @@ let displays mo cl d0 lows best nears cols0 =
   let pb = co.inner.plain in
   (&&)
     ((&&)
-      (if mo.least_capacity
-       then realises (silent co) (Big_int_Z.zero_big_int,
-              Big_int_Z.unit_big_int) d0 lows cols0
-       else realises co cl d0 lows cols0)
+      ((&&)
+        (if mo.least_capacity
+         then realises (silent co) (Big_int_Z.zero_big_int,
+                Big_int_Z.unit_big_int) d0 lows cols0
+         else realises co cl d0 lows cols0)
+        (Big_int_Z.le_big_int
+          (Big_int_Z.mult_big_int
+            (Big_int_Z.mult_big_int
+              (Big_int_Z.mult_big_int (zlen mo.excesses) (zlen pb.weights))
+              (zlen pb.weights)) (zlen cols0)) (Big_int_Z.mult_int_big_int 2
+          (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+          (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+          (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+          (Big_int_Z.mult_int_big_int 2
+          ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+          (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+          (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+          ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+          ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+          ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+          ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+          (Big_int_Z.mult_int_big_int 2
+          ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+          (Big_int_Z.mult_int_big_int 2
+          ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+          ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+          ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+          ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+          ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+          (Big_int_Z.mult_int_big_int 2
+          Big_int_Z.unit_big_int))))))))))))))))))))))))))))
       (all2 (excess_there pb d0 cols0) nears mo.excesses))
     (if mo.least_capacity
      then (match best with

@@ -609,6 +609,39 @@ val realises :
   -> (Big_int_Z.big_int * Big_int_Z.big_int) list -> Big_int_Z.big_int list
   list -> bool
 
+val wider : utility -> utility
+
+val wide : convex -> convex
+
+val ratios_to :
+  ratio -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list
+  -> ((Big_int_Z.big_int * Big_int_Z.big_int) * ratio) list
+
+val all_ratios :
+  ratio -> Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int
+  list -> ((Big_int_Z.big_int * Big_int_Z.big_int) * ratio) list
+
+val open_cone : Big_int_Z.big_int list -> cone -> cone
+
+val inside : Big_int_Z.big_int -> cone -> bool
+
+val no_loss : convex -> bool
+
+val forms_under :
+  convex -> Big_int_Z.big_int list list -> Big_int_Z.big_int list list option
+
+val lifted :
+  with_convex -> (Big_int_Z.big_int * Big_int_Z.big_int list list) ->
+  with_convex option
+
+val lifted_all :
+  with_convex -> (Big_int_Z.big_int * Big_int_Z.big_int list list) list ->
+  with_convex option
+
+val lifted_few :
+  with_convex -> (Big_int_Z.big_int * Big_int_Z.big_int list list) list ->
+  with_convex option
+
 type with_more = { middle : with_convex; least_capacity : bool;
                    capacities : (Big_int_Z.big_int * Big_int_Z.big_int) list;
                    excesses : (ratio * (Big_int_Z.big_int * Big_int_Z.big_int))
@@ -643,7 +676,8 @@ val event_rows :
 type hints = { priors : Big_int_Z.big_int list list;
                around : Big_int_Z.big_int list list list;
                reaches : ((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int
-                         list list) list }
+                         list list) list;
+               lifts : (Big_int_Z.big_int * Big_int_Z.big_int list list) list }
 
 val around_rows :
   with_entropy -> Big_int_Z.big_int list list -> row list option

@@ -123,6 +123,7 @@ let check ch =
   let matrices key = several key (fun () -> match take key with [] -> next (); lists "at" | l -> stop l) [] in
   let around = matrices "around" in
   let reaches = several "reach" (fun () -> let gh = two "reach" in (gh, lists "event")) [] in
+  let lifts = several "lift" (fun () -> match whole "lift" with [i] -> next (); (i, lists "at") | _ -> stop []) [] in
   let touches = matrices "minorant" in
   let eunit = (match take "unit" with [n] -> integer n | l -> stop l) in next ();
   let prices = list "prices" in let mults = list "mults" in
@@ -141,7 +142,7 @@ let check ch =
   (* [proves] is [reduce], then [accepts], which is [straight], [relax], [start], then [advance] for each token, then the empty stack; [denies] is the same of the emptied problem. *)
   let attained = match value with None -> true | Some (n, m, d, lows, best, nears, columns) -> not empty && displays entire (n, m) d lows best nears columns in
   if not attained || (empty && ZA.sign (fst cl) >= 0) then refuted () else
-  match reduce entire { priors; around; reaches } with None -> refuted () | Some entire ->
+  match reduce entire { priors; around; reaches; lifts } with None -> refuted () | Some entire ->
   match straight entire touches with None -> refuted () | Some plainer ->
   match relax (if empty then bare plainer else plainer) cl tangents with None -> refuted () | Some (pb, relaxed) ->
   match start (if empty then emptied pb else pb) relaxed { mod_; eunit; prices; mults; pairs } with None -> refuted () | Some (en, stack) ->

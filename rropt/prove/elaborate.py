@@ -48,7 +48,7 @@ def witness(problem: Problem, certificate: Json) -> Iterator[str]:
     denominators = [int(d) for d in mechanism["denominators"]]
     common = math.lcm(*denominators)
     value = problem.sign * Fraction(certificate["value"]["lower" if problem.sign > 0 else "upper"])
-    if problem.core.utility == "chi-square":  # divided column by column, and rounded down
+    if problem.stated.utility == "chi-square":  # divided column by column, and rounded down
         value -= Fraction(1, 1 << 140)
     yield words("value", *value.as_integer_ratio(), common)
     yield words("lows", *(number for pair in problem.lows for number in pair))
@@ -56,7 +56,7 @@ def witness(problem: Problem, certificate: Json) -> Iterator[str]:
         best = reduced(mechanism["prior"])[1]
         yield from [words("best", *best)] * len(problem.priors)
     yield from (words("near", *near) for near in problem.nears)
-    groups = mechanism.get("groups", range(problem.k))
+    groups = mechanism.get("groups", range(len(problem.stated.weights)))
     size = 1 + max(groups)
     for column in mechanism["columns"]:
         if (numbers := column.get("dense")) is None:
@@ -84,6 +84,9 @@ def opening(problem: Problem, mode: str, unit: int, prices: list[int], mults: li
             for g, h, events in problem.reaches:
                 yield words("reach", g, h)
                 yield from (words("event", *event) for event in events)
+            for which, points in problem.lifts:
+                yield words("lift", which)
+                yield from (words("at", *point) for point in points)
         for points in lists:
             yield key
             yield from (words("at", *point) for point in points)
@@ -102,7 +105,7 @@ def known(problem: Problem, certificate: Json) -> Iterator[str]:
 def dual(problem: Problem, certificate: Json) -> Iterator[str]:
     """linear-dual, farkas, bayes and entropies: one test for each output or action."""
     proof, empty = certificate["proof"], certificate["bound"] is None
-    last = problem.plain.straight(problem.touches)
+    last = problem.core.straight(problem.touches)
     if last.utility == "bayes" and last.rows and not empty:
         raise OutsideCoreError("the verified core has no gains of Bayes with rows that a proof leaves out")
     last = replace(last, bonus=[]) if empty else last

@@ -145,7 +145,8 @@ class Problem:
         self.priors = [[1] * self.k for _ in range(self.least + len(core.capacities))]
         self.matrices: list[list[list[int]]] = []  # points at which rows touch the floor
         self.touches: list[list[list[int]]] = []
-        self.plain, self.leaves_rows_of_cone = core, False
+        self.lifts: list[kernel.Lift] = []
+        self.stated, self.leaves_rows_of_cone = core, False
 
     def with_utility(self, utility: Json, weights: list[int]) -> kernel.Problem:
         """A problem that has the utility of the certificate, a minimum as a maximum of the costs negated."""
@@ -178,9 +179,6 @@ class Problem:
         ends = [around(ratio, mode == "corner") for ratio in every]
         self.lows, self.ratios = [low for low, _ in ends], [high for _, high in ends]
         self.index = {(x, z): i for i, (x, z, _) in enumerate(core.edges)}
-        # Multipliers are integers over these numbers: large ones are scaled by the unit of the prices.
-        largest = max([D, *self.half_scales, *(h for _, h in self.ratios)])
-        self.fine = 1 << (largest // D).bit_length() - 1
 
     def edge(self, x: int, z: int) -> tuple[int, int, int]:
         """The number of the edge from x to z, and its g and h."""
@@ -192,6 +190,7 @@ class Problem:
         of the core are then those of the problem, of floors, of events and of limits that are touched."""
         core, rows, touched = self.core, [(0, i) for i in self.places], dict[int, list[list[int]]]()
         left, capacities = list(range(len(core.limits))), list(range(len(core.capacities)))
+        lifted: list[tuple[int, list[list[int]]]] = []
         for step in steps:
             kind, parts, which = step["kind"], step.get("parts", ()), -1
             if kind == "minorant":
@@ -206,6 +205,9 @@ class Problem:
                     which = capacities.pop(step["of"])
                     left.append(len(core.limits) + which)
                 self.priors[self.least + which] = reduced(step["weights"])[1]
+            elif kind == "lift" and "points" in step:
+                which = left.pop(step["of"])
+                lifted.append((which, [[int(n) for n in point] for point in step["points"]]))
             elif kind != "drop":
                 raise OutsideCoreError(f"the verified core has no step {kind!r}")
             if "rows" in parts:
@@ -217,7 +219,8 @@ class Problem:
         for x, z, outputs, _ in events:
             rows.append((2, len(self.reaches[0][2])))
             self.reaches[0][2].append([x, z, *(int(y in outputs) for y in range(core.outputs or 0))])
-        plain = self.plain = core.replaced(self.priors, self.matrices, self.reaches)
+        self.widen(lifted)
+        plain = self.core
         functions = ([] if plain.loss is None else [plain.loss]) + [function for function, _ in plain.limits]
         for function, i in zip(functions, range(len(plain.limits) - len(functions), len(plain.limits)), strict=True):
             points = [touching(function, point) for point in touched.get(i, ())]
@@ -230,15 +233,34 @@ class Problem:
             scales |= {(3, i): Fraction(b * function.form_scale())} if touched.get(i) else {}
         self.places, self.row_scales = [[*scales].index(row) for row in rows], [*scales.values()]
 
+    def widen(self, lifted: list[kernel.Lift]) -> None:
+        """The core's problem with limits at priors, rows of events and floors, and one more input for each limit."""
+        self.core = self.stated.replaced(self.priors, self.matrices, self.reaches, [])
+        for which, points in lifted:
+            function, (_, b) = self.core.limits[which]
+            own = [touching(function, point + [0] * (len(function.weights) - len(point))) for point in points]
+            self.lifts.append((which, own))
+            self.half_scales += [b * function.form_scale()] * len(points)
+            self.core = self.core.raised(which, own)
+        if lifted and self.stated.complete is not None:
+            self.ratios *= len(self.core.edges)
+            self.index = {(x, z): i for i, (x, z, _) in enumerate(self.core.edges)}
+        self.k = len(self.core.weights)
+
+    @property
+    def fine(self) -> int:
+        """Multipliers are integers over these numbers: large ones are scaled by the unit of the prices."""
+        return 1 << (max([D, *self.half_scales, *(h for _, h in self.ratios)]) // D).bit_length() - 1
+
     def entropies_of(self, shares: Sequence[Fraction]) -> list[Fraction]:
         """What rows of floors, of these multipliers, put on every entry of an input besides what Gibbs' rows do."""
-        first = len(self.core.rows)
+        first = len(self.stated.rows)
         share = sum(shares[first : first + len(self.matrices)])
-        return [share * floor.b * D * s for floor in self.core.floors for s in floor.shares] or [Fraction(0)] * self.k
+        return [share * floor.b * D * s for floor in self.stated.floors for s in floor.shares] or [Fraction(0)] * self.k
 
     def lines(self) -> Iterator[str]:
         """The problem, canonical: what its SHA-256 is of."""
-        core = self.core
+        core = self.stated
         yield words("sense", core.sense)
         yield words("weights", *core.weights)
         yield from utility_lines("utility", core) if core.loss is None else utility_lines("utility less", core.loss)
