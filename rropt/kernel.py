@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from math import isqrt
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 
@@ -31,6 +32,7 @@ Edge = tuple[int, int, int, int]
 Term = tuple[int, int, int]
 Reach = tuple[int, int, list[list[int]]]
 Lift = tuple[int, list[list[int]]]
+Member = tuple[int, int, int, list[list[int]]]
 
 
 class UnreadableError(Exception):
@@ -149,6 +151,97 @@ class Floor:
         need(len(self.shares) == len(self.sizes) == k)
 
 
+@dataclass
+class Confidence:
+    """Shares of blocks that a set of this radius holds agree up to a ratio; the radius lies between a / b and c / e."""
+
+    ratio: Ratio
+    counts: list[int]
+    radii: tuple[int, int, int, int]
+    product: bool
+    blocks: list[list[int]]
+
+    def check(self, k: int) -> None:
+        """Refuse other lengths, signs and inputs."""
+        a, b, c, e = self.radii
+        need(len(self.counts) == k <= 1024 and min(self.counts, default=-1) >= 0 and sum(self.counts) > 0)
+        need(a >= 0 and b > 0 and e > 0 and a * e <= c * b and sum(map(len, self.blocks)) <= k)
+        need(all(0 <= x < k for block in self.blocks for x in block))
+
+    def widest(self, root: int, *blocks: list[int]) -> int:
+        """The root of 1 plus the radius, over D, as what weights of blocks may spread at most."""
+        return sum(self.counts) * (root - D) + D * sum(self.counts[x] for block in blocks for x in block)
+
+    def halfspaces(self, cuts: Member) -> list[list[int]]:
+        """R.v <= ratio T.v of weights that occur together."""
+        (g, h, root, found), (a, b, _, _), k = cuts, self.radii, len(self.counts)
+        need(len(found) * k <= 10**7)
+        self.check(k)
+        self.ratio.at_most(g, h)
+        need(root >= 0 and root * root * b <= (a + b) * D * D)
+        return [self.halfspace(g, h, root, cut) for cut in found]
+
+    def halfspace(self, g: int, h: int, root: int, cut: list[int]) -> list[int]:
+        """One of them: blocks, D times what the weights spread at most, and the weights."""
+        need(len(cut) >= 4)
+        s, z, *ends = cut[:4]
+        one, two = element(self.blocks, s), element(self.blocks, z)
+        first, second = cut[4 : 4 + len(one)], cut[4 + len(one) :]
+        need(s != z and min(ends) >= 0 and sum(first) > 0 and sum(second) > 0)
+        for block, weights, end in ((one, first, ends[0]), (two, second, ends[1])):
+            need(len(weights) == len(block))
+            total = 0
+            for x, weight in zip(block, weights, strict=True):
+                n = self.counts[x]
+                need(weight > 0 if n else weight >= 0)
+                total += n * n * sum(weights) * D * D // weight + 1 if n else 0
+            need(total <= end * end)
+        if self.product:
+            need(ends[0] <= self.widest(root, one) and ends[1] <= self.widest(root, two))
+        else:
+            need(sum(ends) <= self.widest(root, one, two))
+        row = [0] * len(self.counts)
+        for x, weight in zip(one, first, strict=True):
+            row[x] += h * sum(second) * weight
+        for x, weight in zip(two, second, strict=True):
+            row[x] -= g * sum(first) * weight
+        return row
+
+    def holds(self, member: Member, columns: list[list[int]], d: int) -> None:
+        """Refuse unless the columns over d are in the cone, by tangents of each pair of blocks."""
+        (g, h, root, found), (_, _, c, e) = member, self.radii
+        self.check(len(self.counts))
+        self.ratio.at_least(g, h)
+        need(root >= 0 and (c + e) * D * D <= root * root * e)
+        pairs = [(s, z) for s in range(len(self.blocks)) for z in range(len(self.blocks)) if s != z]
+        need(len(found) == len(columns) * len(pairs))
+        tangents = iter(found)
+        for q in columns:
+            for s, z in pairs:
+                self.pair_holds(g, h, root, q, d, self.blocks[s], self.blocks[z], next(tangents))
+
+    def pair_holds(
+        self, g: int, h: int, root: int, q: list[int], d: int, one: list[int], two: list[int], tangent: list[int]
+    ) -> None:
+        """Refuse unless one column has R.v <= g / h T.v for all weights of two blocks that occur together."""
+        need(len(tangent) == 4 and min(tangent[2:]) > 0)
+        i, j, y, w = tangent
+        a = self.roots([(self.counts[x], i * d - q[x] * D) for x in one], d)
+        m = self.roots([(self.counts[x], q[x] * D - j * d) for x in two], d)
+        p, o = a * a * h * w**3 * D, g * m * m * y**3 * D
+        left, least = 3 * (p * y + o * w), (h * i - g * j) * y**3 * w**3
+        if self.product:
+            need(least <= left - 2 * (p * self.widest(root, one) + o * self.widest(root, two)))
+        else:
+            widest = self.widest(root, one, two)
+            need(least <= left - 2 * p * widest and least <= left - 2 * o * widest)
+
+    def roots(self, terms: list[Pair], d: int) -> int:
+        """At most D times the sum of n times the root of u / (D d)."""
+        need(all(u >= 0 for _, u in terms))
+        return sum(n * isqrt(u * D // d) for n, u in terms)
+
+
 def spread(a: int, b: int, d: int, shares: list[int], sizes: list[int], q: list[int]) -> int:
     """At least D d times the sum of s_x q_x (b log(q_x n_x) - (b - a) log n_x) over one column, in integers over d."""
     total = 0
@@ -183,6 +276,7 @@ class Witness:
     columns: list[list[int]]
     best: list[list[int]]  # a prior for each capacity, that of the utility first
     nears: list[Pair]  # g and h for each excess
+    member: Member | None  # of a confidence set
 
 
 def dot(a: list[int], b: list[int]) -> int:
@@ -226,13 +320,13 @@ class Problem:
     limits: list[tuple[Problem, Pair]] = field(default_factory=list)  # their utilities are at most a / b
     capacities: list[Pair] = field(default_factory=list)  # the capacity is at most a / b
     excesses: list[tuple[Ratio, Pair]] = field(default_factory=list)  # what rows exceed others by is at most a / b
+    confidence: Confidence | None = None
 
-    def replaced(
-        self, priors: list[list[int]], around: list[list[list[int]]], reaches: list[Reach], lifts: list[Lift]
-    ) -> Problem:
-        """A problem with limits at priors in the place of capacities, rows in that of excesses and floors, and inputs
-        in that of limits."""
-        need(len(around) <= 64 and len(lifts) <= 64)
+    def replaced(self, hints: Hints) -> Problem:
+        """A problem with limits at priors in the place of capacities, rows in that of excesses and floors, half-spaces
+        in that of a confidence set, and inputs in that of limits."""
+        priors, around, reaches = hints.priors, hints.around, hints.reaches
+        need(len(around) <= 64 and len(hints.lifts) <= 64 and (self.confidence is None) == (hints.cuts is None))
         loss, limits, rows = self.loss, self.limits[:], self.rows[:]
         if loss is not None and loss.utility == "capacity":
             need(bool(priors))
@@ -246,8 +340,13 @@ class Problem:
             ratio.at_most(g, h)
             need(b > 0)
             rows += [self.event_row(g, h, a, b, event) for event in events]
+        halfspaces = self.halfspaces
+        if self.confidence is not None and hints.cuts is not None:
+            need(len(self.confidence.counts) == len(self.weights))
+            halfspaces = halfspaces + self.confidence.halfspaces(hints.cuts)
         found = replace(self, loss=loss, limits=limits, rows=rows, capacities=[], excesses=[])
-        for place, points in lifts:
+        found.halfspaces, found.confidence = halfspaces, None
+        for place, points in hints.lifts:
             found = found.raised(place, points)
         return found
 
@@ -262,6 +361,7 @@ class Problem:
         for one in functions:
             self.check_convex(one)
         need(all(0 <= x < k and 0 <= z < k for x, z, _ in self.edges) and (self.complete is None or k <= 1024))
+        need(len(points) * k <= 10**7)
         need(function.utility != "bayes" or all(min(gains) >= 0 for gains in function.lists))
         need(a > 0 and b > 0 and not self.floors and not self.bonus)
         edges, scale = self.edges, a * function.form_scale()
@@ -448,6 +548,10 @@ class Problem:
             (g, h), inputs = near, [*zip(*columns, strict=True)]
             need(b > 0)
             need(all(excess(g, h, one, two) * b <= a * h * d for one in inputs for two in inputs))
+        need((self.confidence is None) == (witness.member is None))
+        if self.confidence is not None and witness.member is not None:
+            need(len(self.confidence.counts) == k)
+            self.confidence.holds(witness.member, columns, d)
         need(self.outputs is None or len(columns) == self.outputs)
         if self.cone != "free":
             for x, z, g, h in self.joined(witness.lows, Ratio.at_least):
@@ -569,6 +673,17 @@ class State:
 
 
 @dataclass
+class Hints:
+    """What takes the place of constraints: priors, points of floors, events, inputs and cuts."""
+
+    priors: list[list[int]]
+    around: list[list[list[int]]]
+    reaches: list[Reach]
+    lifts: list[Lift]
+    cuts: Member | None
+
+
+@dataclass
 class Header:
     """The part of a proof file between problem and tokens."""
 
@@ -582,10 +697,7 @@ class Header:
     pairs: list[Pair]
     points: list[list[int]]
     touches: list[list[list[int]]]
-    priors: list[list[int]]
-    around: list[list[list[int]]]
-    reaches: list[Reach]
-    lifts: list[Lift]
+    hints: Hints
 
 
 class Kernel:
@@ -596,7 +708,7 @@ class Kernel:
         if header.witness is not None:
             need(not header.empty)
             problem.attains(header.witness)
-        problem = problem.replaced(header.priors, header.around, header.reaches, header.lifts).straight(header.touches)
+        problem = problem.replaced(header.hints).straight(header.touches)
         if header.empty:
             need(header.claim[0] < 0)
             problem = replace(problem, bonus=[])
@@ -1102,6 +1214,7 @@ def read_problem(reader: Reader) -> Problem:
         limits.append((convex(own, name, scale, read_lists(reader, own, name)), (a, b)))
     capacities = reader.many("capacity", read_pair)
     excesses = reader.many("excess", lambda words: (read_ratio(words[:3]), read_pair(words[3:])))
+    confidence = read_confidence(reader)
     digest = reader.digest.hexdigest()
     if sha[0][1] != digest:
         raise UnreadableError(9, f"the SHA-256 of the problem is {digest} and line 2 has another")
@@ -1109,6 +1222,7 @@ def read_problem(reader: Reader) -> Problem:
         sense, weights, utility, den, cost, lists, cone, complete, edges, halfspaces, outputs, rows, bonus, floors
     )
     problem.limits, problem.capacities, problem.excesses = limits, capacities, excesses
+    problem.confidence = confidence
     if less:
         problem.loss = convex(weights, utility, den, lists)
     return problem
@@ -1142,6 +1256,27 @@ def read_pairs(words: list[Word]) -> list[Pair]:
     return pairs
 
 
+def read_member(reader: Reader, key: str, item: str) -> Member | None:
+    """Three integers, and the lists of the items after them."""
+    if not reader.at(key):
+        return None
+    g, h, root = reader.numbers(key, 3)
+    return g, h, root, reader.lists(item)
+
+
+def read_confidence(reader: Reader) -> Confidence | None:
+    """The lines of a confidence set."""
+    if not reader.at("confidence"):
+        return None
+    fields = reader.words[1:]
+    ratio = read_ratio(fields[:3])
+    form = reader.choice(fields[3:], "exact", "product")
+    reader.next(keep=True)
+    counts = reader.numbers("counts", keep=True)
+    a, b, c, e = reader.numbers("radius", 4, keep=True)
+    return Confidence(ratio, counts, (a, b, c, e), form == "product", reader.many("block", integers))
+
+
 def read_header(reader: Reader) -> Header:
     """The lines from `claim` to `ratios`."""
     fields = reader.take("claim")
@@ -1156,12 +1291,13 @@ def read_header(reader: Reader) -> Header:
         best, nears = reader.lists("best"), list[Pair]()
         while reader.at("near"):
             nears.append(reader.two("near"))
-        witness = Witness((numerator, denominator), d, lows, reader.lists("column"), best, nears)
+        member = read_member(reader, "root", "pair")
+        witness = Witness((numerator, denominator), d, lows, reader.lists("column"), best, nears, member)
     points, priors = reader.lists("points"), reader.lists("prior")
     around, reaches = reader.matrices("around"), list[Reach]()
     while reader.at("reach"):
         reaches.append((*reader.two("reach"), reader.lists("event")))
-    lifts = list[Lift]()
+    cuts, lifts = read_member(reader, "cuts", "cut"), list[Lift]()
     while reader.at("lift"):
         lifts.append((reader.numbers("lift", 1)[0], reader.lists("at")))
     touches = reader.matrices("minorant")
@@ -1170,8 +1306,8 @@ def read_header(reader: Reader) -> Header:
     reader.next()
     pairs = read_pairs(reader.take("ratios"))
     reader.next()
-    lists = (points, touches, priors, around, reaches, lifts)
-    return Header(claim == "infeasible", (n, m), witness, unit, prices, mults, mode, pairs, *lists)
+    hints = Hints(priors, around, reaches, lifts, cuts)
+    return Header(claim == "infeasible", (n, m), witness, unit, prices, mults, mode, pairs, points, touches, hints)
 
 
 @contextmanager

@@ -23,7 +23,7 @@ Fixpoint forms_under u (ps : list (list Z)) : option (list (list Z)) := match ps
 Definition lifted co (l : Z * list (list Z)) : option with_convex := let en := inner co in let pb := plain en in let W := weights pb in
   match nthz (fst l) (limits co) with None => None | Some (u, (a, b)) =>
   if well_formed (emptied pb) && match loss co with Some v => convex_ok pb v | None => well_formed pb end && forallb (fun m => convex_ok pb (fst m)) (limits co)
-     && inside (zlen W) (base pb) && no_loss u && (0 <? a) && (0 <? b) then
+     && inside (zlen W) (base pb) && no_loss u && (0 <? a) && (0 <? b) && (zlen (snd l) * zlen W <=? 10000000) then
   match floors en, bonus en, forms_under u (snd l) with
   | [], [], Some cs => Some (With_convex (With_entropy (Problem (W ++ [0]) (wider (objective pb)) (open_cone W (base pb))
       (map (fun c => c ++ [0]) (halfspaces pb) ++ map (fun c => zscale b c ++ [- (a * unit_of u)]) cs) (outputs pb) (rows pb)) [] [])
@@ -140,7 +140,7 @@ Qed.
 Theorem lifted_ok co l co' Q : lifted co l = Some co' -> fits co Q -> exists Q', fits co' Q' /\ nets co' Q' = nets co Q.
 Proof.
   unfold lifted. cbv zeta. intros E [[HM _] HL]. set (en := inner co) in *. set (pb := plain en) in *. set (W := weights pb) in *. destruct (nthz (fst l) (limits co)) as [[u [a b]]|] eqn:NT; [|discriminate].
-  match type of E with (if ?c then _ else _) = _ => destruct c eqn:C; [|discriminate] end. split_and C. apply Z.ltb_lt in C0, C1.
+  match type of E with (if ?c then _ else _) = _ => destruct c eqn:C; [|discriminate] end. apply andb_prop in C. destruct C as [C _]. split_and C. apply Z.ltb_lt in C0, C1.
   destruct (floors en) eqn:EF; [|discriminate]. destruct (bonus en) eqn:EB; [|discriminate]. destruct (forms_under u (snd l)) as [cs|] eqn:FU; [|discriminate]. apply Some_inj in E. subst co'.
   apply nthz_in in NT. rewrite forallb_forall in C4. rewrite Forall_forall in HL. assert (CV : forall v, convex_ok pb v = true -> formed (alone v) /\ length (prior v) = length W).
   { intros v V. unfold convex_ok in V. apply andb_prop in V. destruct V as [V1 V2]. split; [now apply well_formed_ok|now apply alike_len]. }

@@ -19,6 +19,12 @@ let fst = function
 let snd = function
 | (_, y) -> y
 
+(** val length : 'a1 list -> nat **)
+
+let rec length = function
+| [] -> O
+| _ :: l' -> S (length l')
+
 (** val app : 'a1 list -> 'a1 list -> 'a1 list **)
 
 let rec app l m =
@@ -41,6 +47,14 @@ end
 include Coq__1
 
 module Pos =
+ struct
+  type mask =
+  | IsNul
+  | IsPos of Big_int_Z.big_int
+  | IsNeg
+ end
+
+module Coq_Pos =
  struct
   (** val succ : Big_int_Z.big_int -> Big_int_Z.big_int **)
 
@@ -112,6 +126,104 @@ module Pos =
       (fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
       (pred_double p0))
       (fun _ -> Big_int_Z.unit_big_int)
+      x
+
+  type mask = Pos.mask =
+  | IsNul
+  | IsPos of Big_int_Z.big_int
+  | IsNeg
+
+  (** val succ_double_mask : mask -> mask **)
+
+  let succ_double_mask = function
+  | IsNul -> IsPos Big_int_Z.unit_big_int
+  | IsPos p0 ->
+    IsPos ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+      p0)
+  | IsNeg -> IsNeg
+
+  (** val double_mask : mask -> mask **)
+
+  let double_mask = function
+  | IsPos p0 -> IsPos (Big_int_Z.mult_int_big_int 2 p0)
+  | x0 -> x0
+
+  (** val double_pred_mask : Big_int_Z.big_int -> mask **)
+
+  let double_pred_mask x =
+    (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+      (fun p0 -> IsPos (Big_int_Z.mult_int_big_int 2
+      (Big_int_Z.mult_int_big_int 2 p0)))
+      (fun p0 -> IsPos (Big_int_Z.mult_int_big_int 2
+      (pred_double p0)))
+      (fun _ -> IsNul)
+      x
+
+  (** val sub_mask : Big_int_Z.big_int -> Big_int_Z.big_int -> mask **)
+
+  let rec sub_mask x y =
+    (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+      (fun p0 ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun q -> double_mask (sub_mask p0 q))
+        (fun q -> succ_double_mask (sub_mask p0 q))
+        (fun _ -> IsPos (Big_int_Z.mult_int_big_int 2 p0))
+        y)
+      (fun p0 ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun q -> succ_double_mask (sub_mask_carry p0 q))
+        (fun q -> double_mask (sub_mask p0 q))
+        (fun _ -> IsPos (pred_double p0))
+        y)
+      (fun _ ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun _ -> IsNeg)
+        (fun _ -> IsNeg)
+        (fun _ -> IsNul)
+        y)
+      x
+
+  (** val sub_mask_carry : Big_int_Z.big_int -> Big_int_Z.big_int -> mask **)
+
+  and sub_mask_carry x y =
+    (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+      (fun p0 ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun q -> succ_double_mask (sub_mask_carry p0 q))
+        (fun q -> double_mask (sub_mask p0 q))
+        (fun _ -> IsPos (pred_double p0))
+        y)
+      (fun p0 ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun q -> double_mask (sub_mask_carry p0 q))
+        (fun q -> succ_double_mask (sub_mask_carry p0 q))
+        (fun _ -> double_pred_mask p0)
+        y)
+      (fun _ -> IsNeg)
       x
 
   (** val mul :
@@ -214,6 +326,84 @@ module Pos =
         q)
       p0
 
+  (** val leb : Big_int_Z.big_int -> Big_int_Z.big_int -> bool **)
+
+  let leb x y =
+    match compare x y with
+    | Gt -> false
+    | _ -> true
+
+  (** val sqrtrem_step :
+      (Big_int_Z.big_int -> Big_int_Z.big_int) -> (Big_int_Z.big_int ->
+      Big_int_Z.big_int) -> (Big_int_Z.big_int * mask) ->
+      Big_int_Z.big_int * mask **)
+
+  let sqrtrem_step f g = function
+  | (s, y) ->
+    (match y with
+     | IsPos r ->
+       let s' =
+         (fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+         (Big_int_Z.mult_int_big_int 2 s)
+       in
+       let r' = g (f r) in
+       if leb s' r'
+       then (((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+              s), (sub_mask r' s'))
+       else ((Big_int_Z.mult_int_big_int 2 s), (IsPos r'))
+     | _ ->
+       ((Big_int_Z.mult_int_big_int 2 s),
+         (sub_mask (g (f Big_int_Z.unit_big_int))
+           (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+           Big_int_Z.unit_big_int)))))
+
+  (** val sqrtrem : Big_int_Z.big_int -> Big_int_Z.big_int * mask **)
+
+  let rec sqrtrem p0 =
+    (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+      (fun p1 ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun p2 ->
+        sqrtrem_step (fun x ->
+          (fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+          x) (fun x ->
+          (fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+          x) (sqrtrem p2))
+        (fun p2 ->
+        sqrtrem_step (fun x -> Big_int_Z.mult_int_big_int 2 x) (fun x ->
+          (fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+          x) (sqrtrem p2))
+        (fun _ -> (Big_int_Z.unit_big_int, (IsPos
+        (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int))))
+        p1)
+      (fun p1 ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun p2 ->
+        sqrtrem_step (fun x ->
+          (fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+          x) (fun x -> Big_int_Z.mult_int_big_int 2 x) (sqrtrem p2))
+        (fun p2 ->
+        sqrtrem_step (fun x -> Big_int_Z.mult_int_big_int 2 x) (fun x ->
+          Big_int_Z.mult_int_big_int 2 x) (sqrtrem p2))
+        (fun _ -> (Big_int_Z.unit_big_int, (IsPos Big_int_Z.unit_big_int)))
+        p1)
+      (fun _ -> (Big_int_Z.unit_big_int, IsNul))
+      p0
+
+  (** val sqrt : Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let sqrt p0 =
+    fst (sqrtrem p0)
+
   (** val iter_op : ('a1 -> 'a1 -> 'a1) -> Big_int_Z.big_int -> 'a1 -> 'a1 **)
 
   let rec iter_op op p0 a =
@@ -255,7 +445,7 @@ module Z =
       (fun p0 ->
       ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
       p0))
-      (fun p0 -> Big_int_Z.minus_big_int (Pos.pred_double p0))
+      (fun p0 -> Big_int_Z.minus_big_int (Coq_Pos.pred_double p0))
       x
 
   (** val pred_double : Big_int_Z.big_int -> Big_int_Z.big_int **)
@@ -265,7 +455,7 @@ module Z =
   if s = 0 then fO () else if s > 0 then fp z
   else fn (Big_int_Z.minus_big_int z))
       (fun _ -> Big_int_Z.minus_big_int Big_int_Z.unit_big_int)
-      (fun p0 -> (Pos.pred_double p0))
+      (fun p0 -> (Coq_Pos.pred_double p0))
       (fun p0 -> Big_int_Z.minus_big_int
       ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
       p0))
@@ -295,7 +485,7 @@ module Z =
   if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
         (fun q -> pred_double (pos_sub p0 q))
         (fun q -> double (pos_sub p0 q))
-        (fun _ -> (Pos.pred_double p0))
+        (fun _ -> (Coq_Pos.pred_double p0))
         y)
       (fun _ ->
       (fun f2p1 f2p f1 p ->
@@ -304,7 +494,7 @@ module Z =
   if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
         (fun q -> Big_int_Z.minus_big_int (Big_int_Z.mult_int_big_int 2
         q))
-        (fun q -> Big_int_Z.minus_big_int (Pos.pred_double q))
+        (fun q -> Big_int_Z.minus_big_int (Coq_Pos.pred_double q))
         (fun _ -> Big_int_Z.zero_big_int)
         y)
       x
@@ -313,7 +503,7 @@ module Z =
       Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
 
   let pow_pos z0 =
-    Pos.iter (Big_int_Z.mult_big_int z0) Big_int_Z.unit_big_int
+    Coq_Pos.iter (Big_int_Z.mult_big_int z0) Big_int_Z.unit_big_int
 
   (** val pow :
       Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
@@ -339,7 +529,7 @@ module Z =
   if s = 0 then fO () else if s > 0 then fp z
   else fn (Big_int_Z.minus_big_int z))
       (fun _ -> O)
-      (fun p0 -> Pos.to_nat p0)
+      (fun p0 -> Coq_Pos.to_nat p0)
       (fun _ -> O)
       z0
 
@@ -419,16 +609,27 @@ module Z =
   if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
   let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
   if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
-        (fun _ -> (Pos.div2 p0))
-        (fun _ -> (Pos.div2 p0))
+        (fun _ -> (Coq_Pos.div2 p0))
+        (fun _ -> (Coq_Pos.div2 p0))
         (fun _ -> Big_int_Z.zero_big_int)
         p0)
-      (fun p0 -> Big_int_Z.minus_big_int (Pos.div2_up p0))
+      (fun p0 -> Big_int_Z.minus_big_int (Coq_Pos.div2_up p0))
       z0
 
   (** val log2 : Big_int_Z.big_int -> Big_int_Z.big_int **)
 
   let log2 = (fun x -> if Z.sign x <= 0 then Z.zero else Z.of_int (Z.numbits x - 1))
+
+  (** val sqrt : Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let sqrt n =
+    (fun fO fp fn z -> let s = Big_int_Z.sign_big_int z in
+  if s = 0 then fO () else if s > 0 then fp z
+  else fn (Big_int_Z.minus_big_int z))
+      (fun _ -> Big_int_Z.zero_big_int)
+      (fun p0 -> (Coq_Pos.sqrt p0))
+      (fun _ -> Big_int_Z.zero_big_int)
+      n
 
   (** val shiftl :
       Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
@@ -440,6 +641,17 @@ module Z =
 
   let shiftr = (fun x n -> let n = Z.to_int n in if n >= 0 then Z.shift_right x n else Z.shift_left x (- n))
  end
+
+(** val nth : nat -> 'a1 list -> 'a1 -> 'a1 **)
+
+let rec nth n l default =
+  match n with
+  | O -> (match l with
+          | [] -> default
+          | x :: _ -> x)
+  | S m -> (match l with
+            | [] -> default
+            | _ :: t -> nth m t default)
 
 (** val concat : 'a1 list list -> 'a1 list **)
 
@@ -2945,14 +3157,35 @@ let lifted co l =
             ((&&)
               ((&&)
                 ((&&)
-                  ((&&) (well_formed (emptied pb))
-                    (match co.loss with
-                     | Some v -> convex_ok pb v
-                     | None -> well_formed pb))
-                  (forallb (fun m -> convex_ok pb (fst m)) co.limits))
-                (inside (zlen w) pb.base)) (no_loss u))
-            (Big_int_Z.lt_big_int Big_int_Z.zero_big_int a))
-          (Big_int_Z.lt_big_int Big_int_Z.zero_big_int b)
+                  ((&&)
+                    ((&&) (well_formed (emptied pb))
+                      (match co.loss with
+                       | Some v -> convex_ok pb v
+                       | None -> well_formed pb))
+                    (forallb (fun m -> convex_ok pb (fst m)) co.limits))
+                  (inside (zlen w) pb.base)) (no_loss u))
+              (Big_int_Z.lt_big_int Big_int_Z.zero_big_int a))
+            (Big_int_Z.lt_big_int Big_int_Z.zero_big_int b))
+          (Big_int_Z.le_big_int
+            (Big_int_Z.mult_big_int (zlen (snd l)) (zlen w))
+            (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+            (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+            (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+            (Big_int_Z.mult_int_big_int 2
+            ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+            (Big_int_Z.mult_int_big_int 2
+            ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+            ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+            (Big_int_Z.mult_int_big_int 2
+            ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+            (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+            ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+            (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+            (Big_int_Z.mult_int_big_int 2
+            ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+            ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+            (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+            Big_int_Z.unit_big_int))))))))))))))))))))))))
      then (match en.floors with
            | [] ->
              (match en.bonus with
@@ -3005,10 +3238,433 @@ let lifted_few co ls =
   then lifted_all co ls
   else None
 
+type confidence = { level : ratio; counts : Big_int_Z.big_int list;
+                    radii : ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int));
+                    product : bool; blocks : Big_int_Z.big_int list list }
+
+(** val pick : 'a1 -> Big_int_Z.big_int list -> 'a1 list -> 'a1 list **)
+
+let pick w block l =
+  map (fun x -> nth (Z.to_nat x) l w) block
+
+(** val confidence_ok : Big_int_Z.big_int list -> confidence -> bool **)
+
+let confidence_ok w cf =
+  let k = zlen w in
+  let (p0, p1) = cf.radii in
+  let (a, b) = p0 in
+  let (c, e) = p1 in
+  (&&)
+    ((&&)
+      ((&&)
+        ((&&)
+          ((&&)
+            ((&&)
+              ((&&)
+                ((&&) ((&&) (alike cf.counts w) (nonnegative cf.counts))
+                  (Big_int_Z.lt_big_int Big_int_Z.zero_big_int
+                    (zsum cf.counts)))
+                (Big_int_Z.le_big_int Big_int_Z.zero_big_int a))
+              (Big_int_Z.lt_big_int Big_int_Z.zero_big_int b))
+            (Big_int_Z.lt_big_int Big_int_Z.zero_big_int e))
+          (Big_int_Z.le_big_int (Big_int_Z.mult_big_int a e)
+            (Big_int_Z.mult_big_int c b)))
+        (Big_int_Z.le_big_int k (Big_int_Z.mult_int_big_int 2
+          (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+          (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+          (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+          (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+          (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int))))))))))))
+      (Big_int_Z.le_big_int (zlen (concat cf.blocks)) k))
+    (forallb (fun block ->
+      forallb (fun x ->
+        (&&) (Big_int_Z.le_big_int Big_int_Z.zero_big_int x)
+          (Big_int_Z.lt_big_int x k)) block) cf.blocks)
+
+(** val variance_above :
+    Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int option **)
+
+let rec variance_above m c r =
+  match c with
+  | [] -> (match r with
+           | [] -> Some Big_int_Z.zero_big_int
+           | _ :: _ -> None)
+  | n :: c0 ->
+    (match r with
+     | [] -> None
+     | y :: r0 ->
+       (match variance_above m c0 r0 with
+        | Some s ->
+          if Big_int_Z.eq_big_int n Big_int_Z.zero_big_int
+          then if Big_int_Z.le_big_int Big_int_Z.zero_big_int y
+               then Some s
+               else None
+          else if Big_int_Z.lt_big_int Big_int_Z.zero_big_int y
+               then Some
+                      (Big_int_Z.add_big_int
+                        (ceil
+                          (Big_int_Z.mult_big_int
+                            (Big_int_Z.mult_big_int
+                              (Big_int_Z.mult_big_int
+                                (Big_int_Z.mult_big_int n n) m) d) d) y) s)
+               else None
+        | None -> None))
+
+(** val spread_out :
+    Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list -> Big_int_Z.big_int list **)
+
+let rec spread_out c block r q =
+  match block with
+  | [] -> q
+  | x :: block0 ->
+    (match r with
+     | [] -> q
+     | a :: r0 ->
+       spread_out c block0 r0
+         (updz x (fun s ->
+           Big_int_Z.add_big_int s (Big_int_Z.mult_big_int c a)) q))
+
+(** val cut_row :
+    Big_int_Z.big_int list -> confidence -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list option **)
+
+let cut_row w cf g h rt = function
+| [] -> None
+| s :: l0 ->
+  (match l0 with
+   | [] -> None
+   | z0 :: l1 ->
+     (match l1 with
+      | [] -> None
+      | e :: l2 ->
+        (match l2 with
+         | [] -> None
+         | f :: l3 ->
+           (match nthz s cf.blocks with
+            | Some b1 ->
+              (match nthz z0 cf.blocks with
+               | Some b2 ->
+                 let r = firstn (length b1) l3 in
+                 let t = skipn (length b1) l3 in
+                 let c1 = pick Big_int_Z.zero_big_int b1 cf.counts in
+                 let c2 = pick Big_int_Z.zero_big_int b2 cf.counts in
+                 let k =
+                   Big_int_Z.mult_big_int (zsum cf.counts)
+                     (Big_int_Z.sub_big_int rt d)
+                 in
+                 (match variance_above (zsum r) c1 r with
+                  | Some u ->
+                    (match variance_above (zsum t) c2 t with
+                     | Some w0 ->
+                       if (&&)
+                            ((&&)
+                              ((&&)
+                                ((&&)
+                                  ((&&)
+                                    ((&&)
+                                      ((&&)
+                                        (negb (Big_int_Z.eq_big_int s z0))
+                                        (Big_int_Z.lt_big_int
+                                          Big_int_Z.zero_big_int (zsum r)))
+                                      (Big_int_Z.lt_big_int
+                                        Big_int_Z.zero_big_int (zsum t)))
+                                    (Big_int_Z.le_big_int
+                                      Big_int_Z.zero_big_int e))
+                                  (Big_int_Z.le_big_int
+                                    Big_int_Z.zero_big_int f))
+                                (Big_int_Z.le_big_int u
+                                  (Big_int_Z.mult_big_int e e)))
+                              (Big_int_Z.le_big_int w0
+                                (Big_int_Z.mult_big_int f f)))
+                            (if cf.product
+                             then (&&)
+                                    (Big_int_Z.le_big_int e
+                                      (Big_int_Z.add_big_int k
+                                        (Big_int_Z.mult_big_int d (zsum c1))))
+                                    (Big_int_Z.le_big_int f
+                                      (Big_int_Z.add_big_int k
+                                        (Big_int_Z.mult_big_int d (zsum c2))))
+                             else Big_int_Z.le_big_int
+                                    (Big_int_Z.add_big_int e f)
+                                    (Big_int_Z.add_big_int
+                                      (Big_int_Z.add_big_int k
+                                        (Big_int_Z.mult_big_int d (zsum c1)))
+                                      (Big_int_Z.mult_big_int d (zsum c2))))
+                       then Some
+                              (spread_out
+                                (Big_int_Z.minus_big_int
+                                  (Big_int_Z.mult_big_int g (zsum r))) b2 t
+                                (spread_out
+                                  (Big_int_Z.mult_big_int h (zsum t)) b1 r
+                                  (zeros w)))
+                       else None
+                     | None -> None)
+                  | None -> None)
+               | None -> None)
+            | None -> None))))
+
+(** val cut_rows :
+    Big_int_Z.big_int list -> confidence -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list list ->
+    Big_int_Z.big_int list list option **)
+
+let rec cut_rows w cf g h rt = function
+| [] -> Some []
+| l :: ls0 ->
+  (match cut_row w cf g h rt l with
+   | Some c ->
+     (match cut_rows w cf g h rt ls0 with
+      | Some r -> Some (c :: r)
+      | None -> None)
+   | None -> None)
+
+(** val cuts_of :
+    Big_int_Z.big_int list -> confidence -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list list ->
+    Big_int_Z.big_int list list option **)
+
+let cuts_of w cf g h rt ls =
+  let (a, b) = fst cf.radii in
+  if (&&)
+       ((&&)
+         ((&&)
+           ((&&)
+             (Big_int_Z.le_big_int
+               (Big_int_Z.mult_big_int (zlen ls) (zlen w))
+               (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+               (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+               (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+               (Big_int_Z.mult_int_big_int 2
+               ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+               (Big_int_Z.mult_int_big_int 2
+               ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+               ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+               (Big_int_Z.mult_int_big_int 2
+               ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+               (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+               ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+               (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+               (Big_int_Z.mult_int_big_int 2
+               ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+               ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+               (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+               Big_int_Z.unit_big_int))))))))))))))))))))))))
+             (confidence_ok w cf)) (at_least cf.level g h))
+         (Big_int_Z.le_big_int Big_int_Z.zero_big_int rt))
+       (Big_int_Z.le_big_int
+         (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int rt rt) b)
+         (Big_int_Z.mult_big_int
+           (Big_int_Z.mult_big_int (Big_int_Z.add_big_int a b) d) d))
+  then cut_rows w cf g h rt ls
+  else None
+
+(** val roots_below :
+    bool -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list
+    -> Big_int_Z.big_int list -> Big_int_Z.big_int option **)
+
+let rec roots_below up d0 i c q =
+  match c with
+  | [] -> Some Big_int_Z.zero_big_int
+  | n :: c0 ->
+    (match q with
+     | [] -> Some Big_int_Z.zero_big_int
+     | v :: q0 ->
+       let u =
+         if up
+         then Big_int_Z.sub_big_int (Big_int_Z.mult_big_int i d0)
+                (Big_int_Z.mult_big_int v d)
+         else Big_int_Z.sub_big_int (Big_int_Z.mult_big_int v d)
+                (Big_int_Z.mult_big_int i d0)
+       in
+       (match roots_below up d0 i c0 q0 with
+        | Some s ->
+          if Big_int_Z.le_big_int Big_int_Z.zero_big_int u
+          then Some
+                 (Big_int_Z.add_big_int
+                   (Big_int_Z.mult_big_int n
+                     (Z.sqrt (Z.div (Big_int_Z.mult_big_int u d) d0))) s)
+          else None
+        | None -> None))
+
+(** val pair_there :
+    confidence -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+    -> Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list
+    -> Big_int_Z.big_int list -> Big_int_Z.big_int list -> bool **)
+
+let pair_there cf g h rt d0 q b1 b2 = function
+| [] -> false
+| i :: l0 ->
+  (match l0 with
+   | [] -> false
+   | j :: l1 ->
+     (match l1 with
+      | [] -> false
+      | y :: l2 ->
+        (match l2 with
+         | [] -> false
+         | w :: l3 ->
+           (match l3 with
+            | [] ->
+              let c1 = pick Big_int_Z.zero_big_int b1 cf.counts in
+              let c2 = pick Big_int_Z.zero_big_int b2 cf.counts in
+              let k =
+                Big_int_Z.mult_big_int (zsum cf.counts)
+                  (Big_int_Z.sub_big_int rt d)
+              in
+              (match roots_below true d0 i c1
+                       (pick Big_int_Z.zero_big_int b1 q) with
+               | Some a ->
+                 (match roots_below false d0 j c2
+                          (pick Big_int_Z.zero_big_int b2 q) with
+                  | Some m ->
+                    let p0 =
+                      Big_int_Z.mult_big_int
+                        (Big_int_Z.mult_big_int
+                          (Big_int_Z.mult_big_int
+                            (Big_int_Z.mult_big_int a a) h)
+                          (Big_int_Z.mult_big_int
+                            (Big_int_Z.mult_big_int w w) w)) d
+                    in
+                    let q0 =
+                      Big_int_Z.mult_big_int
+                        (Big_int_Z.mult_big_int
+                          (Big_int_Z.mult_big_int g
+                            (Big_int_Z.mult_big_int m m))
+                          (Big_int_Z.mult_big_int
+                            (Big_int_Z.mult_big_int y y) y)) d
+                    in
+                    let left =
+                      Big_int_Z.mult_big_int
+                        ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+                        Big_int_Z.unit_big_int)
+                        (Big_int_Z.add_big_int (Big_int_Z.mult_big_int p0 y)
+                          (Big_int_Z.mult_big_int q0 w))
+                    in
+                    let need =
+                      Big_int_Z.mult_big_int
+                        (Big_int_Z.mult_big_int
+                          (Big_int_Z.sub_big_int (Big_int_Z.mult_big_int h i)
+                            (Big_int_Z.mult_big_int g j))
+                          (Big_int_Z.mult_big_int
+                            (Big_int_Z.mult_big_int y y) y))
+                        (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int w w)
+                          w)
+                    in
+                    (&&)
+                      ((&&) (Big_int_Z.lt_big_int Big_int_Z.zero_big_int y)
+                        (Big_int_Z.lt_big_int Big_int_Z.zero_big_int w))
+                      (if cf.product
+                       then Big_int_Z.le_big_int need
+                              (Big_int_Z.sub_big_int left
+                                (Big_int_Z.mult_big_int
+                                  (Big_int_Z.mult_int_big_int 2
+                                  Big_int_Z.unit_big_int)
+                                  (Big_int_Z.add_big_int
+                                    (Big_int_Z.mult_big_int p0
+                                      (Big_int_Z.add_big_int k
+                                        (Big_int_Z.mult_big_int d (zsum c1))))
+                                    (Big_int_Z.mult_big_int q0
+                                      (Big_int_Z.add_big_int k
+                                        (Big_int_Z.mult_big_int d (zsum c2)))))))
+                       else let k0 =
+                              Big_int_Z.add_big_int
+                                (Big_int_Z.add_big_int k
+                                  (Big_int_Z.mult_big_int d (zsum c1)))
+                                (Big_int_Z.mult_big_int d (zsum c2))
+                            in
+                            (&&)
+                              (Big_int_Z.le_big_int need
+                                (Big_int_Z.sub_big_int left
+                                  (Big_int_Z.mult_big_int
+                                    (Big_int_Z.mult_big_int
+                                      (Big_int_Z.mult_int_big_int 2
+                                      Big_int_Z.unit_big_int) p0) k0)))
+                              (Big_int_Z.le_big_int need
+                                (Big_int_Z.sub_big_int left
+                                  (Big_int_Z.mult_big_int
+                                    (Big_int_Z.mult_big_int
+                                      (Big_int_Z.mult_int_big_int 2
+                                      Big_int_Z.unit_big_int) q0) k0))))
+                  | None -> false)
+               | None -> false)
+            | _ :: _ -> false))))
+
+(** val pairs_there :
+    confidence -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+    -> Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list
+    -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list list
+    -> Big_int_Z.big_int list list -> Big_int_Z.big_int list list option **)
+
+let rec pairs_there cf g h rt d0 q b1 i j bs ls =
+  match bs with
+  | [] -> Some ls
+  | b2 :: bs0 ->
+    if Big_int_Z.eq_big_int i j
+    then pairs_there cf g h rt d0 q b1 i
+           (Big_int_Z.add_big_int j Big_int_Z.unit_big_int) bs0 ls
+    else (match ls with
+          | [] -> None
+          | l :: ls0 ->
+            if pair_there cf g h rt d0 q b1 b2 l
+            then pairs_there cf g h rt d0 q b1 i
+                   (Big_int_Z.add_big_int j Big_int_Z.unit_big_int) bs0 ls0
+            else None)
+
+(** val column_there :
+    confidence -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+    -> Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int ->
+    Big_int_Z.big_int list list -> Big_int_Z.big_int list list ->
+    Big_int_Z.big_int list list option **)
+
+let rec column_there cf g h rt d0 q i bs ls =
+  match bs with
+  | [] -> Some ls
+  | b1 :: bs0 ->
+    (match pairs_there cf g h rt d0 q b1 i Big_int_Z.zero_big_int cf.blocks ls with
+     | Some ls0 ->
+       column_there cf g h rt d0 q
+         (Big_int_Z.add_big_int i Big_int_Z.unit_big_int) bs0 ls0
+     | None -> None)
+
+(** val columns_there :
+    confidence -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+    -> Big_int_Z.big_int -> Big_int_Z.big_int list list -> Big_int_Z.big_int
+    list list -> bool **)
+
+let rec columns_there cf g h rt d0 cols0 ls =
+  match cols0 with
+  | [] -> (match ls with
+           | [] -> true
+           | _ :: _ -> false)
+  | q :: cols1 ->
+    (match column_there cf g h rt d0 q Big_int_Z.zero_big_int cf.blocks ls with
+     | Some ls0 -> columns_there cf g h rt d0 cols1 ls0
+     | None -> false)
+
+(** val confident_there :
+    Big_int_Z.big_int list -> confidence -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int list list -> Big_int_Z.big_int list list -> bool **)
+
+let confident_there w cf g h rt d0 cols0 ls =
+  let (a, b) = snd cf.radii in
+  (&&)
+    ((&&)
+      ((&&) ((&&) (confidence_ok w cf) (at_most cf.level g h))
+        (Big_int_Z.le_big_int Big_int_Z.zero_big_int rt))
+      (Big_int_Z.le_big_int
+        (Big_int_Z.mult_big_int
+          (Big_int_Z.mult_big_int (Big_int_Z.add_big_int a b) d) d)
+        (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int rt rt) b)))
+    (columns_there cf g h rt d0 cols0 ls)
+
 type with_more = { middle : with_convex; least_capacity : bool;
                    capacities : (Big_int_Z.big_int * Big_int_Z.big_int) list;
                    excesses : (ratio * (Big_int_Z.big_int * Big_int_Z.big_int))
-                              list }
+                              list; set_of : confidence option }
 
 (** val each : ('a1 -> 'a2 option) -> 'a1 list -> 'a2 list option **)
 
@@ -3117,7 +3773,9 @@ type hints = { priors : Big_int_Z.big_int list list;
                around : Big_int_Z.big_int list list list;
                reaches : ((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int
                          list list) list;
-               lifts : (Big_int_Z.big_int * Big_int_Z.big_int list list) list }
+               lifts : (Big_int_Z.big_int * Big_int_Z.big_int list list) list;
+               cuts : (((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int) * Big_int_Z.big_int
+                      list list) option }
 
 (** val around_rows :
     with_entropy -> Big_int_Z.big_int list list -> row list option **)
@@ -3130,12 +3788,30 @@ let around_rows en points =
     else None
   | None -> None
 
-(** val widen : with_entropy -> row list -> with_entropy **)
+(** val cuts_at :
+    problem -> confidence option ->
+    (((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int) * Big_int_Z.big_int
+    list list) option -> Big_int_Z.big_int list list option **)
 
-let widen en new0 =
+let cuts_at pb s c =
+  match s with
+  | Some cf ->
+    (match c with
+     | Some p0 ->
+       let (p1, ls) = p0 in
+       let (p2, rt) = p1 in let (g, h) = p2 in cuts_of pb.weights cf g h rt ls
+     | None -> None)
+  | None -> (match c with
+             | Some _ -> None
+             | None -> Some [])
+
+(** val widen :
+    with_entropy -> Big_int_Z.big_int list list -> row list -> with_entropy **)
+
+let widen en hs new0 =
   let pb = en.plain in
   { plain = { weights = pb.weights; objective = pb.objective; base = pb.base;
-  halfspaces = pb.halfspaces; outputs = pb.outputs; rows =
+  halfspaces = (app pb.halfspaces hs); outputs = pb.outputs; rows =
   (app pb.rows new0) }; bonus = en.bonus; floors = en.floors }
 
 (** val reduce : with_more -> hints -> with_convex option **)
@@ -3159,19 +3835,23 @@ let reduce mo hs =
                  | Some r1 ->
                    (match each2 (event_rows pb) mo.excesses hs.reaches with
                     | Some r2 ->
-                      if Big_int_Z.le_big_int (zlen hs.around)
-                           (Big_int_Z.mult_int_big_int 2
-                           (Big_int_Z.mult_int_big_int 2
-                           (Big_int_Z.mult_int_big_int 2
-                           (Big_int_Z.mult_int_big_int 2
-                           (Big_int_Z.mult_int_big_int 2
-                           (Big_int_Z.mult_int_big_int 2
-                           Big_int_Z.unit_big_int))))))
-                      then lifted_few { inner =
-                             (widen co.inner (app (concat r1) (concat r2)));
-                             loss = aimed; limits = (app co.limits new0) }
-                             hs.lifts
-                      else None
+                      (match cuts_at pb mo.set_of hs.cuts with
+                       | Some cs ->
+                         if Big_int_Z.le_big_int (zlen hs.around)
+                              (Big_int_Z.mult_int_big_int 2
+                              (Big_int_Z.mult_int_big_int 2
+                              (Big_int_Z.mult_int_big_int 2
+                              (Big_int_Z.mult_int_big_int 2
+                              (Big_int_Z.mult_int_big_int 2
+                              (Big_int_Z.mult_int_big_int 2
+                              Big_int_Z.unit_big_int))))))
+                         then lifted_few { inner =
+                                (widen co.inner cs
+                                  (app (concat r1) (concat r2))); loss =
+                                aimed; limits = (app co.limits new0) }
+                                hs.lifts
+                         else None
+                       | None -> None)
                     | None -> None)
                  | None -> None)
               | None -> None)
@@ -3184,18 +3864,22 @@ let reduce mo hs =
            | Some r1 ->
              (match each2 (event_rows pb) mo.excesses hs.reaches with
               | Some r2 ->
-                if Big_int_Z.le_big_int (zlen hs.around)
-                     (Big_int_Z.mult_int_big_int 2
-                     (Big_int_Z.mult_int_big_int 2
-                     (Big_int_Z.mult_int_big_int 2
-                     (Big_int_Z.mult_int_big_int 2
-                     (Big_int_Z.mult_int_big_int 2
-                     (Big_int_Z.mult_int_big_int 2
-                     Big_int_Z.unit_big_int))))))
-                then lifted_few { inner =
-                       (widen co.inner (app (concat r1) (concat r2))); loss =
-                       aimed; limits = (app co.limits new0) } hs.lifts
-                else None
+                (match cuts_at pb mo.set_of hs.cuts with
+                 | Some cs ->
+                   if Big_int_Z.le_big_int (zlen hs.around)
+                        (Big_int_Z.mult_int_big_int 2
+                        (Big_int_Z.mult_int_big_int 2
+                        (Big_int_Z.mult_int_big_int 2
+                        (Big_int_Z.mult_int_big_int 2
+                        (Big_int_Z.mult_int_big_int 2
+                        (Big_int_Z.mult_int_big_int 2
+                        Big_int_Z.unit_big_int))))))
+                   then lifted_few { inner =
+                          (widen co.inner cs (app (concat r1) (concat r2)));
+                          loss = aimed; limits = (app co.limits new0) }
+                          hs.lifts
+                   else None
+                 | None -> None)
               | None -> None)
            | None -> None)
         | None -> None)
@@ -3311,46 +3995,60 @@ let silent co =
 (** val displays :
     with_more -> (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int
     -> (Big_int_Z.big_int * Big_int_Z.big_int) list -> Big_int_Z.big_int list
-    list -> (Big_int_Z.big_int * Big_int_Z.big_int) list -> Big_int_Z.big_int
-    list list -> bool **)
+    list -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+    (((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int) * Big_int_Z.big_int
+    list list) option -> Big_int_Z.big_int list list -> bool **)
 
-let displays mo cl d0 lows best nears cols0 =
+let displays mo cl d0 lows best nears members cols0 =
   let co = mo.middle in
   let pb = co.inner.plain in
   (&&)
     ((&&)
       ((&&)
-        (if mo.least_capacity
-         then realises (silent co) (Big_int_Z.zero_big_int,
-                Big_int_Z.unit_big_int) d0 lows cols0
-         else realises co cl d0 lows cols0)
-        (Big_int_Z.le_big_int
-          (Big_int_Z.mult_big_int
+        ((&&)
+          (if mo.least_capacity
+           then realises (silent co) (Big_int_Z.zero_big_int,
+                  Big_int_Z.unit_big_int) d0 lows cols0
+           else realises co cl d0 lows cols0)
+          (Big_int_Z.le_big_int
             (Big_int_Z.mult_big_int
-              (Big_int_Z.mult_big_int (zlen mo.excesses) (zlen pb.weights))
-              (zlen pb.weights)) (zlen cols0)) (Big_int_Z.mult_int_big_int 2
-          (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-          (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-          (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-          (Big_int_Z.mult_int_big_int 2
-          ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-          (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-          (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-          ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-          ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-          ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-          ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-          (Big_int_Z.mult_int_big_int 2
-          ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-          (Big_int_Z.mult_int_big_int 2
-          ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-          ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-          ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-          ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-          ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-          (Big_int_Z.mult_int_big_int 2
-          Big_int_Z.unit_big_int))))))))))))))))))))))))))))
-      (all2 (excess_there pb d0 cols0) nears mo.excesses))
+              (Big_int_Z.mult_big_int
+                (Big_int_Z.mult_big_int (zlen mo.excesses) (zlen pb.weights))
+                (zlen pb.weights)) (zlen cols0))
+            (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+            (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+            (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+            (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+            ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+            (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+            (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+            ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+            ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+            ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+            ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+            (Big_int_Z.mult_int_big_int 2
+            ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+            (Big_int_Z.mult_int_big_int 2
+            ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+            ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+            ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+            ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+            ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+            (Big_int_Z.mult_int_big_int 2
+            Big_int_Z.unit_big_int))))))))))))))))))))))))))))
+        (all2 (excess_there pb d0 cols0) nears mo.excesses))
+      (match mo.set_of with
+       | Some cf ->
+         (match members with
+          | Some y ->
+            let (y0, ls) = y in
+            let (y1, rt) = y0 in
+            let (g, h) = y1 in
+            confident_there pb.weights cf g h rt d0 cols0 ls
+          | None -> false)
+       | None -> (match members with
+                  | Some _ -> false
+                  | None -> true)))
     (if mo.least_capacity
      then (match best with
            | [] -> false

@@ -9,6 +9,8 @@ val fst : ('a1 * 'a2) -> 'a1
 
 val snd : ('a1 * 'a2) -> 'a2
 
+val length : 'a1 list -> nat
+
 val app : 'a1 list -> 'a1 list -> 'a1 list
 
 type comparison =
@@ -20,6 +22,14 @@ val add : nat -> nat -> nat
 
 module Pos :
  sig
+  type mask =
+  | IsNul
+  | IsPos of Big_int_Z.big_int
+  | IsNeg
+ end
+
+module Coq_Pos :
+ sig
   val succ : Big_int_Z.big_int -> Big_int_Z.big_int
 
   val add : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
@@ -27,6 +37,21 @@ module Pos :
   val add_carry : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
 
   val pred_double : Big_int_Z.big_int -> Big_int_Z.big_int
+
+  type mask = Pos.mask =
+  | IsNul
+  | IsPos of Big_int_Z.big_int
+  | IsNeg
+
+  val succ_double_mask : mask -> mask
+
+  val double_mask : mask -> mask
+
+  val double_pred_mask : Big_int_Z.big_int -> mask
+
+  val sub_mask : Big_int_Z.big_int -> Big_int_Z.big_int -> mask
+
+  val sub_mask_carry : Big_int_Z.big_int -> Big_int_Z.big_int -> mask
 
   val mul : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
 
@@ -44,6 +69,17 @@ module Pos :
   val compare : Big_int_Z.big_int -> Big_int_Z.big_int -> comparison
 
   val eqb : Big_int_Z.big_int -> Big_int_Z.big_int -> bool
+
+  val leb : Big_int_Z.big_int -> Big_int_Z.big_int -> bool
+
+  val sqrtrem_step :
+    (Big_int_Z.big_int -> Big_int_Z.big_int) -> (Big_int_Z.big_int ->
+    Big_int_Z.big_int) -> (Big_int_Z.big_int * mask) ->
+    Big_int_Z.big_int * mask
+
+  val sqrtrem : Big_int_Z.big_int -> Big_int_Z.big_int * mask
+
+  val sqrt : Big_int_Z.big_int -> Big_int_Z.big_int
 
   val iter_op : ('a1 -> 'a1 -> 'a1) -> Big_int_Z.big_int -> 'a1 -> 'a1
 
@@ -84,10 +120,14 @@ module Z :
 
   val log2 : Big_int_Z.big_int -> Big_int_Z.big_int
 
+  val sqrt : Big_int_Z.big_int -> Big_int_Z.big_int
+
   val shiftl : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
 
   val shiftr : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
  end
+
+val nth : nat -> 'a1 list -> 'a1 -> 'a1
 
 val concat : 'a1 list list -> 'a1 list
 
@@ -642,10 +682,72 @@ val lifted_few :
   with_convex -> (Big_int_Z.big_int * Big_int_Z.big_int list list) list ->
   with_convex option
 
+type confidence = { level : ratio; counts : Big_int_Z.big_int list;
+                    radii : ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int));
+                    product : bool; blocks : Big_int_Z.big_int list list }
+
+val pick : 'a1 -> Big_int_Z.big_int list -> 'a1 list -> 'a1 list
+
+val confidence_ok : Big_int_Z.big_int list -> confidence -> bool
+
+val variance_above :
+  Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int option
+
+val spread_out :
+  Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int list -> Big_int_Z.big_int list
+
+val cut_row :
+  Big_int_Z.big_int list -> confidence -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int list option
+
+val cut_rows :
+  Big_int_Z.big_int list -> confidence -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list list ->
+  Big_int_Z.big_int list list option
+
+val cuts_of :
+  Big_int_Z.big_int list -> confidence -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list list ->
+  Big_int_Z.big_int list list option
+
+val roots_below :
+  bool -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int list -> Big_int_Z.big_int option
+
+val pair_there :
+  confidence -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+  -> Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int list -> Big_int_Z.big_int list -> bool
+
+val pairs_there :
+  confidence -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+  -> Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list list ->
+  Big_int_Z.big_int list list -> Big_int_Z.big_int list list option
+
+val column_there :
+  confidence -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+  -> Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int ->
+  Big_int_Z.big_int list list -> Big_int_Z.big_int list list ->
+  Big_int_Z.big_int list list option
+
+val columns_there :
+  confidence -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+  -> Big_int_Z.big_int -> Big_int_Z.big_int list list -> Big_int_Z.big_int
+  list list -> bool
+
+val confident_there :
+  Big_int_Z.big_int list -> confidence -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int list list -> Big_int_Z.big_int list list -> bool
+
 type with_more = { middle : with_convex; least_capacity : bool;
                    capacities : (Big_int_Z.big_int * Big_int_Z.big_int) list;
                    excesses : (ratio * (Big_int_Z.big_int * Big_int_Z.big_int))
-                              list }
+                              list; set_of : confidence option }
 
 val each : ('a1 -> 'a2 option) -> 'a1 list -> 'a2 list option
 
@@ -677,12 +779,20 @@ type hints = { priors : Big_int_Z.big_int list list;
                around : Big_int_Z.big_int list list list;
                reaches : ((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int
                          list list) list;
-               lifts : (Big_int_Z.big_int * Big_int_Z.big_int list list) list }
+               lifts : (Big_int_Z.big_int * Big_int_Z.big_int list list) list;
+               cuts : (((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int) * Big_int_Z.big_int
+                      list list) option }
 
 val around_rows :
   with_entropy -> Big_int_Z.big_int list list -> row list option
 
-val widen : with_entropy -> row list -> with_entropy
+val cuts_at :
+  problem -> confidence option ->
+  (((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int) * Big_int_Z.big_int
+  list list) option -> Big_int_Z.big_int list list option
+
+val widen :
+  with_entropy -> Big_int_Z.big_int list list -> row list -> with_entropy
 
 val reduce : with_more -> hints -> with_convex option
 
@@ -718,8 +828,9 @@ val silent : with_convex -> with_convex
 val displays :
   with_more -> (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int
   -> (Big_int_Z.big_int * Big_int_Z.big_int) list -> Big_int_Z.big_int list
-  list -> (Big_int_Z.big_int * Big_int_Z.big_int) list -> Big_int_Z.big_int
-  list list -> bool
+  list -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+  (((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int) * Big_int_Z.big_int
+  list list) option -> Big_int_Z.big_int list list -> bool
 
 val proves :
   with_more -> (Big_int_Z.big_int * Big_int_Z.big_int) -> hints ->

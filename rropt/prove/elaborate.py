@@ -13,13 +13,26 @@ from rropt import kernel
 from rropt.kernel import D, log_below
 from rropt.mechanisms.columns import TwoValuedColumn
 from rropt.prove.limits import Limits, Paths
-from rropt.prove.problems import Json, OutsideCoreError, Problem, all_prices, exp_above, multipliers, over, reduced, words
+from rropt.prove.problems import (
+    Json,
+    OutsideCoreError,
+    Problem,
+    all_prices,
+    around,
+    exp_above,
+    multipliers,
+    over,
+    reduced,
+    root_above,
+    tangents_of,
+    words,
+)
 
 LONGEST = 4096
 """Bits that the denominators of the rows of a cone may add to all numbers of a proof file, at most."""
 KINDS = ("linear-dual", "farkas", "column-dual", "branch-tree", "entropy-dual", "entropy-farkas")
 KEYS = {"kind", "prices", "rows", "flows", "multipliers", "tree", "boxes", "unit", "known", "weight", "tilts", "yield"}
-KEYS |= {"steps", "order", "least", "links", "cases", "events"}
+KEYS |= {"steps", "order", "least", "links", "events", "cuts"}
 HUGE = 10**12
 Tangents = tuple[list[Fraction], list[list[int]]]
 
@@ -29,7 +42,7 @@ def elaborate(certificate: Json) -> Iterator[str]:
     proof = certificate["proof"]
     mode = proof_mode(proof)
     problem = Problem(certificate["problem"], mode)
-    problem.follow(proof.get("steps", []), proof.get("events", []))
+    problem.follow(proof.get("steps", []), proof.get("events", []), proof.get("cuts", []))
     lines = list(problem.lines())
     yield "rropt-core"
     yield words("problem", hashlib.sha256("".join(line + "\n" for line in lines).encode()).hexdigest())
@@ -57,12 +70,17 @@ def witness(problem: Problem, certificate: Json) -> Iterator[str]:
         yield from [words("best", *best)] * len(problem.priors)
     yield from (words("near", *near) for near in problem.nears)
     groups = mechanism.get("groups", range(len(problem.stated.weights)))
-    size = 1 + max(groups)
+    size, columns = 1 + max(groups), list[list[int]]()
     for column in mechanism["columns"]:
         if (numbers := column.get("dense")) is None:
             low, high, members = int(column["low"]), int(column["high"]), int(column["members"], 16)
             numbers = TwoValuedColumn(low, high, members).entries(size)
-        own = [str(int(n) * (common // denominators[x % len(denominators)])) for x, n in enumerate(numbers)]
+        columns.append([int(n) * (common // denominators[x % len(denominators)]) for x, n in enumerate(numbers)])
+    if (confidence := problem.stated.confidence) is not None:
+        yield words("root", *around(confidence.ratio, fixed=False)[0], root_above(confidence))
+        yield from (words("pair", *one) for one in tangents_of(confidence, mechanism["membership"], columns, common))
+    for numbers in columns:
+        own = [str(n) for n in numbers]
         yield " ".join(["column", *map(own.__getitem__, groups)])
 
 
@@ -84,6 +102,10 @@ def opening(problem: Problem, mode: str, unit: int, prices: list[int], mults: li
             for g, h, events in problem.reaches:
                 yield words("reach", g, h)
                 yield from (words("event", *event) for event in events)
+            if problem.cuts is not None:
+                *ends, cuts = problem.cuts
+                yield words("cuts", *ends)
+                yield from (words("cut", *cut) for cut in cuts)
             for which, points in problem.lifts:
                 yield words("lift", which)
                 yield from (words("at", *point) for point in points)

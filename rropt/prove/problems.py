@@ -6,6 +6,7 @@ from dataclasses import replace
 from decimal import Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
+from itertools import permutations
 from typing import Any
 
 from rropt import kernel
@@ -58,6 +59,11 @@ def ratio_of(text: str, by_gamma: bool) -> Ratio:
     value = Fraction(text)
     exponential = not by_gamma and value != 0
     return Ratio(exponential, *(value if exponential or by_gamma else Fraction(1)).as_integer_ratio())
+
+
+def ratio_in(level: Json) -> Ratio:
+    """The ratio of a cone, or of approximate privacy."""
+    return ratio_of(level["gamma" if "gamma" in level else "epsilon"], "gamma" in level)
 
 
 def spelled(ratio: Ratio) -> str:
@@ -128,7 +134,7 @@ class Problem:
             core.capacities.append(Fraction(notion["at_most"]).as_integer_ratio())
         self.nears, self.reaches = list[kernel.Pair](), list[kernel.Reach]()
         if (bound := problem.get("approximate")) is not None:
-            ratio = ratio_of(bound["gamma" if "gamma" in bound else "epsilon"], "gamma" in bound)
+            ratio = ratio_in(bound)
             core.excesses.append((ratio, Fraction(bound["delta"]).as_integer_ratio()))
             near, reach = around(ratio, fixed=False)
             self.nears, self.reaches = [near], [(*reach, [])]
@@ -166,13 +172,18 @@ class Problem:
     def read_cone(self, cone: Json, mode: str) -> None:
         """Edges with their ratios as g / h, and half-spaces in integers with their scales."""
         base, core = cone["base"] if cone["kind"] == "polyhedral" else cone, self.core
+        if base["kind"] == "confidence":
+            ends = (n for end in ("lower", "upper") for n in Fraction(base["radius"][end]).as_integer_ratio())
+            counts, product = [int(n) for n in base["counts"]], base["form"] == "product"
+            core.confidence = kernel.Confidence(ratio_in(base), counts, tuple(ends), product, base["blocks"])  # type: ignore[arg-type]
+            base = {"kind": "free"}
         if base["kind"] not in ("free", "complete", "graph"):
             raise OutsideCoreError(f"the verified core has no cone {base['kind']!r}")
         scaled = [over([Fraction(c) for c in row]) for row in cone.get("rows", [])]
         self.half_scales, core.halfspaces = [scale for scale, _ in scaled], [row for _, row in scaled]
         core.cone = base["kind"]
         if core.cone == "complete":
-            core.complete = ratio_of(base["gamma" if "gamma" in base else "epsilon"], "gamma" in base)
+            core.complete = ratio_in(base)
         core.edges = [(x, z, ratio_of(text, base.get("unit") == "gamma")) for x, z, text in base.get("edges", [])]
         every = [ratio for _, _, ratio in core.edges] if core.complete is None else [core.complete]
         self.spelled = [spelled(ratio) for ratio in every]
@@ -185,7 +196,7 @@ class Problem:
         i = self.index[x, z] if self.index else x * self.k + z
         return (i, *self.ratios[i if self.index else 0])
 
-    def follow(self, steps: list[Json], events: list[Json]) -> None:
+    def follow(self, steps: list[Json], events: list[Json], cuts: list[Json]) -> None:
         """The steps of a proof: what it leaves alone, and where rows and linear forms touch convex functions. The rows
         of the core are then those of the problem, of floors, of events and of limits that are touched."""
         core, rows, touched = self.core, [(0, i) for i in self.places], dict[int, list[list[int]]]()
@@ -208,6 +219,8 @@ class Problem:
             elif kind == "lift" and "points" in step:
                 which = left.pop(step["of"])
                 lifted.append((which, [[int(n) for n in point] for point in step["points"]]))
+            elif kind == "cut":
+                cuts = step["cuts"]
             elif kind != "drop":
                 raise OutsideCoreError(f"the verified core has no step {kind!r}")
             if "rows" in parts:
@@ -219,7 +232,7 @@ class Problem:
         for x, z, outputs, _ in events:
             rows.append((2, len(self.reaches[0][2])))
             self.reaches[0][2].append([x, z, *(int(y in outputs) for y in range(core.outputs or 0))])
-        self.widen(lifted)
+        self.widen(lifted, cuts)
         plain = self.core
         functions = ([] if plain.loss is None else [plain.loss]) + [function for function, _ in plain.limits]
         for function, i in zip(functions, range(len(plain.limits) - len(functions), len(plain.limits)), strict=True):
@@ -233,9 +246,15 @@ class Problem:
             scales |= {(3, i): Fraction(b * function.form_scale())} if touched.get(i) else {}
         self.places, self.row_scales = [[*scales].index(row) for row in rows], [*scales.values()]
 
-    def widen(self, lifted: list[kernel.Lift]) -> None:
-        """The core's problem with limits at priors, rows of events and floors, and one more input for each limit."""
-        self.core = self.stated.replaced(self.priors, self.matrices, self.reaches, [])
+    def widen(self, lifted: list[kernel.Lift], cuts: list[Json]) -> None:
+        """The core's problem with limits at priors, rows of events and floors, cuts, and one more input for each limit."""
+        self.cuts = None
+        if (confidence := self.stated.confidence) is not None:
+            g, h = around(confidence.ratio, fixed=False)[1]
+            a, b = confidence.radii[:2]
+            self.cuts = (g, h, math.isqrt((a + b) * D * D // b), [cut_of(confidence, cut) for cut in cuts])
+            self.half_scales += [h * math.prod(sum(reduced(cut[key])[1]) for key in ("first", "second")) for cut in cuts]
+        self.core = self.stated.replaced(kernel.Hints(self.priors, self.matrices, self.reaches, [], self.cuts))
         for which, points in lifted:
             function, (_, b) = self.core.limits[which]
             own = [touching(function, point + [0] * (len(function.weights) - len(point))) for point in points]
@@ -282,6 +301,52 @@ class Problem:
         yield from (words("capacity", *most) for most in core.capacities)
         for ratio, most in core.excesses:
             yield words("excess", spelled(ratio), *most)
+        if (confidence := core.confidence) is not None:
+            yield words("confidence", spelled(confidence.ratio), "product" if confidence.product else "exact")
+            yield words("counts", *confidence.counts)
+            yield words("radius", *confidence.radii)
+            yield from (words("block", *block) for block in confidence.blocks)
+
+
+def cut_of(confidence: kernel.Confidence, cut: Json) -> list[int]:
+    """The fields of a cut: what its weights spread at most, and the weights."""
+    fields, weights = list(cut["pair"]), [reduced(cut[key])[1] for key in ("first", "second")]
+    for s, own in zip(cut["pair"], weights, strict=True):
+        shares = [(confidence.counts[x], n) for x, n in zip(confidence.blocks[s], own, strict=True)]
+        total = sum(n * n * sum(own) * D * D // weight + 1 for n, weight in shares if n)
+        fields.append(math.isqrt(total) + 1)
+    return fields + weights[0] + weights[1]
+
+
+def cube_root(n: int) -> int:
+    """The cube root of an integer, rounded down."""
+    root = 1 << -(-n.bit_length() // 3)
+    while (less := (2 * root + n // (root * root)) // 3) < root:
+        root = less
+    return root
+
+
+def tangents_of(confidence: kernel.Confidence, pairs: Json, columns: list[list[int]], d: int) -> Iterator[list[int]]:
+    """For each column and pair of blocks both levels of the certificate, over D, and where 1 / y^2 is touched."""
+    g, h = around(confidence.ratio, fixed=False)[0]
+    root, blocks = root_above(confidence), confidence.blocks
+    for q, levels in zip(columns, pairs, strict=True):
+        own = [(math.ceil(Fraction(nu) * D), math.floor(Fraction(mu) * D)) for nu, mu in levels]
+        for number, (s, z) in enumerate(permutations(range(len(blocks)), 2)):
+            (i, _), (_, j) = (own[s], own[z]) if confidence.product else (own[number], own[number])
+            a = confidence.roots([(confidence.counts[x], i * d - q[x] * D) for x in blocks[s]], d)
+            m = confidence.roots([(confidence.counts[x], q[x] * D - j * d) for x in blocks[z]], d)
+            y, w = confidence.widest(root, blocks[s]), confidence.widest(root, blocks[z])
+            if not confidence.product:
+                whole, y, w = confidence.widest(root, blocks[s], blocks[z]), cube_root(a * a * h), cube_root(m * m * g)
+                y, w = whole * y // (y + w or 1), whole * w // (y + w or 1)
+            yield [i, j, max(y, 1), max(w, 1)]
+
+
+def root_above(confidence: kernel.Confidence) -> int:
+    """At least D times the root of 1 plus the larger radius."""
+    _, _, c, e = confidence.radii
+    return math.isqrt(-(-(c + e) * D * D // e)) + 1
 
 
 def points_of(matrix: list[list[str]]) -> list[list[int]]:

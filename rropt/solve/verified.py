@@ -121,6 +121,12 @@ def read_as(problem: Json, proof: bytes) -> list[str]:
         *(f"a limit of {_ends(limit['at_most'])}" for limit in problem.get("limits", ())),
         *(f"a capacity of {_ends(limit['at_most'])}" for limit in problem.get("divergences", ())),
         *(f"an excess over {_ratio(limit)} of {_ends(limit['delta'])}" for limit in (problem.get("approximate"),) if limit),
+        *(
+            f"{base['form']} confidence at ratio {_ratio(base)}, {len(base['blocks'])} blocks, radius "
+            f"{_ends(base['radius']['lower'])} to {_ends(base['radius']['upper'])}"
+            for _ in ("blocks",)
+            if base["kind"] == "confidence"
+        ),
     ]
     return [f"problem {digest}", ", ".join(parts)]
 
