@@ -276,6 +276,7 @@ class Witness:
     columns: list[list[int]]
     best: list[list[int]]  # a prior for each capacity, that of the utility first
     nears: list[Pair]  # g and h for each excess
+    worths: list[Pair]  # what each part is worth at least, or at most where it is subtracted
     member: Member | None  # of a confidence set
 
 
@@ -321,6 +322,38 @@ class Problem:
     capacities: list[Pair] = field(default_factory=list)  # the capacity is at most a / b
     excesses: list[tuple[Ratio, Pair]] = field(default_factory=list)  # what rows exceed others by is at most a / b
     confidence: Confidence | None = None
+    parts: list[tuple[Problem, Pair]] = field(default_factory=list)  # a / b times each is added to the utility
+
+    def summed(self, sums: list[list[list[int]]], claim: Pair) -> tuple[Problem, Pair]:
+        """A problem with linear costs in the place of parts, and a claim about it that implies this one."""
+        need(len(sums) == len(self.parts) <= 64)
+        if not self.parts:
+            return self, claim
+        (n, m), cost, den = claim, self.cost, self.den
+        need(self.loss is None and not self.bonus and self.utility == "linear" and self.outputs is not None)
+        need(den > 0 and m > 0)
+        for (function, (a, b)), points in zip(self.parts, sums, strict=True):
+            self.check_convex(function)
+            need(b > 0 and bool(points) == (a < 0))
+            if a < 0:
+                terms, scale = self.below(function, self.outputs or 0, points)
+                scale *= b
+                cost = [(x, y, scale * c) for x, y, c in cost] + [(x, y, a * den * c) for x, y, c in terms]
+                den *= scale
+            else:
+                most, scale = function.over_all()
+                n, m = n * b * scale - a * sum(most) * m, m * b * scale
+        return replace(self, cost=cost, den=den, parts=[]), (n, m)
+
+    def over_all(self) -> tuple[list[int], int]:
+        """A list whose product with a column is at least a number times the utility of the column, and the number."""
+        weights, total = self.weights, sum(self.weights)
+        if self.utility == "bayes":
+            return [w * max(gains) for w, gains in zip(weights, zip(*self.lists, strict=True), strict=True)], total * self.den
+        if self.utility == "chi-square":
+            return [total - w if w else 0 for w in weights], total
+        logs = [[g * log_above(sum(group), g) if g else 0 for g in group] for group in self.lists]
+        return [sum(own) for own in zip(*logs, strict=True)], total * D
 
     def replaced(self, hints: Hints) -> Problem:
         """A problem with limits at priors in the place of capacities, rows in that of excesses and floors, half-spaces
@@ -517,6 +550,7 @@ class Problem:
     def attains(self, witness: Witness) -> None:
         """Refuse unless the columns over d are a mechanism that keeps all limits, and worth at least the value."""
         if self.loss is not None:
+            need(not self.parts)
             n, m = witness.value
             if self.loss.utility == "capacity":
                 need(bool(witness.best))
@@ -552,6 +586,17 @@ class Problem:
         if self.confidence is not None and witness.member is not None:
             need(len(self.confidence.counts) == k)
             self.confidence.holds(witness.member, columns, d)
+        n, m = witness.value
+        need(len(self.parts) == len(witness.worths))
+        for (function, (a, b)), (low, over) in zip(self.parts, witness.worths, strict=True):
+            self.check_convex(function)
+            need(b > 0 and over > 0)
+            if a < 0:
+                function.at_most(columns, d, low, over)
+            else:
+                scale, worth = function.worth(columns, d)
+                need(low * scale <= worth * over)
+            n, m = n * b * over - a * low * m, m * b * over
         need(self.outputs is None or len(columns) == self.outputs)
         if self.cone != "free":
             for x, z, g, h in self.joined(witness.lows, Ratio.at_least):
@@ -563,7 +608,6 @@ class Problem:
         for row in self.rows:
             left = self.total_of(row.terms, columns)
             need(left == row.right * d if row.equal else left <= row.right * d)
-        n, m = witness.value
         if self.bonus:
             self.check_bonus()
             less, whole = sum(spread(0, 1, d, self.bonus, [1] * k, q) for q in columns), sum(self.bonus) * D * d
@@ -681,6 +725,7 @@ class Hints:
     reaches: list[Reach]
     lifts: list[Lift]
     cuts: Member | None
+    sums: list[list[list[int]]]
 
 
 @dataclass
@@ -708,11 +753,12 @@ class Kernel:
         if header.witness is not None:
             need(not header.empty)
             problem.attains(header.witness)
+        problem, claim = problem.summed(header.hints.sums, header.claim)
         problem = problem.replaced(header.hints).straight(header.touches)
         if header.empty:
             need(header.claim[0] < 0)
-            problem = replace(problem, bonus=[])
-        problem, self.claim = problem.relaxed(header.claim, header.points)
+            problem, claim = replace(problem, bonus=[]), header.claim
+        problem, self.claim = problem.relaxed(claim, header.points)
         if header.empty:
             problem = problem.emptied()
         self.problem, self.weights = problem, problem.weights
@@ -1206,15 +1252,11 @@ def read_problem(reader: Reader) -> Problem:
     while reader.at("floor"):
         a, b = reader.numbers("floor", 2, keep=True)
         floors.append(Floor(a, b, reader.numbers("shares", keep=True), reader.numbers("sizes", keep=True)))
-    limits = []
-    while reader.at("limit"):
-        a, b = reader.numbers("limit", 2, keep=True)
-        own = reader.numbers("weights", keep=True)
-        name, scale = read_utility(reader, reader.take("utility"), CONVEX)
-        limits.append((convex(own, name, scale, read_lists(reader, own, name)), (a, b)))
+    limits = read_functions(reader, "limit")
     capacities = reader.many("capacity", read_pair)
     excesses = reader.many("excess", lambda words: (read_ratio(words[:3]), read_pair(words[3:])))
     confidence = read_confidence(reader)
+    parts = read_functions(reader, "part")
     digest = reader.digest.hexdigest()
     if sha[0][1] != digest:
         raise UnreadableError(9, f"the SHA-256 of the problem is {digest} and line 2 has another")
@@ -1222,7 +1264,7 @@ def read_problem(reader: Reader) -> Problem:
         sense, weights, utility, den, cost, lists, cone, complete, edges, halfspaces, outputs, rows, bonus, floors
     )
     problem.limits, problem.capacities, problem.excesses = limits, capacities, excesses
-    problem.confidence = confidence
+    problem.confidence, problem.parts = confidence, parts
     if less:
         problem.loss = convex(weights, utility, den, lists)
     return problem
@@ -1231,6 +1273,17 @@ def read_problem(reader: Reader) -> Problem:
 def convex(weights: list[int], utility: str, den: int, lists: list[list[int]]) -> Problem:
     """A convex function: a utility, and nothing else of a problem."""
     return Problem("minimize", weights, utility, den, [], lists, "free", None, [], [], None, [])
+
+
+def read_functions(reader: Reader, key: str) -> list[tuple[Problem, Pair]]:
+    """Convex functions, each behind a line with a key and a rational."""
+    found = []
+    while reader.at(key):
+        a, b = reader.numbers(key, 2, keep=True)
+        own = reader.numbers("weights", keep=True)
+        name, scale = read_utility(reader, reader.take("utility"), CONVEX)
+        found.append((convex(own, name, scale, read_lists(reader, own, name)), (a, b)))
+    return found
 
 
 def read_utility(reader: Reader, fields: list[Word], names: tuple[str, ...]) -> tuple[str, int]:
@@ -1288,11 +1341,12 @@ def read_header(reader: Reader) -> Header:
         numerator, denominator, d = reader.numbers("value", 3)
         lows = read_pairs(reader.take("lows"))
         reader.next()
-        best, nears = reader.lists("best"), list[Pair]()
-        while reader.at("near"):
-            nears.append(reader.two("near"))
+        best, nears, worths = reader.lists("best"), list[Pair](), list[Pair]()
+        for key, found in (("near", nears), ("worth", worths)):
+            while reader.at(key):
+                found.append(reader.two(key))
         member = read_member(reader, "root", "pair")
-        witness = Witness((numerator, denominator), d, lows, reader.lists("column"), best, nears, member)
+        witness = Witness((numerator, denominator), d, lows, reader.lists("column"), best, nears, worths, member)
     points, priors = reader.lists("points"), reader.lists("prior")
     around, reaches = reader.matrices("around"), list[Reach]()
     while reader.at("reach"):
@@ -1300,13 +1354,13 @@ def read_header(reader: Reader) -> Header:
     cuts, lifts = read_member(reader, "cuts", "cut"), list[Lift]()
     while reader.at("lift"):
         lifts.append((reader.numbers("lift", 1)[0], reader.lists("at")))
-    touches = reader.matrices("minorant")
+    sums, touches = reader.matrices("sum"), reader.matrices("minorant")
     unit, prices, mults = reader.numbers("unit", 1)[0], reader.numbers("prices"), reader.numbers("mults")
     mode = reader.choice(reader.take("mode"), "dual", "corner", "box", "sheets", "known")
     reader.next()
     pairs = read_pairs(reader.take("ratios"))
     reader.next()
-    hints = Hints(priors, around, reaches, lifts, cuts)
+    hints = Hints(priors, around, reaches, lifts, cuts, sums)
     return Header(claim == "infeasible", (n, m), witness, unit, prices, mults, mode, pairs, points, touches, hints)
 
 

@@ -5,22 +5,6 @@ Require Import Problem Convex Log Kernel Lists Rules Sound Main Witness Entropy 
 Import ListNotations.
 Open Scope R_scope.
 
-Record confidence := Confidence { level : ratio; counts : list Z; radii : (Z * Z) * (Z * Z); product : bool; blocks : list (list Z) }.
-Definition pick {A} (w : A) (block : list Z) (l : list A) := map (fun x => nth (Z.to_nat x) l w) block.
-Fixpoint weighed_sum (r v : list R) := match r, v with a :: r, y :: v => a * y + weighed_sum r v | _, _ => 0 end.
-Fixpoint sum (r : list R) := match r with [] => 0 | a :: r => a + sum r end.
-(* Weights over a block that are not 0 where something was counted, and N P_s g_s(r), the root of the sum of n^2 / r. *)
-Definition sample (c : list Z) r := length r = length c /\ Forall (Rle 0) r /\ sum r = 1 /\ Forall2 (fun n y => (0 < n)%Z -> 0 < y) c r.
-Fixpoint variance (c : list Z) (r : list R) := match c, r with n :: c, y :: r => IZR n * IZR n / y + variance c r | _, _ => 0 end.
-Definition spreads c r := sqrt (variance c r).
-(* Two samples may occur together, in a set of this radius. *)
-Definition likely cf (B : R) c e r t := let N := IZR (zsum (counts cf)) * (sqrt (1 + B) - 1) in
-  if product cf then spreads c r <= N + IZR (zsum c) /\ spreads e t <= N + IZR (zsum e) else spreads c r + spreads e t <= N + IZR (zsum c) + IZR (zsum e).
-Definition confident cf B v := forall s z b1 b2, nth_error (blocks cf) s = Some b1 -> nth_error (blocks cf) z = Some b2 -> s <> z ->
-  let c := pick 0%Z b1 (counts cf) in let e := pick 0%Z b2 (counts cf) in forall r t, sample c r -> sample e t -> likely cf B c e r t ->
-  weighed_sum r (pick 0 b1 v) <= ratioR (level cf) * weighed_sum t (pick 0 b2 v).
-Definition quotient (ab : Z * Z) := IZR (fst ab) / IZR (snd ab).
-
 (* ---- the check ---- *)
 Open Scope Z_scope.
 Definition confidence_ok (W : list Z) cf : bool := let k := zlen W in let '((a, b), (c, e)) := radii cf in

@@ -1,25 +1,9 @@
 (* More constraints and utilities: the capacity, approximate privacy, further rows of floors. Each has a rule that puts rows or
    limits of the problem without it in its place, and a test for mechanisms. *)
 Require Import Reals Lra Lia List ZArith Psatz Bool.
-Require Import Problem Convex Log Kernel Lists Rules Sound Main Witness Entropy Minorant Lift Conf.
+Require Import Problem Convex Log Kernel Lists Rules Sound Main Witness Entropy Minorant Lift Conf Parts.
 Import ListNotations.
 Open Scope R_scope.
-(* ---- further constraints and utilities ---- *)
-Definition capacity_at_most (k : nat) Q c := forall W, length W = k -> Forall (Z.le 0) W -> (0 < zsum W)%Z ->
-  measure (Convex W (Information [W])) Q <= c.
-Definition excess g x z Q := total (fun q => Rmax 0 (entry x q - g * entry z q)) Q.
-Definition excess_at_most (k : Z) g Q c := forall x z, (0 <= x < k)%Z -> (0 <= z < k)%Z -> x <> z -> excess g x z Q <= c.
-Record with_more := With_more { middle : with_convex; least_capacity : bool; capacities : list (Z * Z); excesses : list (ratio * (Z * Z)); set_of : option confidence }.
-Definition inputs pb := length (weights (plain (inner (middle pb)))).
-Definition obeys pb Q := fits (middle pb) Q /\ Forall (fun ab => capacity_at_most (inputs pb) Q (quotient ab)) (capacities pb) /\
-  Forall (fun l => excess_at_most (Z.of_nat (inputs pb)) (ratioR (fst l)) Q (quotient (snd l))) (excesses pb) /\
-  match set_of pb with Some cf => Forall (confident cf (quotient (fst (radii cf)))) Q | None => True end.
-(* The same problem with the larger radius, which fewer mechanisms obey. *)
-Definition firm pb := With_more (middle pb) (least_capacity pb) (capacities pb) (excesses pb)
-  (match set_of pb with Some cf => Some (Confidence (level cf) (counts cf) (snd (radii cf), snd (radii cf)) (product cf) (blocks cf)) | None => None end).
-Definition nets_at_most pb Q c := if least_capacity pb then forall v, capacity_at_most (inputs pb) Q v -> - v <= c else nets (middle pb) Q <= c.
-Definition nets_at_least pb Q c := if least_capacity pb then capacity_at_most (inputs pb) Q (- c) else c <= nets (middle pb) Q.
-
 (* ---- the check ---- *)
 Open Scope Z_scope.
 Fixpoint each {A B} (f : A -> option B) (l : list A) : option (list B) := match l with [] => Some []
@@ -38,7 +22,7 @@ Definition event_row (k g h a b : Z) (ev : list Z) : option row := match ev with
   | _ => None end.
 Definition event_rows pb (l : ratio * (Z * Z)) (evs : (Z * Z) * list (list Z)) : option (list row) := let (g, h) := fst evs in let (a, b) := snd l in
   if at_least (fst l) g h && (0 <? b) then each (event_row (zlen (weights pb)) g h a b) (snd evs) else None.
-Record hints := Hints { priors : list (list Z); around : list (list (list Z)); reaches : list ((Z * Z) * list (list Z)); lifts : list (Z * list (list Z)); cuts : option (Z * Z * Z * list (list Z)) }.
+Record hints := Hints { priors : list (list Z); around : list (list (list Z)); reaches : list ((Z * Z) * list (list Z)); lifts : list (Z * list (list Z)); cuts : option (Z * Z * Z * list (list Z)); sums : list (list (list Z)) }.
 (* The rows of the floors at a matrix of points. *)
 Definition around_rows en (points : list (list Z)) : option (list row) := match outputs (plain en) with
   | Some m => if zlen points =? m then floor_rows (plain en) points (floors en) else None | None => None end.
@@ -46,12 +30,16 @@ Definition cuts_at pb (s : option confidence) (c : option (Z * Z * Z * list (lis
   | None, None => Some [] | Some cf, Some (g, h, rt, ls) => cuts_of (weights pb) cf g h rt ls | _, _ => None end.
 Definition widen (en : with_entropy) hs new := let pb := plain en in
   With_entropy (Problem (weights pb) (objective pb) (base pb) (halfspaces pb ++ hs) (outputs pb) (rows pb ++ new)) (bonus en) (floors en).
-Definition reduce mo hs : option with_convex := let co := middle mo in let pb := plain (inner co) in
+(* All but the parts of a sum. *)
+Definition replaced mo hs : option with_convex := let co := middle mo in let pb := plain (inner co) in
   match (if least_capacity mo then match priors hs with W :: Ws => match at_prior pb (0, 1) W with Some (u, _) => Some (Some u, Ws) | None => None end | [] => None end
          else Some (loss co, priors hs)) with None => None | Some (aimed, Ws) =>
   match each2 (at_prior pb) (capacities mo) Ws, each (around_rows (inner co)) (around hs), each2 (event_rows pb) (excesses mo) (reaches hs), cuts_at pb (set_of mo) (cuts hs) with
   | Some new, Some r1, Some r2, Some cs => if zlen (around hs) <=? 64 then lifted_few (With_convex (widen (inner co) cs (concat r1 ++ concat r2)) aimed (limits co ++ new)) (lifts hs) else None
   | _, _, _, _ => None end end.
+Definition reduce mo (cl : Z * Z) hs : option (with_convex * (Z * Z)) :=
+  match (if least_capacity mo then match parts mo, sums hs with [], [] => Some (middle mo, cl) | _, _ => None end else summed (middle mo) (parts mo) (sums hs) cl) with None => None | Some (co, cl) =>
+  match replaced (With_more co (least_capacity mo) (capacities mo) (excesses mo) (set_of mo) []) hs with Some co => Some (co, cl) | None => None end end.
 
 (* n_x times an upper end of D log (n_x T / s), of one column *)
 Fixpoint surprises (T s : Z) (q : list Z) : option (list Z) := match q with [] => Some []
@@ -71,11 +59,12 @@ Fixpoint all2 {A B} (f : A -> B -> bool) (l : list A) (m : list B) : bool := mat
 Definition silent co := With_convex (With_entropy (emptied (plain (inner co))) [] (floors (inner co))) None (limits co).
 (* best: priors, one for each capacity, that of the utility first; nears: ratios, one for each excess *)
 (* members: of a confidence set, g, h and a root, and four numbers for each pair of blocks and column *)
-Definition displays mo (cl : Z * Z) d lows best nears members cols : bool := let co := middle mo in let pb := plain (inner co) in
+Definition displays mo (claim : Z * Z) d lows best nears members worths cols : bool := let co := middle mo in let pb := plain (inner co) in
+  match (if least_capacity mo then Some claim else parts_there pb d cols (parts mo) worths claim) with None => false | Some cl =>
   (if least_capacity mo then realises (silent co) (0, 1) d lows cols else realises co cl d lows cols) && (zlen (excesses mo) * zlen (weights pb) * zlen (weights pb) * zlen cols <=? 100000000) && all2 (excess_there pb d cols) nears (excesses mo) &&
   match set_of mo, members with None, None => true | Some cf, Some (g, h, rt, ls) => confident_there (weights pb) cf g h rt d cols ls | _, _ => false end &&
   if least_capacity mo then match best with W :: best => capacity_there pb d cols W (- fst cl, snd cl) && all2 (capacity_there pb d cols) best (capacities mo) | [] => false end
-  else all2 (capacity_there pb d cols) best (capacities mo).
+  else (0 <? snd claim) && all2 (capacity_there pb d cols) best (capacities mo) end.
 Close Scope Z_scope.
 
 (* ---- rows and limits in their place ---- *)
@@ -135,9 +124,9 @@ Proof.
 Qed.
 Lemma forall_concat {A} (P : A -> Prop) : forall l, (forall a, In a l -> Forall P a) -> Forall P (concat l).
 Proof. induction l; simpl; intros H; auto. apply Forall_app. auto. Qed.
-Theorem reduce_ok mo hs co Q : reduce mo hs = Some co -> obeys mo Q -> exists Q', fits co Q' /\ forall c, nets co Q' <= c -> nets_at_most mo Q c.
+Lemma replaced_ok mo hs co Q : parts mo = [] -> replaced mo hs = Some co -> obeys mo Q -> exists Q', fits co Q' /\ forall c, nets co Q' <= c -> nets_at_most mo Q c.
 Proof.
-  unfold reduce. cbv zeta. intros E (HF & HC & HX & HS). set (en := inner (middle mo)) in *. match type of E with match ?r with _ => _ end = _ => destruct r as [[aimed Ws]|] eqn:L; [|discriminate] end.
+  unfold replaced. cbv zeta. intros HP E (HF & HC & HX & HS). set (en := inner (middle mo)) in *. match type of E with match ?r with _ => _ end = _ => destruct r as [[aimed Ws]|] eqn:L; [|discriminate] end.
   destruct (each2 (at_prior (plain en)) _ _) as [new|] eqn:E1; [|discriminate]. destruct (each (around_rows en) _) as [r1|] eqn:E2; [|discriminate].
   destruct (each2 (event_rows (plain en)) _ _) as [r2|] eqn:E3; [|discriminate]. destruct (cuts_at (plain en) _ _) as [cs|] eqn:E4; [|discriminate]. destruct (zlen (around hs) <=? 64)%Z; [|discriminate].
   unfold lifted_few in E. destruct (zlen (lifts hs) <=? 64)%Z; [|discriminate]. match type of E with lifted_all ?c _ = _ => set (first := c) in * end.
@@ -158,7 +147,22 @@ Proof.
   - intros c H. unfold nets_at_most. destruct (least_capacity mo).
     + destruct (priors hs) as [|W ws]; [discriminate|]. unfold at_prior in L. destruct (a_prior (plain en) W) eqn:A; [|discriminate]. apply Some_inj in L. injection L as <- <-.
       intros v Hv. unfold nets in H. cbn [loss] in H. pose proof (P W A v Hv). lra.
-    + apply Some_inj in L. injection L as <- <-. unfold nets in *. cbn [loss inner] in *. destruct (loss (middle mo)); exact H.
+    + apply Some_inj in L. injection L as <- <-. unfold nets in *. cbn [loss inner] in *. rewrite HP. unfold shares_of. simpl total. rewrite Rplus_0_r. destruct (loss (middle mo)); exact H.
+Qed.
+Lemma summed_weights co ps hs cl co' cl' : summed co ps hs cl = Some (co', cl') -> weights (plain (inner co')) = weights (plain (inner co)).
+Proof.
+  unfold summed. cbv zeta. destruct ps as [|p ps]. { destruct hs; [|discriminate]. intros E. apply Some_inj in E. now injection E as <- _. } destruct (objective _) as [den cost| | |]; try discriminate. destruct (outputs _); [|discriminate]. destruct (bonus _); [|discriminate]. destruct (loss co); [discriminate|].
+  match goal with |- (if ?c then _ else _) = _ -> _ => destruct c; [|discriminate] end. destruct (add_parts _ _ _ _ _ _ _) as [[[den' cost'] cl1]|]; [|discriminate]. intros E. apply Some_inj in E. now injection E as <- _.
+Qed.
+Theorem reduce_ok mo N M hs co N' M' Q : reduce mo (N, M) hs = Some (co, (N', M')) -> obeys mo Q -> exists Q', fits co Q' /\ (nets co Q' <= IZR N' / IZR M' -> nets_at_most mo Q (IZR N / IZR M)).
+Proof.
+  unfold reduce. intros E (HF & HC & HX & HS). match type of E with match ?r with _ => _ end = _ => destruct r as [[c1 cl1]|] eqn:S; [|discriminate] end. destruct (replaced _ hs) as [c2|] eqn:R; [|discriminate]. apply Some_inj in E. injection E as <- ->.
+  set (mo' := With_more c1 (least_capacity mo) (capacities mo) (excesses mo) (set_of mo) []) in *.
+  assert (K : weights (plain (inner c1)) = weights (plain (inner (middle mo))) /\ fits c1 Q /\ (nets_at_most mo' Q (IZR N' / IZR M') -> nets_at_most mo Q (IZR N / IZR M))).
+  { unfold nets_at_most, inputs. subst mo'. cbn [middle least_capacity parts]. destruct (least_capacity mo).
+    - destruct (parts mo); [|discriminate]. destruct (sums hs); [|discriminate]. apply Some_inj in S. injection S as <- <- <-. auto.
+    - pose proof (summed_weights _ _ _ _ _ _ S) as W. destruct (summed_ok _ _ _ _ _ _ _ _ Q S HF) as [A B]. split; auto. split; auto. unfold shares_of at 1. simpl total. rewrite Rplus_0_r. exact B. }
+  destruct K as (KW & KF & KN). destruct (replaced_ok mo' hs c2 Q eq_refl R) as (Q' & A & B). { unfold obeys, inputs, mo' in *. cbn [middle capacities excesses set_of]. rewrite KW. auto. } exists Q'. split; auto.
 Qed.
 
 (* ---- values ---- *)
@@ -282,10 +286,10 @@ Proof.
   destruct B as (cl2 & B). unfold attains in B. cbv zeta in B. split_and B. apply Z.ltb_lt in B8. split; auto.
   apply Forall_forall. intros q I. rewrite forallb_forall in B6. specialize (B6 q I). split_and B6. auto using alike_len, nonneg_all.
 Qed.
-Theorem displays_sound mo N M dn lows best nears members cols : displays mo (N, M) dn lows best nears members cols = true ->
+Theorem displays_sound mo N M dn lows best nears members worths cols : displays mo (N, M) dn lows best nears members worths cols = true ->
   obeys (firm mo) (map (real dn) cols) /\ nets_at_least mo (map (real dn) cols) (IZR N / IZR M).
 Proof.
-  unfold displays. cbv zeta. intros H. apply andb_prop in H. destruct H as [H H0]. apply andb_prop in H. destruct H as [H HM]. apply andb_prop in H. destruct H as [H H1]. apply andb_prop in H. destruct H as [H _].
+  unfold displays. cbv zeta. intros H. match type of H with match ?r with _ => _ end = _ => destruct r as [[n1 m1]|] eqn:PT; [|discriminate] end. apply andb_prop in H. destruct H as [H H0]. apply andb_prop in H. destruct H as [H HM]. apply andb_prop in H. destruct H as [H H1]. apply andb_prop in H. destruct H as [H _].
   assert (R : exists co N' M', realises co (N', M') dn lows cols = true /\ weights (plain (inner co)) = weights (plain (inner (middle mo))) /\ (fits co (map (real dn) cols) -> fits (middle mo) (map (real dn) cols))).
   { destruct (least_capacity mo); eexists _, _, _; (split; [exact H|split; [reflexivity|]]); intros [[A B] C]; repeat split; auto; apply A. } destruct R as (co & N' & M' & R & EW & F).
   destruct (realises_parts _ _ _ _ _ R) as [Hd HC]. rewrite EW in HC. apply realises_sound in R. destruct R as [HF _]. apply F in HF. clear F EW. assert (HS := HF). destruct HS as [[[_ [HS _]] _] _].
@@ -296,9 +300,10 @@ Proof.
   assert (HA : forall best, all2 (capacity_there (plain (inner (middle mo))) dn cols) best (capacities mo) = true -> Forall (fun ab => capacity_at_most (inputs mo) (map (real dn) cols) (quotient ab)) (capacities mo)).
   { intros b K. apply Forall_forall. intros ab I. destruct (all2_in _ _ _ K ab I) as (W & KW). eapply capacity_ok; eauto. }
   unfold nets_at_least. destruct (least_capacity mo) eqn:LC.
-  - destruct best as [|W best]; [discriminate|]. apply andb_prop in H0. destruct H0 as [H2 H3]. split; [eauto|]. apply capacity_ok in H2; auto. unfold quotient in H2. cbn [fst snd] in H2. rewrite opp_IZR in H2.
+  - apply Some_inj in PT. injection PT as <- <-. destruct best as [|W best]; [discriminate|]. apply andb_prop in H0. destruct H0 as [H2 H3]. split; [eauto|]. apply capacity_ok in H2; auto. unfold quotient in H2. cbn [fst snd] in H2. rewrite opp_IZR in H2.
     intros G LG HG HN. specialize (H2 G LG HG HN). unfold Rdiv in *. lra.
-  - apply realises_sound in H. split; [eauto|]. apply H.
+  - apply andb_prop in H0. destruct H0 as [M0 H0]. apply Z.ltb_lt in M0. cbn [snd] in M0. apply realises_sound in H. split; [eauto|].
+    destruct (parts_there_ok _ _ _ Hd (fun q I => proj2 (proj1 (Forall_forall _ _) HC q I)) _ _ _ _ _ _ PT M0) as [_ K]. apply K, H.
 Qed.
 (* What obeys the larger radius obeys the smaller one. *)
 Theorem firm_obeys mo Q : match set_of mo with Some cf => confidence_ok (weights (plain (inner (middle mo)))) cf = true | None => True end -> obeys (firm mo) Q -> obeys mo Q.
@@ -306,9 +311,9 @@ Proof.
   unfold obeys, firm. cbn [middle capacities excesses set_of]. intros C (A & B & X & K). split; [exact A|]. split; [exact B|]. split; [exact X|]. destruct (set_of mo) as [cf|]; auto.
   destruct (confidence_parts _ _ C) as (_ & _ & N0 & [R0 R1] & _). eapply Forall_impl; [|exact K]. cbn [radii fst]. intros v V. apply (confident_mono cf _ (quotient (snd (radii cf)))); auto. lia.
 Qed.
-Definition proves mo cl hs touches points hd toks := match reduce mo hs with Some co => accepts co cl touches points hd toks | None => false end.
-Definition denies mo cl hs touches points hd toks := match reduce mo hs with Some co => excludes co cl touches points hd toks | None => false end.
+Definition proves mo cl hs touches points hd toks := match reduce mo cl hs with Some (co, cl) => accepts co cl touches points hd toks | None => false end.
+Definition denies mo cl hs touches points hd toks := match reduce mo cl hs with Some (co, _) => excludes co cl touches points hd toks | None => false end.
 Theorem proves_sound mo N M hs touches points hd toks : proves mo (N, M) hs touches points hd toks = true -> forall Q, obeys mo Q -> nets_at_most mo Q (IZR N / IZR M).
-Proof. unfold proves. intros H Q K. destruct (reduce mo hs) as [co|] eqn:E; [|discriminate]. destruct (reduce_ok _ _ _ _ E K) as (Q' & A & B). apply B. eapply accepts_sound; eauto. Qed.
+Proof. unfold proves. intros H Q K. destruct (reduce mo (N, M) hs) as [[co [N' M']]|] eqn:E; [|discriminate]. destruct (reduce_ok _ _ _ _ _ _ _ _ E K) as (Q' & A & B). apply B. eapply accepts_sound; eauto. Qed.
 Theorem denies_sound mo N M hs touches points hd toks : denies mo (N, M) hs touches points hd toks = true -> forall Q, ~ obeys mo Q.
-Proof. unfold denies. intros H Q K. destruct (reduce mo hs) as [co|] eqn:E; [|discriminate]. destruct (reduce_ok _ _ _ _ E K) as (Q' & A & _). eapply excludes_sound; eauto. Qed.
+Proof. unfold denies. intros H Q K. destruct (reduce mo (N, M) hs) as [[co [N' M']]|] eqn:E; [|discriminate]. destruct (reduce_ok _ _ _ _ _ _ _ _ E K) as (Q' & A & _). eapply excludes_sound; eauto. Qed.

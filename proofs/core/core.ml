@@ -890,6 +890,22 @@ type with_convex = { inner : with_entropy; loss : convex option;
                      limits : (convex * (Big_int_Z.big_int * Big_int_Z.big_int))
                               list }
 
+type confidence = { level : ratio; counts : Big_int_Z.big_int list;
+                    radii : ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int));
+                    product : bool; blocks : Big_int_Z.big_int list list }
+
+(** val pick : 'a1 -> Big_int_Z.big_int list -> 'a1 list -> 'a1 list **)
+
+let pick w block l =
+  map (fun x -> nth (Z.to_nat x) l w) block
+
+type with_more = { middle : with_convex; least_capacity : bool;
+                   capacities : (Big_int_Z.big_int * Big_int_Z.big_int) list;
+                   excesses : (ratio * (Big_int_Z.big_int * Big_int_Z.big_int))
+                              list; set_of : confidence option;
+                   parts : (convex * (Big_int_Z.big_int * Big_int_Z.big_int))
+                           list }
+
 type kind =
 | Plain
 | Entropic
@@ -1487,21 +1503,21 @@ let pays cl e sum =
     -> Big_int_Z.big_int trie -> col list -> (Big_int_Z.big_int list * mult)
     list -> bool **)
 
-let rec sheet en k y a t cs parts =
+let rec sheet en k y a t cs parts0 =
   match cs with
-  | [] -> (match parts with
+  | [] -> (match parts0 with
            | [] -> true
            | _ :: _ -> false)
   | c :: cs0 ->
-    (match parts with
+    (match parts0 with
      | [] -> false
-     | p0 :: parts0 ->
+     | p0 :: parts1 ->
        let (ts, m) = p0 in
        (&&)
          (leaf en (zscale en.total_ (merge (Big_int_Z.mult_big_int y k) t a))
            c ts m)
          (sheet en k (Big_int_Z.add_big_int y Big_int_Z.unit_big_int) a t cs0
-           parts0))
+           parts1))
 
 (** val set_high :
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> col -> col **)
@@ -1692,7 +1708,7 @@ let step en tok st =
             (match l with
              | [] -> if leaf en st.own c ts m then Some [] else None
              | _ :: _ -> None))
-  | Sheet (a, ls, parts) ->
+  | Sheet (a, ls, parts0) ->
     if negb en.sheets
     then None
     else let k = zlen en.wts in
@@ -1703,7 +1719,7 @@ let step en tok st =
             if (&&)
                  ((&&) (alike a en.wts)
                    (pays en.claim en.unit_ (Big_int_Z.add_big_int (zsum a) b)))
-                 (sheet en k Big_int_Z.zero_big_int a t st.cols parts)
+                 (sheet en k Big_int_Z.zero_big_int a t st.cols parts0)
             then Some []
             else None
           | None -> None)
@@ -3238,15 +3254,6 @@ let lifted_few co ls =
   then lifted_all co ls
   else None
 
-type confidence = { level : ratio; counts : Big_int_Z.big_int list;
-                    radii : ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int));
-                    product : bool; blocks : Big_int_Z.big_int list list }
-
-(** val pick : 'a1 -> Big_int_Z.big_int list -> 'a1 list -> 'a1 list **)
-
-let pick w block l =
-  map (fun x -> nth (Z.to_nat x) l w) block
-
 (** val confidence_ok : Big_int_Z.big_int list -> confidence -> bool **)
 
 let confidence_ok w cf =
@@ -3661,10 +3668,205 @@ let confident_there w cf g h rt d0 cols0 ls =
         (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int rt rt) b)))
     (columns_there cf g h rt d0 cols0 ls)
 
-type with_more = { middle : with_convex; least_capacity : bool;
-                   capacities : (Big_int_Z.big_int * Big_int_Z.big_int) list;
-                   excesses : (ratio * (Big_int_Z.big_int * Big_int_Z.big_int))
-                              list; set_of : confidence option }
+(** val own_logs :
+    Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list
+    option **)
+
+let rec own_logs n = function
+| [] -> Some []
+| g0 :: g1 ->
+  (match own_logs n g1 with
+   | Some l ->
+     if Big_int_Z.eq_big_int g0 Big_int_Z.zero_big_int
+     then Some (Big_int_Z.zero_big_int :: l)
+     else (match log true n g0 with
+           | Some u -> Some ((Big_int_Z.mult_big_int g0 u) :: l)
+           | None -> None)
+   | None -> None)
+
+(** val all_logs :
+    Big_int_Z.big_int list list -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list option **)
+
+let rec all_logs gs q =
+  match gs with
+  | [] -> Some q
+  | g :: gs0 ->
+    (match own_logs (zsum g) g with
+     | Some c -> all_logs gs0 (zplus q c)
+     | None -> None)
+
+(** val zmost :
+    Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int list **)
+
+let rec zmost a b =
+  match a with
+  | [] -> []
+  | x :: a0 ->
+    (match b with
+     | [] -> []
+     | y :: b0 -> (Big_int_Z.max_big_int x y) :: (zmost a0 b0))
+
+(** val highest : Big_int_Z.big_int list list -> Big_int_Z.big_int list **)
+
+let rec highest = function
+| [] -> []
+| g :: gains0 ->
+  (match gains0 with
+   | [] -> g
+   | _ :: _ -> zmost g (highest gains0))
+
+(** val over_all :
+    convex -> (Big_int_Z.big_int list * Big_int_Z.big_int) option **)
+
+let over_all u =
+  let w = u.prior in
+  let t = zsum w in
+  (match u.aim with
+   | Linear (_, _) -> None
+   | Bayes (den, gains) ->
+     Some ((products w (highest gains)), (Big_int_Z.mult_big_int t den))
+   | Information gs ->
+     (match all_logs gs (zeros w) with
+      | Some l -> Some (l, (Big_int_Z.mult_big_int t d))
+      | None -> None)
+   | ChiSquare ->
+     Some
+       ((map (fun w0 ->
+          if Big_int_Z.eq_big_int w0 Big_int_Z.zero_big_int
+          then Big_int_Z.zero_big_int
+          else Big_int_Z.sub_big_int t w0) w), t))
+
+(** val add_parts :
+    problem -> Big_int_Z.big_int ->
+    (convex * (Big_int_Z.big_int * Big_int_Z.big_int)) list ->
+    Big_int_Z.big_int list list list -> Big_int_Z.big_int -> terms ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    ((Big_int_Z.big_int * terms) * (Big_int_Z.big_int * Big_int_Z.big_int))
+    option **)
+
+let rec add_parts pb m ps hs den cost cl =
+  match ps with
+  | [] -> (match hs with
+           | [] -> Some ((den, cost), cl)
+           | _ :: _ -> None)
+  | p0 :: ps0 ->
+    let (u, p1) = p0 in
+    let (a, b) = p1 in
+    (match hs with
+     | [] -> None
+     | points :: hs0 ->
+       if negb
+            ((&&) (convex_ok pb u)
+              (Big_int_Z.lt_big_int Big_int_Z.zero_big_int b))
+       then None
+       else if Big_int_Z.lt_big_int a Big_int_Z.zero_big_int
+            then (match shown pb u m points with
+                  | Some l ->
+                    let u0 = Big_int_Z.mult_big_int b (unit_of u) in
+                    add_parts pb m ps0 hs0 (Big_int_Z.mult_big_int den u0)
+                      (app (times u0 cost)
+                        (times (Big_int_Z.mult_big_int a den) l)) cl
+                  | None -> None)
+            else (match points with
+                  | [] ->
+                    (match over_all u with
+                     | Some p2 ->
+                       let (f, u0) = p2 in
+                       let u1 = Big_int_Z.mult_big_int b u0 in
+                       add_parts pb m ps0 hs0 den cost
+                         ((Big_int_Z.sub_big_int
+                            (Big_int_Z.mult_big_int (fst cl) u1)
+                            (Big_int_Z.mult_big_int
+                              (Big_int_Z.mult_big_int a (zsum f)) (snd cl))),
+                         (Big_int_Z.mult_big_int (snd cl) u1))
+                     | None -> None)
+                  | _ :: _ -> None))
+
+(** val summed :
+    with_convex -> (convex * (Big_int_Z.big_int * Big_int_Z.big_int)) list ->
+    Big_int_Z.big_int list list list ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    (with_convex * (Big_int_Z.big_int * Big_int_Z.big_int)) option **)
+
+let summed co ps hs cl =
+  let en = co.inner in
+  let pb = en.plain in
+  (match ps with
+   | [] -> (match hs with
+            | [] -> Some (co, cl)
+            | _ :: _ -> None)
+   | _ :: _ ->
+     (match pb.objective with
+      | Linear (den, cost) ->
+        (match pb.outputs with
+         | Some m ->
+           (match en.bonus with
+            | [] ->
+              (match co.loss with
+               | Some _ -> None
+               | None ->
+                 if (&&)
+                      ((&&) (Big_int_Z.lt_big_int Big_int_Z.zero_big_int den)
+                        (Big_int_Z.lt_big_int Big_int_Z.zero_big_int (snd cl)))
+                      (Big_int_Z.le_big_int (zlen ps)
+                        (Big_int_Z.mult_int_big_int 2
+                        (Big_int_Z.mult_int_big_int 2
+                        (Big_int_Z.mult_int_big_int 2
+                        (Big_int_Z.mult_int_big_int 2
+                        (Big_int_Z.mult_int_big_int 2
+                        (Big_int_Z.mult_int_big_int 2
+                        Big_int_Z.unit_big_int)))))))
+                 then (match add_parts pb m ps hs den cost cl with
+                       | Some p0 ->
+                         let (p1, cl0) = p0 in
+                         let (den0, cost0) = p1 in
+                         Some ({ inner = { plain = { weights = pb.weights;
+                         objective = (Linear (den0, cost0)); base = pb.base;
+                         halfspaces = pb.halfspaces; outputs = pb.outputs;
+                         rows = pb.rows }; bonus = []; floors = en.floors };
+                         loss = None; limits = co.limits }, cl0)
+                       | None -> None)
+                 else None)
+            | _ :: _ -> None)
+         | None -> None)
+      | _ -> None))
+
+(** val parts_there :
+    problem -> Big_int_Z.big_int -> Big_int_Z.big_int list list ->
+    (convex * (Big_int_Z.big_int * Big_int_Z.big_int)) list ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let rec parts_there pb d0 cols0 ps ws cl =
+  match ps with
+  | [] -> (match ws with
+           | [] -> Some cl
+           | _ :: _ -> None)
+  | p0 :: ps0 ->
+    let (u, p1) = p0 in
+    let (a, b) = p1 in
+    (match ws with
+     | [] -> None
+     | p2 :: ws0 ->
+       let (n, m) = p2 in
+       if (&&)
+            ((&&)
+              ((&&) (convex_ok pb u)
+                (Big_int_Z.lt_big_int Big_int_Z.zero_big_int b))
+              (Big_int_Z.lt_big_int Big_int_Z.zero_big_int m))
+            (if Big_int_Z.lt_big_int a Big_int_Z.zero_big_int
+             then at_most_there pb d0 cols0 u n m
+             else attains (alone u) (n, m) d0 [] cols0)
+       then parts_there pb d0 cols0 ps0 ws0
+              ((Big_int_Z.sub_big_int
+                 (Big_int_Z.mult_big_int (fst cl)
+                   (Big_int_Z.mult_big_int b m))
+                 (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int a n)
+                   (snd cl))),
+              (Big_int_Z.mult_big_int (snd cl) (Big_int_Z.mult_big_int b m)))
+       else None)
 
 (** val each : ('a1 -> 'a2 option) -> 'a1 list -> 'a2 list option **)
 
@@ -3775,7 +3977,8 @@ type hints = { priors : Big_int_Z.big_int list list;
                          list list) list;
                lifts : (Big_int_Z.big_int * Big_int_Z.big_int list list) list;
                cuts : (((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int) * Big_int_Z.big_int
-                      list list) option }
+                      list list) option;
+               sums : Big_int_Z.big_int list list list }
 
 (** val around_rows :
     with_entropy -> Big_int_Z.big_int list list -> row list option **)
@@ -3814,9 +4017,9 @@ let widen en hs new0 =
   halfspaces = (app pb.halfspaces hs); outputs = pb.outputs; rows =
   (app pb.rows new0) }; bonus = en.bonus; floors = en.floors }
 
-(** val reduce : with_more -> hints -> with_convex option **)
+(** val replaced : with_more -> hints -> with_convex option **)
 
-let reduce mo hs =
+let replaced mo hs =
   let co = mo.middle in
   let pb = co.inner.plain in
   if mo.least_capacity
@@ -3883,6 +4086,28 @@ let reduce mo hs =
               | None -> None)
            | None -> None)
         | None -> None)
+
+(** val reduce :
+    with_more -> (Big_int_Z.big_int * Big_int_Z.big_int) -> hints ->
+    (with_convex * (Big_int_Z.big_int * Big_int_Z.big_int)) option **)
+
+let reduce mo cl hs =
+  match if mo.least_capacity
+        then (match mo.parts with
+              | [] ->
+                (match hs.sums with
+                 | [] -> Some (mo.middle, cl)
+                 | _ :: _ -> None)
+              | _ :: _ -> None)
+        else summed mo.middle mo.parts hs.sums cl with
+  | Some p0 ->
+    let (co, cl0) = p0 in
+    (match replaced { middle = co; least_capacity = mo.least_capacity;
+             capacities = mo.capacities; excesses = mo.excesses; set_of =
+             mo.set_of; parts = [] } hs with
+     | Some co0 -> Some (co0, cl0)
+     | None -> None)
+  | None -> None
 
 (** val surprises :
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
@@ -3997,67 +4222,74 @@ let silent co =
     -> (Big_int_Z.big_int * Big_int_Z.big_int) list -> Big_int_Z.big_int list
     list -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
     (((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int) * Big_int_Z.big_int
-    list list) option -> Big_int_Z.big_int list list -> bool **)
+    list list) option -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+    Big_int_Z.big_int list list -> bool **)
 
-let displays mo cl d0 lows best nears members cols0 =
+let displays mo claim0 d0 lows best nears members worths cols0 =
   let co = mo.middle in
   let pb = co.inner.plain in
-  (&&)
-    ((&&)
-      ((&&)
-        ((&&)
-          (if mo.least_capacity
-           then realises (silent co) (Big_int_Z.zero_big_int,
-                  Big_int_Z.unit_big_int) d0 lows cols0
-           else realises co cl d0 lows cols0)
-          (Big_int_Z.le_big_int
-            (Big_int_Z.mult_big_int
-              (Big_int_Z.mult_big_int
-                (Big_int_Z.mult_big_int (zlen mo.excesses) (zlen pb.weights))
-                (zlen pb.weights)) (zlen cols0))
-            (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-            (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-            (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-            (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-            ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-            (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-            (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-            ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-            ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-            ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-            ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-            (Big_int_Z.mult_int_big_int 2
-            ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-            (Big_int_Z.mult_int_big_int 2
-            ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-            ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-            ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-            ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-            ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-            (Big_int_Z.mult_int_big_int 2
-            Big_int_Z.unit_big_int))))))))))))))))))))))))))))
-        (all2 (excess_there pb d0 cols0) nears mo.excesses))
-      (match mo.set_of with
-       | Some cf ->
-         (match members with
-          | Some y ->
-            let (y0, ls) = y in
-            let (y1, rt) = y0 in
-            let (g, h) = y1 in
-            confident_there pb.weights cf g h rt d0 cols0 ls
-          | None -> false)
-       | None -> (match members with
-                  | Some _ -> false
-                  | None -> true)))
-    (if mo.least_capacity
-     then (match best with
-           | [] -> false
-           | w :: best0 ->
-             (&&)
-               (capacity_there pb d0 cols0 w
-                 ((Big_int_Z.minus_big_int (fst cl)), (snd cl)))
-               (all2 (capacity_there pb d0 cols0) best0 mo.capacities))
-     else all2 (capacity_there pb d0 cols0) best mo.capacities)
+  (match if mo.least_capacity
+         then Some claim0
+         else parts_there pb d0 cols0 mo.parts worths claim0 with
+   | Some cl ->
+     (&&)
+       ((&&)
+         ((&&)
+           ((&&)
+             (if mo.least_capacity
+              then realises (silent co) (Big_int_Z.zero_big_int,
+                     Big_int_Z.unit_big_int) d0 lows cols0
+              else realises co cl d0 lows cols0)
+             (Big_int_Z.le_big_int
+               (Big_int_Z.mult_big_int
+                 (Big_int_Z.mult_big_int
+                   (Big_int_Z.mult_big_int (zlen mo.excesses)
+                     (zlen pb.weights)) (zlen pb.weights)) (zlen cols0))
+               (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+               (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+               (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+               (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+               ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+               (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+               (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+               ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+               ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+               ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+               ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+               (Big_int_Z.mult_int_big_int 2
+               ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+               (Big_int_Z.mult_int_big_int 2
+               ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+               ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+               ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+               ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+               ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+               (Big_int_Z.mult_int_big_int 2
+               Big_int_Z.unit_big_int))))))))))))))))))))))))))))
+           (all2 (excess_there pb d0 cols0) nears mo.excesses))
+         (match mo.set_of with
+          | Some cf ->
+            (match members with
+             | Some y ->
+               let (y0, ls) = y in
+               let (y1, rt) = y0 in
+               let (g, h) = y1 in
+               confident_there pb.weights cf g h rt d0 cols0 ls
+             | None -> false)
+          | None -> (match members with
+                     | Some _ -> false
+                     | None -> true)))
+       (if mo.least_capacity
+        then (match best with
+              | [] -> false
+              | w :: best0 ->
+                (&&)
+                  (capacity_there pb d0 cols0 w
+                    ((Big_int_Z.minus_big_int (fst cl)), (snd cl)))
+                  (all2 (capacity_there pb d0 cols0) best0 mo.capacities))
+        else (&&) (Big_int_Z.lt_big_int Big_int_Z.zero_big_int (snd claim0))
+               (all2 (capacity_there pb d0 cols0) best mo.capacities))
+   | None -> false)
 
 (** val proves :
     with_more -> (Big_int_Z.big_int * Big_int_Z.big_int) -> hints ->
@@ -4065,8 +4297,8 @@ let displays mo cl d0 lows best nears members cols0 =
     -> token list -> bool **)
 
 let proves mo cl hs touches points hd toks =
-  match reduce mo hs with
-  | Some co -> accepts co cl touches points hd toks
+  match reduce mo cl hs with
+  | Some p0 -> let (co, cl0) = p0 in accepts co cl0 touches points hd toks
   | None -> false
 
 (** val denies :
@@ -4075,6 +4307,6 @@ let proves mo cl hs touches points hd toks =
     -> token list -> bool **)
 
 let denies mo cl hs touches points hd toks =
-  match reduce mo hs with
-  | Some co -> excludes co cl touches points hd toks
+  match reduce mo cl hs with
+  | Some p0 -> let (co, _) = p0 in excludes co cl touches points hd toks
   | None -> false

@@ -214,6 +214,19 @@ type with_convex = { inner : with_entropy; loss : convex option;
                      limits : (convex * (Big_int_Z.big_int * Big_int_Z.big_int))
                               list }
 
+type confidence = { level : ratio; counts : Big_int_Z.big_int list;
+                    radii : ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int));
+                    product : bool; blocks : Big_int_Z.big_int list list }
+
+val pick : 'a1 -> Big_int_Z.big_int list -> 'a1 list -> 'a1 list
+
+type with_more = { middle : with_convex; least_capacity : bool;
+                   capacities : (Big_int_Z.big_int * Big_int_Z.big_int) list;
+                   excesses : (ratio * (Big_int_Z.big_int * Big_int_Z.big_int))
+                              list; set_of : confidence option;
+                   parts : (convex * (Big_int_Z.big_int * Big_int_Z.big_int))
+                           list }
+
 type kind =
 | Plain
 | Entropic
@@ -682,12 +695,6 @@ val lifted_few :
   with_convex -> (Big_int_Z.big_int * Big_int_Z.big_int list list) list ->
   with_convex option
 
-type confidence = { level : ratio; counts : Big_int_Z.big_int list;
-                    radii : ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int));
-                    product : bool; blocks : Big_int_Z.big_int list list }
-
-val pick : 'a1 -> Big_int_Z.big_int list -> 'a1 list -> 'a1 list
-
 val confidence_ok : Big_int_Z.big_int list -> confidence -> bool
 
 val variance_above :
@@ -744,10 +751,39 @@ val confident_there :
   Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
   Big_int_Z.big_int list list -> Big_int_Z.big_int list list -> bool
 
-type with_more = { middle : with_convex; least_capacity : bool;
-                   capacities : (Big_int_Z.big_int * Big_int_Z.big_int) list;
-                   excesses : (ratio * (Big_int_Z.big_int * Big_int_Z.big_int))
-                              list; set_of : confidence option }
+val own_logs :
+  Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list option
+
+val all_logs :
+  Big_int_Z.big_int list list -> Big_int_Z.big_int list -> Big_int_Z.big_int
+  list option
+
+val zmost :
+  Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int list
+
+val highest : Big_int_Z.big_int list list -> Big_int_Z.big_int list
+
+val over_all : convex -> (Big_int_Z.big_int list * Big_int_Z.big_int) option
+
+val add_parts :
+  problem -> Big_int_Z.big_int ->
+  (convex * (Big_int_Z.big_int * Big_int_Z.big_int)) list ->
+  Big_int_Z.big_int list list list -> Big_int_Z.big_int -> terms ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  ((Big_int_Z.big_int * terms) * (Big_int_Z.big_int * Big_int_Z.big_int))
+  option
+
+val summed :
+  with_convex -> (convex * (Big_int_Z.big_int * Big_int_Z.big_int)) list ->
+  Big_int_Z.big_int list list list -> (Big_int_Z.big_int * Big_int_Z.big_int)
+  -> (with_convex * (Big_int_Z.big_int * Big_int_Z.big_int)) option
+
+val parts_there :
+  problem -> Big_int_Z.big_int -> Big_int_Z.big_int list list ->
+  (convex * (Big_int_Z.big_int * Big_int_Z.big_int)) list ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option
 
 val each : ('a1 -> 'a2 option) -> 'a1 list -> 'a2 list option
 
@@ -781,7 +817,8 @@ type hints = { priors : Big_int_Z.big_int list list;
                          list list) list;
                lifts : (Big_int_Z.big_int * Big_int_Z.big_int list list) list;
                cuts : (((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int) * Big_int_Z.big_int
-                      list list) option }
+                      list list) option;
+               sums : Big_int_Z.big_int list list list }
 
 val around_rows :
   with_entropy -> Big_int_Z.big_int list list -> row list option
@@ -794,7 +831,11 @@ val cuts_at :
 val widen :
   with_entropy -> Big_int_Z.big_int list list -> row list -> with_entropy
 
-val reduce : with_more -> hints -> with_convex option
+val replaced : with_more -> hints -> with_convex option
+
+val reduce :
+  with_more -> (Big_int_Z.big_int * Big_int_Z.big_int) -> hints ->
+  (with_convex * (Big_int_Z.big_int * Big_int_Z.big_int)) option
 
 val surprises :
   Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
@@ -830,7 +871,8 @@ val displays :
   -> (Big_int_Z.big_int * Big_int_Z.big_int) list -> Big_int_Z.big_int list
   list -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
   (((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int) * Big_int_Z.big_int
-  list list) option -> Big_int_Z.big_int list list -> bool
+  list list) option -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+  Big_int_Z.big_int list list -> bool
 
 val proves :
   with_more -> (Big_int_Z.big_int * Big_int_Z.big_int) -> hints ->

@@ -76,6 +76,9 @@ def witness(problem: Problem, certificate: Json) -> Iterator[str]:
             low, high, members = int(column["low"]), int(column["high"]), int(column["members"], 16)
             numbers = TwoValuedColumn(low, high, members).entries(size)
         columns.append([int(n) * (common // denominators[x % len(denominators)]) for x, n in enumerate(numbers)])
+    for function, (a, _) in problem.stated.parts:
+        scale, worth = function.worth(columns, common, above=a < 0)
+        yield words("worth", *Fraction(worth, scale).as_integer_ratio())
     if (confidence := problem.stated.confidence) is not None:
         yield words("root", *around(confidence.ratio, fixed=False)[0], root_above(confidence))
         yield from (words("pair", *one) for one in tangents_of(confidence, mechanism["membership"], columns, common))
@@ -97,8 +100,8 @@ def proof_mode(proof: Json) -> str:
 def opening(problem: Problem, mode: str, unit: int, prices: list[int], mults: list[int]) -> Iterator[str]:
     """The lines between the problem and the tokens, without claim, value and points."""
     yield from (words("prior", *prior) for prior in problem.priors)
-    for key, lists in (("around", problem.matrices), ("minorant", problem.touches)):
-        if key == "minorant":
+    for key, lists in (("around", problem.matrices), ("sum", problem.sums), ("minorant", problem.touches)):
+        if key == "sum":
             for g, h, events in problem.reaches:
                 yield words("reach", g, h)
                 yield from (words("event", *event) for event in events)
@@ -141,6 +144,7 @@ def dual(problem: Problem, certificate: Json) -> Iterator[str]:
         weight = Fraction(proof.get("weight", 0))
         shares = [weight * problem.floor_divisor / (floor.b * D) for floor in last.floors] + shares
     else:
+        beside = [one + other for one, other in zip(beside, problem.true_answers(), strict=True)]
         exact = [Fraction(a) - more for a, more in zip(proof["prices"], beside, strict=True)]
     last = last.relaxed((0, 1), points)[0]
     last = last.emptied() if empty else last

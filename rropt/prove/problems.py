@@ -111,6 +111,14 @@ def utility_lines(key: str, function: kernel.Problem) -> Iterator[str]:
     yield from (words(item, *one) for one in (function.cost or function.lists if item else []))
 
 
+def functions_lines(key: str, functions: list[tuple[kernel.Problem, kernel.Pair]]) -> Iterator[str]:
+    """The lines of convex functions, each behind one with the key and a rational."""
+    for function, most in functions:
+        yield words(key, *most)
+        yield words("weights", *function.weights)
+        yield from utility_lines("utility", function)
+
+
 class Problem:
     """The problem of a certificate: `core` is what the kernel reads in its lines."""
 
@@ -152,13 +160,14 @@ class Problem:
         self.matrices: list[list[list[int]]] = []  # points at which rows touch the floor
         self.touches: list[list[list[int]]] = []
         self.lifts: list[kernel.Lift] = []
+        self.sums: list[list[list[int]]] = [[] for _ in core.parts]
         self.stated, self.leaves_rows_of_cone = core, False
 
     def with_utility(self, utility: Json, weights: list[int]) -> kernel.Problem:
         """A problem that has the utility of the certificate, a minimum as a maximum of the costs negated."""
         if utility["kind"] == "capacity":
             return replace(kernel.convex(weights, "linear", 1, []), loss=kernel.convex(weights, "capacity", 1, []))
-        if utility["kind"] not in ("linear", "entropy"):
+        if utility["kind"] not in ("linear", "entropy", "sum"):
             function = convex(utility, self.divisor, weights)
             return replace(function, rows=[], floors=[], limits=[], loss=function if self.sign < 0 else None)
         core = kernel.convex(weights, "linear", 1, [])
@@ -167,6 +176,9 @@ class Problem:
         else:
             core.den, numbers = over([Fraction(c) for _, _, c in utility["cost"]])
             core.cost = [(x, y, self.sign * c) for (x, y, _), c in zip(utility["cost"], numbers, strict=True)]
+            for part in utility.get("parts", []):
+                function = convex(part["utility"], *reduced(part["weights"]))
+                core.parts.append((function, (self.sign * Fraction(part["weight"])).as_integer_ratio()))
         return core
 
     def read_cone(self, cone: Json, mode: str) -> None:
@@ -202,9 +214,14 @@ class Problem:
         core, rows, touched = self.core, [(0, i) for i in self.places], dict[int, list[list[int]]]()
         left, capacities = list(range(len(core.limits))), list(range(len(core.capacities)))
         lifted: list[tuple[int, list[list[int]]]] = []
+        parts_left = list(range(len(core.parts)))
         for step in steps:
             kind, parts, which = step["kind"], step.get("parts", ()), -1
-            if kind == "minorant":
+            if "part" in step:
+                which = parts_left.pop(step["part"])
+                own = [[int(n) for n in point] for point in step.get("points", ())]
+                self.sums[which] = [touching(core.parts[which][0], point) for point in own]
+            elif kind == "minorant":
                 if "of" in step:
                     rows.append((3, which := left.pop(step["of"])))
                 touched[which] = [[int(n) for n in point] for point in step["points"]]
@@ -254,7 +271,8 @@ class Problem:
             a, b = confidence.radii[:2]
             self.cuts = (g, h, math.isqrt((a + b) * D * D // b), [cut_of(confidence, cut) for cut in cuts])
             self.half_scales += [h * math.prod(sum(reduced(cut[key])[1]) for key in ("first", "second")) for cut in cuts]
-        self.core = self.stated.replaced(kernel.Hints(self.priors, self.matrices, self.reaches, [], self.cuts))
+        hints = kernel.Hints(self.priors, self.matrices, self.reaches, [], self.cuts, self.sums)
+        self.core = self.stated.summed(self.sums, (0, 1))[0].replaced(hints)
         for which, points in lifted:
             function, (_, b) = self.core.limits[which]
             own = [touching(function, point + [0] * (len(function.weights) - len(point))) for point in points]
@@ -270,6 +288,14 @@ class Problem:
     def fine(self) -> int:
         """Multipliers are integers over these numbers: large ones are scaled by the unit of the prices."""
         return 1 << (max([D, *self.half_scales, *(h for _, h in self.ratios)]) // D).bit_length() - 1
+
+    def true_answers(self) -> list[Fraction]:
+        """What the parts of a sum are worth at the true answer of each input, where their weight is positive."""
+        found = [Fraction(0)] * self.k
+        for function, (a, b) in self.stated.parts:
+            most, scale = function.over_all() if a > 0 else ([0] * self.k, 1)
+            found = [one + Fraction(a * c, b * scale) for one, c in zip(found, most, strict=False)]
+        return found
 
     def entropies_of(self, shares: Sequence[Fraction]) -> list[Fraction]:
         """What rows of floors, of these multipliers, put on every entry of an input besides what Gibbs' rows do."""
@@ -294,10 +320,7 @@ class Problem:
             yield words("floor", floor.a, floor.b)
             yield words("shares", *floor.shares)
             yield words("sizes", *floor.sizes)
-        for function, most in core.limits:
-            yield words("limit", *most)
-            yield words("weights", *function.weights)
-            yield from utility_lines("utility", function)
+        yield from functions_lines("limit", core.limits)
         yield from (words("capacity", *most) for most in core.capacities)
         for ratio, most in core.excesses:
             yield words("excess", spelled(ratio), *most)
@@ -306,6 +329,7 @@ class Problem:
             yield words("counts", *confidence.counts)
             yield words("radius", *confidence.radii)
             yield from (words("block", *block) for block in confidence.blocks)
+        yield from functions_lines("part", core.parts)
 
 
 def cut_of(confidence: kernel.Confidence, cut: Json) -> list[int]:
