@@ -32,6 +32,7 @@ Edge = tuple[int, int, int, int]
 Term = tuple[int, int, int]
 Reach = tuple[int, int, list[list[int]]]
 Lift = tuple[int, list[list[int]]]
+Order = tuple[int, int, int]
 Member = tuple[int, int, int, list[list[int]]]
 
 
@@ -149,6 +150,86 @@ class Floor:
         """Refuse other lengths and signs."""
         need(self.a >= 0 and self.b > 0 and min(self.shares, default=0) >= 0)
         need(len(self.shares) == len(self.sizes) == k)
+
+
+@dataclass
+class Divergence:
+    """Limits on Renyi divergences of rows: a / b at the order, or, without an order, a / b times every order."""
+
+    order: Pair | None
+    limit: Pair
+
+    def at(self, n: int, d: int) -> Pair:
+        """The limit at the order n / d."""
+        p, q = self.limit
+        need(q > 0)
+        if self.order is None:
+            return p * n, q * d
+        a, b = self.order
+        need(n * b == a * d and b > 0)
+        return p, q
+
+    def row(self, k: int, fields: list[int]) -> Row:
+        """s Q_xy - b Q_zy summed over the outputs is at most r, by Young's inequality at the order n / d."""
+        need(len(fields) >= 5 and len(fields) % 2 == 1)
+        x, z, n, d, r = fields[:5]
+        need(0 <= x < k and 0 <= z < k and x != z and 0 < d < n and r > 0)
+        (p, q), terms, fixed = self.at(n, d), list[Term](), log_above(n - d, d)
+        right, least = log_below(r, D), D * (n - d)
+        for y, (s, b) in enumerate(zip(fields[5::2], fields[6::2], strict=True)):
+            need(s >= 0 and (b > 0 if s else b >= 0))
+            if s:
+                high = (n - d) * (log_below(b, D) - fixed) - n * log_above(s * d, n * D) + d * right
+                need(least * p <= high * q)
+                terms.append((x, y, s))
+            terms.append((z, y, -b))
+        return Row(False, r, terms)
+
+    def holds(self, orders: list[int], moments: list[list[int]], columns: list[list[int]], dn: int) -> None:
+        """Refuse unless the rows of the columns over dn are this close, by sums of moments at orders."""
+        need(len(orders) % 3 == 0)
+        found = [*zip(orders[::3], orders[1::3], orders[2::3], strict=True)]
+        rows, numbers = [*zip(*columns, strict=True)], iter(moments)
+        need(len(moments) == len(rows) * (len(rows) - 1) * len(found) or not rows)
+        for i, one in enumerate(rows):
+            for j, two in enumerate(rows):
+                if i != j:
+                    self.pair_holds(found, [next(numbers) for _ in found], one, two, dn)
+
+    def pair_holds(
+        self, orders: list[Order], moments: list[list[int]], one: tuple[int, ...], two: tuple[int, ...], dn: int
+    ) -> None:
+        """The same of one pair of rows."""
+        if self.order is not None:
+            need(len(orders) == 1)
+            ((n, d, _),) = orders
+            (p, q), s = self.at(n, d), moments_above(n, d, dn, one, two, moments[0])
+            need(0 < d < n and log_above(s, D) * d * q <= D * (n - d) * p)
+            return
+        p, q = self.limit
+        need(p >= 0 and q > 0)
+        before = (1, 1, D)
+        for (n, d, c), own in zip(orders, moments, strict=True):
+            s = moments_above(n, d, dn, one, two, own)
+            need(d > 0 and before[0] * d < n * before[1])
+            for a, b, total in (before, (n, d, s)):
+                need(log_above(total, D) * q * b * D <= p * ((2 * c * D - D * D) * a - c * c * b))
+            before = n, d, s
+        n, d, _ = before
+        need(all(a == 0 or log_above(a, b) * q * d <= D * p * n for a, b in zip(one, two, strict=True)))
+
+
+def moments_above(
+    n: int, d: int, dn: int, one: tuple[int, ...], two: tuple[int, ...], moments: list[int]
+) -> int:
+    """The sum of the moments, each of which is proved to be at least that of its output, over D."""
+    need(len(moments) == len(one))
+    for a, b, m in zip(one, two, moments, strict=True):
+        if a:
+            need(d * log_above(a, dn) + (n - d) * log_above(a, b) <= d * log_below(m, D))
+        else:
+            need(m >= 0)
+    return sum(moments)
 
 
 @dataclass
@@ -278,6 +359,7 @@ class Witness:
     nears: list[Pair]  # g and h for each excess
     worths: list[Pair]  # what each part is worth at least, or at most where it is subtracted
     member: Member | None  # of a confidence set
+    moments: list[tuple[list[int], list[list[int]]]]  # orders, and numbers for each pair of rows and order
 
 
 def dot(a: list[int], b: list[int]) -> int:
@@ -321,6 +403,7 @@ class Problem:
     limits: list[tuple[Problem, Pair]] = field(default_factory=list)  # their utilities are at most a / b
     capacities: list[Pair] = field(default_factory=list)  # the capacity is at most a / b
     excesses: list[tuple[Ratio, Pair]] = field(default_factory=list)  # what rows exceed others by is at most a / b
+    divergences: list[Divergence] = field(default_factory=list)
     confidence: Confidence | None = None
     parts: list[tuple[Problem, Pair]] = field(default_factory=list)  # a / b times each is added to the utility
 
@@ -360,6 +443,7 @@ class Problem:
         in that of a confidence set, and inputs in that of limits."""
         priors, around, reaches = hints.priors, hints.around, hints.reaches
         need(len(around) <= 64 and len(hints.lifts) <= 64 and (self.confidence is None) == (hints.cuts is None))
+        need(len(hints.tangents) == len(self.divergences))
         loss, limits, rows = self.loss, self.limits[:], self.rows[:]
         if loss is not None and loss.utility == "capacity":
             need(bool(priors))
@@ -373,12 +457,14 @@ class Problem:
             ratio.at_most(g, h)
             need(b > 0)
             rows += [self.event_row(g, h, a, b, event) for event in events]
+        for divergence, own in zip(self.divergences, hints.tangents, strict=True):
+            rows += [divergence.row(len(self.weights), fields) for fields in own]
         halfspaces = self.halfspaces
         if self.confidence is not None and hints.cuts is not None:
             need(len(self.confidence.counts) == len(self.weights))
             halfspaces = halfspaces + self.confidence.halfspaces(hints.cuts)
         found = replace(self, loss=loss, limits=limits, rows=rows, capacities=[], excesses=[])
-        found.halfspaces, found.confidence = halfspaces, None
+        found.halfspaces, found.confidence, found.divergences = halfspaces, None, []
         for place, points in hints.lifts:
             found = found.raised(place, points)
         return found
@@ -582,6 +668,9 @@ class Problem:
             (g, h), inputs = near, [*zip(*columns, strict=True)]
             need(b > 0)
             need(all(excess(g, h, one, two) * b <= a * h * d for one in inputs for two in inputs))
+        need(len(self.divergences) == len(witness.moments))
+        for divergence, (orders, moments) in zip(self.divergences, witness.moments, strict=True):
+            divergence.holds(orders, moments, columns, d)
         need((self.confidence is None) == (witness.member is None))
         if self.confidence is not None and witness.member is not None:
             need(len(self.confidence.counts) == k)
@@ -726,6 +815,7 @@ class Hints:
     lifts: list[Lift]
     cuts: Member | None
     sums: list[list[list[int]]]
+    tangents: list[list[list[int]]]  # of each divergence
 
 
 @dataclass
@@ -1149,12 +1239,12 @@ class Reader:
             self.next()
         return found
 
-    def matrices(self, key: str) -> list[list[list[int]]]:
-        """The lists `at` behind each line with a key."""
+    def matrices(self, key: str, item: str = "at") -> list[list[list[int]]]:
+        """The lists behind each line with a key."""
         found = []
         while self.at(key):
             self.numbers(key, 0)
-            found.append(self.lists("at"))
+            found.append(self.lists(item))
         return found
 
     def choice(self, words: list[Word], *names: str) -> str:
@@ -1255,6 +1345,8 @@ def read_problem(reader: Reader) -> Problem:
     limits = read_functions(reader, "limit")
     capacities = reader.many("capacity", read_pair)
     excesses = reader.many("excess", lambda words: (read_ratio(words[:3]), read_pair(words[3:])))
+    divergences = reader.many("renyi", lambda words: Divergence(read_pair(words[:2]), read_pair(words[2:])))
+    divergences += reader.many("concentrated", lambda words: Divergence(None, read_pair(words)))
     confidence = read_confidence(reader)
     parts = read_functions(reader, "part")
     digest = reader.digest.hexdigest()
@@ -1264,7 +1356,7 @@ def read_problem(reader: Reader) -> Problem:
         sense, weights, utility, den, cost, lists, cone, complete, edges, halfspaces, outputs, rows, bonus, floors
     )
     problem.limits, problem.capacities, problem.excesses = limits, capacities, excesses
-    problem.confidence, problem.parts = confidence, parts
+    problem.divergences, problem.confidence, problem.parts = divergences, confidence, parts
     if less:
         problem.loss = convex(weights, utility, den, lists)
     return problem
@@ -1346,11 +1438,16 @@ def read_header(reader: Reader) -> Header:
             while reader.at(key):
                 found.append(reader.two(key))
         member = read_member(reader, "root", "pair")
-        witness = Witness((numerator, denominator), d, lows, reader.lists("column"), best, nears, worths, member)
+        moments = list[tuple[list[int], list[list[int]]]]()
+        while reader.at("orders"):
+            moments.append((reader.numbers("orders"), reader.lists("moments")))
+        columns = reader.lists("column")
+        witness = Witness((numerator, denominator), d, lows, columns, best, nears, worths, member, moments)
     points, priors = reader.lists("points"), reader.lists("prior")
     around, reaches = reader.matrices("around"), list[Reach]()
     while reader.at("reach"):
         reaches.append((*reader.two("reach"), reader.lists("event")))
+    tangents_of = reader.matrices("tangents", "tangent")
     cuts, lifts = read_member(reader, "cuts", "cut"), list[Lift]()
     while reader.at("lift"):
         lifts.append((reader.numbers("lift", 1)[0], reader.lists("at")))
@@ -1360,7 +1457,7 @@ def read_header(reader: Reader) -> Header:
     reader.next()
     pairs = read_pairs(reader.take("ratios"))
     reader.next()
-    hints = Hints(priors, around, reaches, lifts, cuts, sums)
+    hints = Hints(priors, around, reaches, lifts, cuts, sums, tangents_of)
     return Header(claim == "infeasible", (n, m), witness, unit, prices, mults, mode, pairs, points, touches, hints)
 
 

@@ -93,6 +93,14 @@ Definition capacity_at_most (k : nat) Q c := forall W, length W = k -> Forall (Z
 (* Approximate privacy: what row x exceeds g times row z by, summed over the outputs where it does. *)
 Definition excess g x z Q := total (fun q => Rmax 0 (entry x q - g * entry z q)) Q.
 Definition excess_at_most (k : Z) g Q c := forall x z, (0 <= x < k)%Z -> (0 <= z < k)%Z -> x <> z -> excess g x z Q <= c.
+(* Renyi divergences: the sum of Q_xy^a Q_zy^(1 - a) over the outputs of x, all of which must be outputs of z, is at most exp ((a - 1) c); of one
+   order a with its c, or of every order a > 1 with c = rho a (zero-concentrated). *)
+Definition moment a x z Q := total (fun q => if Rlt_dec 0 (entry x q) then Rpower (entry x q) a * Rpower (entry z q) (1 - a) else 0) Q.
+Definition apart_at_most (k : Z) a Q c := forall x z, (0 <= x < k)%Z -> (0 <= z < k)%Z -> x <> z ->
+  Forall (fun q => 0 < entry x q -> 0 < entry z q) Q /\ moment a x z Q <= exp ((a - 1) * c).
+Inductive divergence := Renyi (order most : Z * Z) | Concentrated (most : Z * Z).
+Definition near_enough k Q v := match v with Renyi a c => apart_at_most k (quotient a) Q (quotient c)
+  | Concentrated c => forall a, 1 < a -> apart_at_most k a Q (quotient c * a) end.
 (* A confidence set: shares of its blocks, in each pair of distributions that occur together, agree up to the ratio. *)
 Record confidence := Confidence { level : ratio; counts : list Z; radii : (Z * Z) * (Z * Z); product : bool; blocks : list (list Z) }.
 Definition pick {A} (w : A) (block : list Z) (l : list A) := map (fun x => nth (Z.to_nat x) l w) block.
@@ -111,14 +119,15 @@ Definition confident cf B v := forall s z b1 b2, nth_error (blocks cf) s = Some 
 (* Functions with weights besides the utility. *)
 Definition shares_of ps Q := total (fun p : convex * (Z * Z) => quotient (snd p) * measure (fst p) Q) ps.
 (* least_capacity: the worth is less the capacity, and nothing else. *)
-Record with_more := With_more { middle : with_convex; least_capacity : bool; capacities : list (Z * Z); excesses : list (ratio * (Z * Z)); set_of : option confidence;
+Record with_more := With_more { middle : with_convex; least_capacity : bool; capacities : list (Z * Z); excesses : list (ratio * (Z * Z)); divergences : list divergence; set_of : option confidence;
   parts : list (convex * (Z * Z)) }.
 Definition inputs pb := length (weights (plain (inner (middle pb)))).
 Definition obeys pb Q := fits (middle pb) Q /\ Forall (fun ab => capacity_at_most (inputs pb) Q (quotient ab)) (capacities pb) /\
   Forall (fun l => excess_at_most (Z.of_nat (inputs pb)) (ratioR (fst l)) Q (quotient (snd l))) (excesses pb) /\
+  Forall (near_enough (Z.of_nat (inputs pb)) Q) (divergences pb) /\
   match set_of pb with Some cf => Forall (confident cf (quotient (fst (radii cf)))) Q | None => True end.
 (* The same problem with the larger radius, which fewer mechanisms obey. *)
-Definition firm pb := With_more (middle pb) (least_capacity pb) (capacities pb) (excesses pb)
+Definition firm pb := With_more (middle pb) (least_capacity pb) (capacities pb) (excesses pb) (divergences pb)
   (match set_of pb with Some cf => Some (Confidence (level cf) (counts cf) (snd (radii cf), snd (radii cf)) (product cf) (blocks cf)) | None => None end) (parts pb).
 Definition nets_at_most pb Q c := if least_capacity pb then forall v, capacity_at_most (inputs pb) Q v -> - v <= c else nets (middle pb) Q + shares_of (parts pb) Q <= c.
 Definition nets_at_least pb Q c := if least_capacity pb then capacity_at_most (inputs pb) Q (- c) else c <= nets (middle pb) Q + shares_of (parts pb) Q.

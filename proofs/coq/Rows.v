@@ -1,7 +1,7 @@
 (* More constraints and utilities: the capacity, approximate privacy, further rows of floors. Each has a rule that puts rows or
    limits of the problem without it in its place, and a test for mechanisms. *)
 Require Import Reals Lra Lia List ZArith Psatz Bool.
-Require Import Problem Convex Log Kernel Lists Rules Sound Main Witness Entropy Minorant Lift Conf Parts.
+Require Import Problem Convex Log Kernel Lists Rules Sound Main Witness Entropy Minorant Lift Conf Parts Divergence.
 Import ListNotations.
 Open Scope R_scope.
 (* ---- the check ---- *)
@@ -22,24 +22,25 @@ Definition event_row (k g h a b : Z) (ev : list Z) : option row := match ev with
   | _ => None end.
 Definition event_rows pb (l : ratio * (Z * Z)) (evs : (Z * Z) * list (list Z)) : option (list row) := let (g, h) := fst evs in let (a, b) := snd l in
   if at_least (fst l) g h && (0 <? b) then each (event_row (zlen (weights pb)) g h a b) (snd evs) else None.
-Record hints := Hints { priors : list (list Z); around : list (list (list Z)); reaches : list ((Z * Z) * list (list Z)); lifts : list (Z * list (list Z)); cuts : option (Z * Z * Z * list (list Z)); sums : list (list (list Z)) }.
+Record hints := Hints { priors : list (list Z); around : list (list (list Z)); reaches : list ((Z * Z) * list (list Z)); lifts : list (Z * list (list Z)); cuts : option (Z * Z * Z * list (list Z)); sums : list (list (list Z)); tangents_of : list (list (list Z)) }.
 (* The rows of the floors at a matrix of points. *)
 Definition around_rows en (points : list (list Z)) : option (list row) := match outputs (plain en) with
   | Some m => if zlen points =? m then floor_rows (plain en) points (floors en) else None | None => None end.
 Definition cuts_at pb (s : option confidence) (c : option (Z * Z * Z * list (list Z))) : option (list (list Z)) := match s, c with
   | None, None => Some [] | Some cf, Some (g, h, rt, ls) => cuts_of (weights pb) cf g h rt ls | _, _ => None end.
+Definition young_rows pb v (ls : list (list Z)) : option (list row) := each (young_row (zlen (weights pb)) v) ls.
 Definition widen (en : with_entropy) hs new := let pb := plain en in
   With_entropy (Problem (weights pb) (objective pb) (base pb) (halfspaces pb ++ hs) (outputs pb) (rows pb ++ new)) (bonus en) (floors en).
 (* All but the parts of a sum. *)
 Definition replaced mo hs : option with_convex := let co := middle mo in let pb := plain (inner co) in
   match (if least_capacity mo then match priors hs with W :: Ws => match at_prior pb (0, 1) W with Some (u, _) => Some (Some u, Ws) | None => None end | [] => None end
          else Some (loss co, priors hs)) with None => None | Some (aimed, Ws) =>
-  match each2 (at_prior pb) (capacities mo) Ws, each (around_rows (inner co)) (around hs), each2 (event_rows pb) (excesses mo) (reaches hs), cuts_at pb (set_of mo) (cuts hs) with
-  | Some new, Some r1, Some r2, Some cs => if zlen (around hs) <=? 64 then lifted_few (With_convex (widen (inner co) cs (concat r1 ++ concat r2)) aimed (limits co ++ new)) (lifts hs) else None
-  | _, _, _, _ => None end end.
+  match each2 (at_prior pb) (capacities mo) Ws, each (around_rows (inner co)) (around hs), each2 (event_rows pb) (excesses mo) (reaches hs), cuts_at pb (set_of mo) (cuts hs), each2 (young_rows pb) (divergences mo) (tangents_of hs) with
+  | Some new, Some r1, Some r2, Some cs, Some r3 => if zlen (around hs) <=? 64 then lifted_few (With_convex (widen (inner co) cs (concat r1 ++ concat r2 ++ concat r3)) aimed (limits co ++ new)) (lifts hs) else None
+  | _, _, _, _, _ => None end end.
 Definition reduce mo (cl : Z * Z) hs : option (with_convex * (Z * Z)) :=
   match (if least_capacity mo then match parts mo, sums hs with [], [] => Some (middle mo, cl) | _, _ => None end else summed (middle mo) (parts mo) (sums hs) cl) with None => None | Some (co, cl) =>
-  match replaced (With_more co (least_capacity mo) (capacities mo) (excesses mo) (set_of mo) []) hs with Some co => Some (co, cl) | None => None end end.
+  match replaced (With_more co (least_capacity mo) (capacities mo) (excesses mo) (divergences mo) (set_of mo) []) hs with Some co => Some (co, cl) | None => None end end.
 
 (* n_x times an upper end of D log (n_x T / s), of one column *)
 Fixpoint surprises (T s : Z) (q : list Z) : option (list Z) := match q with [] => Some []
@@ -59,9 +60,10 @@ Fixpoint all2 {A B} (f : A -> B -> bool) (l : list A) (m : list B) : bool := mat
 Definition silent co := With_convex (With_entropy (emptied (plain (inner co))) [] (floors (inner co))) None (limits co).
 (* best: priors, one for each capacity, that of the utility first; nears: ratios, one for each excess *)
 (* members: of a confidence set, g, h and a root, and four numbers for each pair of blocks and column *)
-Definition displays mo (claim : Z * Z) d lows best nears members worths cols : bool := let co := middle mo in let pb := plain (inner co) in
+Definition displays mo (claim : Z * Z) d lows best nears members worths moments cols : bool := let co := middle mo in let pb := plain (inner co) in
   match (if least_capacity mo then Some claim else parts_there pb d cols (parts mo) worths claim) with None => false | Some cl =>
   (if least_capacity mo then realises (silent co) (0, 1) d lows cols else realises co cl d lows cols) && (zlen (excesses mo) * zlen (weights pb) * zlen (weights pb) * zlen cols <=? 100000000) && all2 (excess_there pb d cols) nears (excesses mo) &&
+  all2 (fun v sh => divergence_there d (fold_right attach (map (fun _ => []) (weights pb)) cols) v sh) (divergences mo) moments &&
   match set_of mo, members with None, None => true | Some cf, Some (g, h, rt, ls) => confident_there (weights pb) cf g h rt d cols ls | _, _ => false end &&
   if least_capacity mo then match best with W :: best => capacity_there pb d cols W (- fst cl, snd cl) && all2 (capacity_there pb d cols) best (capacities mo) | [] => false end
   else (0 <? snd claim) && all2 (capacity_there pb d cols) best (capacities mo) end.
@@ -126,9 +128,9 @@ Lemma forall_concat {A} (P : A -> Prop) : forall l, (forall a, In a l -> Forall 
 Proof. induction l; simpl; intros H; auto. apply Forall_app. auto. Qed.
 Lemma replaced_ok mo hs co Q : parts mo = [] -> replaced mo hs = Some co -> obeys mo Q -> exists Q', fits co Q' /\ forall c, nets co Q' <= c -> nets_at_most mo Q c.
 Proof.
-  unfold replaced. cbv zeta. intros HP E (HF & HC & HX & HS). set (en := inner (middle mo)) in *. match type of E with match ?r with _ => _ end = _ => destruct r as [[aimed Ws]|] eqn:L; [|discriminate] end.
+  unfold replaced. cbv zeta. intros HP E (HF & HC & HX & HV & HS). set (en := inner (middle mo)) in *. match type of E with match ?r with _ => _ end = _ => destruct r as [[aimed Ws]|] eqn:L; [|discriminate] end.
   destruct (each2 (at_prior (plain en)) _ _) as [new|] eqn:E1; [|discriminate]. destruct (each (around_rows en) _) as [r1|] eqn:E2; [|discriminate].
-  destruct (each2 (event_rows (plain en)) _ _) as [r2|] eqn:E3; [|discriminate]. destruct (cuts_at (plain en) _ _) as [cs|] eqn:E4; [|discriminate]. destruct (zlen (around hs) <=? 64)%Z; [|discriminate].
+  destruct (each2 (event_rows (plain en)) _ _) as [r2|] eqn:E3; [|discriminate]. destruct (cuts_at (plain en) _ _) as [cs|] eqn:E4; [|discriminate]. destruct (each2 (young_rows (plain en)) _ _) as [r3|] eqn:E5; [|discriminate]. destruct (zlen (around hs) <=? 64)%Z; [|discriminate].
   unfold lifted_few in E. destruct (zlen (lifts hs) <=? 64)%Z; [|discriminate]. match type of E with lifted_all ?c _ = _ => set (first := c) in * end.
   assert (K : fits first Q /\ forall c, nets first Q <= c -> nets_at_most mo Q c).
   2: { destruct K as [K1 K2]. destruct (lifted_all_ok _ _ _ _ E K1) as (Q' & A & B). exists Q'. split; auto. intros c. rewrite B. apply K2. }
@@ -139,9 +141,10 @@ Proof.
     + split; [|exact HFl]. destruct HM as (H1 & H2 & H3 & H4). unfold widen. cbn [plain]. split; [|split; [exact H2|split; [exact H3|]]].
       { apply Forall_forall. intros q I. rewrite Forall_forall in H1. destruct (H1 q I) as (A1 & A2 & A3 & A4). split; [exact A1|split; [exact A2|split; [exact A3|]]]. cbn [halfspaces]. apply Forall_app. split; auto.
         unfold cuts_at in E4. destruct (set_of mo) as [cf|], (cuts hs) as [[[[g h] rt] ls]|]; try discriminate; [|apply Some_inj in E4; subst cs; constructor]. eapply cuts_ok; eauto. rewrite Forall_forall in HS. auto. }
-      cbn [rows]. apply Forall_app. split; auto. apply Forall_app. split; apply forall_concat; intros rs I.
+      cbn [rows]. apply Forall_app. split; auto. apply Forall_app. split; [|apply Forall_app; split]; apply forall_concat; intros rs I.
       * destruct (each_in _ _ _ E2 rs I) as (ps & _ & F). eapply around_rows_ok; eauto.
       * destruct (each2_in _ _ _ _ E3 rs I) as (l & evs & Il & _ & F). rewrite Forall_forall in HX. eapply event_rows_ok; [|apply (HX l Il)|exact F]. repeat split; auto.
+      * destruct (each2_in _ _ _ _ E5 rs I) as (v & ls & Iv & _ & F). rewrite Forall_forall in HV. specialize (HV v Iv). unfold inputs in HV. rewrite <- zlen_len in HV. apply Forall_forall. intros rw Ir. destruct (each_in _ _ _ F rw Ir) as (l & _ & Y). eapply young_row_ok; [|exact HV|exact Y]. repeat split; auto.
     + apply Forall_app. split; auto. apply Forall_forall. intros l I. destruct (each2_in _ _ _ _ E1 l I) as (ab & W & Ia & _ & F). unfold at_prior in F. destruct (a_prior (plain en) W) eqn:A; [|discriminate].
       apply Some_inj in F. subst l. unfold within. cbn [fst snd]. apply P; auto. rewrite Forall_forall in HC. exact (HC ab Ia).
   - intros c H. unfold nets_at_most. destruct (least_capacity mo).
@@ -156,13 +159,13 @@ Proof.
 Qed.
 Theorem reduce_ok mo N M hs co N' M' Q : reduce mo (N, M) hs = Some (co, (N', M')) -> obeys mo Q -> exists Q', fits co Q' /\ (nets co Q' <= IZR N' / IZR M' -> nets_at_most mo Q (IZR N / IZR M)).
 Proof.
-  unfold reduce. intros E (HF & HC & HX & HS). match type of E with match ?r with _ => _ end = _ => destruct r as [[c1 cl1]|] eqn:S; [|discriminate] end. destruct (replaced _ hs) as [c2|] eqn:R; [|discriminate]. apply Some_inj in E. injection E as <- ->.
-  set (mo' := With_more c1 (least_capacity mo) (capacities mo) (excesses mo) (set_of mo) []) in *.
+  unfold reduce. intros E (HF & HC & HX & HV & HS). match type of E with match ?r with _ => _ end = _ => destruct r as [[c1 cl1]|] eqn:S; [|discriminate] end. destruct (replaced _ hs) as [c2|] eqn:R; [|discriminate]. apply Some_inj in E. injection E as <- ->.
+  set (mo' := With_more c1 (least_capacity mo) (capacities mo) (excesses mo) (divergences mo) (set_of mo) []) in *.
   assert (K : weights (plain (inner c1)) = weights (plain (inner (middle mo))) /\ fits c1 Q /\ (nets_at_most mo' Q (IZR N' / IZR M') -> nets_at_most mo Q (IZR N / IZR M))).
   { unfold nets_at_most, inputs. subst mo'. cbn [middle least_capacity parts]. destruct (least_capacity mo).
     - destruct (parts mo); [|discriminate]. destruct (sums hs); [|discriminate]. apply Some_inj in S. injection S as <- <- <-. auto.
     - pose proof (summed_weights _ _ _ _ _ _ S) as W. destruct (summed_ok _ _ _ _ _ _ _ _ Q S HF) as [A B]. split; auto. split; auto. unfold shares_of at 1. simpl total. rewrite Rplus_0_r. exact B. }
-  destruct K as (KW & KF & KN). destruct (replaced_ok mo' hs c2 Q eq_refl R) as (Q' & A & B). { unfold obeys, inputs, mo' in *. cbn [middle capacities excesses set_of]. rewrite KW. auto. } exists Q'. split; auto.
+  destruct K as (KW & KF & KN). destruct (replaced_ok mo' hs c2 Q eq_refl R) as (Q' & A & B). { unfold obeys, inputs, mo' in *. cbn [middle capacities excesses divergences set_of]. rewrite KW. auto. } exists Q'. split; auto.
 Qed.
 
 (* ---- values ---- *)
@@ -275,6 +278,8 @@ Proof.
 Qed.
 Lemma all2_in {A B} (f : A -> B -> bool) : forall l m, all2 f l m = true -> forall b, In b m -> exists a, f a b = true.
 Proof. induction l; intros [|c m] H b I; simpl in *; try discriminate; try tauto. apply andb_prop in H. destruct H as [H1 H2]. destruct I as [->|I]; eauto. Qed.
+Lemma all2_in2 {A B} (f : A -> B -> bool) : forall l m, all2 f l m = true -> forall a, In a l -> exists b, f a b = true.
+Proof. induction l; intros [|c m] H b I; simpl in *; try discriminate; try tauto. apply andb_prop in H. destruct H as [H1 H2]. destruct I as [->|I]; eauto. Qed.
 (* What a value asks of the numbers. *)
 Lemma realises_parts co cl dn lows cols : realises co cl dn lows cols = true -> (0 < dn)%Z /\
   Forall (fun q => length q = length (weights (plain (inner co))) /\ Forall (Z.le 0) q) cols.
@@ -286,16 +291,22 @@ Proof.
   destruct B as (cl2 & B). unfold attains in B. cbv zeta in B. split_and B. apply Z.ltb_lt in B8. split; auto.
   apply Forall_forall. intros q I. rewrite forallb_forall in B6. specialize (B6 q I). split_and B6. auto using alike_len, nonneg_all.
 Qed.
-Theorem displays_sound mo N M dn lows best nears members worths cols : displays mo (N, M) dn lows best nears members worths cols = true ->
+Theorem displays_sound mo N M dn lows best nears members worths moments cols : displays mo (N, M) dn lows best nears members worths moments cols = true ->
   obeys (firm mo) (map (real dn) cols) /\ nets_at_least mo (map (real dn) cols) (IZR N / IZR M).
 Proof.
-  unfold displays. cbv zeta. intros H. match type of H with match ?r with _ => _ end = _ => destruct r as [[n1 m1]|] eqn:PT; [|discriminate] end. apply andb_prop in H. destruct H as [H H0]. apply andb_prop in H. destruct H as [H HM]. apply andb_prop in H. destruct H as [H H1]. apply andb_prop in H. destruct H as [H _].
+  unfold displays. cbv zeta. intros H. match type of H with match ?r with _ => _ end = _ => destruct r as [[n1 m1]|] eqn:PT; [|discriminate] end. apply andb_prop in H. destruct H as [H H0]. apply andb_prop in H. destruct H as [H HM]. apply andb_prop in H. destruct H as [H HD]. apply andb_prop in H. destruct H as [H H1]. apply andb_prop in H. destruct H as [H _].
   assert (R : exists co N' M', realises co (N', M') dn lows cols = true /\ weights (plain (inner co)) = weights (plain (inner (middle mo))) /\ (fits co (map (real dn) cols) -> fits (middle mo) (map (real dn) cols))).
   { destruct (least_capacity mo); eexists _, _, _; (split; [exact H|split; [reflexivity|]]); intros [[A B] C]; repeat split; auto; apply A. } destruct R as (co & N' & M' & R & EW & F).
   destruct (realises_parts _ _ _ _ _ R) as [Hd HC]. rewrite EW in HC. apply realises_sound in R. destruct R as [HF _]. apply F in HF. clear F EW. assert (HS := HF). destruct HS as [[[_ [HS _]] _] _].
   assert (O : Forall (fun ab => capacity_at_most (inputs mo) (map (real dn) cols) (quotient ab)) (capacities mo) -> obeys (firm mo) (map (real dn) cols)).
-  { intros HA. split; [exact HF|]. split; [exact HA|]. split.
+  { intros HA. split; [exact HF|]. split; [exact HA|]. split; [|split].
     - apply Forall_forall. intros l I. destruct (all2_in _ _ _ H1 l I) as (gh & K). eapply excess_ok; eauto.
+    - assert (SUM : forall x, (0 <= x < Z.of_nat (inputs mo))%Z -> total (entry x) (map (real dn) cols) = 1).
+      { intros x Hx. unfold inputs in Hx. set (k := length _) in *. assert (LQ : Forall (fun q => length q = k) (map (real dn) cols)) by (apply Forall_map; eapply Forall_impl; [|exact HC]; intros q [Lq _]; unfold real; rewrite map_length; exact Lq).
+        replace (total (entry x) (map (real dn) cols)) with (entry x (colsum k (map (real dn) cols))). { change (weights (plain (inner (middle mo)))) with (weights (plain (inner (middle mo)))) in HS. fold k in HS. rewrite HS. unfold entry. clear - Hx. apply (repeat_spec k 1). apply nth_In. rewrite repeat_length. lia. }
+        clear - LQ. induction LQ as [|q Q Lq LQ IH]; simpl. { unfold entry. destruct (nth_in_or_default (Z.to_nat x) (repeat 0 k) 0) as [I|E]; [now apply repeat_spec in I|exact E]. } rewrite entry_plus, IH; auto. destruct (total_colsum [] k Q LQ) as [_ L]. congruence. }
+      apply Forall_forall. intros v I. destruct (all2_in2 _ _ _ HD v I) as (sh & K). destruct (attach_rows (weights (plain (inner (middle mo)))) cols) as [LR NR]. { eapply Forall_impl; [|exact HC]. intros q [Lq _]. exact Lq. }
+      eapply (divergence_there_ok dn (Z.of_nat (inputs mo)) cols); [exact Hd| |exact SUM| | |exact K]. { eapply Forall_impl; [|exact HC]. intros q [_ Nq]. exact Nq. } { rewrite LR. unfold inputs. lia. } intros x X. apply NR. unfold inputs in X. lia.
     - unfold firm. cbn [set_of]. destruct (set_of mo) as [cf|], members as [[[[g h] rt] ls]|]; try discriminate; auto. cbn [radii fst snd]. exact (confident_there_ok _ _ _ _ _ _ _ _ Hd HC HM). }
   assert (HA : forall best, all2 (capacity_there (plain (inner (middle mo))) dn cols) best (capacities mo) = true -> Forall (fun ab => capacity_at_most (inputs mo) (map (real dn) cols) (quotient ab)) (capacities mo)).
   { intros b K. apply Forall_forall. intros ab I. destruct (all2_in _ _ _ K ab I) as (W & KW). eapply capacity_ok; eauto. }
@@ -308,7 +319,7 @@ Qed.
 (* What obeys the larger radius obeys the smaller one. *)
 Theorem firm_obeys mo Q : match set_of mo with Some cf => confidence_ok (weights (plain (inner (middle mo)))) cf = true | None => True end -> obeys (firm mo) Q -> obeys mo Q.
 Proof.
-  unfold obeys, firm. cbn [middle capacities excesses set_of]. intros C (A & B & X & K). split; [exact A|]. split; [exact B|]. split; [exact X|]. destruct (set_of mo) as [cf|]; auto.
+  unfold obeys, firm. cbn [middle capacities excesses divergences set_of]. intros C (A & B & X & Y & K). split; [exact A|]. split; [exact B|]. split; [exact X|]. split; [exact Y|]. destruct (set_of mo) as [cf|]; auto.
   destruct (confidence_parts _ _ C) as (_ & _ & N0 & [R0 R1] & _). eapply Forall_impl; [|exact K]. cbn [radii fst]. intros v V. apply (confident_mono cf _ (quotient (snd (radii cf)))); auto. lia.
 Qed.
 Definition proves mo cl hs touches points hd toks := match reduce mo cl hs with Some (co, cl) => accepts co cl touches points hd toks | None => false end.

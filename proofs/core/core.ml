@@ -890,6 +890,11 @@ type with_convex = { inner : with_entropy; loss : convex option;
                      limits : (convex * (Big_int_Z.big_int * Big_int_Z.big_int))
                               list }
 
+type divergence =
+| Renyi of (Big_int_Z.big_int * Big_int_Z.big_int)
+   * (Big_int_Z.big_int * Big_int_Z.big_int)
+| Concentrated of (Big_int_Z.big_int * Big_int_Z.big_int)
+
 type confidence = { level : ratio; counts : Big_int_Z.big_int list;
                     radii : ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int));
                     product : bool; blocks : Big_int_Z.big_int list list }
@@ -902,7 +907,8 @@ let pick w block l =
 type with_more = { middle : with_convex; least_capacity : bool;
                    capacities : (Big_int_Z.big_int * Big_int_Z.big_int) list;
                    excesses : (ratio * (Big_int_Z.big_int * Big_int_Z.big_int))
-                              list; set_of : confidence option;
+                              list; divergences : divergence list;
+                   set_of : confidence option;
                    parts : (convex * (Big_int_Z.big_int * Big_int_Z.big_int))
                            list }
 
@@ -3868,6 +3874,361 @@ let rec parts_there pb d0 cols0 ps ws cl =
               (Big_int_Z.mult_big_int (snd cl) (Big_int_Z.mult_big_int b m)))
        else None)
 
+(** val limit_at :
+    divergence -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let limit_at v n d0 =
+  match v with
+  | Renyi (order, most0) ->
+    let (a, b) = order in
+    let (p0, q) = most0 in
+    if (&&)
+         ((&&)
+           (Big_int_Z.eq_big_int (Big_int_Z.mult_big_int n b)
+             (Big_int_Z.mult_big_int a d0))
+           (Big_int_Z.lt_big_int Big_int_Z.zero_big_int b))
+         (Big_int_Z.lt_big_int Big_int_Z.zero_big_int q)
+    then Some (p0, q)
+    else None
+  | Concentrated most0 ->
+    let (p0, q) = most0 in
+    if Big_int_Z.lt_big_int Big_int_Z.zero_big_int q
+    then Some ((Big_int_Z.mult_big_int p0 n), (Big_int_Z.mult_big_int q d0))
+    else None
+
+(** val young_terms :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list -> terms
+    option **)
+
+let rec young_terms x z0 n d0 r p0 q y = function
+| [] -> Some []
+| s :: l0 ->
+  (match l0 with
+   | [] -> None
+   | b :: l1 ->
+     (match young_terms x z0 n d0 r p0 q
+              (Big_int_Z.add_big_int y Big_int_Z.unit_big_int) l1 with
+      | Some ts ->
+        if Big_int_Z.eq_big_int s Big_int_Z.zero_big_int
+        then if Big_int_Z.le_big_int Big_int_Z.zero_big_int b
+             then Some (((z0, y), (Big_int_Z.minus_big_int b)) :: ts)
+             else None
+        else (match log false b d with
+              | Some lb ->
+                (match log true (Big_int_Z.sub_big_int n d0) d0 with
+                 | Some l2 ->
+                   (match log true (Big_int_Z.mult_big_int s d0)
+                            (Big_int_Z.mult_big_int n d) with
+                    | Some ls ->
+                      (match log false r d with
+                       | Some lr ->
+                         if (&&)
+                              (Big_int_Z.lt_big_int Big_int_Z.zero_big_int s)
+                              (Big_int_Z.le_big_int
+                                (Big_int_Z.mult_big_int
+                                  (Big_int_Z.mult_big_int d
+                                    (Big_int_Z.sub_big_int n d0)) p0)
+                                (Big_int_Z.mult_big_int
+                                  (Big_int_Z.add_big_int
+                                    (Big_int_Z.sub_big_int
+                                      (Big_int_Z.mult_big_int
+                                        (Big_int_Z.sub_big_int n d0)
+                                        (Big_int_Z.sub_big_int lb l2))
+                                      (Big_int_Z.mult_big_int n ls))
+                                    (Big_int_Z.mult_big_int d0 lr)) q))
+                         then Some (((x, y), s) :: (((z0, y),
+                                (Big_int_Z.minus_big_int b)) :: ts))
+                         else None
+                       | None -> None)
+                    | None -> None)
+                 | None -> None)
+              | None -> None)
+      | None -> None))
+
+(** val young_row :
+    Big_int_Z.big_int -> divergence -> Big_int_Z.big_int list -> row option **)
+
+let young_row k v = function
+| [] -> None
+| x :: l0 ->
+  (match l0 with
+   | [] -> None
+   | z0 :: l1 ->
+     (match l1 with
+      | [] -> None
+      | n :: l2 ->
+        (match l2 with
+         | [] -> None
+         | d0 :: l3 ->
+           (match l3 with
+            | [] -> None
+            | r :: l4 ->
+              if (&&)
+                   ((&&)
+                     ((&&)
+                       ((&&)
+                         ((&&)
+                           ((&&)
+                             ((&&)
+                               (Big_int_Z.le_big_int Big_int_Z.zero_big_int x)
+                               (Big_int_Z.lt_big_int x k))
+                             (Big_int_Z.le_big_int Big_int_Z.zero_big_int z0))
+                           (Big_int_Z.lt_big_int z0 k))
+                         (negb (Big_int_Z.eq_big_int x z0)))
+                       (Big_int_Z.lt_big_int Big_int_Z.zero_big_int d0))
+                     (Big_int_Z.lt_big_int d0 n))
+                   (Big_int_Z.lt_big_int Big_int_Z.zero_big_int r)
+              then (match limit_at v n d0 with
+                    | Some p0 ->
+                      let (p1, q) = p0 in
+                      (match young_terms x z0 n d0 r p1 q
+                               Big_int_Z.zero_big_int l4 with
+                       | Some ts ->
+                         Some { equal = false; right = r; coefficients = ts }
+                       | None -> None)
+                    | None -> None)
+              else None))))
+
+(** val moments_sum :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int
+    list -> Big_int_Z.big_int option **)
+
+let rec moments_sum n d0 dn rx rz ms =
+  match rx with
+  | [] ->
+    (match rz with
+     | [] ->
+       (match ms with
+        | [] -> Some Big_int_Z.zero_big_int
+        | _ :: _ -> None)
+     | _ :: _ -> None)
+  | a :: rx0 ->
+    (match rz with
+     | [] -> None
+     | b :: rz0 ->
+       (match ms with
+        | [] -> None
+        | m :: ms0 ->
+          (match moments_sum n d0 dn rx0 rz0 ms0 with
+           | Some s ->
+             if Big_int_Z.eq_big_int a Big_int_Z.zero_big_int
+             then if Big_int_Z.le_big_int Big_int_Z.zero_big_int m
+                  then Some (Big_int_Z.add_big_int m s)
+                  else None
+             else (match log false m d with
+                   | Some lm ->
+                     (match log true a dn with
+                      | Some la ->
+                        (match log true a b with
+                         | Some lab ->
+                           if Big_int_Z.le_big_int
+                                (Big_int_Z.add_big_int
+                                  (Big_int_Z.mult_big_int d0 la)
+                                  (Big_int_Z.mult_big_int
+                                    (Big_int_Z.sub_big_int n d0) lab))
+                                (Big_int_Z.mult_big_int d0 lm)
+                           then Some (Big_int_Z.add_big_int m s)
+                           else None
+                         | None -> None)
+                      | None -> None)
+                   | None -> None)
+           | None -> None)))
+
+(** val line_above :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> bool **)
+
+let line_above p0 q n d0 s c =
+  match log true s d with
+  | Some u ->
+    Big_int_Z.le_big_int
+      (Big_int_Z.mult_big_int
+        (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int u q) d0) d)
+      (Big_int_Z.mult_big_int p0
+        (Big_int_Z.sub_big_int
+          (Big_int_Z.mult_big_int
+            (Big_int_Z.sub_big_int
+              (Big_int_Z.mult_big_int
+                (Big_int_Z.mult_big_int (Big_int_Z.mult_int_big_int 2
+                  Big_int_Z.unit_big_int) c) d) (Big_int_Z.mult_big_int d d))
+            n) (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int c c) d0)))
+  | None -> false
+
+(** val all2z :
+    (Big_int_Z.big_int -> Big_int_Z.big_int -> bool) -> Big_int_Z.big_int
+    list -> Big_int_Z.big_int list -> bool **)
+
+let rec all2z f l m =
+  match l with
+  | [] -> (match m with
+           | [] -> true
+           | _ :: _ -> false)
+  | a :: l0 ->
+    (match m with
+     | [] -> false
+     | b :: m0 -> (&&) (f a b) (all2z f l0 m0))
+
+(** val orders_there :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> Big_int_Z.big_int ->
+    ((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int) list ->
+    Big_int_Z.big_int list list -> bool **)
+
+let rec orders_there p0 q dn rx rz n0 d0 s0 os ms =
+  match os with
+  | [] ->
+    (match ms with
+     | [] ->
+       all2z (fun a b ->
+         (||) (Big_int_Z.eq_big_int a Big_int_Z.zero_big_int)
+           (match log true a b with
+            | Some u ->
+              Big_int_Z.le_big_int
+                (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int u q) d0)
+                (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int d p0) n0)
+            | None -> false)) rx rz
+     | _ :: _ -> false)
+  | p1 :: os0 ->
+    let (p2, c) = p1 in
+    let (n, d1) = p2 in
+    (match ms with
+     | [] -> false
+     | m :: ms0 ->
+       (match moments_sum n d1 dn rx rz m with
+        | Some s ->
+          (&&)
+            ((&&)
+              ((&&)
+                ((&&) (Big_int_Z.lt_big_int Big_int_Z.zero_big_int d1)
+                  (Big_int_Z.lt_big_int (Big_int_Z.mult_big_int n0 d1)
+                    (Big_int_Z.mult_big_int n d0)))
+                (line_above p0 q n0 d0 s0 c)) (line_above p0 q n d1 s c))
+            (orders_there p0 q dn rx rz n d1 s os0 ms0)
+        | None -> false))
+
+(** val divergence_of :
+    divergence -> Big_int_Z.big_int ->
+    ((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int) list ->
+    Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int
+    list list -> bool **)
+
+let divergence_of v dn os rx rz ms =
+  match v with
+  | Renyi (_, _) ->
+    (match os with
+     | [] -> false
+     | p0 :: l ->
+       let (p1, _) = p0 in
+       let (n, d0) = p1 in
+       (match l with
+        | [] ->
+          (match ms with
+           | [] -> false
+           | m :: l0 ->
+             (match l0 with
+              | [] ->
+                (match limit_at v n d0 with
+                 | Some p2 ->
+                   let (p3, q) = p2 in
+                   (match moments_sum n d0 dn rx rz m with
+                    | Some s ->
+                      (match log true s d with
+                       | Some u ->
+                         (&&)
+                           ((&&)
+                             (Big_int_Z.lt_big_int Big_int_Z.zero_big_int d0)
+                             (Big_int_Z.lt_big_int d0 n))
+                           (Big_int_Z.le_big_int
+                             (Big_int_Z.mult_big_int
+                               (Big_int_Z.mult_big_int u d0) q)
+                             (Big_int_Z.mult_big_int
+                               (Big_int_Z.mult_big_int d
+                                 (Big_int_Z.sub_big_int n d0)) p3))
+                       | None -> false)
+                    | None -> false)
+                 | None -> false)
+              | _ :: _ -> false))
+        | _ :: _ -> false))
+  | Concentrated most0 ->
+    let (p0, q) = most0 in
+    (&&)
+      ((&&) (Big_int_Z.le_big_int Big_int_Z.zero_big_int p0)
+        (Big_int_Z.lt_big_int Big_int_Z.zero_big_int q))
+      (orders_there p0 q dn rx rz Big_int_Z.unit_big_int
+        Big_int_Z.unit_big_int d os ms)
+
+(** val others_there :
+    (Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int
+    list list -> bool) -> nat -> Big_int_Z.big_int list -> Big_int_Z.big_int
+    -> Big_int_Z.big_int -> Big_int_Z.big_int list list -> Big_int_Z.big_int
+    list list -> Big_int_Z.big_int list list option **)
+
+let rec others_there f w x i j rs ls =
+  match rs with
+  | [] -> Some ls
+  | r :: rs0 ->
+    if Big_int_Z.eq_big_int i j
+    then others_there f w x i
+           (Big_int_Z.add_big_int j Big_int_Z.unit_big_int) rs0 ls
+    else if f x r (firstn w ls)
+         then others_there f w x i
+                (Big_int_Z.add_big_int j Big_int_Z.unit_big_int) rs0
+                (skipn w ls)
+         else None
+
+(** val rows_there :
+    (Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int
+    list list -> bool) -> nat -> Big_int_Z.big_int list list ->
+    Big_int_Z.big_int -> Big_int_Z.big_int list list -> Big_int_Z.big_int
+    list list -> Big_int_Z.big_int list list option **)
+
+let rec rows_there f w all i rs ls =
+  match rs with
+  | [] -> Some ls
+  | r :: rs0 ->
+    (match others_there f w r i Big_int_Z.zero_big_int all ls with
+     | Some ls0 ->
+       rows_there f w all (Big_int_Z.add_big_int i Big_int_Z.unit_big_int)
+         rs0 ls0
+     | None -> None)
+
+(** val in_threes :
+    Big_int_Z.big_int list ->
+    ((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int) list option **)
+
+let rec in_threes = function
+| [] -> Some []
+| a :: l0 ->
+  (match l0 with
+   | [] -> None
+   | b :: l1 ->
+     (match l1 with
+      | [] -> None
+      | c :: l2 ->
+        (match in_threes l2 with
+         | Some r -> Some (((a, b), c) :: r)
+         | None -> None)))
+
+(** val divergence_there :
+    Big_int_Z.big_int -> Big_int_Z.big_int list list -> divergence ->
+    (Big_int_Z.big_int list * Big_int_Z.big_int list list) -> bool **)
+
+let divergence_there dn rs v shown0 =
+  match in_threes (fst shown0) with
+  | Some os ->
+    (match rows_there (divergence_of v dn os) (length os) rs
+             Big_int_Z.zero_big_int rs (snd shown0) with
+     | Some l -> (match l with
+                  | [] -> true
+                  | _ :: _ -> false)
+     | None -> false)
+  | None -> false
+
 (** val each : ('a1 -> 'a2 option) -> 'a1 list -> 'a2 list option **)
 
 let rec each f = function
@@ -3978,7 +4339,8 @@ type hints = { priors : Big_int_Z.big_int list list;
                lifts : (Big_int_Z.big_int * Big_int_Z.big_int list list) list;
                cuts : (((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int) * Big_int_Z.big_int
                       list list) option;
-               sums : Big_int_Z.big_int list list list }
+               sums : Big_int_Z.big_int list list list;
+               tangents_of : Big_int_Z.big_int list list list }
 
 (** val around_rows :
     with_entropy -> Big_int_Z.big_int list list -> row list option **)
@@ -4007,6 +4369,12 @@ let cuts_at pb s c =
   | None -> (match c with
              | Some _ -> None
              | None -> Some [])
+
+(** val young_rows :
+    problem -> divergence -> Big_int_Z.big_int list list -> row list option **)
+
+let young_rows pb v ls =
+  each (young_row (zlen pb.weights) v) ls
 
 (** val widen :
     with_entropy -> Big_int_Z.big_int list list -> row list -> with_entropy **)
@@ -4040,20 +4408,25 @@ let replaced mo hs =
                     | Some r2 ->
                       (match cuts_at pb mo.set_of hs.cuts with
                        | Some cs ->
-                         if Big_int_Z.le_big_int (zlen hs.around)
-                              (Big_int_Z.mult_int_big_int 2
-                              (Big_int_Z.mult_int_big_int 2
-                              (Big_int_Z.mult_int_big_int 2
-                              (Big_int_Z.mult_int_big_int 2
-                              (Big_int_Z.mult_int_big_int 2
-                              (Big_int_Z.mult_int_big_int 2
-                              Big_int_Z.unit_big_int))))))
-                         then lifted_few { inner =
-                                (widen co.inner cs
-                                  (app (concat r1) (concat r2))); loss =
-                                aimed; limits = (app co.limits new0) }
-                                hs.lifts
-                         else None
+                         (match each2 (young_rows pb) mo.divergences
+                                  hs.tangents_of with
+                          | Some r3 ->
+                            if Big_int_Z.le_big_int (zlen hs.around)
+                                 (Big_int_Z.mult_int_big_int 2
+                                 (Big_int_Z.mult_int_big_int 2
+                                 (Big_int_Z.mult_int_big_int 2
+                                 (Big_int_Z.mult_int_big_int 2
+                                 (Big_int_Z.mult_int_big_int 2
+                                 (Big_int_Z.mult_int_big_int 2
+                                 Big_int_Z.unit_big_int))))))
+                            then lifted_few { inner =
+                                   (widen co.inner cs
+                                     (app (concat r1)
+                                       (app (concat r2) (concat r3))));
+                                   loss = aimed; limits =
+                                   (app co.limits new0) } hs.lifts
+                            else None
+                          | None -> None)
                        | None -> None)
                     | None -> None)
                  | None -> None)
@@ -4069,19 +4442,23 @@ let replaced mo hs =
               | Some r2 ->
                 (match cuts_at pb mo.set_of hs.cuts with
                  | Some cs ->
-                   if Big_int_Z.le_big_int (zlen hs.around)
-                        (Big_int_Z.mult_int_big_int 2
-                        (Big_int_Z.mult_int_big_int 2
-                        (Big_int_Z.mult_int_big_int 2
-                        (Big_int_Z.mult_int_big_int 2
-                        (Big_int_Z.mult_int_big_int 2
-                        (Big_int_Z.mult_int_big_int 2
-                        Big_int_Z.unit_big_int))))))
-                   then lifted_few { inner =
-                          (widen co.inner cs (app (concat r1) (concat r2)));
-                          loss = aimed; limits = (app co.limits new0) }
-                          hs.lifts
-                   else None
+                   (match each2 (young_rows pb) mo.divergences hs.tangents_of with
+                    | Some r3 ->
+                      if Big_int_Z.le_big_int (zlen hs.around)
+                           (Big_int_Z.mult_int_big_int 2
+                           (Big_int_Z.mult_int_big_int 2
+                           (Big_int_Z.mult_int_big_int 2
+                           (Big_int_Z.mult_int_big_int 2
+                           (Big_int_Z.mult_int_big_int 2
+                           (Big_int_Z.mult_int_big_int 2
+                           Big_int_Z.unit_big_int))))))
+                      then lifted_few { inner =
+                             (widen co.inner cs
+                               (app (concat r1) (app (concat r2) (concat r3))));
+                             loss = aimed; limits = (app co.limits new0) }
+                             hs.lifts
+                      else None
+                    | None -> None)
                  | None -> None)
               | None -> None)
            | None -> None)
@@ -4103,8 +4480,8 @@ let reduce mo cl hs =
   | Some p0 ->
     let (co, cl0) = p0 in
     (match replaced { middle = co; least_capacity = mo.least_capacity;
-             capacities = mo.capacities; excesses = mo.excesses; set_of =
-             mo.set_of; parts = [] } hs with
+             capacities = mo.capacities; excesses = mo.excesses;
+             divergences = mo.divergences; set_of = mo.set_of; parts = [] } hs with
      | Some co0 -> Some (co0, cl0)
      | None -> None)
   | None -> None
@@ -4223,9 +4600,10 @@ let silent co =
     list -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
     (((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int) * Big_int_Z.big_int
     list list) option -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+    (Big_int_Z.big_int list * Big_int_Z.big_int list list) list ->
     Big_int_Z.big_int list list -> bool **)
 
-let displays mo claim0 d0 lows best nears members worths cols0 =
+let displays mo claim0 d0 lows best nears members worths moments cols0 =
   let co = mo.middle in
   let pb = co.inner.plain in
   (match if mo.least_capacity
@@ -4236,37 +4614,42 @@ let displays mo claim0 d0 lows best nears members worths cols0 =
        ((&&)
          ((&&)
            ((&&)
-             (if mo.least_capacity
-              then realises (silent co) (Big_int_Z.zero_big_int,
-                     Big_int_Z.unit_big_int) d0 lows cols0
-              else realises co cl d0 lows cols0)
-             (Big_int_Z.le_big_int
-               (Big_int_Z.mult_big_int
+             ((&&)
+               (if mo.least_capacity
+                then realises (silent co) (Big_int_Z.zero_big_int,
+                       Big_int_Z.unit_big_int) d0 lows cols0
+                else realises co cl d0 lows cols0)
+               (Big_int_Z.le_big_int
                  (Big_int_Z.mult_big_int
-                   (Big_int_Z.mult_big_int (zlen mo.excesses)
-                     (zlen pb.weights)) (zlen pb.weights)) (zlen cols0))
-               (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-               (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-               (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-               (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-               ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-               (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-               (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-               ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-               ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-               ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-               ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-               (Big_int_Z.mult_int_big_int 2
-               ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-               (Big_int_Z.mult_int_big_int 2
-               ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-               ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-               ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-               ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-               ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-               (Big_int_Z.mult_int_big_int 2
-               Big_int_Z.unit_big_int))))))))))))))))))))))))))))
-           (all2 (excess_there pb d0 cols0) nears mo.excesses))
+                   (Big_int_Z.mult_big_int
+                     (Big_int_Z.mult_big_int (zlen mo.excesses)
+                       (zlen pb.weights)) (zlen pb.weights)) (zlen cols0))
+                 (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+                 (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+                 (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+                 (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+                 ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+                 (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+                 (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+                 ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+                 ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+                 ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+                 ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+                 (Big_int_Z.mult_int_big_int 2
+                 ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+                 (Big_int_Z.mult_int_big_int 2
+                 ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+                 ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+                 ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+                 ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+                 ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+                 (Big_int_Z.mult_int_big_int 2
+                 Big_int_Z.unit_big_int))))))))))))))))))))))))))))
+             (all2 (excess_there pb d0 cols0) nears mo.excesses))
+           (all2 (fun v sh ->
+             divergence_there d0
+               (fold_right attach (map (fun _ -> []) pb.weights) cols0) v sh)
+             mo.divergences moments))
          (match mo.set_of with
           | Some cf ->
             (match members with

@@ -214,6 +214,11 @@ type with_convex = { inner : with_entropy; loss : convex option;
                      limits : (convex * (Big_int_Z.big_int * Big_int_Z.big_int))
                               list }
 
+type divergence =
+| Renyi of (Big_int_Z.big_int * Big_int_Z.big_int)
+   * (Big_int_Z.big_int * Big_int_Z.big_int)
+| Concentrated of (Big_int_Z.big_int * Big_int_Z.big_int)
+
 type confidence = { level : ratio; counts : Big_int_Z.big_int list;
                     radii : ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int));
                     product : bool; blocks : Big_int_Z.big_int list list }
@@ -223,7 +228,8 @@ val pick : 'a1 -> Big_int_Z.big_int list -> 'a1 list -> 'a1 list
 type with_more = { middle : with_convex; least_capacity : bool;
                    capacities : (Big_int_Z.big_int * Big_int_Z.big_int) list;
                    excesses : (ratio * (Big_int_Z.big_int * Big_int_Z.big_int))
-                              list; set_of : confidence option;
+                              list; divergences : divergence list;
+                   set_of : confidence option;
                    parts : (convex * (Big_int_Z.big_int * Big_int_Z.big_int))
                            list }
 
@@ -785,6 +791,65 @@ val parts_there :
   (Big_int_Z.big_int * Big_int_Z.big_int) ->
   (Big_int_Z.big_int * Big_int_Z.big_int) option
 
+val limit_at :
+  divergence -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option
+
+val young_terms :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list -> terms
+  option
+
+val young_row :
+  Big_int_Z.big_int -> divergence -> Big_int_Z.big_int list -> row option
+
+val moments_sum :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int list
+  -> Big_int_Z.big_int option
+
+val line_above :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> bool
+
+val all2z :
+  (Big_int_Z.big_int -> Big_int_Z.big_int -> bool) -> Big_int_Z.big_int list
+  -> Big_int_Z.big_int list -> bool
+
+val orders_there :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int ->
+  ((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int) list ->
+  Big_int_Z.big_int list list -> bool
+
+val divergence_of :
+  divergence -> Big_int_Z.big_int ->
+  ((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int) list ->
+  Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int list
+  list -> bool
+
+val others_there :
+  (Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int list
+  list -> bool) -> nat -> Big_int_Z.big_int list -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int list list -> Big_int_Z.big_int list
+  list -> Big_int_Z.big_int list list option
+
+val rows_there :
+  (Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int list
+  list -> bool) -> nat -> Big_int_Z.big_int list list -> Big_int_Z.big_int ->
+  Big_int_Z.big_int list list -> Big_int_Z.big_int list list ->
+  Big_int_Z.big_int list list option
+
+val in_threes :
+  Big_int_Z.big_int list ->
+  ((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int) list option
+
+val divergence_there :
+  Big_int_Z.big_int -> Big_int_Z.big_int list list -> divergence ->
+  (Big_int_Z.big_int list * Big_int_Z.big_int list list) -> bool
+
 val each : ('a1 -> 'a2 option) -> 'a1 list -> 'a2 list option
 
 val each2 :
@@ -818,7 +883,8 @@ type hints = { priors : Big_int_Z.big_int list list;
                lifts : (Big_int_Z.big_int * Big_int_Z.big_int list list) list;
                cuts : (((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int) * Big_int_Z.big_int
                       list list) option;
-               sums : Big_int_Z.big_int list list list }
+               sums : Big_int_Z.big_int list list list;
+               tangents_of : Big_int_Z.big_int list list list }
 
 val around_rows :
   with_entropy -> Big_int_Z.big_int list list -> row list option
@@ -827,6 +893,9 @@ val cuts_at :
   problem -> confidence option ->
   (((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int) * Big_int_Z.big_int
   list list) option -> Big_int_Z.big_int list list option
+
+val young_rows :
+  problem -> divergence -> Big_int_Z.big_int list list -> row list option
 
 val widen :
   with_entropy -> Big_int_Z.big_int list list -> row list -> with_entropy
@@ -872,6 +941,7 @@ val displays :
   list -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
   (((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int) * Big_int_Z.big_int
   list list) option -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+  (Big_int_Z.big_int list * Big_int_Z.big_int list list) list ->
   Big_int_Z.big_int list list -> bool
 
 val proves :

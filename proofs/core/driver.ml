@@ -108,6 +108,8 @@ let check ch =
   let limits = functions "limit" in
   let capacities = several "capacity" (fun () -> pair (take "capacity")) [] in
   let excesses = several "excess" (fun () -> match take "excess" with a :: b :: c :: l -> let r = ratio [a; b; c] in (r, pair l) | l -> stop l) [] in
+  let renyi = several "renyi" (fun () -> match whole "renyi" with [a; b; p; q] -> keep (); Renyi ((a, b), (p, q)) | _ -> stop []) [] in
+  let divergences = renyi @ several "concentrated" (fun () -> Concentrated (pair (take "concentrated"))) [] in
   let set_of = if not (here "confidence") then None else
     (match take "confidence" with
       | [a; b; c; _, ("exact" | "product" as form)] -> let level = ratio [a; b; c] in keep (); let counts = kept "counts" () in
@@ -117,7 +119,7 @@ let check ch =
   let digest = Sha256.digest (Buffer.contents problem_lines) in
   if sha <> digest then raise (Unreadable (9, "the SHA-256 of the problem is " ^ digest ^ " and line 2 has another"));
   let middle = { inner = { plain = { weights; objective; base; halfspaces; outputs; rows }; bonus; floors }; loss; limits } in
-  let entire = { middle; least_capacity = least; capacities; excesses; set_of; parts } in
+  let entire = { middle; least_capacity = least; capacities; excesses; divergences; set_of; parts } in
   let empty, cl = (match take "claim" with
     | [_, "bound"; n; m] -> let n = integer n in false, (n, integer m) | [_, "infeasible"; n; m] -> let n = integer n in true, (n, integer m) | l -> stop l) in next ();
   let list key = let q = whole key in next (); q in
@@ -127,11 +129,13 @@ let check ch =
   let value = if not (here "value") then None else (match take "value" with
       | [n; m; d] -> let n = integer n in let m = integer m in let d = integer d in next ();
           let lows = steps [] (take "lows") in next (); let best = lists "best" in let nears = several "near" (fun () -> two "near") [] in
-          let worths = several "worth" (fun () -> two "worth") [] in let members = three_and "root" "pair" in Some (n, m, d, lows, best, nears, members, worths, lists "column") | l -> stop l) in
+          let worths = several "worth" (fun () -> two "worth") [] in let members = three_and "root" "pair" in
+          let moments = several "orders" (fun () -> let l = list "orders" in (l, lists "moments")) [] in Some (n, m, d, lows, best, nears, members, worths, moments, lists "column") | l -> stop l) in
   let tangents = lists "points" in let priors = lists "prior" in
   let matrices key = several key (fun () -> match take key with [] -> next (); lists "at" | l -> stop l) [] in
   let around = matrices "around" in
   let reaches = several "reach" (fun () -> let gh = two "reach" in (gh, lists "event")) [] in
+  let tangents_of = several "tangents" (fun () -> match take "tangents" with [] -> next (); lists "tangent" | l -> stop l) [] in
   let cuts = three_and "cuts" "cut" in
   let lifts = several "lift" (fun () -> match whole "lift" with [i] -> next (); (i, lists "at") | _ -> stop []) [] in
   let sums = matrices "sum" in let touches = matrices "minorant" in
@@ -148,14 +152,18 @@ let check ch =
     (String.concat "" (List.map (fun (_, (a, b)) -> Printf.sprintf ", a limit of %s/%s" (ZA.to_string a) (ZA.to_string b)) limits)
       ^ String.concat "" (List.map (fun (a, b) -> Printf.sprintf ", a capacity of %s/%s" (ZA.to_string a) (ZA.to_string b)) capacities)
       ^ String.concat "" (List.map (fun (r, (a, b)) -> Printf.sprintf ", an excess over %s of %s/%s" (number_of r) (ZA.to_string a) (ZA.to_string b)) excesses)
+      ^ String.concat "" (List.map (function
+          | Renyi ((a, b), (p, q)) -> Printf.sprintf ", a divergence of order %s/%s of %s/%s" (ZA.to_string a) (ZA.to_string b) (ZA.to_string p) (ZA.to_string q)
+          | Concentrated (p, q) -> Printf.sprintf ", a concentrated divergence of %s/%s" (ZA.to_string p) (ZA.to_string q)) divergences)
       ^ (match set_of with None -> "" | Some s -> let (a, b), (c, e) = s.radii in Printf.sprintf ", %s confidence at ratio %s, %d blocks, radius %s/%s to %s/%s"
           (if s.product then "product" else "exact") (number_of s.level) (List.length s.blocks) (ZA.to_string a) (ZA.to_string b) (ZA.to_string c) (ZA.to_string e))
       ^ String.concat "" (List.map (fun (_, (a, b)) -> Printf.sprintf ", a part of %s/%s" (ZA.to_string a) (ZA.to_string b)) parts));
   let refuted () = Printf.printf "REFUTED at line %d\n" !row_number; 1 in
   (* [proves] is [reduce], then [accepts], which is [straight], [relax], [start], then [advance] for each token, then the empty stack; [denies] is the same of the emptied problem. *)
-  let attained = match value with None -> true | Some (n, m, d, lows, best, nears, members, worths, columns) -> not empty && displays entire (n, m) d lows best nears members worths columns in
+  let attained = match value with None -> true | Some (n, m, d, lows, best, nears, members, worths, moments, columns) ->
+      not empty && displays entire (n, m) d lows best nears members worths moments columns in
   if not attained || (empty && ZA.sign (fst cl) >= 0) then refuted () else
-  match reduce entire cl { priors; around; reaches; lifts; cuts; sums } with None -> refuted () | Some (entire, smaller) ->
+  match reduce entire cl { priors; around; reaches; lifts; cuts; sums; tangents_of } with None -> refuted () | Some (entire, smaller) ->
   match straight entire touches with None -> refuted () | Some plainer ->
   match relax (if empty then bare plainer else plainer) (if empty then cl else smaller) tangents with None -> refuted () | Some (pb, relaxed) ->
   match start (if empty then emptied pb else pb) relaxed { mod_; eunit; prices; mults; pairs } with None -> refuted () | Some (en, stack) ->
@@ -163,7 +171,7 @@ let check ch =
       | [_, "end"] -> if more ch then (incr row_number; raise (Unreadable (1, "text after the end")));
           if stack <> [] then refuted () else if empty then (print_endline "PROVED (verified core): no mechanism exists"; 0)
           else (let shown (n, m) = ZA.to_string (if low then ZA.neg n else n) ^ "/" ^ ZA.to_string m in
-            (match value with Some (n, m, _, _, _, _, _, _, _) -> let a = shown (n, m) and b = shown cl in
+            (match value with Some (n, m, _, _, _, _, _, _, _, _) -> let a = shown (n, m) and b = shown cl in
                   Printf.printf "PROVED (verified core): optimum in [%s, %s]\n" (if low then b else a) (if low then a else b)
               | None -> Printf.printf "PROVED (verified core): at %s %s\n" (if low then "least" else "most") (shown cl)); 0)
       | l -> let t = token l in (match advance en t stack with None -> refuted () | Some stack -> next (); loop stack) in

@@ -20,6 +20,7 @@ from rropt.prove.problems import (
     all_prices,
     around,
     exp_above,
+    moments_of,
     multipliers,
     over,
     reduced,
@@ -82,6 +83,10 @@ def witness(problem: Problem, certificate: Json) -> Iterator[str]:
     if (confidence := problem.stated.confidence) is not None:
         yield words("root", *around(confidence.ratio, fixed=False)[0], root_above(confidence))
         yield from (words("pair", *one) for one in tangents_of(confidence, mechanism["membership"], columns, common))
+    for divergence in problem.stated.divergences:
+        orders, moments = moments_of(divergence, mechanism.get("orders", []), columns, common)
+        yield words("orders", *orders)
+        yield from (words("moments", *own) for own in moments)
     for numbers in columns:
         own = [str(n) for n in numbers]
         yield " ".join(["column", *map(own.__getitem__, groups)])
@@ -105,6 +110,9 @@ def opening(problem: Problem, mode: str, unit: int, prices: list[int], mults: li
             for g, h, events in problem.reaches:
                 yield words("reach", g, h)
                 yield from (words("event", *event) for event in events)
+            for rows in problem.tangents:
+                yield "tangents"
+                yield from (words("tangent", *row) for row in rows)
             if problem.cuts is not None:
                 *ends, cuts = problem.cuts
                 yield words("cuts", *ends)

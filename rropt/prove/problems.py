@@ -10,9 +10,10 @@ from itertools import permutations
 from typing import Any
 
 from rropt import kernel
-from rropt.kernel import D, Ratio
+from rropt.kernel import D, Ratio, log_above
 
 DIGITS = Context(prec=60)
+HUGE = 1 << 40
 Json = dict[str, Any]
 KEYS = ("sense", "inputs", "outputs", "weights", "utility", "cone", "rows", "entropy", "limits")
 KEYS += ("approximate", "divergences")
@@ -136,10 +137,21 @@ class Problem:
         for limit in problem.get("limits", []):
             function = convex(limit["utility"], *reduced(limit["weights"]))
             core.limits.append((function, Fraction(limit["at_most"]).as_integer_ratio()))
+        self.notions: list[tuple[str, int]] = []  # capacities, or divergences of pairs, and their place among these
+        for notion in sorted(problem.get("divergences", []), key=lambda one: one["kind"] == "zero_concentrated"):
+            if notion["kind"] == "capacity":
+                core.capacities.append(Fraction(notion["at_most"]).as_integer_ratio())
+            elif notion["kind"] == "renyi":
+                ends = (Fraction(notion[key]).as_integer_ratio() for key in ("order", "epsilon"))
+                core.divergences.append(kernel.Divergence(*ends))
+            else:
+                core.divergences.append(kernel.Divergence(None, Fraction(notion["rho"]).as_integer_ratio()))
+        places = {"capacity": iter(range(64)), "renyi": iter(range(64)), "zero_concentrated": iter(range(64))}
+        renyi = sum(divergence.order is not None for divergence in core.divergences)
         for notion in problem.get("divergences", []):
-            if notion["kind"] != "capacity":
-                raise OutsideCoreError(f"the verified core has no divergence {notion['kind']!r}")
-            core.capacities.append(Fraction(notion["at_most"]).as_integer_ratio())
+            kind = notion["kind"]
+            self.notions.append((kind, next(places[kind]) + (renyi if kind == "zero_concentrated" else 0)))
+        self.tangents: list[list[list[int]]] = [[] for _ in core.divergences]
         self.nears, self.reaches = list[kernel.Pair](), list[kernel.Reach]()
         if (bound := problem.get("approximate")) is not None:
             ratio = ratio_in(bound)
@@ -212,7 +224,7 @@ class Problem:
         """The steps of a proof: what it leaves alone, and where rows and linear forms touch convex functions. The rows
         of the core are then those of the problem, of floors, of events and of limits that are touched."""
         core, rows, touched = self.core, [(0, i) for i in self.places], dict[int, list[list[int]]]()
-        left, capacities = list(range(len(core.limits))), list(range(len(core.capacities)))
+        left, notions = list(range(len(core.limits))), self.notions[:]
         lifted: list[tuple[int, list[list[int]]]] = []
         parts_left = list(range(len(core.parts)))
         for step in steps:
@@ -223,19 +235,24 @@ class Problem:
                 self.sums[which] = [touching(core.parts[which][0], point) for point in own]
             elif kind == "minorant":
                 if "of" in step:
-                    rows.append((3, which := left.pop(step["of"])))
+                    rows.append((4, which := left.pop(step["of"])))
                 touched[which] = [[int(n) for n in point] for point in step["points"]]
             elif kind == "gibbs":
                 rows += [(1, len(self.matrices) + i) for i in range(len(step["points"]))]
                 self.matrices += [points_of(matrix) for matrix in step["points"]]
             elif kind == "prior":
                 if "of" in step:
-                    which = capacities.pop(step["of"])
+                    which = notions.pop(step["of"])[1]
                     left.append(len(core.limits) + which)
                 self.priors[self.least + which] = reduced(step["weights"])[1]
             elif kind == "lift" and "points" in step:
                 which = left.pop(step["of"])
                 lifted.append((which, [[int(n) for n in point] for point in step["points"]]))
+            elif kind == "tangents":
+                which = notions.pop(step["of"])[1]
+                for row in step["rows"]:
+                    rows.append((3, which * HUGE + len(self.tangents[which])))
+                    self.tangents[which].append(tangent_of(core.divergences[which], row))
             elif kind == "cut":
                 cuts = step["cuts"]
             elif kind != "drop":
@@ -259,8 +276,9 @@ class Problem:
         scales = {(0, i): scale for i, scale in enumerate(self.row_scales)}
         scales |= {(1, i): Fraction(core.floors[0].b * D, self.floor_divisor) for i in range(len(self.matrices))}
         scales |= {(2, i): Fraction(b * h) for (_, h, own), (_, (_, b)) in zip(self.reaches, core.excesses, strict=True) for i in range(len(own))}
+        scales |= {(3, i * HUGE + j): Fraction(D) for i, own in enumerate(self.tangents) for j in range(len(own))}
         for i, (function, (_, b)) in enumerate(plain.limits):
-            scales |= {(3, i): Fraction(b * function.form_scale())} if touched.get(i) else {}
+            scales |= {(4, i): Fraction(b * function.form_scale())} if touched.get(i) else {}
         self.places, self.row_scales = [[*scales].index(row) for row in rows], [*scales.values()]
 
     def widen(self, lifted: list[kernel.Lift], cuts: list[Json]) -> None:
@@ -271,7 +289,7 @@ class Problem:
             a, b = confidence.radii[:2]
             self.cuts = (g, h, math.isqrt((a + b) * D * D // b), [cut_of(confidence, cut) for cut in cuts])
             self.half_scales += [h * math.prod(sum(reduced(cut[key])[1]) for key in ("first", "second")) for cut in cuts]
-        hints = kernel.Hints(self.priors, self.matrices, self.reaches, [], self.cuts, self.sums)
+        hints = kernel.Hints(self.priors, self.matrices, self.reaches, [], self.cuts, self.sums, self.tangents)
         self.core = self.stated.summed(self.sums, (0, 1))[0].replaced(hints)
         for which, points in lifted:
             function, (_, b) = self.core.limits[which]
@@ -324,6 +342,9 @@ class Problem:
         yield from (words("capacity", *most) for most in core.capacities)
         for ratio, most in core.excesses:
             yield words("excess", spelled(ratio), *most)
+        for divergence in core.divergences:
+            name = "concentrated" if divergence.order is None else "renyi"
+            yield words(name, *(divergence.order or ()), *divergence.limit)
         if (confidence := core.confidence) is not None:
             yield words("confidence", spelled(confidence.ratio), "product" if confidence.product else "exact")
             yield words("counts", *confidence.counts)
@@ -371,6 +392,38 @@ def root_above(confidence: kernel.Confidence) -> int:
     """At least D times the root of 1 plus the larger radius."""
     _, _, c, e = confidence.radii
     return math.isqrt(-(-(c + e) * D * D // e)) + 1
+
+
+def tangent_of(divergence: kernel.Divergence, row: Json) -> list[int]:
+    """The fields of a row of a divergence: a stronger one by what is below 1 / D."""
+    order = divergence.order or Fraction(row["order"]).as_integer_ratio()
+    fields = [*row["pair"], *order, math.floor(Fraction(row["at_most"]) * D)]
+    for s, b in row["forms"]:
+        fields += [math.ceil(Fraction(s) * D), math.floor(Fraction(b) * D)]
+    return fields
+
+
+def moments_of(
+    divergence: kernel.Divergence, orders: list[str], columns: list[list[int]], dn: int
+) -> tuple[list[int], list[list[int]]]:
+    """Orders with the places where lines touch, and numbers that are at least the moments of each pair of rows."""
+    found = [Fraction(*divergence.order)] if divergence.order else [Fraction(order) for order in orders]
+    rows, moments, highest = [*zip(*columns, strict=True)], list[list[int]](), [0] * len(found)
+    for one, two in permutations(rows, 2):
+        for i, order in enumerate(found):
+            n, d = order.as_integer_ratio()
+            logs = [(d * log_above(a, dn) + (n - d) * log_above(a, b)) if a else None for a, b in zip(one, two, strict=True)]
+            own = [0 if log is None else math.floor(exp_above(Fraction(log, d * D)) * D) + 1 for log in logs]
+            moments.append(own)
+            highest[i] = max(highest[i], log_above(sum(own), D))
+    fields, before, low = list[int](), Fraction(1), 0
+    rho = Fraction(*divergence.limit)
+    for order, high in zip(found, highest, strict=True):
+        slope = Fraction(high - low, D) / (order - before)
+        touched = min(max((rho + slope) / (2 * rho), before), order)
+        fields += [*order.as_integer_ratio(), math.floor(touched * D)]
+        before, low = order, high
+    return fields, moments
 
 
 def points_of(matrix: list[list[str]]) -> list[list[int]]:

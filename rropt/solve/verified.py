@@ -111,6 +111,7 @@ def read_as(problem: Json, proof: bytes) -> list[str]:
         place = f"ratio {_ratio(base)}"
     elif base["kind"] == "graph":
         place = f"{len(base['edges'])} edges"
+    notions = problem.get("divergences", ())
     parts = [
         f"{problem['sense']} {less}{name.get(utility['kind'], utility['kind'])}",
         f"{len(weights)} inputs",
@@ -120,11 +121,21 @@ def read_as(problem: Json, proof: bytes) -> list[str]:
         f"{len(problem['rows'])} rows",
         *(f"entropy at least {_ends(floor['at_least'])}" for floor in [problem.get("entropy")] if floor is not None),
         *(f"a limit of {_ends(limit['at_most'])}" for limit in problem.get("limits", ())),
-        *(f"a capacity of {_ends(limit['at_most'])}" for limit in problem.get("divergences", ())),
+        *(f"a capacity of {_ends(one['at_most'])}" for one in notions if one["kind"] == "capacity"),
         *(
             f"an excess over {_ratio(bound)} of {_ends(bound['delta'])}"
             for bound in [problem.get("approximate")]
             if bound is not None
+        ),
+        *(
+            f"a divergence of order {_ends(one['order'])} of {_ends(one['epsilon'])}"
+            for one in notions
+            if one["kind"] == "renyi"
+        ),
+        *(
+            f"a concentrated divergence of {_ends(one['rho'])}"
+            for one in notions
+            if one["kind"] == "zero_concentrated"
         ),
         *(
             f"{one['form']} confidence at ratio {_ratio(one)}, {len(one['blocks'])} blocks, radius "
