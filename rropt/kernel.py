@@ -219,9 +219,7 @@ class Divergence:
         need(all(a == 0 or log_above(a, b) * q * d <= D * p * n for a, b in zip(one, two, strict=True)))
 
 
-def moments_above(
-    n: int, d: int, dn: int, one: tuple[int, ...], two: tuple[int, ...], moments: list[int]
-) -> int:
+def moments_above(n: int, d: int, dn: int, one: tuple[int, ...], two: tuple[int, ...], moments: list[int]) -> int:
     """The sum of the moments, each of which is proved to be at least that of its output, over D."""
     need(len(moments) == len(one))
     for a, b, m in zip(one, two, moments, strict=True):
@@ -432,7 +430,9 @@ class Problem:
         """A list whose product with a column is at least a number times the utility of the column, and the number."""
         weights, total = self.weights, sum(self.weights)
         if self.utility == "bayes":
-            return [w * max(gains) for w, gains in zip(weights, zip(*self.lists, strict=True), strict=True)], total * self.den
+            return [
+                w * max(gains) for w, gains in zip(weights, zip(*self.lists, strict=True), strict=True)
+            ], total * self.den
         if self.utility == "chi-square":
             return [total - w if w else 0 for w in weights], total
         logs = [[g * log_above(sum(group), g) if g else 0 for g in group] for group in self.lists]

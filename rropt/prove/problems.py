@@ -275,7 +275,11 @@ class Problem:
             self.touches.append(points * (core.outputs or 1) if len(points) == 1 else points)
         scales = {(0, i): scale for i, scale in enumerate(self.row_scales)}
         scales |= {(1, i): Fraction(core.floors[0].b * D, self.floor_divisor) for i in range(len(self.matrices))}
-        scales |= {(2, i): Fraction(b * h) for (_, h, own), (_, (_, b)) in zip(self.reaches, core.excesses, strict=True) for i in range(len(own))}
+        scales |= {
+            (2, i): Fraction(b * h)
+            for (_, h, own), (_, (_, b)) in zip(self.reaches, core.excesses, strict=True)
+            for i in range(len(own))
+        }
         scales |= {(3, i * HUGE + j): Fraction(D) for i, own in enumerate(self.tangents) for j in range(len(own))}
         for i, (function, (_, b)) in enumerate(plain.limits):
             scales |= {(4, i): Fraction(b * function.form_scale())} if touched.get(i) else {}
@@ -288,7 +292,9 @@ class Problem:
             g, h = around(confidence.ratio, fixed=False)[1]
             a, b = confidence.radii[:2]
             self.cuts = (g, h, math.isqrt((a + b) * D * D // b), [cut_of(confidence, cut) for cut in cuts])
-            self.half_scales += [h * math.prod(sum(reduced(cut[key])[1]) for key in ("first", "second")) for cut in cuts]
+            self.half_scales += [
+                h * math.prod(sum(reduced(cut[key])[1]) for key in ("first", "second")) for cut in cuts
+            ]
         hints = kernel.Hints(self.priors, self.matrices, self.reaches, [], self.cuts, self.sums, self.tangents)
         self.core = self.stated.summed(self.sums, (0, 1))[0].replaced(hints)
         for which, points in lifted:
@@ -366,9 +372,9 @@ def cut_of(confidence: kernel.Confidence, cut: Json) -> list[int]:
 def cube_root(n: int) -> int:
     """The cube root of an integer, rounded down."""
     root = 1 << -(-n.bit_length() // 3)
-    while (less := (2 * root + n // (root * root)) // 3) < root:
+    while n and (less := (2 * root + n // (root * root)) // 3) < root:
         root = less
-    return root
+    return root if n else 0
 
 
 def tangents_of(confidence: kernel.Confidence, pairs: Json, columns: list[list[int]], d: int) -> Iterator[list[int]]:
@@ -412,7 +418,9 @@ def moments_of(
     for one, two in permutations(rows, 2):
         for i, order in enumerate(found):
             n, d = order.as_integer_ratio()
-            logs = [(d * log_above(a, dn) + (n - d) * log_above(a, b)) if a else None for a, b in zip(one, two, strict=True)]
+            logs = [
+                (d * log_above(a, dn) + (n - d) * log_above(a, b)) if a else None for a, b in zip(one, two, strict=True)
+            ]
             own = [0 if log is None else math.floor(exp_above(Fraction(log, d * D)) * D) + 1 for log in logs]
             moments.append(own)
             highest[i] = max(highest[i], log_above(sum(own), D))
@@ -429,7 +437,9 @@ def moments_of(
 def points_of(matrix: list[list[str]]) -> list[list[int]]:
     """The rows of a matrix as distributions over D, one list for each output."""
     rows = [[int(n) for n in row] for row in matrix]
-    return [[max(1, n * D // sum(row)) for n, row in zip(column, rows, strict=True)] for column in zip(*rows, strict=True)]
+    return [
+        [max(1, n * D // sum(row)) for n, row in zip(column, rows, strict=True)] for column in zip(*rows, strict=True)
+    ]
 
 
 def touching(function: kernel.Problem, point: list[int]) -> list[int]:

@@ -132,11 +132,7 @@ def read_as(problem: Json, proof: bytes) -> list[str]:
             for one in notions
             if one["kind"] == "renyi"
         ),
-        *(
-            f"a concentrated divergence of {_ends(one['rho'])}"
-            for one in notions
-            if one["kind"] == "zero_concentrated"
-        ),
+        *(f"a concentrated divergence of {_ends(one['rho'])}" for one in notions if one["kind"] == "zero_concentrated"),
         *(
             f"{one['form']} confidence at ratio {_ratio(one)}, {len(one['blocks'])} blocks, radius "
             f"{_ends(one['radius']['lower'])} to {_ends(one['radius']['upper'])}"
