@@ -87,7 +87,7 @@ Definition nets pb Q := match loss pb with Some u => - measure u Q | None => ear
 
 (* ---- further constraints and utilities ---- *)
 Definition quotient (ab : Z * Z) := IZR (fst ab) / IZR (snd ab).
-(* The capacity, the largest mutual information over all priors. *)
+(* The capacity, the largest mutual information over all rational priors (and so, by continuity, over all). *)
 Definition capacity_at_most (k : nat) Q c := forall W, length W = k -> Forall (Z.le 0) W -> (0 < zsum W)%Z ->
   measure (Convex W (Information [W])) Q <= c.
 (* Approximate privacy: what row x exceeds g times row z by, summed over the outputs where it does. *)

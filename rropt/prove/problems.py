@@ -15,8 +15,19 @@ from rropt.kernel import D, Ratio, log_above
 DIGITS = Context(prec=60)
 HUGE = 1 << 40
 Json = dict[str, Any]
-KEYS = ("sense", "inputs", "outputs", "weights", "utility", "cone", "rows", "entropy", "limits")
-KEYS += ("approximate", "divergences")
+KEYS = [
+    "sense",
+    "inputs",
+    "outputs",
+    "weights",
+    "utility",
+    "cone",
+    "rows",
+    "entropy",
+    "limits",
+    "approximate",
+    "divergences",
+]
 
 
 class OutsideCoreError(ValueError):
@@ -197,9 +208,9 @@ class Problem:
         """Edges with their ratios as g / h, and half-spaces in integers with their scales."""
         base, core = cone["base"] if cone["kind"] == "polyhedral" else cone, self.core
         if base["kind"] == "confidence":
-            ends = (n for end in ("lower", "upper") for n in Fraction(base["radius"][end]).as_integer_ratio())
+            (a, b), (c, e) = (Fraction(base["radius"][end]).as_integer_ratio() for end in ("lower", "upper"))
             counts, product = [int(n) for n in base["counts"]], base["form"] == "product"
-            core.confidence = kernel.Confidence(ratio_in(base), counts, tuple(ends), product, base["blocks"])  # type: ignore[arg-type]
+            core.confidence = kernel.Confidence(ratio_in(base), counts, (a, b, c, e), product, base["blocks"])
             base = {"kind": "free"}
         if base["kind"] not in ("free", "complete", "graph"):
             raise OutsideCoreError(f"the verified core has no cone {base['kind']!r}")
@@ -220,7 +231,7 @@ class Problem:
         i = self.index[x, z] if self.index else x * self.k + z
         return (i, *self.ratios[i if self.index else 0])
 
-    def follow(self, steps: list[Json], events: list[Json], cuts: list[Json]) -> None:
+    def follow(self, steps: list[Json], events: list[Any], cuts: list[Json]) -> None:
         """The steps of a proof: what it leaves alone, and where rows and linear forms touch convex functions. The rows
         of the core are then those of the problem, of floors, of events and of limits that are touched."""
         core, rows, touched = self.core, [(0, i) for i in self.places], dict[int, list[list[int]]]()
@@ -311,7 +322,8 @@ class Problem:
     @property
     def fine(self) -> int:
         """Multipliers are integers over these numbers: large ones are scaled by the unit of the prices."""
-        return 1 << (max([D, *self.half_scales, *(h for _, h in self.ratios)]) // D).bit_length() - 1
+        largest: int = max([D, *self.half_scales, *(h for _, h in self.ratios)])
+        return 1 << (largest // D).bit_length() - 1
 
     def true_answers(self) -> list[Fraction]:
         """What the parts of a sum are worth at the true answer of each input, where their weight is positive."""
@@ -321,10 +333,10 @@ class Problem:
             found = [one + Fraction(a * c, b * scale) for one, c in zip(found, most, strict=False)]
         return found
 
-    def entropies_of(self, shares: Sequence[Fraction]) -> list[Fraction]:
+    def entropies_of(self, shares: Sequence[Fraction | int]) -> list[Fraction]:
         """What rows of floors, of these multipliers, put on every entry of an input besides what Gibbs' rows do."""
         first = len(self.stated.rows)
-        share = sum(shares[first : first + len(self.matrices)])
+        share = Fraction(sum(shares[first : first + len(self.matrices)]))
         return [share * floor.b * D * s for floor in self.stated.floors for s in floor.shares] or [Fraction(0)] * self.k
 
     def lines(self) -> Iterator[str]:
@@ -377,7 +389,7 @@ def cube_root(n: int) -> int:
     return root if n else 0
 
 
-def tangents_of(confidence: kernel.Confidence, pairs: Json, columns: list[list[int]], d: int) -> Iterator[list[int]]:
+def tangents_of(confidence: kernel.Confidence, pairs: Any, columns: list[list[int]], d: int) -> Iterator[list[int]]:
     """For each column and pair of blocks both levels of the certificate, over D, and where 1 / y^2 is touched."""
     g, h = around(confidence.ratio, fixed=False)[0]
     root, blocks = root_above(confidence), confidence.blocks

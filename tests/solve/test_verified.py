@@ -97,11 +97,11 @@ def test_outside_of_the_core_the_verdict_names_the_checker_its_lemmas_and_the_ki
     assert "assumption: quadratic-over-linear-convex" in lines
 
 
-def test_a_limit_that_the_proof_leaves_out_is_one_that_the_core_does_not_know():
-    """The mechanism must keep it, and the kernel does not read it."""
+def test_a_limit_that_the_proof_leaves_out_is_read_by_the_core():
+    """The mechanism must keep it, and the kernel checks that."""
     solution = solved(rr.privacy.RenyiLDP(2, 5))
     assert solution.certificate.document["proof"]["steps"] == [{"kind": "drop", "parts": ["divergences"]}]
-    assert solution.verdict.by == "checker"
+    assert solution.verdict.by == "kernel and checker"
 
 
 def test_every_part_of_a_problem_is_read_by_the_core_or_named(saved, checkout: Path):
