@@ -13,7 +13,8 @@ import pytest
 from core_files import claiming_less, judged, proof_files, resealed
 
 from rropt import kernel
-from rropt.prove.problems import cube_root
+from rropt.prove.elaborate import elaborate
+from rropt.prove.problems import OutsideCoreError, cube_root
 
 FILES = proof_files()
 APPROXIMATE, CAPACITY, LEAST = "examples/approximate", "examples/steps-prior", "examples/least-capacity"
@@ -211,3 +212,15 @@ def test_pairs_of_rows_are_those_of_the_definition() -> None:
 @pytest.mark.parametrize("n", [0, 1, 7, 8, 26, 27, 10**30 - 1, 10**30, 10**30 + 1])
 def test_cube_roots(n: int) -> None:
     assert cube_root(n) ** 3 <= n < (cube_root(n) + 1) ** 3
+
+
+def test_what_is_too_large_for_the_core_is_outside() -> None:
+    """The kernel refuses it, and a refusal would say that the certificate is wrong."""
+    certificate = FILES[CUT][0]
+    problem = certificate["problem"]
+    inputs, cone = [*map(str, range(1026))], problem["cone"]
+    blocks, counts = [[*range(1000)], [*range(1000, 1026)]], ["1"] * 1026
+    cone = cone | {"blocks": blocks, "counts": counts}
+    large = problem | {"inputs": inputs, "weights": counts, "cone": cone}
+    with pytest.raises(OutsideCoreError, match="of so many inputs"):
+        list(elaborate(certificate | {"problem": large}))

@@ -299,6 +299,9 @@ class Problem:
     def widen(self, lifted: list[kernel.Lift], cuts: list[Json]) -> None:
         """The core's problem with limits at priors, rows of events and floors, cuts, and one more input for each limit."""
         self.cuts = None
+        cells = len(self.stated.excesses) * self.k**2 * (self.stated.outputs or 0)
+        if cells > 10**8 or (self.stated.confidence is not None and (self.k > 1024 or len(cuts) * self.k > 10**7)):
+            raise OutsideCoreError("the verified core has no approximate or robust privacy of so many inputs")
         if (confidence := self.stated.confidence) is not None:
             g, h = around(confidence.ratio, fixed=False)[1]
             a, b = confidence.radii[:2]
