@@ -832,7 +832,7 @@ class Header:
     pairs: list[Pair]
     points: list[list[int]]
     touches: list[list[list[int]]]
-    hints: Hints
+    hints: Hints = field(default_factory=lambda: Hints([], [], [], [], None, [], []))
 
 
 class Kernel:

@@ -427,26 +427,37 @@ def tangent_of(divergence: kernel.Divergence, row: Json) -> list[int]:
 def moments_of(
     divergence: kernel.Divergence, orders: list[str], columns: list[list[int]], dn: int
 ) -> tuple[list[int], list[list[int]]]:
-    """Orders with the places where lines touch, and numbers that are at least the moments of each pair of rows."""
+    """Orders with the places where lines touch, and numbers that are at least the moments of each pair of rows. Lines
+    are those of all pairs at once: where one is not above two orders, their mean is one more."""
     found = [Fraction(*divergence.order)] if divergence.order else [Fraction(order) for order in orders]
-    rows, moments, highest = [*zip(*columns, strict=True)], list[list[int]](), [0] * len(found)
-    for one, two in permutations(rows, 2):
-        for i, order in enumerate(found):
-            n, d = order.as_integer_ratio()
-            logs = [
-                (d * log_above(a, dn) + (n - d) * log_above(a, b)) if a else None for a, b in zip(one, two, strict=True)
-            ]
-            own = [0 if log is None else math.floor(exp_above(Fraction(log, d * D)) * D) + 1 for log in logs]
-            moments.append(own)
-            highest[i] = max(highest[i], log_above(sum(own), D))
-    fields, before, low = list[int](), Fraction(1), 0
-    rho = Fraction(*divergence.limit)
-    for order, high in zip(found, highest, strict=True):
-        slope = Fraction(high - low, D) / (order - before)
-        touched = min(max((rho + slope) / (2 * rho), before), order)
-        fields += [*order.as_integer_ratio(), math.floor(touched * D)]
-        before, low = order, high
-    return fields, moments
+    pairs, known = [*permutations(zip(*columns, strict=True), 2)], dict[Fraction, list[list[int]]]()
+    fields, i, (p, q) = list[int](), 0, divergence.limit
+    before, low = Fraction(1), 0
+    while i < len(found):
+        order = found[i]
+        if order not in known:
+            known[order] = [moments_at(order, one, two, dn) for one, two in pairs]
+        high = max(log_above(sum(own), D) for own in known[order])
+        best = (1 + Fraction((high - low) * q, D * p) / (order - before)) / 2
+        c = math.floor(min(max(best, before), order) * D)
+        above = all(
+            log * q <= D * p * (a * (a - 1) - (Fraction(c, D) - a) ** 2) for a, log in ((before, low), (order, high))
+        )
+        if divergence.order is None and not above:
+            if len(found) >= 64:
+                raise OutsideCoreError("the verified core has no divergences that are so close to their limit")
+            found.insert(i, (before + order) / 2)
+            continue
+        fields += [*order.as_integer_ratio(), c]
+        before, low, i = order, high, i + 1
+    return fields, [own for pair in zip(*(known[order] for order in found), strict=True) for own in pair]
+
+
+def moments_at(order: Fraction, one: tuple[int, ...], two: tuple[int, ...], dn: int) -> list[int]:
+    """At least what each output adds to the moment of two rows over dn, over D."""
+    n, d = order.as_integer_ratio()
+    logs = [(d * log_above(a, dn) + (n - d) * log_above(a, b)) if a else None for a, b in zip(one, two, strict=True)]
+    return [0 if log is None else math.floor(exp_above(Fraction(log, d * D)) * D) + 1 for log in logs]
 
 
 def points_of(matrix: list[list[str]]) -> list[list[int]]:
