@@ -12,9 +12,10 @@ import flint
 import pytest
 from core_files import claiming_less, judged, proof_files, resealed
 
+import rropt as rr
 from rropt import kernel
 from rropt.prove.elaborate import elaborate
-from rropt.prove.problems import OutsideCoreError, cube_root
+from rropt.prove.problems import OutsideCoreError, cube_root, moments_of
 
 FILES = proof_files()
 APPROXIMATE, CAPACITY, LEAST = "examples/approximate", "examples/steps-prior", "examples/least-capacity"
@@ -224,3 +225,27 @@ def test_what_is_too_large_for_the_core_is_outside() -> None:
     large = problem | {"inputs": inputs, "weights": counts, "cone": cone}
     with pytest.raises(OutsideCoreError, match="of so many inputs"):
         list(elaborate(certificate | {"problem": large}))
+
+
+CLOSE = "checker only: the verified core has no divergences that are so close to their limit"
+
+
+@pytest.mark.parametrize(
+    ("notion", "by"),
+    [(rr.privacy.RenyiLDP(2, "1/2"), "kernel and checker"), (rr.privacy.ZeroConcentratedLDP("1/5"), "checker")],
+    ids=str,
+)
+def test_divergences_of_many_pairs_are_certified(notion: rr.Constraint, by: str) -> None:
+    """Of zero-concentrated privacy one line serves all pairs. Where no line is above all, the core is not asked."""
+    prior = rr.Prior.from_counts({"a": 4, "b": 3, "c": 2, "d": 1})
+    solution = rr.Problem(rr.Maximize(rr.BayesSuccess(prior)), [notion]).solve(gap=1e-6)
+    assert solution.status == "certified"
+    assert solution.verdict is not None
+    assert solution.verdict.by == by
+    assert (CLOSE in solution.verdict.statement) == (by == "checker")
+
+
+def test_divergences_of_too_many_pairs_are_outside() -> None:
+    columns = [[1] * 40 for _ in range(20)]
+    with pytest.raises(OutsideCoreError, match="of so many pairs"):
+        moments_of(kernel.Divergence((2, 1), (1, 2)), [], columns, 20)

@@ -76,6 +76,7 @@ with `PROVED (verified core)` if `rropt-core` is installed; without `--core` it 
 | trees of corners over a matrix | checker | `kind 'corner-tree'` |
 | off-diagonals | checker | `problems with 'structure'` |
 | identification risk | checker | `kind 'risk-branch'`, `kind 'thresholds'`, `problems with 'identification_risk'` |
+| Renyi and zero-concentrated privacy of many inputs, or close to its limit at many orders | checker | `divergences of so many`, `divergences that are so close` |
 | the most information under a limit, or under approximate privacy | checker | `step 'lift'`, `with rays` |
 """
 

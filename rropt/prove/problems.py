@@ -14,6 +14,8 @@ from rropt.kernel import D, Ratio, log_above
 
 DIGITS = Context(prec=60)
 HUGE = 1 << 40
+MOMENTS = 20_000
+"""Moments of an order, at most: each takes three logarithms, some 0.1 ms in the kernel."""
 Json = dict[str, Any]
 KEYS = [
     "sense",
@@ -431,6 +433,8 @@ def moments_of(
     are those of all pairs at once: where one is not above two orders, their mean is one more."""
     found = [Fraction(*divergence.order)] if divergence.order else [Fraction(order) for order in orders]
     pairs, known = [*permutations(zip(*columns, strict=True), 2)], dict[Fraction, list[list[int]]]()
+    if len(pairs) * len(columns) > MOMENTS:
+        raise OutsideCoreError("the verified core has no divergences of so many pairs of inputs")
     fields, i, (p, q) = list[int](), 0, divergence.limit
     before, low = Fraction(1), 0
     while i < len(found):
