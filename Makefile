@@ -46,7 +46,7 @@ $(CORE)/rropt-core.js: $(CORE)/rropt-core proofs/core/zarith.js
 	cd $(CORE) && js_of_ocaml ../core/zarith.js rropt-core.byte -o rropt-core.js
 
 # Checks the proofs again (Debian: coq), and that what is committed is what they give: axioms and extracted program.
-THEORIES = Problem Log Convex Kernel Lists Rules Sound Main Witness Entropy Minorant Labels
+THEORIES = Problem Log Convex Kernel Lists Rules Sound Main Witness Entropy Minorant Lift Conf Parts Divergence Rows Labels
 proofs: core
 	! grep -nE "Admitted|Axiom|Parameter|admit" proofs/coq/*.v
 	rm -rf $(CORE)/coq && mkdir -p $(CORE)/coq && cp proofs/coq/*.v $(CORE)/coq

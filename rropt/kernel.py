@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import accumulate
+from math import isqrt
 from operator import add
 from pathlib import Path
 from typing import BinaryIO, TypeVar
@@ -32,6 +33,10 @@ T = TypeVar("T")
 Pair = tuple[int, int]
 Edge = tuple[int, int, int, int]
 Term = tuple[int, int, int]
+Reach = tuple[int, int, list[list[int]]]
+Lift = tuple[int, list[list[int]]]
+Order = tuple[int, int, int]
+Member = tuple[int, int, int, list[list[int]]]
 
 
 class UnreadableError(Exception):
@@ -150,6 +155,175 @@ class Floor:
         need(len(self.shares) == len(self.sizes) == k)
 
 
+@dataclass
+class Divergence:
+    """Limits on Renyi divergences of rows: a / b at the order, or, without an order, a / b times every order."""
+
+    order: Pair | None
+    limit: Pair
+
+    def at(self, n: int, d: int) -> Pair:
+        """The limit at the order n / d."""
+        p, q = self.limit
+        need(q > 0)
+        if self.order is None:
+            return p * n, q * d
+        a, b = self.order
+        need(n * b == a * d and b > 0)
+        return p, q
+
+    def row(self, k: int, fields: list[int]) -> Row:
+        """s Q_xy - b Q_zy summed over the outputs is at most r, by Young's inequality at the order n / d."""
+        need(len(fields) >= 5 and len(fields) % 2 == 1)
+        x, z, n, d, r = fields[:5]
+        need(0 <= x < k and 0 <= z < k and x != z and 0 < d < n and r > 0)
+        (p, q), terms, fixed = self.at(n, d), list[Term](), log_above(n - d, d)
+        right, least = log_below(r, D), D * (n - d)
+        for y, (s, b) in enumerate(zip(fields[5::2], fields[6::2], strict=True)):
+            need(s >= 0 and (b > 0 if s else b >= 0))
+            if s:
+                high = (n - d) * (log_below(b, D) - fixed) - n * log_above(s * d, n * D) + d * right
+                need(least * p <= high * q)
+                terms.append((x, y, s))
+            terms.append((z, y, -b))
+        return Row(False, r, terms)
+
+    def holds(self, orders: list[int], moments: list[list[int]], columns: list[list[int]], dn: int) -> None:
+        """Refuse unless the rows of the columns over dn are this close, by sums of moments at orders."""
+        need(len(orders) % 3 == 0)
+        found = [*zip(orders[::3], orders[1::3], orders[2::3], strict=True)]
+        rows, numbers = [*zip(*columns, strict=True)], iter(moments)
+        need(len(moments) == len(rows) * (len(rows) - 1) * len(found) or not rows)
+        for i, one in enumerate(rows):
+            for j, two in enumerate(rows):
+                if i != j:
+                    self.pair_holds(found, [next(numbers) for _ in found], one, two, dn)
+
+    def pair_holds(
+        self, orders: list[Order], moments: list[list[int]], one: tuple[int, ...], two: tuple[int, ...], dn: int
+    ) -> None:
+        """The same of one pair of rows."""
+        if self.order is not None:
+            need(len(orders) == 1)
+            ((n, d, _),) = orders
+            (p, q), s = self.at(n, d), moments_above(n, d, dn, one, two, moments[0])
+            need(0 < d < n and log_above(s, D) * d * q <= D * (n - d) * p)
+            return
+        p, q = self.limit
+        need(p >= 0 and q > 0)
+        before = (1, 1, D)
+        for (n, d, c), own in zip(orders, moments, strict=True):
+            s = moments_above(n, d, dn, one, two, own)
+            need(d > 0 and before[0] * d < n * before[1])
+            for a, b, total in (before, (n, d, s)):
+                need(log_above(total, D) * q * b * D <= p * ((2 * c * D - D * D) * a - c * c * b))
+            before = n, d, s
+        n, d, _ = before
+        need(all(a == 0 or log_above(a, b) * q * d <= D * p * n for a, b in zip(one, two, strict=True)))
+
+
+def moments_above(n: int, d: int, dn: int, one: tuple[int, ...], two: tuple[int, ...], moments: list[int]) -> int:
+    """The sum of the moments, each of which is proved to be at least that of its output, over D."""
+    need(len(moments) == len(one))
+    for a, b, m in zip(one, two, moments, strict=True):
+        if a:
+            need(d * log_above(a, dn) + (n - d) * log_above(a, b) <= d * log_below(m, D))
+        else:
+            need(m >= 0)
+    return sum(moments)
+
+
+@dataclass
+class Confidence:
+    """Shares of blocks that a set of this radius holds agree up to a ratio; the radius lies between a / b and c / e."""
+
+    ratio: Ratio
+    counts: list[int]
+    radii: tuple[int, int, int, int]
+    product: bool
+    blocks: list[list[int]]
+
+    def check(self, k: int) -> None:
+        """Refuse other lengths, signs and inputs."""
+        a, b, c, e = self.radii
+        need(len(self.counts) == k <= 1024 and min(self.counts, default=-1) >= 0 and sum(self.counts) > 0)
+        need(a >= 0 and b > 0 and e > 0 and a * e <= c * b and sum(map(len, self.blocks)) <= k)
+        need(all(0 <= x < k for block in self.blocks for x in block))
+
+    def widest(self, root: int, *blocks: list[int]) -> int:
+        """The root of 1 plus the radius, over D, as what weights of blocks may spread at most."""
+        return sum(self.counts) * (root - D) + D * sum(self.counts[x] for block in blocks for x in block)
+
+    def halfspaces(self, cuts: Member) -> list[list[int]]:
+        """R.v <= ratio T.v of weights that occur together."""
+        (g, h, root, found), (a, b, _, _), k = cuts, self.radii, len(self.counts)
+        need(len(found) * k <= 10**7)
+        self.check(k)
+        self.ratio.at_most(g, h)
+        need(root >= 0 and root * root * b <= (a + b) * D * D)
+        return [self.halfspace(g, h, root, cut) for cut in found]
+
+    def halfspace(self, g: int, h: int, root: int, cut: list[int]) -> list[int]:
+        """One of them: blocks, D times what the weights spread at most, and the weights."""
+        need(len(cut) >= 4)
+        s, z, *ends = cut[:4]
+        one, two = element(self.blocks, s), element(self.blocks, z)
+        first, second = cut[4 : 4 + len(one)], cut[4 + len(one) :]
+        need(s != z and min(ends) >= 0 and sum(first) > 0 and sum(second) > 0)
+        for block, weights, end in ((one, first, ends[0]), (two, second, ends[1])):
+            need(len(weights) == len(block))
+            total = 0
+            for x, weight in zip(block, weights, strict=True):
+                n = self.counts[x]
+                need(weight > 0 if n else weight >= 0)
+                total += n * n * sum(weights) * D * D // weight + 1 if n else 0
+            need(total <= end * end)
+        if self.product:
+            need(ends[0] <= self.widest(root, one) and ends[1] <= self.widest(root, two))
+        else:
+            need(sum(ends) <= self.widest(root, one, two))
+        row = [0] * len(self.counts)
+        for x, weight in zip(one, first, strict=True):
+            row[x] += h * sum(second) * weight
+        for x, weight in zip(two, second, strict=True):
+            row[x] -= g * sum(first) * weight
+        return row
+
+    def holds(self, member: Member, columns: list[list[int]], d: int) -> None:
+        """Refuse unless the columns over d are in the cone, by tangents of each pair of blocks."""
+        (g, h, root, found), (_, _, c, e) = member, self.radii
+        self.check(len(self.counts))
+        self.ratio.at_least(g, h)
+        need(root >= 0 and (c + e) * D * D <= root * root * e)
+        pairs = [(s, z) for s in range(len(self.blocks)) for z in range(len(self.blocks)) if s != z]
+        need(len(found) == len(columns) * len(pairs))
+        tangents = iter(found)
+        for q in columns:
+            for s, z in pairs:
+                self.pair_holds(g, h, root, q, d, self.blocks[s], self.blocks[z], next(tangents))
+
+    def pair_holds(
+        self, g: int, h: int, root: int, q: list[int], d: int, one: list[int], two: list[int], tangent: list[int]
+    ) -> None:
+        """Refuse unless one column has R.v <= g / h T.v for all weights of two blocks that occur together."""
+        need(len(tangent) == 4 and min(tangent[2:]) > 0)
+        i, j, y, w = tangent
+        a = self.roots([(self.counts[x], i * d - q[x] * D) for x in one], d)
+        m = self.roots([(self.counts[x], q[x] * D - j * d) for x in two], d)
+        p, o = a * a * h * w**3 * D, g * m * m * y**3 * D
+        left, least = 3 * (p * y + o * w), (h * i - g * j) * y**3 * w**3
+        if self.product:
+            need(least <= left - 2 * (p * self.widest(root, one) + o * self.widest(root, two)))
+        else:
+            widest = self.widest(root, one, two)
+            need(least <= left - 2 * p * widest and least <= left - 2 * o * widest)
+
+    def roots(self, terms: list[Pair], d: int) -> int:
+        """At most D times the sum of n times the root of u / (D d)."""
+        need(all(u >= 0 for _, u in terms))
+        return sum(n * isqrt(u * D // d) for n, u in terms)
+
+
 def spread(a: int, b: int, d: int, shares: list[int], sizes: list[int], q: list[int]) -> int:
     """At least D d times the sum of s_x q_x (b log(q_x n_x) - (b - a) log n_x) over one column, in integers over d."""
     total = 0
@@ -182,6 +356,11 @@ class Witness:
     d: int
     lows: list[Pair]
     columns: list[list[int]]
+    best: list[list[int]]  # a prior for each capacity, that of the utility first
+    nears: list[Pair]  # g and h for each excess
+    worths: list[Pair]  # what each part is worth at least, or at most where it is subtracted
+    member: Member | None  # of a confidence set
+    moments: list[tuple[list[int], list[list[int]]]]  # orders, and numbers for each pair of rows and order
 
 
 def dot(a: list[int], b: list[int]) -> int:
@@ -196,6 +375,11 @@ def together(weights: list[int], columns: list[list[int]]) -> Iterator[tuple[lis
         sums[row] = sums.get(row, 0) + weight
     for q in zip(*sums, strict=True):
         yield [*sums.values()], [*q]
+
+
+def excess(g: int, h: int, one: tuple[int, ...], two: tuple[int, ...]) -> int:
+    """h times what one row exceeds g / h times another by, summed over the outputs where it does."""
+    return sum(max(0, h * n - g * m) for n, m in zip(one, two, strict=True))
 
 
 @dataclass
@@ -218,6 +402,120 @@ class Problem:
     floors: list[Floor] = field(default_factory=list)
     loss: Problem | None = None  # of which utility and weights count: what is subtracted, and nothing else is earned
     limits: list[tuple[Problem, Pair]] = field(default_factory=list)  # their utilities are at most a / b
+    capacities: list[Pair] = field(default_factory=list)  # the capacity is at most a / b
+    excesses: list[tuple[Ratio, Pair]] = field(default_factory=list)  # what rows exceed others by is at most a / b
+    divergences: list[Divergence] = field(default_factory=list)
+    confidence: Confidence | None = None
+    parts: list[tuple[Problem, Pair]] = field(default_factory=list)  # a / b times each is added to the utility
+
+    def summed(self, sums: list[list[list[int]]], claim: Pair) -> tuple[Problem, Pair]:
+        """A problem with linear costs in the place of parts, and a claim about it that implies this one."""
+        need(len(sums) == len(self.parts) <= 64)
+        if not self.parts:
+            return self, claim
+        (n, m), cost, den = claim, self.cost, self.den
+        need(self.loss is None and not self.bonus and self.utility == "linear" and self.outputs is not None)
+        need(den > 0 and m > 0)
+        for (function, (a, b)), points in zip(self.parts, sums, strict=True):
+            self.check_convex(function)
+            need(b > 0 and bool(points) == (a < 0))
+            if a < 0:
+                terms, scale = self.below(function, self.outputs or 0, points)
+                scale *= b
+                cost = [(x, y, scale * c) for x, y, c in cost] + [(x, y, a * den * c) for x, y, c in terms]
+                den *= scale
+            else:
+                most, scale = function.over_all()
+                n, m = n * b * scale - a * sum(most) * m, m * b * scale
+        return replace(self, cost=cost, den=den, parts=[]), (n, m)
+
+    def over_all(self) -> tuple[list[int], int]:
+        """A list whose product with a column is at least a number times the utility of the column, and the number."""
+        weights, total = self.weights, sum(self.weights)
+        if self.utility == "bayes":
+            return [
+                w * max(gains) for w, gains in zip(weights, zip(*self.lists, strict=True), strict=True)
+            ], total * self.den
+        if self.utility == "chi-square":
+            return [total - w if w else 0 for w in weights], total
+        logs = [[g * log_above(sum(group), g) if g else 0 for g in group] for group in self.lists]
+        return [sum(own) for own in zip(*logs, strict=True)], total * D
+
+    def replaced(self, hints: Hints) -> Problem:
+        """A problem with limits at priors in the place of capacities, rows in that of excesses and floors, half-spaces
+        in that of a confidence set, and inputs in that of limits."""
+        priors, around, reaches = hints.priors, hints.around, hints.reaches
+        need(len(around) <= 64 and len(hints.lifts) <= 64 and (self.confidence is None) == (hints.cuts is None))
+        need(len(hints.tangents) == len(self.divergences))
+        loss, limits, rows = self.loss, self.limits[:], self.rows[:]
+        if loss is not None and loss.utility == "capacity":
+            need(bool(priors))
+            loss, priors = self.at_prior(priors[0]), priors[1:]
+        need(len(priors) == len(self.capacities) and len(reaches) == len(self.excesses))
+        limits += [(self.at_prior(prior), most) for prior, most in zip(priors, self.capacities, strict=True)]
+        for points in around:
+            need(self.outputs == len(points))
+            rows += self.floor_rows(points)
+        for (ratio, (a, b)), (g, h, events) in zip(self.excesses, reaches, strict=True):
+            ratio.at_most(g, h)
+            need(b > 0)
+            rows += [self.event_row(g, h, a, b, event) for event in events]
+        for divergence, own in zip(self.divergences, hints.tangents, strict=True):
+            rows += [divergence.row(len(self.weights), fields) for fields in own]
+        halfspaces = self.halfspaces
+        if self.confidence is not None and hints.cuts is not None:
+            need(len(self.confidence.counts) == len(self.weights))
+            halfspaces = halfspaces + self.confidence.halfspaces(hints.cuts)
+        found = replace(self, loss=loss, limits=limits, rows=rows, capacities=[], excesses=[])
+        found.halfspaces, found.confidence, found.divergences = halfspaces, None, []
+        for place, points in hints.lifts:
+            found = found.raised(place, points)
+        return found
+
+    def raised(self, place: int, points: list[list[int]]) -> Problem:
+        """A problem with one more input of weight 0, and half-spaces that say that its entries are at least the forms
+        below the function of a limit, over the limit."""
+        function, (a, b) = element(self.limits, place)
+        k, functions = len(self.weights), ([] if self.loss is None else [self.loss]) + [one for one, _ in self.limits]
+        self.emptied().check()
+        if self.loss is None:
+            self.check()
+        for one in functions:
+            self.check_convex(one)
+        need(all(0 <= x < k and 0 <= z < k for x, z, _ in self.edges) and (self.complete is None or k <= 1024))
+        need(len(points) * k <= 10**7)
+        need(function.utility != "bayes" or all(min(gains) >= 0 for gains in function.lists))
+        need(a > 0 and b > 0 and not self.floors and not self.bonus)
+        edges, scale = self.edges, a * function.form_scale()
+        if self.complete is not None:
+            edges = [(x, z, self.complete) for x in range(k) for z in range(k) if x != z]
+        halfspaces = [[*one, 0] for one in self.halfspaces]
+        halfspaces += [[*(b * c for c in function.form(point)), -scale] for point in points]
+        limits = [(one.wide(), most) for one, most in self.limits]
+        loss, cone = self.loss and self.loss.wide(), "graph" if self.cone == "complete" else self.cone
+        wide = replace(self.wide(), cone=cone, complete=None, edges=edges, halfspaces=halfspaces)
+        return replace(wide, loss=loss, limits=limits)
+
+    def wide(self) -> Problem:
+        """The same weights and lists with a 0 for one more input."""
+        return replace(self, weights=[*self.weights, 0], lists=[[*one, 0] for one in self.lists])
+
+    def at_prior(self, prior: list[int]) -> Problem:
+        """The information at a prior, which is at most the capacity."""
+        self.check_prior(prior)
+        return convex(prior, "information", 1, [prior])
+
+    def check_prior(self, prior: list[int]) -> None:
+        """Refuse other lengths and signs, and a sum of 0."""
+        need(len(prior) == len(self.weights) and sum(prior) > 0 and min(prior) >= 0)
+
+    def event_row(self, g: int, h: int, a: int, b: int, event: list[int]) -> Row:
+        """The sum of h Q_xy - g Q_zy over the outputs of an event is at most h a / b."""
+        need(len(event) > 1)
+        (x, z), k = event[:2], len(self.weights)
+        need(0 <= x < k and 0 <= z < k and x != z and {*event[2:]} <= {0, 1})
+        inside = [y for y, is_in in enumerate(event[2:]) if is_in]
+        return Row(False, a * h, [term for y in inside for term in ((x, y, b * h), (z, y, -b * g))])
 
     def straight(self, touches: list[list[list[int]]]) -> Problem:
         """A problem without convex functions, from linear forms below them."""
@@ -291,12 +589,7 @@ class Problem:
         if not points and not self.bonus:
             return replace(self, floors=[]), claim
         need(self.outputs == len(points))
-        rows, cost, den = [], self.cost, self.den
-        for floor in self.floors:
-            floor.check(len(self.weights))
-            terms, right = tangents([floor.b * s for s in floor.shares], points)
-            low = sum(s * log_below(n, 1) for s, n in zip(floor.shares, floor.sizes, strict=True))
-            rows.append(Row(False, right - floor.a * low, terms))
+        rows, cost, den = self.floor_rows(points), self.cost, self.den
         if self.bonus:
             self.check_bonus()
             need(claim[1] > 0)
@@ -304,6 +597,16 @@ class Problem:
             den = sum(self.bonus) * D
             cost, claim = [(x, y, -c) for x, y, c in terms], (claim[0] * den - right * claim[1], claim[1] * den)
         return replace(self, cost=cost, den=den, rows=rows + self.rows, bonus=[], floors=[]), claim
+
+    def floor_rows(self, points: list[list[int]]) -> list[Row]:
+        """The rows that the floors imply at points."""
+        rows = []
+        for floor in self.floors:
+            floor.check(len(self.weights))
+            terms, right = tangents([floor.b * s for s in floor.shares], points)
+            low = sum(s * log_below(n, 1) for s, n in zip(floor.shares, floor.sizes, strict=True))
+            rows.append(Row(False, right - floor.a * low, terms))
+        return rows
 
     def emptied(self) -> Problem:
         """The same problem with nothing to gain."""
@@ -336,9 +639,16 @@ class Problem:
     def attains(self, witness: Witness) -> None:
         """Refuse unless the columns over d are a mechanism that keeps all limits, and worth at least the value."""
         if self.loss is not None:
+            need(not self.parts)
+            n, m = witness.value
+            if self.loss.utility == "capacity":
+                need(bool(witness.best))
+                self.emptied().attains(replace(witness, value=(0, 1), best=witness.best[1:]))
+                self.check_capacity(witness, witness.best[0], -n, m)
+                return
             self.emptied().attains(replace(witness, value=(0, 1)))
             self.check_convex(self.loss)
-            self.loss.at_most(witness.columns, witness.d, -witness.value[0], witness.value[1])
+            self.loss.at_most(witness.columns, witness.d, -n, m)
             return
         self.check()
         k, d, columns = len(self.weights), witness.d, witness.columns
@@ -352,6 +662,33 @@ class Problem:
         for function, (a, b) in self.limits:
             self.check_convex(function)
             function.at_most(columns, d, a, b)
+        need(len(self.excesses) * k * k * len(columns) <= 10**8)
+        need(len(witness.best) == len(self.capacities) and len(witness.nears) == len(self.excesses))
+        for prior, (a, b) in zip(witness.best, self.capacities, strict=True):
+            self.check_capacity(witness, prior, a, b)
+        for near, (ratio, (a, b)) in zip(witness.nears, self.excesses, strict=True):
+            ratio.at_least(*near)
+            (g, h), inputs = near, [*zip(*columns, strict=True)]
+            need(b > 0)
+            need(all(excess(g, h, one, two) * b <= a * h * d for one in inputs for two in inputs))
+        need(len(self.divergences) == len(witness.moments))
+        for divergence, (orders, moments) in zip(self.divergences, witness.moments, strict=True):
+            divergence.holds(orders, moments, columns, d)
+        need((self.confidence is None) == (witness.member is None))
+        if self.confidence is not None and witness.member is not None:
+            need(len(self.confidence.counts) == k)
+            self.confidence.holds(witness.member, columns, d)
+        n, m = witness.value
+        need(len(self.parts) == len(witness.worths))
+        for (function, (a, b)), (low, over) in zip(self.parts, witness.worths, strict=True):
+            self.check_convex(function)
+            need(b > 0 and over > 0)
+            if a < 0:
+                function.at_most(columns, d, low, over)
+            else:
+                scale, worth = function.worth(columns, d)
+                need(low * scale <= worth * over)
+            n, m = n * b * over - a * low * m, m * b * over
         need(self.outputs is None or len(columns) == self.outputs)
         if self.cone != "free":
             for x, z, g, h in self.joined(witness.lows, Ratio.at_least):
@@ -363,13 +700,25 @@ class Problem:
         for row in self.rows:
             left = self.total_of(row.terms, columns)
             need(left == row.right * d if row.equal else left <= row.right * d)
-        n, m = witness.value
         if self.bonus:
             self.check_bonus()
             less, whole = sum(spread(0, 1, d, self.bonus, [1] * k, q) for q in columns), sum(self.bonus) * D * d
             n, m = n * whole + less * m, m * whole
         scale, worth = self.worth(columns, d)
         need(n * scale <= worth * m)
+
+    def check_capacity(self, witness: Witness, prior: list[int], a: int, b: int) -> None:
+        """Refuse unless each row is at most a / b, in relative entropy, from the mean of the rows at a prior."""
+        self.check_prior(prior)
+        total, sums = sum(prior), [0] * len(prior)
+        for q in witness.columns:
+            mass, logs = dot(prior, q), dict[int, int]()
+            for x, n in enumerate(q):
+                if n:
+                    if n not in logs:
+                        logs[n] = log_above(n * total, mass)
+                    sums[x] += n * logs[n]
+        need(b > 0 and all(one * b <= a * D * witness.d for one in sums))
 
     def worth(self, columns: list[list[int]], d: int, above: bool = False) -> Pair:
         """What the columns over d are worth at least, or at most: a scale, and an integer over it."""
@@ -460,6 +809,19 @@ class State:
 
 
 @dataclass
+class Hints:
+    """What takes the place of constraints: priors, points of floors, events, inputs and cuts."""
+
+    priors: list[list[int]]
+    around: list[list[list[int]]]
+    reaches: list[Reach]
+    lifts: list[Lift]
+    cuts: Member | None
+    sums: list[list[list[int]]]
+    tangents: list[list[list[int]]]  # of each divergence
+
+
+@dataclass
 class Header:
     """The part of a proof file between problem and tokens."""
 
@@ -474,6 +836,7 @@ class Header:
     points: list[list[int]]
     touches: list[list[list[int]]]
     labels: Labels | None = None  # in mode labels, which has no pairs
+    hints: Hints = field(default_factory=lambda: Hints([], [], [], [], None, [], []))
 
 
 class Kernel:
@@ -484,11 +847,12 @@ class Kernel:
         if header.witness is not None:
             need(not header.empty)
             problem.attains(header.witness)
-        problem = problem.straight(header.touches)
+        problem, claim = problem.summed(header.hints.sums, header.claim)
+        problem = problem.replaced(header.hints).straight(header.touches)
         if header.empty:
             need(header.claim[0] < 0)
-            problem = replace(problem, bonus=[])
-        problem, self.claim = problem.relaxed(header.claim, header.points)
+            problem, claim = replace(problem, bonus=[]), header.claim
+        problem, self.claim = problem.relaxed(claim, header.points)
         if header.empty:
             problem = problem.emptied()
         self.problem, self.weights = problem, problem.weights
@@ -791,10 +1155,12 @@ class LabelTree:
             need(not header.empty)
             problem.attains(header.witness)
         need(not (header.empty or header.points or header.touches))
+        problem, (n, m) = problem.summed(header.hints.sums, header.claim)
+        problem = problem.replaced(header.hints)
         problem.check()
         self.weights, self.prices, self.unit, self.labels = problem.weights, header.prices, header.unit, labels
         self.k, self.total = len(self.weights), sum(self.weights)
-        (n, m), (f, s) = header.claim, labels.step
+        f, s = labels.step
         need(problem.lists == [self.weights] and problem.utility in ("information", "given") and problem.loss is None)
         need(problem.cone == "graph" and min(self.unit, m, f, s) > 0 and sum(self.prices) * m <= n * self.unit)
         need(len(self.prices) == len(labels.least) == len(labels.trees) == self.k)
@@ -1073,6 +1439,11 @@ class Reader:
         self.next()
         return found
 
+    def two(self, key: str) -> Pair:
+        """The two integers of the line that must be here."""
+        a, b = self.numbers(key, 2)
+        return a, b
+
     def lists(self, key: str) -> list[list[int]]:
         """The integers of all lines with a key that are not of the problem."""
         found = []
@@ -1082,6 +1453,14 @@ class Reader:
             whole = quick.keys() >= {*fields[1:]}
             found.append([*map(quick.__getitem__, fields[1:])] if whole else integers(self.words[1:]))
             self.next()
+        return found
+
+    def matrices(self, key: str, item: str = "at") -> list[list[list[int]]]:
+        """The lists behind each line with a key."""
+        found = []
+        while self.at(key):
+            self.numbers(key, 0)
+            found.append(self.lists(item))
         return found
 
     def choice(self, words: list[Word], *names: str) -> str:
@@ -1112,6 +1491,12 @@ def read_term(words: list[Word]) -> Term:
     return x, y, c
 
 
+def read_pair(words: list[Word]) -> Pair:
+    """Two integers."""
+    a, b = exactly(2, words)
+    return a, b
+
+
 def read_ratio(words: list[Word]) -> Ratio:
     """e a b, or q a b."""
     if len(words) != 3 or words[0][1] not in ("e", "q"):
@@ -1140,7 +1525,7 @@ def read_problem(reader: Reader) -> Problem:
     weights = reader.numbers("weights", keep=True)
     fields = reader.take("utility")
     low, less = sense == "minimize", [word for _, word in fields[:1]] == ["less"] and sense == "minimize"
-    names = CONVEX if less else ("linear",) if low else ("linear", "entropy", *CONVEX)
+    names = (*CONVEX, "capacity") if less else ("linear",) if low else ("linear", "entropy", *CONVEX)
     utility, den = read_utility(reader, fields[less:], names)
     bonus = reader.numbers("shares", keep=True) if utility == "entropy" else []
     utility = "linear" if utility == "entropy" else utility
@@ -1173,19 +1558,21 @@ def read_problem(reader: Reader) -> Problem:
     while reader.at("floor"):
         a, b = reader.numbers("floor", 2, keep=True)
         floors.append(Floor(a, b, reader.numbers("shares", keep=True), reader.numbers("sizes", keep=True)))
-    limits = []
-    while reader.at("limit"):
-        a, b = reader.numbers("limit", 2, keep=True)
-        own = reader.numbers("weights", keep=True)
-        name, scale = read_utility(reader, reader.take("utility"), CONVEX)
-        limits.append((convex(own, name, scale, read_lists(reader, own, name)), (a, b)))
+    limits = read_functions(reader, "limit")
+    capacities = reader.many("capacity", read_pair)
+    excesses = reader.many("excess", lambda words: (read_ratio(words[:3]), read_pair(words[3:])))
+    divergences = reader.many("renyi", lambda words: Divergence(read_pair(words[:2]), read_pair(words[2:])))
+    divergences += reader.many("concentrated", lambda words: Divergence(None, read_pair(words)))
+    confidence = read_confidence(reader)
+    parts = read_functions(reader, "part")
     digest = reader.digest.hexdigest()
     if sha[0][1] != digest:
         raise UnreadableError(9, f"the SHA-256 of the problem is {digest} and line 2 has another")
     problem = Problem(
         sense, weights, utility, den, cost, lists, cone, complete, edges, halfspaces, outputs, rows, bonus, floors
     )
-    problem.limits = limits
+    problem.limits, problem.capacities, problem.excesses = limits, capacities, excesses
+    problem.divergences, problem.confidence, problem.parts = divergences, confidence, parts
     if less:
         problem.loss = convex(weights, utility, den, lists)
     return problem
@@ -1194,6 +1581,17 @@ def read_problem(reader: Reader) -> Problem:
 def convex(weights: list[int], utility: str, den: int, lists: list[list[int]]) -> Problem:
     """A convex function: a utility, and nothing else of a problem."""
     return Problem("minimize", weights, utility, den, [], lists, "free", None, [], [], None, [])
+
+
+def read_functions(reader: Reader, key: str) -> list[tuple[Problem, Pair]]:
+    """Convex functions, each behind a line with a key and a rational."""
+    found = []
+    while reader.at(key):
+        a, b = reader.numbers(key, 2, keep=True)
+        own = reader.numbers("weights", keep=True)
+        name, scale = read_utility(reader, reader.take("utility"), CONVEX)
+        found.append((convex(own, name, scale, read_lists(reader, own, name)), (a, b)))
+    return found
 
 
 def read_utility(reader: Reader, fields: list[Word], names: tuple[str, ...]) -> tuple[str, int]:
@@ -1219,6 +1617,27 @@ def read_pairs(words: list[Word]) -> list[Pair]:
     return pairs
 
 
+def read_member(reader: Reader, key: str, item: str) -> Member | None:
+    """Three integers, and the lists of the items after them."""
+    if not reader.at(key):
+        return None
+    g, h, root = reader.numbers(key, 3)
+    return g, h, root, reader.lists(item)
+
+
+def read_confidence(reader: Reader) -> Confidence | None:
+    """The lines of a confidence set."""
+    if not reader.at("confidence"):
+        return None
+    fields = reader.words[1:]
+    ratio = read_ratio(fields[:3])
+    form = reader.choice(fields[3:], "exact", "product")
+    reader.next(keep=True)
+    counts = reader.numbers("counts", keep=True)
+    a, b, c, e = reader.numbers("radius", 4, keep=True)
+    return Confidence(ratio, counts, (a, b, c, e), form == "product", reader.many("block", integers))
+
+
 def read_header(reader: Reader) -> Header:
     """The lines from `claim` to `ratios`."""
     fields = reader.take("claim")
@@ -1229,17 +1648,34 @@ def read_header(reader: Reader) -> Header:
     if reader.at("value"):
         numerator, denominator, d = reader.numbers("value", 3)
         lows = reader.pairs("lows")
-        witness = Witness((numerator, denominator), d, lows, reader.lists("column"))
-    points, touches = reader.lists("points"), list[list[list[int]]]()
-    while reader.at("minorant"):
-        reader.numbers("minorant", 0)
-        touches.append(reader.lists("at"))
+        best, nears, worths = reader.lists("best"), list[Pair](), list[Pair]()
+        for key, found in (("near", nears), ("worth", worths)):
+            while reader.at(key):
+                found.append(reader.two(key))
+        member = read_member(reader, "root", "pair")
+        moments = list[tuple[list[int], list[list[int]]]]()
+        while reader.at("orders"):
+            moments.append((reader.numbers("orders"), reader.lists("moments")))
+        columns = reader.lists("column")
+        witness = Witness((numerator, denominator), d, lows, columns, best, nears, worths, member, moments)
+    points, priors = reader.lists("points"), reader.lists("prior")
+    around, reaches = reader.matrices("around"), list[Reach]()
+    while reader.at("reach"):
+        reaches.append((*reader.two("reach"), reader.lists("event")))
+    tangents_of = reader.matrices("tangents", "tangent")
+    cuts, lifts = read_member(reader, "cuts", "cut"), list[Lift]()
+    while reader.at("lift"):
+        lifts.append((reader.numbers("lift", 1)[0], reader.lists("at")))
+    sums, touches = reader.matrices("sum"), reader.matrices("minorant")
     unit, prices, mults = reader.numbers("unit", 1)[0], reader.numbers("prices"), reader.numbers("mults")
     mode = reader.choice(reader.take("mode"), "dual", "corner", "box", "sheets", "known", "labels")
     reader.next()
+    hints = Hints(priors, around, reaches, lifts, cuts, sums, tangents_of)
     labels = read_labels(reader) if mode == "labels" else None
     pairs = [] if labels else reader.pairs("ratios")
-    return Header(claim == "infeasible", (n, m), witness, unit, prices, mults, mode, pairs, points, touches, labels)
+    return Header(
+        claim == "infeasible", (n, m), witness, unit, prices, mults, mode, pairs, points, touches, labels, hints
+    )
 
 
 def read_labels(reader: Reader) -> Labels:

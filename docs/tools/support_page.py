@@ -65,20 +65,18 @@ with `PROVED (verified core)` if `rropt-core` is installed; without `--core` it 
 | `linear-dual`, `farkas`, `entropy-dual`, `entropy-farkas` | verified core, kernel, checker | |
 | `column-dual` with `flows`, `tree`, `boxes` or `known`; `lines` | verified core, kernel, checker | |
 | `branch-tree` over columns | verified core, kernel, checker | |
-| all but `lines` with steps `drop`, `minorant` (least leakage, limits of leakage) | verified core, kernel, checker | |
+| these but for `lines` with steps, but for `lift` of approximate privacy or divergences (leakage, entropy, capacity, Renyi, sums) | verified core, kernel, checker | |
+| approximate LDP with linear utilities; robust LDP, exact, with boxes or a linear utility | verified core, kernel, checker | |
 | a tree for chi-square or information with rows of the cone or `given` | checker | `trees of corners with` |
 | gains of Bayes with rows that the proof leaves out | checker | `gains of Bayes with rows` |
-| approximate LDP | checker | `with events`, `problems with 'approximate'` |
 | designs | checker | `with forms` |
 | robust LDP, polytope and product | checker | `with shapes`, `with levels`, `cone 'robust'` |
-| robust LDP, exact | checker | `'column-dual' with cuts`, `cone 'confidence'` |
+| robust LDP, exact, by cases | checker | `'column-dual' with cases` |
 | trees of corners over a matrix | checker | `kind 'corner-tree'` |
 | off-diagonals | checker | `problems with 'structure'` |
 | identification risk | checker | `kind 'risk-branch'`, `kind 'thresholds'`, `problems with 'identification_risk'` |
-| steps to other relaxations | checker | `step 'gibbs'`, `step 'cut'`, `step 'majorant'` |
+| Renyi and zero-concentrated privacy of many inputs, or close to its limit at many orders | checker | `divergences of so many`, `divergences that are so close` |
 | the most information under a limit, or under approximate privacy | checker | `step 'lift'`, `with rays` |
-| Renyi and zero-concentrated privacy | checker | `problems with 'divergences'` |
-| capacities, sums of utilities | checker | `utility 'capacity'`, `utility 'sum'` |
 """
 
 LEAKAGE_HEAD = f"""# What rropt can certify: leakage

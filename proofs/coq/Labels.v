@@ -619,3 +619,12 @@ Proof.
   pose proof (gibbs w (dot W v / IZR T) w0 y0 W q v HW Pq Pv Lq Lv) as GB. unfold w at 2 in GB. replace (dot W v / IZR T / (dot W q / IZR T) * dot W q) with (dot W v) in GB by (field; repeat split; lra).
   fold T in GB. apply Rmult_le_compat_l with (r := IZR E) in GB; [|lra]. unfold information in PAY. cbn [total] in PAY. fold T in PAY. lra.
 Qed.
+
+(* ---- with the further constraints and utilities ---- *)
+Require Rows.
+Definition charted mo cl hs lb toks : bool := match Rows.reduce mo cl hs with Some (co, cl) => labelled co cl lb toks | None => false end.
+Theorem charted_sound mo N M hs lb toks : charted mo (N, M) hs lb toks = true -> forall Q, obeys mo Q -> nets_at_most mo Q (IZR N / IZR M).
+Proof.
+  unfold charted. intros H Q K. destruct (Rows.reduce mo (N, M) hs) as [[co [N' M']]|] eqn:E; [|discriminate].
+  destruct (Rows.reduce_ok _ _ _ _ _ _ _ _ E K) as (Q' & A & B). apply B. eapply labelled_sound; eauto.
+Qed.

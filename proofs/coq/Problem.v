@@ -84,3 +84,50 @@ Record with_convex := With_convex { inner : with_entropy; loss : option convex; 
 Definition within Q (l : convex * (Z * Z)) := measure (fst l) Q <= IZR (fst (snd l)) / IZR (snd (snd l)).
 Definition fits pb Q := kept (inner pb) Q /\ Forall (within Q) (limits pb).
 Definition nets pb Q := match loss pb with Some u => - measure u Q | None => earns (inner pb) Q end.
+
+(* ---- further constraints and utilities ---- *)
+Definition quotient (ab : Z * Z) := IZR (fst ab) / IZR (snd ab).
+(* The capacity, the largest mutual information over all rational priors (and so, by continuity, over all). *)
+Definition capacity_at_most (k : nat) Q c := forall W, length W = k -> Forall (Z.le 0) W -> (0 < zsum W)%Z ->
+  measure (Convex W (Information [W])) Q <= c.
+(* Approximate privacy: what row x exceeds g times row z by, summed over the outputs where it does. *)
+Definition excess g x z Q := total (fun q => Rmax 0 (entry x q - g * entry z q)) Q.
+Definition excess_at_most (k : Z) g Q c := forall x z, (0 <= x < k)%Z -> (0 <= z < k)%Z -> x <> z -> excess g x z Q <= c.
+(* Renyi divergences: the sum of Q_xy^a Q_zy^(1 - a) over the outputs of x, all of which must be outputs of z, is at most exp ((a - 1) c); of one
+   order a with its c, or of every order a > 1 with c = rho a (zero-concentrated). *)
+Definition moment a x z Q := total (fun q => if Rlt_dec 0 (entry x q) then Rpower (entry x q) a * Rpower (entry z q) (1 - a) else 0) Q.
+Definition apart_at_most (k : Z) a Q c := forall x z, (0 <= x < k)%Z -> (0 <= z < k)%Z -> x <> z ->
+  Forall (fun q => 0 < entry x q -> 0 < entry z q) Q /\ moment a x z Q <= exp ((a - 1) * c).
+Inductive divergence := Renyi (order most : Z * Z) | Concentrated (most : Z * Z).
+Definition near_enough k Q v := match v with Renyi a c => apart_at_most k (quotient a) Q (quotient c)
+  | Concentrated c => forall a, 1 < a -> apart_at_most k a Q (quotient c * a) end.
+(* A confidence set: shares of its blocks, in each pair of distributions that occur together, agree up to the ratio. *)
+Record confidence := Confidence { level : ratio; counts : list Z; radii : (Z * Z) * (Z * Z); product : bool; blocks : list (list Z) }.
+Definition pick {A} (w : A) (block : list Z) (l : list A) := map (fun x => nth (Z.to_nat x) l w) block.
+Fixpoint weighed_sum (r v : list R) := match r, v with a :: r, y :: v => a * y + weighed_sum r v | _, _ => 0 end.
+Fixpoint sum (r : list R) := match r with [] => 0 | a :: r => a + sum r end.
+(* Weights over a block that are not 0 where something was counted, and N P_s g_s(r), the root of the sum of n^2 / r. *)
+Definition sample (c : list Z) r := length r = length c /\ Forall (Rle 0) r /\ sum r = 1 /\ Forall2 (fun n y => (0 < n)%Z -> 0 < y) c r.
+Fixpoint variance (c : list Z) (r : list R) := match c, r with n :: c, y :: r => IZR n * IZR n / y + variance c r | _, _ => 0 end.
+Definition spreads c r := sqrt (variance c r).
+(* Two samples may occur together, in a set of this radius. *)
+Definition likely cf (B : R) c e r t := let N := IZR (zsum (counts cf)) * (sqrt (1 + B) - 1) in
+  if product cf then spreads c r <= N + IZR (zsum c) /\ spreads e t <= N + IZR (zsum e) else spreads c r + spreads e t <= N + IZR (zsum c) + IZR (zsum e).
+Definition confident cf B v := forall s z b1 b2, nth_error (blocks cf) s = Some b1 -> nth_error (blocks cf) z = Some b2 -> s <> z ->
+  let c := pick 0%Z b1 (counts cf) in let e := pick 0%Z b2 (counts cf) in forall r t, sample c r -> sample e t -> likely cf B c e r t ->
+  weighed_sum r (pick 0 b1 v) <= ratioR (level cf) * weighed_sum t (pick 0 b2 v).
+(* Functions with weights besides the utility. *)
+Definition shares_of ps Q := total (fun p : convex * (Z * Z) => quotient (snd p) * measure (fst p) Q) ps.
+(* least_capacity: the worth is less the capacity, and nothing else. *)
+Record with_more := With_more { middle : with_convex; least_capacity : bool; capacities : list (Z * Z); excesses : list (ratio * (Z * Z)); divergences : list divergence; set_of : option confidence;
+  parts : list (convex * (Z * Z)) }.
+Definition inputs pb := length (weights (plain (inner (middle pb)))).
+Definition obeys pb Q := fits (middle pb) Q /\ Forall (fun ab => capacity_at_most (inputs pb) Q (quotient ab)) (capacities pb) /\
+  Forall (fun l => excess_at_most (Z.of_nat (inputs pb)) (ratioR (fst l)) Q (quotient (snd l))) (excesses pb) /\
+  Forall (near_enough (Z.of_nat (inputs pb)) Q) (divergences pb) /\
+  match set_of pb with Some cf => Forall (confident cf (quotient (fst (radii cf)))) Q | None => True end.
+(* The same problem with the larger radius, which fewer mechanisms obey. *)
+Definition firm pb := With_more (middle pb) (least_capacity pb) (capacities pb) (excesses pb) (divergences pb)
+  (match set_of pb with Some cf => Some (Confidence (level cf) (counts cf) (snd (radii cf), snd (radii cf)) (product cf) (blocks cf)) | None => None end) (parts pb).
+Definition nets_at_most pb Q c := if least_capacity pb then forall v, capacity_at_most (inputs pb) Q v -> - v <= c else nets (middle pb) Q + shares_of (parts pb) Q <= c.
+Definition nets_at_least pb Q c := if least_capacity pb then capacity_at_most (inputs pb) Q (- c) else c <= nets (middle pb) Q + shares_of (parts pb) Q.

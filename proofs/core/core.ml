@@ -19,6 +19,12 @@ let fst = function
 let snd = function
 | (_, y) -> y
 
+(** val length : 'a1 list -> nat **)
+
+let rec length = function
+| [] -> O
+| _ :: l' -> S (length l')
+
 (** val app : 'a1 list -> 'a1 list -> 'a1 list **)
 
 let rec app l m =
@@ -41,6 +47,14 @@ end
 include Coq__1
 
 module Pos =
+ struct
+  type mask =
+  | IsNul
+  | IsPos of Big_int_Z.big_int
+  | IsNeg
+ end
+
+module Coq_Pos =
  struct
   (** val succ : Big_int_Z.big_int -> Big_int_Z.big_int **)
 
@@ -112,6 +126,104 @@ module Pos =
       (fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
       (pred_double p0))
       (fun _ -> Big_int_Z.unit_big_int)
+      x
+
+  type mask = Pos.mask =
+  | IsNul
+  | IsPos of Big_int_Z.big_int
+  | IsNeg
+
+  (** val succ_double_mask : mask -> mask **)
+
+  let succ_double_mask = function
+  | IsNul -> IsPos Big_int_Z.unit_big_int
+  | IsPos p0 ->
+    IsPos ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+      p0)
+  | IsNeg -> IsNeg
+
+  (** val double_mask : mask -> mask **)
+
+  let double_mask = function
+  | IsPos p0 -> IsPos (Big_int_Z.mult_int_big_int 2 p0)
+  | x0 -> x0
+
+  (** val double_pred_mask : Big_int_Z.big_int -> mask **)
+
+  let double_pred_mask x =
+    (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+      (fun p0 -> IsPos (Big_int_Z.mult_int_big_int 2
+      (Big_int_Z.mult_int_big_int 2 p0)))
+      (fun p0 -> IsPos (Big_int_Z.mult_int_big_int 2
+      (pred_double p0)))
+      (fun _ -> IsNul)
+      x
+
+  (** val sub_mask : Big_int_Z.big_int -> Big_int_Z.big_int -> mask **)
+
+  let rec sub_mask x y =
+    (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+      (fun p0 ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun q -> double_mask (sub_mask p0 q))
+        (fun q -> succ_double_mask (sub_mask p0 q))
+        (fun _ -> IsPos (Big_int_Z.mult_int_big_int 2 p0))
+        y)
+      (fun p0 ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun q -> succ_double_mask (sub_mask_carry p0 q))
+        (fun q -> double_mask (sub_mask p0 q))
+        (fun _ -> IsPos (pred_double p0))
+        y)
+      (fun _ ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun _ -> IsNeg)
+        (fun _ -> IsNeg)
+        (fun _ -> IsNul)
+        y)
+      x
+
+  (** val sub_mask_carry : Big_int_Z.big_int -> Big_int_Z.big_int -> mask **)
+
+  and sub_mask_carry x y =
+    (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+      (fun p0 ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun q -> succ_double_mask (sub_mask_carry p0 q))
+        (fun q -> double_mask (sub_mask p0 q))
+        (fun _ -> IsPos (pred_double p0))
+        y)
+      (fun p0 ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun q -> double_mask (sub_mask_carry p0 q))
+        (fun q -> succ_double_mask (sub_mask_carry p0 q))
+        (fun _ -> double_pred_mask p0)
+        y)
+      (fun _ -> IsNeg)
       x
 
   (** val mul :
@@ -214,6 +326,84 @@ module Pos =
         q)
       p0
 
+  (** val leb : Big_int_Z.big_int -> Big_int_Z.big_int -> bool **)
+
+  let leb x y =
+    match compare x y with
+    | Gt -> false
+    | _ -> true
+
+  (** val sqrtrem_step :
+      (Big_int_Z.big_int -> Big_int_Z.big_int) -> (Big_int_Z.big_int ->
+      Big_int_Z.big_int) -> (Big_int_Z.big_int * mask) ->
+      Big_int_Z.big_int * mask **)
+
+  let sqrtrem_step f g = function
+  | (s, y) ->
+    (match y with
+     | IsPos r ->
+       let s' =
+         (fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+         (Big_int_Z.mult_int_big_int 2 s)
+       in
+       let r' = g (f r) in
+       if leb s' r'
+       then (((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+              s), (sub_mask r' s'))
+       else ((Big_int_Z.mult_int_big_int 2 s), (IsPos r'))
+     | _ ->
+       ((Big_int_Z.mult_int_big_int 2 s),
+         (sub_mask (g (f Big_int_Z.unit_big_int))
+           (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+           Big_int_Z.unit_big_int)))))
+
+  (** val sqrtrem : Big_int_Z.big_int -> Big_int_Z.big_int * mask **)
+
+  let rec sqrtrem p0 =
+    (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+      (fun p1 ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun p2 ->
+        sqrtrem_step (fun x ->
+          (fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+          x) (fun x ->
+          (fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+          x) (sqrtrem p2))
+        (fun p2 ->
+        sqrtrem_step (fun x -> Big_int_Z.mult_int_big_int 2 x) (fun x ->
+          (fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+          x) (sqrtrem p2))
+        (fun _ -> (Big_int_Z.unit_big_int, (IsPos
+        (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int))))
+        p1)
+      (fun p1 ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun p2 ->
+        sqrtrem_step (fun x ->
+          (fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+          x) (fun x -> Big_int_Z.mult_int_big_int 2 x) (sqrtrem p2))
+        (fun p2 ->
+        sqrtrem_step (fun x -> Big_int_Z.mult_int_big_int 2 x) (fun x ->
+          Big_int_Z.mult_int_big_int 2 x) (sqrtrem p2))
+        (fun _ -> (Big_int_Z.unit_big_int, (IsPos Big_int_Z.unit_big_int)))
+        p1)
+      (fun _ -> (Big_int_Z.unit_big_int, IsNul))
+      p0
+
+  (** val sqrt : Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let sqrt p0 =
+    fst (sqrtrem p0)
+
   (** val iter_op : ('a1 -> 'a1 -> 'a1) -> Big_int_Z.big_int -> 'a1 -> 'a1 **)
 
   let rec iter_op op p0 a =
@@ -255,7 +445,7 @@ module Z =
       (fun p0 ->
       ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
       p0))
-      (fun p0 -> Big_int_Z.minus_big_int (Pos.pred_double p0))
+      (fun p0 -> Big_int_Z.minus_big_int (Coq_Pos.pred_double p0))
       x
 
   (** val pred_double : Big_int_Z.big_int -> Big_int_Z.big_int **)
@@ -265,7 +455,7 @@ module Z =
   if s = 0 then fO () else if s > 0 then fp z
   else fn (Big_int_Z.minus_big_int z))
       (fun _ -> Big_int_Z.minus_big_int Big_int_Z.unit_big_int)
-      (fun p0 -> (Pos.pred_double p0))
+      (fun p0 -> (Coq_Pos.pred_double p0))
       (fun p0 -> Big_int_Z.minus_big_int
       ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
       p0))
@@ -295,7 +485,7 @@ module Z =
   if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
         (fun q -> pred_double (pos_sub p0 q))
         (fun q -> double (pos_sub p0 q))
-        (fun _ -> (Pos.pred_double p0))
+        (fun _ -> (Coq_Pos.pred_double p0))
         y)
       (fun _ ->
       (fun f2p1 f2p f1 p ->
@@ -304,7 +494,7 @@ module Z =
   if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
         (fun q -> Big_int_Z.minus_big_int (Big_int_Z.mult_int_big_int 2
         q))
-        (fun q -> Big_int_Z.minus_big_int (Pos.pred_double q))
+        (fun q -> Big_int_Z.minus_big_int (Coq_Pos.pred_double q))
         (fun _ -> Big_int_Z.zero_big_int)
         y)
       x
@@ -313,7 +503,7 @@ module Z =
       Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
 
   let pow_pos z0 =
-    Pos.iter (Big_int_Z.mult_big_int z0) Big_int_Z.unit_big_int
+    Coq_Pos.iter (Big_int_Z.mult_big_int z0) Big_int_Z.unit_big_int
 
   (** val pow :
       Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
@@ -339,7 +529,7 @@ module Z =
   if s = 0 then fO () else if s > 0 then fp z
   else fn (Big_int_Z.minus_big_int z))
       (fun _ -> O)
-      (fun p0 -> Pos.to_nat p0)
+      (fun p0 -> Coq_Pos.to_nat p0)
       (fun _ -> O)
       z0
 
@@ -419,16 +609,27 @@ module Z =
   if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
   let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
   if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
-        (fun _ -> (Pos.div2 p0))
-        (fun _ -> (Pos.div2 p0))
+        (fun _ -> (Coq_Pos.div2 p0))
+        (fun _ -> (Coq_Pos.div2 p0))
         (fun _ -> Big_int_Z.zero_big_int)
         p0)
-      (fun p0 -> Big_int_Z.minus_big_int (Pos.div2_up p0))
+      (fun p0 -> Big_int_Z.minus_big_int (Coq_Pos.div2_up p0))
       z0
 
   (** val log2 : Big_int_Z.big_int -> Big_int_Z.big_int **)
 
   let log2 = (fun x -> if Z.sign x <= 0 then Z.zero else Z.of_int (Z.numbits x - 1))
+
+  (** val sqrt : Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let sqrt n =
+    (fun fO fp fn z -> let s = Big_int_Z.sign_big_int z in
+  if s = 0 then fO () else if s > 0 then fp z
+  else fn (Big_int_Z.minus_big_int z))
+      (fun _ -> Big_int_Z.zero_big_int)
+      (fun p0 -> (Coq_Pos.sqrt p0))
+      (fun _ -> Big_int_Z.zero_big_int)
+      n
 
   (** val shiftl :
       Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
@@ -440,6 +641,17 @@ module Z =
 
   let shiftr = (fun x n -> let n = Z.to_int n in if n >= 0 then Z.shift_right x n else Z.shift_left x (- n))
  end
+
+(** val nth : nat -> 'a1 list -> 'a1 -> 'a1 **)
+
+let rec nth n l default =
+  match n with
+  | O -> (match l with
+          | [] -> default
+          | x :: _ -> x)
+  | S m -> (match l with
+            | [] -> default
+            | _ :: t -> nth m t default)
 
 (** val concat : 'a1 list list -> 'a1 list **)
 
@@ -683,6 +895,28 @@ type convex = { prior : Big_int_Z.big_int list; aim : utility }
 type with_convex = { inner : with_entropy; loss : convex option;
                      limits : (convex * (Big_int_Z.big_int * Big_int_Z.big_int))
                               list }
+
+type divergence =
+| Renyi of (Big_int_Z.big_int * Big_int_Z.big_int)
+   * (Big_int_Z.big_int * Big_int_Z.big_int)
+| Concentrated of (Big_int_Z.big_int * Big_int_Z.big_int)
+
+type confidence = { level : ratio; counts : Big_int_Z.big_int list;
+                    radii : ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int));
+                    product : bool; blocks : Big_int_Z.big_int list list }
+
+(** val pick : 'a1 -> Big_int_Z.big_int list -> 'a1 list -> 'a1 list **)
+
+let pick w block l =
+  map (fun x -> nth (Z.to_nat x) l w) block
+
+type with_more = { middle : with_convex; least_capacity : bool;
+                   capacities : (Big_int_Z.big_int * Big_int_Z.big_int) list;
+                   excesses : (ratio * (Big_int_Z.big_int * Big_int_Z.big_int))
+                              list; divergences : divergence list;
+                   set_of : confidence option;
+                   parts : (convex * (Big_int_Z.big_int * Big_int_Z.big_int))
+                           list }
 
 type kind =
 | Plain
@@ -1281,21 +1515,21 @@ let pays cl e sum =
     -> Big_int_Z.big_int trie -> col list -> (Big_int_Z.big_int list * mult)
     list -> bool **)
 
-let rec sheet en k y a t cs parts =
+let rec sheet en k y a t cs parts0 =
   match cs with
-  | [] -> (match parts with
+  | [] -> (match parts0 with
            | [] -> true
            | _ :: _ -> false)
   | c :: cs0 ->
-    (match parts with
+    (match parts0 with
      | [] -> false
-     | p0 :: parts0 ->
+     | p0 :: parts1 ->
        let (ts, m) = p0 in
        (&&)
          (leaf en (zscale en.total_ (merge (Big_int_Z.mult_big_int y k) t a))
            c ts m)
          (sheet en k (Big_int_Z.add_big_int y Big_int_Z.unit_big_int) a t cs0
-           parts0))
+           parts1))
 
 (** val set_high :
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> col -> col **)
@@ -1486,7 +1720,7 @@ let step en tok st =
             (match l with
              | [] -> if leaf en st.own c ts m then Some [] else None
              | _ :: _ -> None))
-  | Sheet (a, ls, parts) ->
+  | Sheet (a, ls, parts0) ->
     if negb en.sheets
     then None
     else let k = zlen en.wts in
@@ -1497,7 +1731,7 @@ let step en tok st =
             if (&&)
                  ((&&) (alike a en.wts)
                    (pays en.claim en.unit_ (Big_int_Z.add_big_int (zsum a) b)))
-                 (sheet en k Big_int_Z.zero_big_int a t st.cols parts)
+                 (sheet en k Big_int_Z.zero_big_int a t st.cols parts0)
             then Some []
             else None
           | None -> None)
@@ -2847,6 +3081,1625 @@ let realises co cl d0 lows cols0 =
            (Big_int_Z.minus_big_int (fst cl)) (snd cl))
      | None -> attains_all en cl d0 lows cols0)
 
+(** val wider : utility -> utility **)
+
+let wider a = match a with
+| Bayes (den, gains) ->
+  Bayes (den, (map (fun g -> app g (Big_int_Z.zero_big_int :: [])) gains))
+| Information gs ->
+  Information (map (fun g -> app g (Big_int_Z.zero_big_int :: [])) gs)
+| _ -> a
+
+(** val wide : convex -> convex **)
+
+let wide u =
+  { prior = (app u.prior (Big_int_Z.zero_big_int :: [])); aim =
+    (wider u.aim) }
+
+(** val ratios_to :
+    ratio -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list
+    -> ((Big_int_Z.big_int * Big_int_Z.big_int) * ratio) list **)
+
+let rec ratios_to r x z0 = function
+| [] -> []
+| _ :: w0 ->
+  if Big_int_Z.eq_big_int x z0
+  then ratios_to r x (Big_int_Z.add_big_int z0 Big_int_Z.unit_big_int) w0
+  else ((x, z0),
+         r) :: (ratios_to r x
+                 (Big_int_Z.add_big_int z0 Big_int_Z.unit_big_int) w0)
+
+(** val all_ratios :
+    ratio -> Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int
+    list -> ((Big_int_Z.big_int * Big_int_Z.big_int) * ratio) list **)
+
+let rec all_ratios r x w = function
+| [] -> []
+| _ :: v0 ->
+  app (ratios_to r x Big_int_Z.zero_big_int w)
+    (all_ratios r (Big_int_Z.add_big_int x Big_int_Z.unit_big_int) w v0)
+
+(** val open_cone : Big_int_Z.big_int list -> cone -> cone **)
+
+let open_cone w c = match c with
+| Complete r -> Graph (all_ratios r Big_int_Z.zero_big_int w w)
+| _ -> c
+
+(** val inside : Big_int_Z.big_int -> cone -> bool **)
+
+let inside k = function
+| Free -> true
+| Complete _ ->
+  Big_int_Z.le_big_int k (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int))))))))))
+| Graph es ->
+  forallb (fun e ->
+    let (y, _) = e in
+    let (x, z0) = y in
+    (&&)
+      ((&&)
+        ((&&) (Big_int_Z.le_big_int Big_int_Z.zero_big_int x)
+          (Big_int_Z.lt_big_int x k))
+        (Big_int_Z.le_big_int Big_int_Z.zero_big_int z0))
+      (Big_int_Z.lt_big_int z0 k)) es
+
+(** val no_loss : convex -> bool **)
+
+let no_loss u =
+  match u.aim with
+  | Bayes (_, gains) -> forallb nonnegative gains
+  | _ -> true
+
+(** val forms_under :
+    convex -> Big_int_Z.big_int list list -> Big_int_Z.big_int list list
+    option **)
+
+let rec forms_under u = function
+| [] -> Some []
+| p0 :: ps0 ->
+  (match under u p0 with
+   | Some c ->
+     (match forms_under u ps0 with
+      | Some l -> Some (c :: l)
+      | None -> None)
+   | None -> None)
+
+(** val lifted :
+    with_convex -> (Big_int_Z.big_int * Big_int_Z.big_int list list) ->
+    with_convex option **)
+
+let lifted co l =
+  let en = co.inner in
+  let pb = en.plain in
+  let w = pb.weights in
+  (match nthz (fst l) co.limits with
+   | Some p0 ->
+     let (u, p1) = p0 in
+     let (a, b) = p1 in
+     if (&&)
+          ((&&)
+            ((&&)
+              ((&&)
+                ((&&)
+                  ((&&)
+                    ((&&) (well_formed (emptied pb))
+                      (match co.loss with
+                       | Some v -> convex_ok pb v
+                       | None -> well_formed pb))
+                    (forallb (fun m -> convex_ok pb (fst m)) co.limits))
+                  (inside (zlen w) pb.base)) (no_loss u))
+              (Big_int_Z.lt_big_int Big_int_Z.zero_big_int a))
+            (Big_int_Z.lt_big_int Big_int_Z.zero_big_int b))
+          (Big_int_Z.le_big_int
+            (Big_int_Z.mult_big_int (zlen (snd l)) (zlen w))
+            (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+            (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+            (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+            (Big_int_Z.mult_int_big_int 2
+            ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+            (Big_int_Z.mult_int_big_int 2
+            ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+            ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+            (Big_int_Z.mult_int_big_int 2
+            ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+            (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+            ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+            (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+            (Big_int_Z.mult_int_big_int 2
+            ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+            ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+            (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+            Big_int_Z.unit_big_int))))))))))))))))))))))))
+     then (match en.floors with
+           | [] ->
+             (match en.bonus with
+              | [] ->
+                (match forms_under u (snd l) with
+                 | Some cs ->
+                   Some { inner = { plain = { weights =
+                     (app w (Big_int_Z.zero_big_int :: [])); objective =
+                     (wider pb.objective); base = (open_cone w pb.base);
+                     halfspaces =
+                     (app
+                       (map (fun c -> app c (Big_int_Z.zero_big_int :: []))
+                         pb.halfspaces)
+                       (map (fun c ->
+                         app (zscale b c)
+                           ((Big_int_Z.minus_big_int
+                              (Big_int_Z.mult_big_int a (unit_of u))) :: []))
+                         cs)); outputs = pb.outputs; rows = pb.rows };
+                     bonus = []; floors = [] }; loss =
+                     (match co.loss with
+                      | Some v -> Some (wide v)
+                      | None -> None); limits =
+                     (map (fun m -> ((wide (fst m)), (snd m))) co.limits) }
+                 | None -> None)
+              | _ :: _ -> None)
+           | _ :: _ -> None)
+     else None
+   | None -> None)
+
+(** val lifted_all :
+    with_convex -> (Big_int_Z.big_int * Big_int_Z.big_int list list) list ->
+    with_convex option **)
+
+let rec lifted_all co = function
+| [] -> Some co
+| l :: ls0 ->
+  (match lifted co l with
+   | Some co0 -> lifted_all co0 ls0
+   | None -> None)
+
+(** val lifted_few :
+    with_convex -> (Big_int_Z.big_int * Big_int_Z.big_int list list) list ->
+    with_convex option **)
+
+let lifted_few co ls =
+  if Big_int_Z.le_big_int (zlen ls) (Big_int_Z.mult_int_big_int 2
+       (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+       (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+       (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int))))))
+  then lifted_all co ls
+  else None
+
+(** val confidence_ok : Big_int_Z.big_int list -> confidence -> bool **)
+
+let confidence_ok w cf =
+  let k = zlen w in
+  let (p0, p1) = cf.radii in
+  let (a, b) = p0 in
+  let (c, e) = p1 in
+  (&&)
+    ((&&)
+      ((&&)
+        ((&&)
+          ((&&)
+            ((&&)
+              ((&&)
+                ((&&) ((&&) (alike cf.counts w) (nonnegative cf.counts))
+                  (Big_int_Z.lt_big_int Big_int_Z.zero_big_int
+                    (zsum cf.counts)))
+                (Big_int_Z.le_big_int Big_int_Z.zero_big_int a))
+              (Big_int_Z.lt_big_int Big_int_Z.zero_big_int b))
+            (Big_int_Z.lt_big_int Big_int_Z.zero_big_int e))
+          (Big_int_Z.le_big_int (Big_int_Z.mult_big_int a e)
+            (Big_int_Z.mult_big_int c b)))
+        (Big_int_Z.le_big_int k (Big_int_Z.mult_int_big_int 2
+          (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+          (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+          (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+          (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+          (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int))))))))))))
+      (Big_int_Z.le_big_int (zlen (concat cf.blocks)) k))
+    (forallb (fun block ->
+      forallb (fun x ->
+        (&&) (Big_int_Z.le_big_int Big_int_Z.zero_big_int x)
+          (Big_int_Z.lt_big_int x k)) block) cf.blocks)
+
+(** val variance_above :
+    Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int option **)
+
+let rec variance_above m c r =
+  match c with
+  | [] -> (match r with
+           | [] -> Some Big_int_Z.zero_big_int
+           | _ :: _ -> None)
+  | n :: c0 ->
+    (match r with
+     | [] -> None
+     | y :: r0 ->
+       (match variance_above m c0 r0 with
+        | Some s ->
+          if Big_int_Z.eq_big_int n Big_int_Z.zero_big_int
+          then if Big_int_Z.le_big_int Big_int_Z.zero_big_int y
+               then Some s
+               else None
+          else if Big_int_Z.lt_big_int Big_int_Z.zero_big_int y
+               then Some
+                      (Big_int_Z.add_big_int
+                        (ceil
+                          (Big_int_Z.mult_big_int
+                            (Big_int_Z.mult_big_int
+                              (Big_int_Z.mult_big_int
+                                (Big_int_Z.mult_big_int n n) m) d) d) y) s)
+               else None
+        | None -> None))
+
+(** val spread_out :
+    Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list -> Big_int_Z.big_int list **)
+
+let rec spread_out c block r q =
+  match block with
+  | [] -> q
+  | x :: block0 ->
+    (match r with
+     | [] -> q
+     | a :: r0 ->
+       spread_out c block0 r0
+         (updz x (fun s ->
+           Big_int_Z.add_big_int s (Big_int_Z.mult_big_int c a)) q))
+
+(** val cut_row :
+    Big_int_Z.big_int list -> confidence -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list option **)
+
+let cut_row w cf g h rt = function
+| [] -> None
+| s :: l0 ->
+  (match l0 with
+   | [] -> None
+   | z0 :: l1 ->
+     (match l1 with
+      | [] -> None
+      | e :: l2 ->
+        (match l2 with
+         | [] -> None
+         | f :: l3 ->
+           (match nthz s cf.blocks with
+            | Some b1 ->
+              (match nthz z0 cf.blocks with
+               | Some b2 ->
+                 let r = firstn (length b1) l3 in
+                 let t = skipn (length b1) l3 in
+                 let c1 = pick Big_int_Z.zero_big_int b1 cf.counts in
+                 let c2 = pick Big_int_Z.zero_big_int b2 cf.counts in
+                 let k =
+                   Big_int_Z.mult_big_int (zsum cf.counts)
+                     (Big_int_Z.sub_big_int rt d)
+                 in
+                 (match variance_above (zsum r) c1 r with
+                  | Some u ->
+                    (match variance_above (zsum t) c2 t with
+                     | Some w0 ->
+                       if (&&)
+                            ((&&)
+                              ((&&)
+                                ((&&)
+                                  ((&&)
+                                    ((&&)
+                                      ((&&)
+                                        (negb (Big_int_Z.eq_big_int s z0))
+                                        (Big_int_Z.lt_big_int
+                                          Big_int_Z.zero_big_int (zsum r)))
+                                      (Big_int_Z.lt_big_int
+                                        Big_int_Z.zero_big_int (zsum t)))
+                                    (Big_int_Z.le_big_int
+                                      Big_int_Z.zero_big_int e))
+                                  (Big_int_Z.le_big_int
+                                    Big_int_Z.zero_big_int f))
+                                (Big_int_Z.le_big_int u
+                                  (Big_int_Z.mult_big_int e e)))
+                              (Big_int_Z.le_big_int w0
+                                (Big_int_Z.mult_big_int f f)))
+                            (if cf.product
+                             then (&&)
+                                    (Big_int_Z.le_big_int e
+                                      (Big_int_Z.add_big_int k
+                                        (Big_int_Z.mult_big_int d (zsum c1))))
+                                    (Big_int_Z.le_big_int f
+                                      (Big_int_Z.add_big_int k
+                                        (Big_int_Z.mult_big_int d (zsum c2))))
+                             else Big_int_Z.le_big_int
+                                    (Big_int_Z.add_big_int e f)
+                                    (Big_int_Z.add_big_int
+                                      (Big_int_Z.add_big_int k
+                                        (Big_int_Z.mult_big_int d (zsum c1)))
+                                      (Big_int_Z.mult_big_int d (zsum c2))))
+                       then Some
+                              (spread_out
+                                (Big_int_Z.minus_big_int
+                                  (Big_int_Z.mult_big_int g (zsum r))) b2 t
+                                (spread_out
+                                  (Big_int_Z.mult_big_int h (zsum t)) b1 r
+                                  (zeros w)))
+                       else None
+                     | None -> None)
+                  | None -> None)
+               | None -> None)
+            | None -> None))))
+
+(** val cut_rows :
+    Big_int_Z.big_int list -> confidence -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list list ->
+    Big_int_Z.big_int list list option **)
+
+let rec cut_rows w cf g h rt = function
+| [] -> Some []
+| l :: ls0 ->
+  (match cut_row w cf g h rt l with
+   | Some c ->
+     (match cut_rows w cf g h rt ls0 with
+      | Some r -> Some (c :: r)
+      | None -> None)
+   | None -> None)
+
+(** val cuts_of :
+    Big_int_Z.big_int list -> confidence -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list list ->
+    Big_int_Z.big_int list list option **)
+
+let cuts_of w cf g h rt ls =
+  let (a, b) = fst cf.radii in
+  if (&&)
+       ((&&)
+         ((&&)
+           ((&&)
+             (Big_int_Z.le_big_int
+               (Big_int_Z.mult_big_int (zlen ls) (zlen w))
+               (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+               (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+               (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+               (Big_int_Z.mult_int_big_int 2
+               ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+               (Big_int_Z.mult_int_big_int 2
+               ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+               ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+               (Big_int_Z.mult_int_big_int 2
+               ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+               (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+               ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+               (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+               (Big_int_Z.mult_int_big_int 2
+               ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+               ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+               (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+               Big_int_Z.unit_big_int))))))))))))))))))))))))
+             (confidence_ok w cf)) (at_least cf.level g h))
+         (Big_int_Z.le_big_int Big_int_Z.zero_big_int rt))
+       (Big_int_Z.le_big_int
+         (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int rt rt) b)
+         (Big_int_Z.mult_big_int
+           (Big_int_Z.mult_big_int (Big_int_Z.add_big_int a b) d) d))
+  then cut_rows w cf g h rt ls
+  else None
+
+(** val roots_below :
+    bool -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list
+    -> Big_int_Z.big_int list -> Big_int_Z.big_int option **)
+
+let rec roots_below up d0 i c q =
+  match c with
+  | [] -> Some Big_int_Z.zero_big_int
+  | n :: c0 ->
+    (match q with
+     | [] -> Some Big_int_Z.zero_big_int
+     | v :: q0 ->
+       let u =
+         if up
+         then Big_int_Z.sub_big_int (Big_int_Z.mult_big_int i d0)
+                (Big_int_Z.mult_big_int v d)
+         else Big_int_Z.sub_big_int (Big_int_Z.mult_big_int v d)
+                (Big_int_Z.mult_big_int i d0)
+       in
+       (match roots_below up d0 i c0 q0 with
+        | Some s ->
+          if Big_int_Z.le_big_int Big_int_Z.zero_big_int u
+          then Some
+                 (Big_int_Z.add_big_int
+                   (Big_int_Z.mult_big_int n
+                     (Z.sqrt (Z.div (Big_int_Z.mult_big_int u d) d0))) s)
+          else None
+        | None -> None))
+
+(** val pair_there :
+    confidence -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+    -> Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list
+    -> Big_int_Z.big_int list -> Big_int_Z.big_int list -> bool **)
+
+let pair_there cf g h rt d0 q b1 b2 = function
+| [] -> false
+| i :: l0 ->
+  (match l0 with
+   | [] -> false
+   | j :: l1 ->
+     (match l1 with
+      | [] -> false
+      | y :: l2 ->
+        (match l2 with
+         | [] -> false
+         | w :: l3 ->
+           (match l3 with
+            | [] ->
+              let c1 = pick Big_int_Z.zero_big_int b1 cf.counts in
+              let c2 = pick Big_int_Z.zero_big_int b2 cf.counts in
+              let k =
+                Big_int_Z.mult_big_int (zsum cf.counts)
+                  (Big_int_Z.sub_big_int rt d)
+              in
+              (match roots_below true d0 i c1
+                       (pick Big_int_Z.zero_big_int b1 q) with
+               | Some a ->
+                 (match roots_below false d0 j c2
+                          (pick Big_int_Z.zero_big_int b2 q) with
+                  | Some m ->
+                    let p0 =
+                      Big_int_Z.mult_big_int
+                        (Big_int_Z.mult_big_int
+                          (Big_int_Z.mult_big_int
+                            (Big_int_Z.mult_big_int a a) h)
+                          (Big_int_Z.mult_big_int
+                            (Big_int_Z.mult_big_int w w) w)) d
+                    in
+                    let q0 =
+                      Big_int_Z.mult_big_int
+                        (Big_int_Z.mult_big_int
+                          (Big_int_Z.mult_big_int g
+                            (Big_int_Z.mult_big_int m m))
+                          (Big_int_Z.mult_big_int
+                            (Big_int_Z.mult_big_int y y) y)) d
+                    in
+                    let left =
+                      Big_int_Z.mult_big_int
+                        ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+                        Big_int_Z.unit_big_int)
+                        (Big_int_Z.add_big_int (Big_int_Z.mult_big_int p0 y)
+                          (Big_int_Z.mult_big_int q0 w))
+                    in
+                    let need =
+                      Big_int_Z.mult_big_int
+                        (Big_int_Z.mult_big_int
+                          (Big_int_Z.sub_big_int (Big_int_Z.mult_big_int h i)
+                            (Big_int_Z.mult_big_int g j))
+                          (Big_int_Z.mult_big_int
+                            (Big_int_Z.mult_big_int y y) y))
+                        (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int w w)
+                          w)
+                    in
+                    (&&)
+                      ((&&) (Big_int_Z.lt_big_int Big_int_Z.zero_big_int y)
+                        (Big_int_Z.lt_big_int Big_int_Z.zero_big_int w))
+                      (if cf.product
+                       then Big_int_Z.le_big_int need
+                              (Big_int_Z.sub_big_int left
+                                (Big_int_Z.mult_big_int
+                                  (Big_int_Z.mult_int_big_int 2
+                                  Big_int_Z.unit_big_int)
+                                  (Big_int_Z.add_big_int
+                                    (Big_int_Z.mult_big_int p0
+                                      (Big_int_Z.add_big_int k
+                                        (Big_int_Z.mult_big_int d (zsum c1))))
+                                    (Big_int_Z.mult_big_int q0
+                                      (Big_int_Z.add_big_int k
+                                        (Big_int_Z.mult_big_int d (zsum c2)))))))
+                       else let k0 =
+                              Big_int_Z.add_big_int
+                                (Big_int_Z.add_big_int k
+                                  (Big_int_Z.mult_big_int d (zsum c1)))
+                                (Big_int_Z.mult_big_int d (zsum c2))
+                            in
+                            (&&)
+                              (Big_int_Z.le_big_int need
+                                (Big_int_Z.sub_big_int left
+                                  (Big_int_Z.mult_big_int
+                                    (Big_int_Z.mult_big_int
+                                      (Big_int_Z.mult_int_big_int 2
+                                      Big_int_Z.unit_big_int) p0) k0)))
+                              (Big_int_Z.le_big_int need
+                                (Big_int_Z.sub_big_int left
+                                  (Big_int_Z.mult_big_int
+                                    (Big_int_Z.mult_big_int
+                                      (Big_int_Z.mult_int_big_int 2
+                                      Big_int_Z.unit_big_int) q0) k0))))
+                  | None -> false)
+               | None -> false)
+            | _ :: _ -> false))))
+
+(** val pairs_there :
+    confidence -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+    -> Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list
+    -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list list
+    -> Big_int_Z.big_int list list -> Big_int_Z.big_int list list option **)
+
+let rec pairs_there cf g h rt d0 q b1 i j bs ls =
+  match bs with
+  | [] -> Some ls
+  | b2 :: bs0 ->
+    if Big_int_Z.eq_big_int i j
+    then pairs_there cf g h rt d0 q b1 i
+           (Big_int_Z.add_big_int j Big_int_Z.unit_big_int) bs0 ls
+    else (match ls with
+          | [] -> None
+          | l :: ls0 ->
+            if pair_there cf g h rt d0 q b1 b2 l
+            then pairs_there cf g h rt d0 q b1 i
+                   (Big_int_Z.add_big_int j Big_int_Z.unit_big_int) bs0 ls0
+            else None)
+
+(** val column_there :
+    confidence -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+    -> Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int ->
+    Big_int_Z.big_int list list -> Big_int_Z.big_int list list ->
+    Big_int_Z.big_int list list option **)
+
+let rec column_there cf g h rt d0 q i bs ls =
+  match bs with
+  | [] -> Some ls
+  | b1 :: bs0 ->
+    (match pairs_there cf g h rt d0 q b1 i Big_int_Z.zero_big_int cf.blocks ls with
+     | Some ls0 ->
+       column_there cf g h rt d0 q
+         (Big_int_Z.add_big_int i Big_int_Z.unit_big_int) bs0 ls0
+     | None -> None)
+
+(** val columns_there :
+    confidence -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+    -> Big_int_Z.big_int -> Big_int_Z.big_int list list -> Big_int_Z.big_int
+    list list -> bool **)
+
+let rec columns_there cf g h rt d0 cols0 ls =
+  match cols0 with
+  | [] -> (match ls with
+           | [] -> true
+           | _ :: _ -> false)
+  | q :: cols1 ->
+    (match column_there cf g h rt d0 q Big_int_Z.zero_big_int cf.blocks ls with
+     | Some ls0 -> columns_there cf g h rt d0 cols1 ls0
+     | None -> false)
+
+(** val confident_there :
+    Big_int_Z.big_int list -> confidence -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int list list -> Big_int_Z.big_int list list -> bool **)
+
+let confident_there w cf g h rt d0 cols0 ls =
+  let (a, b) = snd cf.radii in
+  (&&)
+    ((&&)
+      ((&&) ((&&) (confidence_ok w cf) (at_most cf.level g h))
+        (Big_int_Z.le_big_int Big_int_Z.zero_big_int rt))
+      (Big_int_Z.le_big_int
+        (Big_int_Z.mult_big_int
+          (Big_int_Z.mult_big_int (Big_int_Z.add_big_int a b) d) d)
+        (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int rt rt) b)))
+    (columns_there cf g h rt d0 cols0 ls)
+
+(** val own_logs :
+    Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list
+    option **)
+
+let rec own_logs n = function
+| [] -> Some []
+| g0 :: g1 ->
+  (match own_logs n g1 with
+   | Some l ->
+     if Big_int_Z.eq_big_int g0 Big_int_Z.zero_big_int
+     then Some (Big_int_Z.zero_big_int :: l)
+     else (match log true n g0 with
+           | Some u -> Some ((Big_int_Z.mult_big_int g0 u) :: l)
+           | None -> None)
+   | None -> None)
+
+(** val all_logs :
+    Big_int_Z.big_int list list -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list option **)
+
+let rec all_logs gs q =
+  match gs with
+  | [] -> Some q
+  | g :: gs0 ->
+    (match own_logs (zsum g) g with
+     | Some c -> all_logs gs0 (zplus q c)
+     | None -> None)
+
+(** val zmost :
+    Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int list **)
+
+let rec zmost a b =
+  match a with
+  | [] -> []
+  | x :: a0 ->
+    (match b with
+     | [] -> []
+     | y :: b0 -> (Big_int_Z.max_big_int x y) :: (zmost a0 b0))
+
+(** val highest : Big_int_Z.big_int list list -> Big_int_Z.big_int list **)
+
+let rec highest = function
+| [] -> []
+| g :: gains0 ->
+  (match gains0 with
+   | [] -> g
+   | _ :: _ -> zmost g (highest gains0))
+
+(** val over_all :
+    convex -> (Big_int_Z.big_int list * Big_int_Z.big_int) option **)
+
+let over_all u =
+  let w = u.prior in
+  let t = zsum w in
+  (match u.aim with
+   | Linear (_, _) -> None
+   | Bayes (den, gains) ->
+     Some ((products w (highest gains)), (Big_int_Z.mult_big_int t den))
+   | Information gs ->
+     (match all_logs gs (zeros w) with
+      | Some l -> Some (l, (Big_int_Z.mult_big_int t d))
+      | None -> None)
+   | ChiSquare ->
+     Some
+       ((map (fun w0 ->
+          if Big_int_Z.eq_big_int w0 Big_int_Z.zero_big_int
+          then Big_int_Z.zero_big_int
+          else Big_int_Z.sub_big_int t w0) w), t))
+
+(** val add_parts :
+    problem -> Big_int_Z.big_int ->
+    (convex * (Big_int_Z.big_int * Big_int_Z.big_int)) list ->
+    Big_int_Z.big_int list list list -> Big_int_Z.big_int -> terms ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    ((Big_int_Z.big_int * terms) * (Big_int_Z.big_int * Big_int_Z.big_int))
+    option **)
+
+let rec add_parts pb m ps hs den cost cl =
+  match ps with
+  | [] -> (match hs with
+           | [] -> Some ((den, cost), cl)
+           | _ :: _ -> None)
+  | p0 :: ps0 ->
+    let (u, p1) = p0 in
+    let (a, b) = p1 in
+    (match hs with
+     | [] -> None
+     | points :: hs0 ->
+       if negb
+            ((&&) (convex_ok pb u)
+              (Big_int_Z.lt_big_int Big_int_Z.zero_big_int b))
+       then None
+       else if Big_int_Z.lt_big_int a Big_int_Z.zero_big_int
+            then (match shown pb u m points with
+                  | Some l ->
+                    let u0 = Big_int_Z.mult_big_int b (unit_of u) in
+                    add_parts pb m ps0 hs0 (Big_int_Z.mult_big_int den u0)
+                      (app (times u0 cost)
+                        (times (Big_int_Z.mult_big_int a den) l)) cl
+                  | None -> None)
+            else (match points with
+                  | [] ->
+                    (match over_all u with
+                     | Some p2 ->
+                       let (f, u0) = p2 in
+                       let u1 = Big_int_Z.mult_big_int b u0 in
+                       add_parts pb m ps0 hs0 den cost
+                         ((Big_int_Z.sub_big_int
+                            (Big_int_Z.mult_big_int (fst cl) u1)
+                            (Big_int_Z.mult_big_int
+                              (Big_int_Z.mult_big_int a (zsum f)) (snd cl))),
+                         (Big_int_Z.mult_big_int (snd cl) u1))
+                     | None -> None)
+                  | _ :: _ -> None))
+
+(** val summed :
+    with_convex -> (convex * (Big_int_Z.big_int * Big_int_Z.big_int)) list ->
+    Big_int_Z.big_int list list list ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    (with_convex * (Big_int_Z.big_int * Big_int_Z.big_int)) option **)
+
+let summed co ps hs cl =
+  let en = co.inner in
+  let pb = en.plain in
+  (match ps with
+   | [] -> (match hs with
+            | [] -> Some (co, cl)
+            | _ :: _ -> None)
+   | _ :: _ ->
+     (match pb.objective with
+      | Linear (den, cost) ->
+        (match pb.outputs with
+         | Some m ->
+           (match en.bonus with
+            | [] ->
+              (match co.loss with
+               | Some _ -> None
+               | None ->
+                 if (&&)
+                      ((&&) (Big_int_Z.lt_big_int Big_int_Z.zero_big_int den)
+                        (Big_int_Z.lt_big_int Big_int_Z.zero_big_int (snd cl)))
+                      (Big_int_Z.le_big_int (zlen ps)
+                        (Big_int_Z.mult_int_big_int 2
+                        (Big_int_Z.mult_int_big_int 2
+                        (Big_int_Z.mult_int_big_int 2
+                        (Big_int_Z.mult_int_big_int 2
+                        (Big_int_Z.mult_int_big_int 2
+                        (Big_int_Z.mult_int_big_int 2
+                        Big_int_Z.unit_big_int)))))))
+                 then (match add_parts pb m ps hs den cost cl with
+                       | Some p0 ->
+                         let (p1, cl0) = p0 in
+                         let (den0, cost0) = p1 in
+                         Some ({ inner = { plain = { weights = pb.weights;
+                         objective = (Linear (den0, cost0)); base = pb.base;
+                         halfspaces = pb.halfspaces; outputs = pb.outputs;
+                         rows = pb.rows }; bonus = []; floors = en.floors };
+                         loss = None; limits = co.limits }, cl0)
+                       | None -> None)
+                 else None)
+            | _ :: _ -> None)
+         | None -> None)
+      | _ -> None))
+
+(** val parts_there :
+    problem -> Big_int_Z.big_int -> Big_int_Z.big_int list list ->
+    (convex * (Big_int_Z.big_int * Big_int_Z.big_int)) list ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let rec parts_there pb d0 cols0 ps ws cl =
+  match ps with
+  | [] -> (match ws with
+           | [] -> Some cl
+           | _ :: _ -> None)
+  | p0 :: ps0 ->
+    let (u, p1) = p0 in
+    let (a, b) = p1 in
+    (match ws with
+     | [] -> None
+     | p2 :: ws0 ->
+       let (n, m) = p2 in
+       if (&&)
+            ((&&)
+              ((&&) (convex_ok pb u)
+                (Big_int_Z.lt_big_int Big_int_Z.zero_big_int b))
+              (Big_int_Z.lt_big_int Big_int_Z.zero_big_int m))
+            (if Big_int_Z.lt_big_int a Big_int_Z.zero_big_int
+             then at_most_there pb d0 cols0 u n m
+             else attains (alone u) (n, m) d0 [] cols0)
+       then parts_there pb d0 cols0 ps0 ws0
+              ((Big_int_Z.sub_big_int
+                 (Big_int_Z.mult_big_int (fst cl)
+                   (Big_int_Z.mult_big_int b m))
+                 (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int a n)
+                   (snd cl))),
+              (Big_int_Z.mult_big_int (snd cl) (Big_int_Z.mult_big_int b m)))
+       else None)
+
+(** val limit_at :
+    divergence -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let limit_at v n d0 =
+  match v with
+  | Renyi (order0, most0) ->
+    let (a, b) = order0 in
+    let (p0, q) = most0 in
+    if (&&)
+         ((&&)
+           (Big_int_Z.eq_big_int (Big_int_Z.mult_big_int n b)
+             (Big_int_Z.mult_big_int a d0))
+           (Big_int_Z.lt_big_int Big_int_Z.zero_big_int b))
+         (Big_int_Z.lt_big_int Big_int_Z.zero_big_int q)
+    then Some (p0, q)
+    else None
+  | Concentrated most0 ->
+    let (p0, q) = most0 in
+    if Big_int_Z.lt_big_int Big_int_Z.zero_big_int q
+    then Some ((Big_int_Z.mult_big_int p0 n), (Big_int_Z.mult_big_int q d0))
+    else None
+
+(** val young_terms :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list -> terms
+    option **)
+
+let rec young_terms x z0 n d0 r p0 q y = function
+| [] -> Some []
+| s :: l0 ->
+  (match l0 with
+   | [] -> None
+   | b :: l1 ->
+     (match young_terms x z0 n d0 r p0 q
+              (Big_int_Z.add_big_int y Big_int_Z.unit_big_int) l1 with
+      | Some ts ->
+        if Big_int_Z.eq_big_int s Big_int_Z.zero_big_int
+        then if Big_int_Z.le_big_int Big_int_Z.zero_big_int b
+             then Some (((z0, y), (Big_int_Z.minus_big_int b)) :: ts)
+             else None
+        else (match log false b d with
+              | Some lb ->
+                (match log true (Big_int_Z.sub_big_int n d0) d0 with
+                 | Some l2 ->
+                   (match log true (Big_int_Z.mult_big_int s d0)
+                            (Big_int_Z.mult_big_int n d) with
+                    | Some ls ->
+                      (match log false r d with
+                       | Some lr ->
+                         if (&&)
+                              (Big_int_Z.lt_big_int Big_int_Z.zero_big_int s)
+                              (Big_int_Z.le_big_int
+                                (Big_int_Z.mult_big_int
+                                  (Big_int_Z.mult_big_int d
+                                    (Big_int_Z.sub_big_int n d0)) p0)
+                                (Big_int_Z.mult_big_int
+                                  (Big_int_Z.add_big_int
+                                    (Big_int_Z.sub_big_int
+                                      (Big_int_Z.mult_big_int
+                                        (Big_int_Z.sub_big_int n d0)
+                                        (Big_int_Z.sub_big_int lb l2))
+                                      (Big_int_Z.mult_big_int n ls))
+                                    (Big_int_Z.mult_big_int d0 lr)) q))
+                         then Some (((x, y), s) :: (((z0, y),
+                                (Big_int_Z.minus_big_int b)) :: ts))
+                         else None
+                       | None -> None)
+                    | None -> None)
+                 | None -> None)
+              | None -> None)
+      | None -> None))
+
+(** val young_row :
+    Big_int_Z.big_int -> divergence -> Big_int_Z.big_int list -> row option **)
+
+let young_row k v = function
+| [] -> None
+| x :: l0 ->
+  (match l0 with
+   | [] -> None
+   | z0 :: l1 ->
+     (match l1 with
+      | [] -> None
+      | n :: l2 ->
+        (match l2 with
+         | [] -> None
+         | d0 :: l3 ->
+           (match l3 with
+            | [] -> None
+            | r :: l4 ->
+              if (&&)
+                   ((&&)
+                     ((&&)
+                       ((&&)
+                         ((&&)
+                           ((&&)
+                             ((&&)
+                               (Big_int_Z.le_big_int Big_int_Z.zero_big_int x)
+                               (Big_int_Z.lt_big_int x k))
+                             (Big_int_Z.le_big_int Big_int_Z.zero_big_int z0))
+                           (Big_int_Z.lt_big_int z0 k))
+                         (negb (Big_int_Z.eq_big_int x z0)))
+                       (Big_int_Z.lt_big_int Big_int_Z.zero_big_int d0))
+                     (Big_int_Z.lt_big_int d0 n))
+                   (Big_int_Z.lt_big_int Big_int_Z.zero_big_int r)
+              then (match limit_at v n d0 with
+                    | Some p0 ->
+                      let (p1, q) = p0 in
+                      (match young_terms x z0 n d0 r p1 q
+                               Big_int_Z.zero_big_int l4 with
+                       | Some ts ->
+                         Some { equal = false; right = r; coefficients = ts }
+                       | None -> None)
+                    | None -> None)
+              else None))))
+
+(** val moments_sum :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int
+    list -> Big_int_Z.big_int option **)
+
+let rec moments_sum n d0 dn rx rz ms =
+  match rx with
+  | [] ->
+    (match rz with
+     | [] ->
+       (match ms with
+        | [] -> Some Big_int_Z.zero_big_int
+        | _ :: _ -> None)
+     | _ :: _ -> None)
+  | a :: rx0 ->
+    (match rz with
+     | [] -> None
+     | b :: rz0 ->
+       (match ms with
+        | [] -> None
+        | m :: ms0 ->
+          (match moments_sum n d0 dn rx0 rz0 ms0 with
+           | Some s ->
+             if Big_int_Z.eq_big_int a Big_int_Z.zero_big_int
+             then if Big_int_Z.le_big_int Big_int_Z.zero_big_int m
+                  then Some (Big_int_Z.add_big_int m s)
+                  else None
+             else (match log false m d with
+                   | Some lm ->
+                     (match log true a dn with
+                      | Some la0 ->
+                        (match log true a b with
+                         | Some lab ->
+                           if Big_int_Z.le_big_int
+                                (Big_int_Z.add_big_int
+                                  (Big_int_Z.mult_big_int d0 la0)
+                                  (Big_int_Z.mult_big_int
+                                    (Big_int_Z.sub_big_int n d0) lab))
+                                (Big_int_Z.mult_big_int d0 lm)
+                           then Some (Big_int_Z.add_big_int m s)
+                           else None
+                         | None -> None)
+                      | None -> None)
+                   | None -> None)
+           | None -> None)))
+
+(** val line_above :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> bool **)
+
+let line_above p0 q n d0 s c =
+  match log true s d with
+  | Some u ->
+    Big_int_Z.le_big_int
+      (Big_int_Z.mult_big_int
+        (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int u q) d0) d)
+      (Big_int_Z.mult_big_int p0
+        (Big_int_Z.sub_big_int
+          (Big_int_Z.mult_big_int
+            (Big_int_Z.sub_big_int
+              (Big_int_Z.mult_big_int
+                (Big_int_Z.mult_big_int (Big_int_Z.mult_int_big_int 2
+                  Big_int_Z.unit_big_int) c) d) (Big_int_Z.mult_big_int d d))
+            n) (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int c c) d0)))
+  | None -> false
+
+(** val all2z :
+    (Big_int_Z.big_int -> Big_int_Z.big_int -> bool) -> Big_int_Z.big_int
+    list -> Big_int_Z.big_int list -> bool **)
+
+let rec all2z f l m =
+  match l with
+  | [] -> (match m with
+           | [] -> true
+           | _ :: _ -> false)
+  | a :: l0 ->
+    (match m with
+     | [] -> false
+     | b :: m0 -> (&&) (f a b) (all2z f l0 m0))
+
+(** val orders_there :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> Big_int_Z.big_int ->
+    ((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int) list ->
+    Big_int_Z.big_int list list -> bool **)
+
+let rec orders_there p0 q dn rx rz n0 d0 s0 os ms =
+  match os with
+  | [] ->
+    (match ms with
+     | [] ->
+       all2z (fun a b ->
+         (||) (Big_int_Z.eq_big_int a Big_int_Z.zero_big_int)
+           (match log true a b with
+            | Some u ->
+              Big_int_Z.le_big_int
+                (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int u q) d0)
+                (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int d p0) n0)
+            | None -> false)) rx rz
+     | _ :: _ -> false)
+  | p1 :: os0 ->
+    let (p2, c) = p1 in
+    let (n, d1) = p2 in
+    (match ms with
+     | [] -> false
+     | m :: ms0 ->
+       (match moments_sum n d1 dn rx rz m with
+        | Some s ->
+          (&&)
+            ((&&)
+              ((&&)
+                ((&&) (Big_int_Z.lt_big_int Big_int_Z.zero_big_int d1)
+                  (Big_int_Z.lt_big_int (Big_int_Z.mult_big_int n0 d1)
+                    (Big_int_Z.mult_big_int n d0)))
+                (line_above p0 q n0 d0 s0 c)) (line_above p0 q n d1 s c))
+            (orders_there p0 q dn rx rz n d1 s os0 ms0)
+        | None -> false))
+
+(** val divergence_of :
+    divergence -> Big_int_Z.big_int ->
+    ((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int) list ->
+    Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int
+    list list -> bool **)
+
+let divergence_of v dn os rx rz ms =
+  match v with
+  | Renyi (_, _) ->
+    (match os with
+     | [] -> false
+     | p0 :: l ->
+       let (p1, _) = p0 in
+       let (n, d0) = p1 in
+       (match l with
+        | [] ->
+          (match ms with
+           | [] -> false
+           | m :: l0 ->
+             (match l0 with
+              | [] ->
+                (match limit_at v n d0 with
+                 | Some p2 ->
+                   let (p3, q) = p2 in
+                   (match moments_sum n d0 dn rx rz m with
+                    | Some s ->
+                      (match log true s d with
+                       | Some u ->
+                         (&&)
+                           ((&&)
+                             (Big_int_Z.lt_big_int Big_int_Z.zero_big_int d0)
+                             (Big_int_Z.lt_big_int d0 n))
+                           (Big_int_Z.le_big_int
+                             (Big_int_Z.mult_big_int
+                               (Big_int_Z.mult_big_int u d0) q)
+                             (Big_int_Z.mult_big_int
+                               (Big_int_Z.mult_big_int d
+                                 (Big_int_Z.sub_big_int n d0)) p3))
+                       | None -> false)
+                    | None -> false)
+                 | None -> false)
+              | _ :: _ -> false))
+        | _ :: _ -> false))
+  | Concentrated most0 ->
+    let (p0, q) = most0 in
+    (&&)
+      ((&&) (Big_int_Z.le_big_int Big_int_Z.zero_big_int p0)
+        (Big_int_Z.lt_big_int Big_int_Z.zero_big_int q))
+      (orders_there p0 q dn rx rz Big_int_Z.unit_big_int
+        Big_int_Z.unit_big_int d os ms)
+
+(** val others_there :
+    (Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int
+    list list -> bool) -> nat -> Big_int_Z.big_int list -> Big_int_Z.big_int
+    -> Big_int_Z.big_int -> Big_int_Z.big_int list list -> Big_int_Z.big_int
+    list list -> Big_int_Z.big_int list list option **)
+
+let rec others_there f w x i j rs ls =
+  match rs with
+  | [] -> Some ls
+  | r :: rs0 ->
+    if Big_int_Z.eq_big_int i j
+    then others_there f w x i
+           (Big_int_Z.add_big_int j Big_int_Z.unit_big_int) rs0 ls
+    else if f x r (firstn w ls)
+         then others_there f w x i
+                (Big_int_Z.add_big_int j Big_int_Z.unit_big_int) rs0
+                (skipn w ls)
+         else None
+
+(** val rows_there :
+    (Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int
+    list list -> bool) -> nat -> Big_int_Z.big_int list list ->
+    Big_int_Z.big_int -> Big_int_Z.big_int list list -> Big_int_Z.big_int
+    list list -> Big_int_Z.big_int list list option **)
+
+let rec rows_there f w all i rs ls =
+  match rs with
+  | [] -> Some ls
+  | r :: rs0 ->
+    (match others_there f w r i Big_int_Z.zero_big_int all ls with
+     | Some ls0 ->
+       rows_there f w all (Big_int_Z.add_big_int i Big_int_Z.unit_big_int)
+         rs0 ls0
+     | None -> None)
+
+(** val in_threes :
+    Big_int_Z.big_int list ->
+    ((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int) list option **)
+
+let rec in_threes = function
+| [] -> Some []
+| a :: l0 ->
+  (match l0 with
+   | [] -> None
+   | b :: l1 ->
+     (match l1 with
+      | [] -> None
+      | c :: l2 ->
+        (match in_threes l2 with
+         | Some r -> Some (((a, b), c) :: r)
+         | None -> None)))
+
+(** val divergence_there :
+    Big_int_Z.big_int -> Big_int_Z.big_int list list -> divergence ->
+    (Big_int_Z.big_int list * Big_int_Z.big_int list list) -> bool **)
+
+let divergence_there dn rs v shown0 =
+  match in_threes (fst shown0) with
+  | Some os ->
+    (match rows_there (divergence_of v dn os) (length os) rs
+             Big_int_Z.zero_big_int rs (snd shown0) with
+     | Some l -> (match l with
+                  | [] -> true
+                  | _ :: _ -> false)
+     | None -> false)
+  | None -> false
+
+(** val each : ('a1 -> 'a2 option) -> 'a1 list -> 'a2 list option **)
+
+let rec each f = function
+| [] -> Some []
+| a :: l0 ->
+  (match f a with
+   | Some b -> (match each f l0 with
+                | Some r -> Some (b :: r)
+                | None -> None)
+   | None -> None)
+
+(** val each2 :
+    ('a1 -> 'a2 -> 'a3 option) -> 'a1 list -> 'a2 list -> 'a3 list option **)
+
+let rec each2 f l m =
+  match l with
+  | [] -> (match m with
+           | [] -> Some []
+           | _ :: _ -> None)
+  | a :: l0 ->
+    (match m with
+     | [] -> None
+     | b :: m0 ->
+       (match f a b with
+        | Some c ->
+          (match each2 f l0 m0 with
+           | Some r -> Some (c :: r)
+           | None -> None)
+        | None -> None))
+
+(** val a_prior : problem -> Big_int_Z.big_int list -> bool **)
+
+let a_prior pb w =
+  (&&) ((&&) (alike w pb.weights) (nonnegative w))
+    (Big_int_Z.lt_big_int Big_int_Z.zero_big_int (zsum w))
+
+(** val at_prior :
+    problem -> (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int
+    list -> (convex * (Big_int_Z.big_int * Big_int_Z.big_int)) option **)
+
+let at_prior pb ab w =
+  if a_prior pb w
+  then Some ({ prior = w; aim = (Information (w :: [])) }, ab)
+  else None
+
+(** val event_terms :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list -> terms
+    option **)
+
+let rec event_terms x z0 h g y = function
+| [] -> Some []
+| e :: es0 ->
+  (match event_terms x z0 h g
+           (Big_int_Z.add_big_int y Big_int_Z.unit_big_int) es0 with
+   | Some l ->
+     if Big_int_Z.eq_big_int e Big_int_Z.zero_big_int
+     then Some l
+     else if Big_int_Z.eq_big_int e Big_int_Z.unit_big_int
+          then Some (((x, y), h) :: (((z0, y),
+                 (Big_int_Z.minus_big_int g)) :: l))
+          else None
+   | None -> None)
+
+(** val event_row :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list -> row
+    option **)
+
+let event_row k g h a b = function
+| [] -> None
+| x :: l ->
+  (match l with
+   | [] -> None
+   | z0 :: es ->
+     if (&&)
+          ((&&)
+            ((&&)
+              ((&&) (Big_int_Z.le_big_int Big_int_Z.zero_big_int x)
+                (Big_int_Z.lt_big_int x k))
+              (Big_int_Z.le_big_int Big_int_Z.zero_big_int z0))
+            (Big_int_Z.lt_big_int z0 k)) (negb (Big_int_Z.eq_big_int x z0))
+     then (match event_terms x z0 (Big_int_Z.mult_big_int b h)
+                   (Big_int_Z.mult_big_int b g) Big_int_Z.zero_big_int es with
+           | Some l0 ->
+             Some { equal = false; right = (Big_int_Z.mult_big_int a h);
+               coefficients = l0 }
+           | None -> None)
+     else None)
+
+(** val event_rows :
+    problem -> (ratio * (Big_int_Z.big_int * Big_int_Z.big_int)) ->
+    ((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int list list)
+    -> row list option **)
+
+let event_rows pb l evs =
+  let (g, h) = fst evs in
+  let (a, b) = snd l in
+  if (&&) (at_least (fst l) g h)
+       (Big_int_Z.lt_big_int Big_int_Z.zero_big_int b)
+  then each (event_row (zlen pb.weights) g h a b) (snd evs)
+  else None
+
+type hints = { priors : Big_int_Z.big_int list list;
+               around : Big_int_Z.big_int list list list;
+               reaches : ((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int
+                         list list) list;
+               lifts : (Big_int_Z.big_int * Big_int_Z.big_int list list) list;
+               cuts : (((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int) * Big_int_Z.big_int
+                      list list) option;
+               sums : Big_int_Z.big_int list list list;
+               tangents_of : Big_int_Z.big_int list list list }
+
+(** val around_rows :
+    with_entropy -> Big_int_Z.big_int list list -> row list option **)
+
+let around_rows en points =
+  match en.plain.outputs with
+  | Some m ->
+    if Big_int_Z.eq_big_int (zlen points) m
+    then floor_rows en.plain points en.floors
+    else None
+  | None -> None
+
+(** val cuts_at :
+    problem -> confidence option ->
+    (((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int) * Big_int_Z.big_int
+    list list) option -> Big_int_Z.big_int list list option **)
+
+let cuts_at pb s c =
+  match s with
+  | Some cf ->
+    (match c with
+     | Some p0 ->
+       let (p1, ls) = p0 in
+       let (p2, rt) = p1 in let (g, h) = p2 in cuts_of pb.weights cf g h rt ls
+     | None -> None)
+  | None -> (match c with
+             | Some _ -> None
+             | None -> Some [])
+
+(** val young_rows :
+    problem -> divergence -> Big_int_Z.big_int list list -> row list option **)
+
+let young_rows pb v ls =
+  each (young_row (zlen pb.weights) v) ls
+
+(** val widen :
+    with_entropy -> Big_int_Z.big_int list list -> row list -> with_entropy **)
+
+let widen en hs new0 =
+  let pb = en.plain in
+  { plain = { weights = pb.weights; objective = pb.objective; base = pb.base;
+  halfspaces = (app pb.halfspaces hs); outputs = pb.outputs; rows =
+  (app pb.rows new0) }; bonus = en.bonus; floors = en.floors }
+
+(** val replaced : with_more -> hints -> with_convex option **)
+
+let replaced mo hs =
+  let co = mo.middle in
+  let pb = co.inner.plain in
+  if mo.least_capacity
+  then (match hs.priors with
+        | [] -> None
+        | w :: ws ->
+          (match at_prior pb (Big_int_Z.zero_big_int, Big_int_Z.unit_big_int)
+                   w with
+           | Some p0 ->
+             let (u, _) = p0 in
+             let p1 = ((Some u), ws) in
+             let (aimed, ws0) = p1 in
+             (match each2 (at_prior pb) mo.capacities ws0 with
+              | Some new0 ->
+                (match each (around_rows co.inner) hs.around with
+                 | Some r1 ->
+                   (match each2 (event_rows pb) mo.excesses hs.reaches with
+                    | Some r2 ->
+                      (match cuts_at pb mo.set_of hs.cuts with
+                       | Some cs ->
+                         (match each2 (young_rows pb) mo.divergences
+                                  hs.tangents_of with
+                          | Some r3 ->
+                            if Big_int_Z.le_big_int (zlen hs.around)
+                                 (Big_int_Z.mult_int_big_int 2
+                                 (Big_int_Z.mult_int_big_int 2
+                                 (Big_int_Z.mult_int_big_int 2
+                                 (Big_int_Z.mult_int_big_int 2
+                                 (Big_int_Z.mult_int_big_int 2
+                                 (Big_int_Z.mult_int_big_int 2
+                                 Big_int_Z.unit_big_int))))))
+                            then lifted_few { inner =
+                                   (widen co.inner cs
+                                     (app (concat r1)
+                                       (app (concat r2) (concat r3))));
+                                   loss = aimed; limits =
+                                   (app co.limits new0) } hs.lifts
+                            else None
+                          | None -> None)
+                       | None -> None)
+                    | None -> None)
+                 | None -> None)
+              | None -> None)
+           | None -> None))
+  else let p0 = (co.loss, hs.priors) in
+       let (aimed, ws) = p0 in
+       (match each2 (at_prior pb) mo.capacities ws with
+        | Some new0 ->
+          (match each (around_rows co.inner) hs.around with
+           | Some r1 ->
+             (match each2 (event_rows pb) mo.excesses hs.reaches with
+              | Some r2 ->
+                (match cuts_at pb mo.set_of hs.cuts with
+                 | Some cs ->
+                   (match each2 (young_rows pb) mo.divergences hs.tangents_of with
+                    | Some r3 ->
+                      if Big_int_Z.le_big_int (zlen hs.around)
+                           (Big_int_Z.mult_int_big_int 2
+                           (Big_int_Z.mult_int_big_int 2
+                           (Big_int_Z.mult_int_big_int 2
+                           (Big_int_Z.mult_int_big_int 2
+                           (Big_int_Z.mult_int_big_int 2
+                           (Big_int_Z.mult_int_big_int 2
+                           Big_int_Z.unit_big_int))))))
+                      then lifted_few { inner =
+                             (widen co.inner cs
+                               (app (concat r1) (app (concat r2) (concat r3))));
+                             loss = aimed; limits = (app co.limits new0) }
+                             hs.lifts
+                      else None
+                    | None -> None)
+                 | None -> None)
+              | None -> None)
+           | None -> None)
+        | None -> None)
+
+(** val reduce :
+    with_more -> (Big_int_Z.big_int * Big_int_Z.big_int) -> hints ->
+    (with_convex * (Big_int_Z.big_int * Big_int_Z.big_int)) option **)
+
+let reduce mo cl hs =
+  match if mo.least_capacity
+        then (match mo.parts with
+              | [] ->
+                (match hs.sums with
+                 | [] -> Some (mo.middle, cl)
+                 | _ :: _ -> None)
+              | _ :: _ -> None)
+        else summed mo.middle mo.parts hs.sums cl with
+  | Some p0 ->
+    let (co, cl0) = p0 in
+    (match replaced { middle = co; least_capacity = mo.least_capacity;
+             capacities = mo.capacities; excesses = mo.excesses;
+             divergences = mo.divergences; set_of = mo.set_of; parts = [] } hs with
+     | Some co0 -> Some (co0, cl0)
+     | None -> None)
+  | None -> None
+
+(** val surprises :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list option **)
+
+let rec surprises t s = function
+| [] -> Some []
+| n :: q0 ->
+  (match surprises t s q0 with
+   | Some l ->
+     if Big_int_Z.eq_big_int n Big_int_Z.zero_big_int
+     then Some (Big_int_Z.zero_big_int :: l)
+     else (match log true (Big_int_Z.mult_big_int n t) s with
+           | Some u -> Some ((Big_int_Z.mult_big_int n u) :: l)
+           | None -> None)
+   | None -> None)
+
+(** val all_surprises :
+    Big_int_Z.big_int list -> Big_int_Z.big_int list list ->
+    Big_int_Z.big_int list option **)
+
+let rec all_surprises w = function
+| [] -> Some (zeros w)
+| q :: cols1 ->
+  (match surprises (zsum w) (zdot w q) q with
+   | Some a ->
+     (match all_surprises w cols1 with
+      | Some b -> Some (zplus a b)
+      | None -> None)
+   | None -> None)
+
+(** val capacity_there :
+    problem -> Big_int_Z.big_int -> Big_int_Z.big_int list list ->
+    Big_int_Z.big_int list -> (Big_int_Z.big_int * Big_int_Z.big_int) -> bool **)
+
+let capacity_there pb d0 cols0 w ab =
+  (&&)
+    ((&&) (a_prior pb w)
+      (Big_int_Z.lt_big_int Big_int_Z.zero_big_int (snd ab)))
+    (match all_surprises w cols0 with
+     | Some l ->
+       forallb (fun s ->
+         Big_int_Z.le_big_int (Big_int_Z.mult_big_int s (snd ab))
+           (Big_int_Z.mult_big_int (fst ab) (Big_int_Z.mult_big_int d d0))) l
+     | None -> false)
+
+(** val attach :
+    Big_int_Z.big_int list -> Big_int_Z.big_int list list ->
+    Big_int_Z.big_int list list **)
+
+let rec attach q rs =
+  match q with
+  | [] -> []
+  | n :: q0 ->
+    (match rs with
+     | [] -> []
+     | r :: rs0 -> (n :: r) :: (attach q0 rs0))
+
+(** val over :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list -> Big_int_Z.big_int **)
+
+let rec over g h a b =
+  match a with
+  | [] -> Big_int_Z.zero_big_int
+  | n :: a0 ->
+    (match b with
+     | [] -> Big_int_Z.zero_big_int
+     | m :: b0 ->
+       Big_int_Z.add_big_int
+         (Big_int_Z.max_big_int Big_int_Z.zero_big_int
+           (Big_int_Z.sub_big_int (Big_int_Z.mult_big_int n h)
+             (Big_int_Z.mult_big_int m g))) (over g h a0 b0))
+
+(** val excess_there :
+    problem -> Big_int_Z.big_int -> Big_int_Z.big_int list list ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    (ratio * (Big_int_Z.big_int * Big_int_Z.big_int)) -> bool **)
+
+let excess_there pb d0 cols0 gh l =
+  let (g, h) = gh in
+  let (a, b) = snd l in
+  let rs = fold_right attach (map (fun _ -> []) pb.weights) cols0 in
+  (&&)
+    ((&&) (at_most (fst l) g h)
+      (Big_int_Z.lt_big_int Big_int_Z.zero_big_int b))
+    (forallb (fun x ->
+      forallb (fun z0 ->
+        Big_int_Z.le_big_int (Big_int_Z.mult_big_int (over g h x z0) b)
+          (Big_int_Z.mult_big_int a (Big_int_Z.mult_big_int h d0))) rs) rs)
+
+(** val all2 : ('a1 -> 'a2 -> bool) -> 'a1 list -> 'a2 list -> bool **)
+
+let rec all2 f l m =
+  match l with
+  | [] -> (match m with
+           | [] -> true
+           | _ :: _ -> false)
+  | a :: l0 ->
+    (match m with
+     | [] -> false
+     | b :: m0 -> (&&) (f a b) (all2 f l0 m0))
+
+(** val silent : with_convex -> with_convex **)
+
+let silent co =
+  { inner = { plain = (emptied co.inner.plain); bonus = []; floors =
+    co.inner.floors }; loss = None; limits = co.limits }
+
+(** val displays :
+    with_more -> (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int
+    -> (Big_int_Z.big_int * Big_int_Z.big_int) list -> Big_int_Z.big_int list
+    list -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+    (((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int) * Big_int_Z.big_int
+    list list) option -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+    (Big_int_Z.big_int list * Big_int_Z.big_int list list) list ->
+    Big_int_Z.big_int list list -> bool **)
+
+let displays mo claim0 d0 lows best nears members worths moments cols0 =
+  let co = mo.middle in
+  let pb = co.inner.plain in
+  (match if mo.least_capacity
+         then Some claim0
+         else parts_there pb d0 cols0 mo.parts worths claim0 with
+   | Some cl ->
+     (&&)
+       ((&&)
+         ((&&)
+           ((&&)
+             ((&&)
+               (if mo.least_capacity
+                then realises (silent co) (Big_int_Z.zero_big_int,
+                       Big_int_Z.unit_big_int) d0 lows cols0
+                else realises co cl d0 lows cols0)
+               (Big_int_Z.le_big_int
+                 (Big_int_Z.mult_big_int
+                   (Big_int_Z.mult_big_int
+                     (Big_int_Z.mult_big_int (zlen mo.excesses)
+                       (zlen pb.weights)) (zlen pb.weights)) (zlen cols0))
+                 (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+                 (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+                 (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+                 (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+                 ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+                 (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+                 (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+                 ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+                 ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+                 ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+                 ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+                 (Big_int_Z.mult_int_big_int 2
+                 ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+                 (Big_int_Z.mult_int_big_int 2
+                 ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+                 ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+                 ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+                 ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+                 ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+                 (Big_int_Z.mult_int_big_int 2
+                 Big_int_Z.unit_big_int))))))))))))))))))))))))))))
+             (all2 (excess_there pb d0 cols0) nears mo.excesses))
+           (all2 (fun v sh ->
+             divergence_there d0
+               (fold_right attach (map (fun _ -> []) pb.weights) cols0) v sh)
+             mo.divergences moments))
+         (match mo.set_of with
+          | Some cf ->
+            (match members with
+             | Some y ->
+               let (y0, ls) = y in
+               let (y1, rt) = y0 in
+               let (g, h) = y1 in
+               confident_there pb.weights cf g h rt d0 cols0 ls
+             | None -> false)
+          | None -> (match members with
+                     | Some _ -> false
+                     | None -> true)))
+       (if mo.least_capacity
+        then (match best with
+              | [] -> false
+              | w :: best0 ->
+                (&&)
+                  (capacity_there pb d0 cols0 w
+                    ((Big_int_Z.minus_big_int (fst cl)), (snd cl)))
+                  (all2 (capacity_there pb d0 cols0) best0 mo.capacities))
+        else (&&) (Big_int_Z.lt_big_int Big_int_Z.zero_big_int (snd claim0))
+               (all2 (capacity_there pb d0 cols0) best mo.capacities))
+   | None -> false)
+
+(** val proves :
+    with_more -> (Big_int_Z.big_int * Big_int_Z.big_int) -> hints ->
+    Big_int_Z.big_int list list list -> Big_int_Z.big_int list list -> header
+    -> token list -> bool **)
+
+let proves mo cl hs touches points hd toks =
+  match reduce mo cl hs with
+  | Some p0 -> let (co, cl0) = p0 in accepts co cl0 touches points hd toks
+  | None -> false
+
+(** val denies :
+    with_more -> (Big_int_Z.big_int * Big_int_Z.big_int) -> hints ->
+    Big_int_Z.big_int list list list -> Big_int_Z.big_int list list -> header
+    -> token list -> bool **)
+
+let denies mo cl hs touches points hd toks =
+  match reduce mo cl hs with
+  | Some p0 -> let (co, _) = p0 in excludes co cl touches points hd toks
+  | None -> false
+
 type labels = { lunit : Big_int_Z.big_int; lprices : Big_int_Z.big_int list;
                 step_ : (Big_int_Z.big_int * Big_int_Z.big_int);
                 lengths : Big_int_Z.big_int list;
@@ -3190,16 +5043,16 @@ let rec flows_on rows0 fl tabs =
                 else None
               | None -> None))))
 
-(** val pick :
+(** val pick0 :
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
     Big_int_Z.big_int list -> Big_int_Z.big_int list **)
 
-let rec pick a b i = function
+let rec pick0 a b i = function
 | [] -> []
 | h :: t0 ->
   if (&&) (Big_int_Z.le_big_int a i) (Big_int_Z.le_big_int i b)
-  then h :: (pick a b (Big_int_Z.add_big_int i Big_int_Z.unit_big_int) t0)
-  else pick a b (Big_int_Z.add_big_int i Big_int_Z.unit_big_int) t0
+  then h :: (pick0 a b (Big_int_Z.add_big_int i Big_int_Z.unit_big_int) t0)
+  else pick0 a b (Big_int_Z.add_big_int i Big_int_Z.unit_big_int) t0
 
 (** val maxz : Big_int_Z.big_int list -> Big_int_Z.big_int **)
 
@@ -3210,14 +5063,14 @@ let rec maxz = function
    | [] -> a
    | _ :: _ -> Big_int_Z.max_big_int a (maxz l0))
 
-(** val summed :
+(** val summed0 :
     (Big_int_Z.big_int -> Big_int_Z.big_int) -> Big_int_Z.big_int ->
     Big_int_Z.big_int list -> Big_int_Z.big_int list **)
 
-let rec summed g i = function
+let rec summed0 g i = function
 | [] -> []
 | h :: t0 ->
-  (Big_int_Z.add_big_int h (g i)) :: (summed g
+  (Big_int_Z.add_big_int h (g i)) :: (summed0 g
                                        (Big_int_Z.add_big_int i
                                          Big_int_Z.unit_big_int) t0)
 
@@ -3245,9 +5098,9 @@ let rec links_on rows0 ls tabs =
                 else links_on rows0 ls0
                        (updz x (fun lt -> ((fst lt), (zeros (snd lt))))
                          (updz z0 (fun lt -> ((fst lt),
-                           (summed (fun m ->
+                           (summed0 (fun m ->
                              maxz
-                               (pick (Big_int_Z.sub_big_int m a)
+                               (pick0 (Big_int_Z.sub_big_int m a)
                                  (Big_int_Z.add_big_int m b) l t)) (fst lt)
                              (snd lt)))) tabs))
               | None -> None)

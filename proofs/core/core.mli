@@ -9,6 +9,8 @@ val fst : ('a1 * 'a2) -> 'a1
 
 val snd : ('a1 * 'a2) -> 'a2
 
+val length : 'a1 list -> nat
+
 val app : 'a1 list -> 'a1 list -> 'a1 list
 
 type comparison =
@@ -20,6 +22,14 @@ val add : nat -> nat -> nat
 
 module Pos :
  sig
+  type mask =
+  | IsNul
+  | IsPos of Big_int_Z.big_int
+  | IsNeg
+ end
+
+module Coq_Pos :
+ sig
   val succ : Big_int_Z.big_int -> Big_int_Z.big_int
 
   val add : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
@@ -27,6 +37,21 @@ module Pos :
   val add_carry : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
 
   val pred_double : Big_int_Z.big_int -> Big_int_Z.big_int
+
+  type mask = Pos.mask =
+  | IsNul
+  | IsPos of Big_int_Z.big_int
+  | IsNeg
+
+  val succ_double_mask : mask -> mask
+
+  val double_mask : mask -> mask
+
+  val double_pred_mask : Big_int_Z.big_int -> mask
+
+  val sub_mask : Big_int_Z.big_int -> Big_int_Z.big_int -> mask
+
+  val sub_mask_carry : Big_int_Z.big_int -> Big_int_Z.big_int -> mask
 
   val mul : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
 
@@ -44,6 +69,17 @@ module Pos :
   val compare : Big_int_Z.big_int -> Big_int_Z.big_int -> comparison
 
   val eqb : Big_int_Z.big_int -> Big_int_Z.big_int -> bool
+
+  val leb : Big_int_Z.big_int -> Big_int_Z.big_int -> bool
+
+  val sqrtrem_step :
+    (Big_int_Z.big_int -> Big_int_Z.big_int) -> (Big_int_Z.big_int ->
+    Big_int_Z.big_int) -> (Big_int_Z.big_int * mask) ->
+    Big_int_Z.big_int * mask
+
+  val sqrtrem : Big_int_Z.big_int -> Big_int_Z.big_int * mask
+
+  val sqrt : Big_int_Z.big_int -> Big_int_Z.big_int
 
   val iter_op : ('a1 -> 'a1 -> 'a1) -> Big_int_Z.big_int -> 'a1 -> 'a1
 
@@ -84,10 +120,14 @@ module Z :
 
   val log2 : Big_int_Z.big_int -> Big_int_Z.big_int
 
+  val sqrt : Big_int_Z.big_int -> Big_int_Z.big_int
+
   val shiftl : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
 
   val shiftr : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
  end
+
+val nth : nat -> 'a1 list -> 'a1 -> 'a1
 
 val concat : 'a1 list list -> 'a1 list
 
@@ -175,6 +215,25 @@ type convex = { prior : Big_int_Z.big_int list; aim : utility }
 type with_convex = { inner : with_entropy; loss : convex option;
                      limits : (convex * (Big_int_Z.big_int * Big_int_Z.big_int))
                               list }
+
+type divergence =
+| Renyi of (Big_int_Z.big_int * Big_int_Z.big_int)
+   * (Big_int_Z.big_int * Big_int_Z.big_int)
+| Concentrated of (Big_int_Z.big_int * Big_int_Z.big_int)
+
+type confidence = { level : ratio; counts : Big_int_Z.big_int list;
+                    radii : ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int));
+                    product : bool; blocks : Big_int_Z.big_int list list }
+
+val pick : 'a1 -> Big_int_Z.big_int list -> 'a1 list -> 'a1 list
+
+type with_more = { middle : with_convex; least_capacity : bool;
+                   capacities : (Big_int_Z.big_int * Big_int_Z.big_int) list;
+                   excesses : (ratio * (Big_int_Z.big_int * Big_int_Z.big_int))
+                              list; divergences : divergence list;
+                   set_of : confidence option;
+                   parts : (convex * (Big_int_Z.big_int * Big_int_Z.big_int))
+                           list }
 
 type kind =
 | Plain
@@ -611,6 +670,292 @@ val realises :
   -> (Big_int_Z.big_int * Big_int_Z.big_int) list -> Big_int_Z.big_int list
   list -> bool
 
+val wider : utility -> utility
+
+val wide : convex -> convex
+
+val ratios_to :
+  ratio -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list
+  -> ((Big_int_Z.big_int * Big_int_Z.big_int) * ratio) list
+
+val all_ratios :
+  ratio -> Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int
+  list -> ((Big_int_Z.big_int * Big_int_Z.big_int) * ratio) list
+
+val open_cone : Big_int_Z.big_int list -> cone -> cone
+
+val inside : Big_int_Z.big_int -> cone -> bool
+
+val no_loss : convex -> bool
+
+val forms_under :
+  convex -> Big_int_Z.big_int list list -> Big_int_Z.big_int list list option
+
+val lifted :
+  with_convex -> (Big_int_Z.big_int * Big_int_Z.big_int list list) ->
+  with_convex option
+
+val lifted_all :
+  with_convex -> (Big_int_Z.big_int * Big_int_Z.big_int list list) list ->
+  with_convex option
+
+val lifted_few :
+  with_convex -> (Big_int_Z.big_int * Big_int_Z.big_int list list) list ->
+  with_convex option
+
+val confidence_ok : Big_int_Z.big_int list -> confidence -> bool
+
+val variance_above :
+  Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int option
+
+val spread_out :
+  Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int list -> Big_int_Z.big_int list
+
+val cut_row :
+  Big_int_Z.big_int list -> confidence -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int list option
+
+val cut_rows :
+  Big_int_Z.big_int list -> confidence -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list list ->
+  Big_int_Z.big_int list list option
+
+val cuts_of :
+  Big_int_Z.big_int list -> confidence -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list list ->
+  Big_int_Z.big_int list list option
+
+val roots_below :
+  bool -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int list -> Big_int_Z.big_int option
+
+val pair_there :
+  confidence -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+  -> Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int list -> Big_int_Z.big_int list -> bool
+
+val pairs_there :
+  confidence -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+  -> Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list list ->
+  Big_int_Z.big_int list list -> Big_int_Z.big_int list list option
+
+val column_there :
+  confidence -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+  -> Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int ->
+  Big_int_Z.big_int list list -> Big_int_Z.big_int list list ->
+  Big_int_Z.big_int list list option
+
+val columns_there :
+  confidence -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+  -> Big_int_Z.big_int -> Big_int_Z.big_int list list -> Big_int_Z.big_int
+  list list -> bool
+
+val confident_there :
+  Big_int_Z.big_int list -> confidence -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int list list -> Big_int_Z.big_int list list -> bool
+
+val own_logs :
+  Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list option
+
+val all_logs :
+  Big_int_Z.big_int list list -> Big_int_Z.big_int list -> Big_int_Z.big_int
+  list option
+
+val zmost :
+  Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int list
+
+val highest : Big_int_Z.big_int list list -> Big_int_Z.big_int list
+
+val over_all : convex -> (Big_int_Z.big_int list * Big_int_Z.big_int) option
+
+val add_parts :
+  problem -> Big_int_Z.big_int ->
+  (convex * (Big_int_Z.big_int * Big_int_Z.big_int)) list ->
+  Big_int_Z.big_int list list list -> Big_int_Z.big_int -> terms ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  ((Big_int_Z.big_int * terms) * (Big_int_Z.big_int * Big_int_Z.big_int))
+  option
+
+val summed :
+  with_convex -> (convex * (Big_int_Z.big_int * Big_int_Z.big_int)) list ->
+  Big_int_Z.big_int list list list -> (Big_int_Z.big_int * Big_int_Z.big_int)
+  -> (with_convex * (Big_int_Z.big_int * Big_int_Z.big_int)) option
+
+val parts_there :
+  problem -> Big_int_Z.big_int -> Big_int_Z.big_int list list ->
+  (convex * (Big_int_Z.big_int * Big_int_Z.big_int)) list ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option
+
+val limit_at :
+  divergence -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option
+
+val young_terms :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list -> terms
+  option
+
+val young_row :
+  Big_int_Z.big_int -> divergence -> Big_int_Z.big_int list -> row option
+
+val moments_sum :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int list
+  -> Big_int_Z.big_int option
+
+val line_above :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> bool
+
+val all2z :
+  (Big_int_Z.big_int -> Big_int_Z.big_int -> bool) -> Big_int_Z.big_int list
+  -> Big_int_Z.big_int list -> bool
+
+val orders_there :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int ->
+  ((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int) list ->
+  Big_int_Z.big_int list list -> bool
+
+val divergence_of :
+  divergence -> Big_int_Z.big_int ->
+  ((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int) list ->
+  Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int list
+  list -> bool
+
+val others_there :
+  (Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int list
+  list -> bool) -> nat -> Big_int_Z.big_int list -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int list list -> Big_int_Z.big_int list
+  list -> Big_int_Z.big_int list list option
+
+val rows_there :
+  (Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int list
+  list -> bool) -> nat -> Big_int_Z.big_int list list -> Big_int_Z.big_int ->
+  Big_int_Z.big_int list list -> Big_int_Z.big_int list list ->
+  Big_int_Z.big_int list list option
+
+val in_threes :
+  Big_int_Z.big_int list ->
+  ((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int) list option
+
+val divergence_there :
+  Big_int_Z.big_int -> Big_int_Z.big_int list list -> divergence ->
+  (Big_int_Z.big_int list * Big_int_Z.big_int list list) -> bool
+
+val each : ('a1 -> 'a2 option) -> 'a1 list -> 'a2 list option
+
+val each2 :
+  ('a1 -> 'a2 -> 'a3 option) -> 'a1 list -> 'a2 list -> 'a3 list option
+
+val a_prior : problem -> Big_int_Z.big_int list -> bool
+
+val at_prior :
+  problem -> (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int
+  list -> (convex * (Big_int_Z.big_int * Big_int_Z.big_int)) option
+
+val event_terms :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list -> terms
+  option
+
+val event_row :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list -> row
+  option
+
+val event_rows :
+  problem -> (ratio * (Big_int_Z.big_int * Big_int_Z.big_int)) ->
+  ((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int list list) ->
+  row list option
+
+type hints = { priors : Big_int_Z.big_int list list;
+               around : Big_int_Z.big_int list list list;
+               reaches : ((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int
+                         list list) list;
+               lifts : (Big_int_Z.big_int * Big_int_Z.big_int list list) list;
+               cuts : (((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int) * Big_int_Z.big_int
+                      list list) option;
+               sums : Big_int_Z.big_int list list list;
+               tangents_of : Big_int_Z.big_int list list list }
+
+val around_rows :
+  with_entropy -> Big_int_Z.big_int list list -> row list option
+
+val cuts_at :
+  problem -> confidence option ->
+  (((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int) * Big_int_Z.big_int
+  list list) option -> Big_int_Z.big_int list list option
+
+val young_rows :
+  problem -> divergence -> Big_int_Z.big_int list list -> row list option
+
+val widen :
+  with_entropy -> Big_int_Z.big_int list list -> row list -> with_entropy
+
+val replaced : with_more -> hints -> with_convex option
+
+val reduce :
+  with_more -> (Big_int_Z.big_int * Big_int_Z.big_int) -> hints ->
+  (with_convex * (Big_int_Z.big_int * Big_int_Z.big_int)) option
+
+val surprises :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int list option
+
+val all_surprises :
+  Big_int_Z.big_int list -> Big_int_Z.big_int list list -> Big_int_Z.big_int
+  list option
+
+val capacity_there :
+  problem -> Big_int_Z.big_int -> Big_int_Z.big_int list list ->
+  Big_int_Z.big_int list -> (Big_int_Z.big_int * Big_int_Z.big_int) -> bool
+
+val attach :
+  Big_int_Z.big_int list -> Big_int_Z.big_int list list -> Big_int_Z.big_int
+  list list
+
+val over :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int list -> Big_int_Z.big_int
+
+val excess_there :
+  problem -> Big_int_Z.big_int -> Big_int_Z.big_int list list ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  (ratio * (Big_int_Z.big_int * Big_int_Z.big_int)) -> bool
+
+val all2 : ('a1 -> 'a2 -> bool) -> 'a1 list -> 'a2 list -> bool
+
+val silent : with_convex -> with_convex
+
+val displays :
+  with_more -> (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int
+  -> (Big_int_Z.big_int * Big_int_Z.big_int) list -> Big_int_Z.big_int list
+  list -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+  (((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int) * Big_int_Z.big_int
+  list list) option -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+  (Big_int_Z.big_int list * Big_int_Z.big_int list list) list ->
+  Big_int_Z.big_int list list -> bool
+
+val proves :
+  with_more -> (Big_int_Z.big_int * Big_int_Z.big_int) -> hints ->
+  Big_int_Z.big_int list list list -> Big_int_Z.big_int list list -> header
+  -> token list -> bool
+
+val denies :
+  with_more -> (Big_int_Z.big_int * Big_int_Z.big_int) -> hints ->
+  Big_int_Z.big_int list list list -> Big_int_Z.big_int list list -> header
+  -> token list -> bool
+
 type labels = { lunit : Big_int_Z.big_int; lprices : Big_int_Z.big_int list;
                 step_ : (Big_int_Z.big_int * Big_int_Z.big_int);
                 lengths : Big_int_Z.big_int list;
@@ -722,13 +1067,13 @@ val flows_on :
   (Big_int_Z.big_int * Big_int_Z.big_int list) list ->
   (Big_int_Z.big_int * Big_int_Z.big_int list) list option
 
-val pick :
+val pick0 :
   Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
   Big_int_Z.big_int list -> Big_int_Z.big_int list
 
 val maxz : Big_int_Z.big_int list -> Big_int_Z.big_int
 
-val summed :
+val summed0 :
   (Big_int_Z.big_int -> Big_int_Z.big_int) -> Big_int_Z.big_int ->
   Big_int_Z.big_int list -> Big_int_Z.big_int list
 

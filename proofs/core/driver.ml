@@ -66,6 +66,8 @@ let label = function
   | l -> stop l
 let ratio = function [_, "e"; a; b] -> let a = integer a in Exp (a, integer b) | [_, "q"; a; b] -> let a = integer a in Frac (a, integer b) | l -> stop l
 
+let number_of r = let say a b = ZA.to_string a ^ "/" ^ ZA.to_string b in match r with Exp (a, b) -> "exp(" ^ say a b ^ ")" | Frac (a, b) -> say a b
+
 (* ---- a file ---- *)
 let check ch =
   let problem_lines = Buffer.create 4096 and ahead = ref "" in
@@ -89,7 +91,9 @@ let check ch =
       | "linear" -> Linear (den, many "cost" three) | "bayes" -> Bayes (den, many "gain" kept) | "entropy" -> Linear (ZA.one, [])
       | "given" -> Information (many "group" kept) | "information" -> Information [weights] | _ -> ChiSquare) in
   let less, u = (match take "utility" with (_, "less") :: r when low -> true, r | r -> false, r) in
-  let name, aim = utility u weights less in let objective, loss = if less then Linear (ZA.one, []), Some { prior = weights; aim } else aim, None in
+  let least = less && (match u with [_, "capacity"] -> true | _ -> false) in
+  let name, aim = if least then (keep (); "capacity", Linear (ZA.one, [])) else utility u weights less in
+  let objective, loss = if less then Linear (ZA.one, []), (if least then None else Some { prior = weights; aim }) else aim, None in
   let bonus = if name = "entropy" then kept "shares" () else [] in
   let base = (match take "cone" with
     | [_, "free"] -> keep (); Free | (_, "complete") :: r -> let r = ratio r in keep (); Complete r
@@ -104,20 +108,42 @@ let check ch =
   let pair = function [a; b] -> let a = integer a in let b = integer b in keep (); (a, b) | l -> stop l in
   let floors = several "floor" (fun () ->
     let part = pair (take "floor") in let shares = kept "shares" () in let sizes = kept "sizes" () in { part; shares; sizes }) [] in
-  let limits = several "limit" (fun () ->
-    let bound = pair (take "limit") in let prior = kept "weights" () in let _, aim = utility (take "utility") prior true in ({ prior; aim }, bound)) [] in
+  let functions key = several key (fun () ->
+    let bound = pair (take key) in let prior = kept "weights" () in let _, aim = utility (take "utility") prior true in ({ prior; aim }, bound)) [] in
+  let limits = functions "limit" in
+  let capacities = several "capacity" (fun () -> pair (take "capacity")) [] in
+  let excesses = several "excess" (fun () -> match take "excess" with a :: b :: c :: l -> let r = ratio [a; b; c] in (r, pair l) | l -> stop l) [] in
+  let renyi = several "renyi" (fun () -> match whole "renyi" with [a; b; p; q] -> keep (); Renyi ((a, b), (p, q)) | _ -> stop []) [] in
+  let divergences = renyi @ several "concentrated" (fun () -> Concentrated (pair (take "concentrated"))) [] in
+  let set_of = if not (here "confidence") then None else
+    (match take "confidence" with
+      | [a; b; c; _, ("exact" | "product" as form)] -> let level = ratio [a; b; c] in keep (); let counts = kept "counts" () in
+          let radii = (match whole "radius" with [a; b; c; e] -> keep (); ((a, b), (c, e)) | _ -> stop []) in
+          Some { level; counts; radii; product = form = "product"; blocks = many "block" kept } | l -> stop l) in
+  let parts = functions "part" in
   let digest = Sha256.digest (Buffer.contents problem_lines) in
   if sha <> digest then raise (Unreadable (9, "the SHA-256 of the problem is " ^ digest ^ " and line 2 has another"));
-  let entire = { inner = { plain = { weights; objective; base; halfspaces; outputs; rows }; bonus; floors }; loss; limits } in
+  let middle = { inner = { plain = { weights; objective; base; halfspaces; outputs; rows }; bonus; floors }; loss; limits } in
+  let entire = { middle; least_capacity = least; capacities; excesses; divergences; set_of; parts } in
   let empty, cl = (match take "claim" with
     | [_, "bound"; n; m] -> let n = integer n in false, (n, integer m) | [_, "infeasible"; n; m] -> let n = integer n in true, (n, integer m) | l -> stop l) in next ();
   let list key = let q = whole key in next (); q in
+  let two key = match whole key with [a; b] -> next (); (a, b) | _ -> stop [] in
   let lists key = several key (fun () -> list key) [] in
+  let three_and key item = if not (here key) then None else (match whole key with [g; h; r] -> next (); Some (((g, h), r), lists item) | _ -> stop []) in
   let value = if not (here "value") then None else (match take "value" with
       | [n; m; d] -> let n = integer n in let m = integer m in let d = integer d in next ();
-          let lows = steps [] (take "lows") in next (); Some (n, m, d, lows, lists "column") | l -> stop l) in
-  let tangents = lists "points" in
-  let touches = several "minorant" (fun () -> match take "minorant" with [] -> next (); lists "at" | l -> stop l) [] in
+          let lows = steps [] (take "lows") in next (); let best = lists "best" in let nears = several "near" (fun () -> two "near") [] in
+          let worths = several "worth" (fun () -> two "worth") [] in let members = three_and "root" "pair" in
+          let moments = several "orders" (fun () -> let l = list "orders" in (l, lists "moments")) [] in Some (n, m, d, lows, best, nears, members, worths, moments, lists "column") | l -> stop l) in
+  let tangents = lists "points" in let priors = lists "prior" in
+  let matrices key = several key (fun () -> match take key with [] -> next (); lists "at" | l -> stop l) [] in
+  let around = matrices "around" in
+  let reaches = several "reach" (fun () -> let gh = two "reach" in (gh, lists "event")) [] in
+  let tangents_of = several "tangents" (fun () -> match take "tangents" with [] -> next (); lists "tangent" | l -> stop l) [] in
+  let cuts = three_and "cuts" "cut" in
+  let lifts = several "lift" (fun () -> match whole "lift" with [i] -> next (); (i, lists "at") | _ -> stop []) [] in
+  let sums = matrices "sum" in let touches = matrices "minorant" in
   let eunit = (match take "unit" with [n] -> integer n | l -> stop l) in next ();
   let prices = list "prices" in let mults = list "mults" in
   let mod_ = (match take "mode" with
@@ -131,14 +157,22 @@ let check ch =
   Printf.printf "problem %s\n%s %s%s, %d inputs, total weight %s, %s, %d half-spaces, %d rows%s%s\n" digest sense (if less then "less " else "") name (List.length weights)
     (ZA.to_string (List.fold_left ZA.add ZA.zero weights))
     (match base with Free -> "cone free" | Graph l -> Printf.sprintf "%d edges" (List.length l)
-      | Complete (Exp (a, b)) -> Printf.sprintf "ratio exp(%s/%s)" (ZA.to_string a) (ZA.to_string b)
-      | Complete (Frac (a, b)) -> Printf.sprintf "ratio %s/%s" (ZA.to_string a) (ZA.to_string b)) (List.length halfspaces) (List.length rows)
+      | Complete r -> "ratio " ^ number_of r) (List.length halfspaces) (List.length rows)
     (String.concat "" (List.map (fun f -> Printf.sprintf ", entropy at least %s/%s" (ZA.to_string (fst f.part)) (ZA.to_string (snd f.part))) floors))
-    (String.concat "" (List.map (fun (_, (a, b)) -> Printf.sprintf ", a limit of %s/%s" (ZA.to_string a) (ZA.to_string b)) limits));
+    (String.concat "" (List.map (fun (_, (a, b)) -> Printf.sprintf ", a limit of %s/%s" (ZA.to_string a) (ZA.to_string b)) limits)
+      ^ String.concat "" (List.map (fun (a, b) -> Printf.sprintf ", a capacity of %s/%s" (ZA.to_string a) (ZA.to_string b)) capacities)
+      ^ String.concat "" (List.map (fun (r, (a, b)) -> Printf.sprintf ", an excess over %s of %s/%s" (number_of r) (ZA.to_string a) (ZA.to_string b)) excesses)
+      ^ String.concat "" (List.map (function
+          | Renyi ((a, b), (p, q)) -> Printf.sprintf ", a divergence of order %s/%s of %s/%s" (ZA.to_string a) (ZA.to_string b) (ZA.to_string p) (ZA.to_string q)
+          | Concentrated (p, q) -> Printf.sprintf ", a concentrated divergence of %s/%s" (ZA.to_string p) (ZA.to_string q)) divergences)
+      ^ (match set_of with None -> "" | Some s -> let (a, b), (c, e) = s.radii in Printf.sprintf ", %s confidence at ratio %s, %d blocks, radius %s/%s to %s/%s"
+          (if s.product then "product" else "exact") (number_of s.level) (List.length s.blocks) (ZA.to_string a) (ZA.to_string b) (ZA.to_string c) (ZA.to_string e))
+      ^ String.concat "" (List.map (fun (_, (a, b)) -> Printf.sprintf ", a part of %s/%s" (ZA.to_string a) (ZA.to_string b)) parts));
   let refuted () = Printf.printf "REFUTED at line %d\n" !row_number; 1 in
-  (* [accepts] is [straight], [relax], [start], then [advance] for each token, then the empty stack; [excludes] is the same of the emptied problem;
-     [labelled] is [lab_start], then [lab_advance] for each token, then the empty stack. *)
-  let attained = match value with None -> true | Some (n, m, d, lows, columns) -> not empty && realises entire (n, m) d lows columns in
+  (* [proves] is [reduce], then [accepts], which is [straight], [relax], [start], then [advance] for each token, then the empty stack; [denies] is the same of the emptied problem;
+     [charted] is [reduce], [lab_start], then [lab_advance] for each token, then the empty stack. *)
+  let attained = match value with None -> true | Some (n, m, d, lows, best, nears, members, worths, moments, columns) ->
+      not empty && displays entire (n, m) d lows best nears members worths moments columns in
   if not attained || (empty && ZA.sign (fst cl) >= 0) then refuted () else
   (* The lines of the proof: [read] makes a token of one, [step] takes it from the open states to those that follow. *)
   let lines read step stack =
@@ -146,17 +180,18 @@ let check ch =
       | [_, "end"] -> if more ch then (incr row_number; raise (Unreadable (1, "text after the end")));
           if stack <> [] then refuted () else if empty then (print_endline "PROVED (verified core): no mechanism exists"; 0)
           else (let shown (n, m) = ZA.to_string (if low then ZA.neg n else n) ^ "/" ^ ZA.to_string m in
-            (match value with Some (n, m, _, _, _) -> let a = shown (n, m) and b = shown cl in
+            (match value with Some (n, m, _, _, _, _, _, _, _, _) -> let a = shown (n, m) and b = shown cl in
                   Printf.printf "PROVED (verified core): optimum in [%s, %s]\n" (if low then b else a) (if low then a else b)
               | None -> Printf.printf "PROVED (verified core): at %s %s\n" (if low then "least" else "most") (shown cl)); 0)
       | l -> let t = read l in (match step t stack with None -> refuted () | Some stack -> next (); loop stack) in
     loop stack in
+  match reduce entire cl { priors; around; reaches; lifts; cuts; sums; tangents_of } with None -> refuted () | Some (entire, smaller) ->
   match begun with
   | `Labels lb -> if empty || tangents <> [] || touches <> [] then refuted () else
-      (match lab_start entire cl lb with None -> refuted () | Some (en, stack) -> lines label (lab_advance en) stack)
+      (match lab_start entire smaller lb with None -> refuted () | Some (en, stack) -> lines label (lab_advance en) stack)
   | `Columns header ->
   match straight entire touches with None -> refuted () | Some plainer ->
-  match relax (if empty then bare plainer else plainer) cl tangents with None -> refuted () | Some (pb, relaxed) ->
+  match relax (if empty then bare plainer else plainer) (if empty then cl else smaller) tangents with None -> refuted () | Some (pb, relaxed) ->
   match start (if empty then emptied pb else pb) relaxed header with None -> refuted () | Some (en, stack) -> lines token (advance en) stack
 let () =
   Gc.set { (Gc.get ()) with minor_heap_size = 1 lsl 17; space_overhead = 200 };

@@ -13,13 +13,27 @@ from rropt import kernel
 from rropt.kernel import D, log_below
 from rropt.mechanisms.columns import TwoValuedColumn
 from rropt.prove.limits import Limits, Paths
-from rropt.prove.problems import Json, OutsideCoreError, Problem, all_prices, exp_above, multipliers, over, words
+from rropt.prove.problems import (
+    Json,
+    OutsideCoreError,
+    Problem,
+    all_prices,
+    around,
+    exp_above,
+    moments_of,
+    multipliers,
+    over,
+    reduced,
+    root_above,
+    tangents_of,
+    words,
+)
 
 LONGEST = 4096
 """Bits that the denominators of the rows of a cone may add to all numbers of a proof file, at most."""
 KINDS = ("linear-dual", "farkas", "column-dual", "branch-tree", "entropy-dual", "entropy-farkas")
 KEYS = {"kind", "prices", "rows", "flows", "multipliers", "tree", "boxes", "unit", "known", "weight", "tilts", "yield"}
-KEYS |= {"steps", "cases"}
+KEYS |= {"steps", "events", "cuts"}
 HUGE = 10**12
 Tangents = tuple[list[Fraction], list[list[int]]]
 
@@ -29,7 +43,7 @@ def elaborate(certificate: Json) -> Iterator[str]:
     proof = certificate["proof"]
     mode = proof_mode(proof)
     problem = Problem(certificate["problem"], mode)
-    problem.follow(proof.get("steps", []))
+    problem.follow(proof.get("steps", []), proof.get("events", []), proof.get("cuts", []))
     lines = list(problem.lines())
     yield "rropt-core"
     yield words("problem", hashlib.sha256("".join(line + "\n" for line in lines).encode()).hexdigest())
@@ -48,17 +62,33 @@ def witness(problem: Problem, certificate: Json) -> Iterator[str]:
     denominators = [int(d) for d in mechanism["denominators"]]
     common = math.lcm(*denominators)
     value = problem.sign * Fraction(certificate["value"]["lower" if problem.sign > 0 else "upper"])
-    if problem.core.utility == "chi-square":  # divided column by column, and rounded down
+    if problem.stated.utility == "chi-square":  # divided column by column, and rounded down
         value -= Fraction(1, 1 << 140)
     yield words("value", *value.as_integer_ratio(), common)
     yield words("lows", *(number for pair in problem.lows for number in pair))
-    groups = mechanism.get("groups", range(problem.k))
-    size = 1 + max(groups)
+    if problem.priors:
+        best = reduced(mechanism["prior"])[1]
+        yield from [words("best", *best)] * len(problem.priors)
+    yield from (words("near", *near) for near in problem.nears)
+    groups = mechanism.get("groups", range(len(problem.stated.weights)))
+    size, columns = 1 + max(groups), list[list[int]]()
     for column in mechanism["columns"]:
         if (numbers := column.get("dense")) is None:
             low, high, members = int(column["low"]), int(column["high"]), int(column["members"], 16)
             numbers = TwoValuedColumn(low, high, members).entries(size)
-        own = [str(int(n) * (common // denominators[x % len(denominators)])) for x, n in enumerate(numbers)]
+        columns.append([int(n) * (common // denominators[x % len(denominators)]) for x, n in enumerate(numbers)])
+    for function, (a, _) in problem.stated.parts:
+        scale, worth = function.worth(columns, common, above=a < 0)
+        yield words("worth", *Fraction(worth, scale).as_integer_ratio())
+    if (confidence := problem.stated.confidence) is not None:
+        yield words("root", *around(confidence.ratio, fixed=False)[0], root_above(confidence))
+        yield from (words("pair", *one) for one in tangents_of(confidence, mechanism["membership"], columns, common))
+    for divergence in problem.stated.divergences:
+        orders, moments = moments_of(divergence, mechanism.get("orders", []), columns, common)
+        yield words("orders", *orders)
+        yield from (words("moments", *own) for own in moments)
+    for numbers in columns:
+        own = [str(n) for n in numbers]
         yield " ".join(["column", *map(own.__getitem__, groups)])
 
 
@@ -74,9 +104,25 @@ def proof_mode(proof: Json) -> str:
 
 def opening(problem: Problem, mode: str, unit: int, prices: list[int], mults: list[int]) -> Iterator[str]:
     """The lines between the problem and the tokens, without claim, value and points."""
-    for touched in problem.touches:
-        yield "minorant"
-        yield from (words("at", *point) for point in touched)
+    yield from (words("prior", *prior) for prior in problem.priors)
+    for key, lists in (("around", problem.matrices), ("sum", problem.sums), ("minorant", problem.touches)):
+        if key == "sum":
+            for g, h, events in problem.reaches:
+                yield words("reach", g, h)
+                yield from (words("event", *event) for event in events)
+            for rows in problem.tangents:
+                yield "tangents"
+                yield from (words("tangent", *row) for row in rows)
+            if problem.cuts is not None:
+                *ends, cuts = problem.cuts
+                yield words("cuts", *ends)
+                yield from (words("cut", *cut) for cut in cuts)
+            for which, points in problem.lifts:
+                yield words("lift", which)
+                yield from (words("at", *point) for point in points)
+        for points in lists:
+            yield key
+            yield from (words("at", *point) for point in points)
     yield words("unit", unit)
     yield words("prices", *prices)
     yield words("mults", *mults)
@@ -97,14 +143,17 @@ def dual(problem: Problem, certificate: Json) -> Iterator[str]:
         raise OutsideCoreError("the verified core has no gains of Bayes with rows that a proof leaves out")
     last = replace(last, bonus=[]) if empty else last
     shares, points = [Fraction(0)] * len(last.rows), list[list[int]]()
-    for place, m in zip(problem.places, proof.get("rows", []), strict=True):
+    given = [*proof.get("rows", []), *(u for *_, u in proof.get("events", ()))]
+    for place, m in zip(problem.places, given, strict=True):
         shares[place] = Fraction(m) / problem.row_scales[place]
+    beside = problem.entropies_of(shares)
     if "tilts" in proof:
         exact, points = entropies(problem, proof, last, shares)
         weight = Fraction(proof.get("weight", 0))
         shares = [weight * problem.floor_divisor / (floor.b * D) for floor in last.floors] + shares
     else:
-        exact = [Fraction(a) for a in proof["prices"]]
+        beside = [one + other for one, other in zip(beside, problem.true_answers(), strict=True)]
+        exact = [Fraction(a) - more for a, more in zip(proof["prices"], beside, strict=True)]
     last = last.relaxed((0, 1), points)[0]
     last = last.emptied() if empty else last
     # Prices may leave a column test nothing: then the amounts of rows of the cone must be whole numbers of units.
@@ -219,7 +268,7 @@ def boxes(problem: Problem, certificate: Json) -> Iterator[str]:
     unit, matrix = int(proof["unit"]), "prices" not in proof
     scale, prices = over([Fraction(a) for a in proof.get("prices", [])], problem.fine)
     if matrix:
-        scale *= unit * math.lcm(*problem.row_scales)
+        scale *= unit * math.lcm(*(scale.numerator for scale in problem.row_scales))
     yield from opening(problem, "sheets" if matrix else "box", scale, prices, [])
     paths, inputs = Paths(problem), range(problem.k)
     columns = [Limits(problem, paths, y) for y in range(problem.core.outputs or 0 if matrix else 1)]
@@ -248,6 +297,8 @@ def sheet(problem: Problem, token: Json, unit: int, scale: int) -> list[object]:
     """The prices, multipliers of rows and parts of a leaf of a matrix."""
     mults = [0] * len(problem.row_scales)
     for i, amount in token["l"]:
-        mults[problem.places[i]] = amount * (scale // unit) // problem.row_scales[problem.places[i]]
+        mults[problem.places[i]] = math.floor(amount * (scale // unit) / problem.row_scales[problem.places[i]])
+    beside = problem.entropies_of(mults)
     parts = [word for part in token["columns"] for word in (";", *leaf(problem, part, unit, scale))]
-    return [*(a * (scale // unit) for a in token["a"]), ";", *mults, *parts]
+    prices = [a * (scale // unit) - math.floor(more) for a, more in zip(token["a"], beside, strict=True)]
+    return [*prices, ";", *mults, *parts]

@@ -6,14 +6,30 @@ from dataclasses import replace
 from decimal import Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
+from itertools import permutations
 from typing import Any
 
 from rropt import kernel
-from rropt.kernel import D, Ratio
+from rropt.kernel import D, Ratio, log_above
 
 DIGITS = Context(prec=60)
+HUGE = 1 << 40
+MOMENTS = 20_000
+"""Moments of an order, at most: each takes three logarithms, some 0.1 ms in the kernel."""
 Json = dict[str, Any]
-KEYS = ("sense", "inputs", "outputs", "weights", "utility", "cone", "rows", "entropy", "limits")
+KEYS = [
+    "sense",
+    "inputs",
+    "outputs",
+    "weights",
+    "utility",
+    "cone",
+    "rows",
+    "entropy",
+    "limits",
+    "approximate",
+    "divergences",
+]
 
 
 class OutsideCoreError(ValueError):
@@ -59,6 +75,16 @@ def ratio_of(text: str, by_gamma: bool) -> Ratio:
     return Ratio(exponential, *(value if exponential or by_gamma else Fraction(1)).as_integer_ratio())
 
 
+def ratio_in(level: Json) -> Ratio:
+    """The ratio of a cone, or of approximate privacy."""
+    return ratio_of(level["gamma" if "gamma" in level else "epsilon"], "gamma" in level)
+
+
+def spelled(ratio: Ratio) -> str:
+    """The fields of a ratio."""
+    return words("e" if ratio.exponential else "q", ratio.a, ratio.b)
+
+
 def around(ratio: Ratio, fixed: bool) -> tuple[tuple[int, int], tuple[int, int]]:
     """Two g and h with g / h at most a ratio, and at least; `fixed`: h of the second is 2^160."""
     value = Fraction(ratio.a, ratio.b)
@@ -99,6 +125,14 @@ def utility_lines(key: str, function: kernel.Problem) -> Iterator[str]:
     yield from (words(item, *one) for one in (function.cost or function.lists if item else []))
 
 
+def functions_lines(key: str, functions: list[tuple[kernel.Problem, kernel.Pair]]) -> Iterator[str]:
+    """The lines of convex functions, each behind one with the key and a rational."""
+    for function, most in functions:
+        yield words(key, *most)
+        yield words("weights", *function.weights)
+        yield from utility_lines("utility", function)
+
+
 class Problem:
     """The problem of a certificate: `core` is what the kernel reads in its lines."""
 
@@ -116,21 +150,49 @@ class Problem:
         for limit in problem.get("limits", []):
             function = convex(limit["utility"], *reduced(limit["weights"]))
             core.limits.append((function, Fraction(limit["at_most"]).as_integer_ratio()))
-        self.row_scales = []
+        self.notions: list[tuple[str, int]] = []  # capacities, or divergences of pairs, and their place among these
+        for notion in sorted(problem.get("divergences", []), key=lambda one: one["kind"] == "zero_concentrated"):
+            if notion["kind"] == "capacity":
+                core.capacities.append(Fraction(notion["at_most"]).as_integer_ratio())
+            elif notion["kind"] == "renyi":
+                ends = (Fraction(notion[key]).as_integer_ratio() for key in ("order", "epsilon"))
+                core.divergences.append(kernel.Divergence(*ends))
+            else:
+                core.divergences.append(kernel.Divergence(None, Fraction(notion["rho"]).as_integer_ratio()))
+        places = {"capacity": iter(range(64)), "renyi": iter(range(64)), "zero_concentrated": iter(range(64))}
+        renyi = sum(divergence.order is not None for divergence in core.divergences)
+        for notion in problem.get("divergences", []):
+            kind = notion["kind"]
+            self.notions.append((kind, next(places[kind]) + (renyi if kind == "zero_concentrated" else 0)))
+        self.tangents: list[list[list[int]]] = [[] for _ in core.divergences]
+        self.nears, self.reaches = list[kernel.Pair](), list[kernel.Reach]()
+        if (bound := problem.get("approximate")) is not None:
+            ratio = ratio_in(bound)
+            core.excesses.append((ratio, Fraction(bound["delta"]).as_integer_ratio()))
+            near, reach = around(ratio, fixed=False)
+            self.nears, self.reaches = [near], [(*reach, [])]
+        self.row_scales: list[Fraction] = []
         for row in problem["rows"]:
             scale, (right, *numbers) = over([Fraction(row["rhs"]), *(Fraction(c) for _, _, c in row["terms"])])
             terms = [(x, y, c) for (x, y, _), c in zip(row["terms"], numbers, strict=True)]
             core.rows.append(kernel.Row(row["sense"] == "=", right, terms))
-            self.row_scales.append(scale)
+            self.row_scales.append(Fraction(scale))
         self.core, self.k, self.total = core, len(core.weights), sum(core.weights)
         self.read_cone(problem["cone"], mode)
         self.places = list(range(len(core.rows)))  # of the rows of the last problem among those of the core
-        self.touches = [list[list[int]]() for _ in [*([] if core.loss is None else [core.loss]), *core.limits]]
-        self.leaves_rows_of_cone = False
+        self.least = int(core.loss is not None and core.loss.utility == "capacity")
+        self.priors = [[1] * self.k for _ in range(self.least + len(core.capacities))]
+        self.matrices: list[list[list[int]]] = []  # points at which rows touch the floor
+        self.touches: list[list[list[int]]] = []
+        self.lifts: list[kernel.Lift] = []
+        self.sums: list[list[list[int]]] = [[] for _ in core.parts]
+        self.stated, self.leaves_rows_of_cone = core, False
 
     def with_utility(self, utility: Json, weights: list[int]) -> kernel.Problem:
         """A problem that has the utility of the certificate, a minimum as a maximum of the costs negated."""
-        if utility["kind"] not in ("linear", "entropy"):
+        if utility["kind"] == "capacity":
+            return replace(kernel.convex(weights, "linear", 1, []), loss=kernel.convex(weights, "capacity", 1, []))
+        if utility["kind"] not in ("linear", "entropy", "sum"):
             function = convex(utility, self.divisor, weights)
             return replace(function, rows=[], floors=[], limits=[], loss=function if self.sign < 0 else None)
         core = kernel.convex(weights, "linear", 1, [])
@@ -139,67 +201,155 @@ class Problem:
         else:
             core.den, numbers = over([Fraction(c) for _, _, c in utility["cost"]])
             core.cost = [(x, y, self.sign * c) for (x, y, _), c in zip(utility["cost"], numbers, strict=True)]
+            for part in utility.get("parts", []):
+                function = convex(part["utility"], *reduced(part["weights"]))
+                core.parts.append((function, (self.sign * Fraction(part["weight"])).as_integer_ratio()))
         return core
 
     def read_cone(self, cone: Json, mode: str) -> None:
         """Edges with their ratios as g / h, and half-spaces in integers with their scales."""
         base, core = cone["base"] if cone["kind"] == "polyhedral" else cone, self.core
+        if base["kind"] == "confidence":
+            (a, b), (c, e) = (Fraction(base["radius"][end]).as_integer_ratio() for end in ("lower", "upper"))
+            counts, product = [int(n) for n in base["counts"]], base["form"] == "product"
+            core.confidence = kernel.Confidence(ratio_in(base), counts, (a, b, c, e), product, base["blocks"])
+            base = {"kind": "free"}
         if base["kind"] not in ("free", "complete", "graph"):
             raise OutsideCoreError(f"the verified core has no cone {base['kind']!r}")
         scaled = [over([Fraction(c) for c in row]) for row in cone.get("rows", [])]
         self.half_scales, core.halfspaces = [scale for scale, _ in scaled], [row for _, row in scaled]
         core.cone = base["kind"]
         if core.cone == "complete":
-            core.complete = ratio_of(base["gamma" if "gamma" in base else "epsilon"], "gamma" in base)
+            core.complete = ratio_in(base)
         core.edges = [(x, z, ratio_of(text, base.get("unit") == "gamma")) for x, z, text in base.get("edges", [])]
         every = [ratio for _, _, ratio in core.edges] if core.complete is None else [core.complete]
-        self.spelled = [words("e" if ratio.exponential else "q", ratio.a, ratio.b) for ratio in every]
+        self.spelled = [spelled(ratio) for ratio in every]
         ends = [around(ratio, mode == "corner") for ratio in every]
         self.lows, self.ratios = [low for low, _ in ends], [high for _, high in ends]
         self.index = {(x, z): i for i, (x, z, _) in enumerate(core.edges)}
-        # Multipliers are integers over these numbers: large ones are scaled by the unit of the prices.
-        largest = max([D, *self.half_scales, *(h for _, h in self.ratios)])
-        self.fine = 1 << (largest // D).bit_length() - 1
 
     def edge(self, x: int, z: int) -> tuple[int, int, int]:
         """The number of the edge from x to z, and its g and h."""
         i = self.index[x, z] if self.index else x * self.k + z
         return (i, *self.ratios[i if self.index else 0])
 
-    def follow(self, steps: list[Json]) -> None:
-        """The steps of a proof: what it leaves alone, and where linear forms touch convex functions. The rows of the
-        core are then those of the problem and those of the limits that are touched."""
-        first, limits = len(self.touches) - len(self.core.limits), self.core.limits
-        left, rows = list(range(len(limits))), [(0, i) for i in self.places]
+    def follow(self, steps: list[Json], events: list[Any], cuts: list[Json]) -> None:
+        """The steps of a proof: what it leaves alone, and where rows and linear forms touch convex functions. The rows
+        of the core are then those of the problem, of floors, of events and of limits that are touched."""
+        core, rows, touched = self.core, [(0, i) for i in self.places], dict[int, list[list[int]]]()
+        left, notions = list(range(len(core.limits))), self.notions[:]
+        lifted: list[tuple[int, list[list[int]]]] = []
+        parts_left = list(range(len(core.parts)))
         for step in steps:
-            parts = step.get("parts", ())
-            if step["kind"] == "minorant":
-                which = left.pop(step["of"]) if "of" in step else -1
-                rows += [(1, which)] if "of" in step else []
-                function = self.core.loss if which < 0 else limits[which][0]
-                assert function is not None
-                touched = [touching(function, [int(n) for n in point]) for point in step["points"]]
-                # Where a step left the outputs free, one point is that of every output.
-                self.touches[first + which] = touched * (self.core.outputs or 1) if len(touched) == 1 else touched
-            elif step["kind"] != "drop":
-                raise OutsideCoreError(f"the verified core has no step {step['kind']!r}")
+            kind, parts, which = step["kind"], step.get("parts", ()), -1
+            if "part" in step:
+                which = parts_left.pop(step["part"])
+                own = [[int(n) for n in point] for point in step.get("points", ())]
+                self.sums[which] = [touching(core.parts[which][0], point) for point in own]
+            elif kind == "minorant":
+                if "of" in step:
+                    rows.append((4, which := left.pop(step["of"])))
+                touched[which] = [[int(n) for n in point] for point in step["points"]]
+            elif kind == "gibbs":
+                rows += [(1, len(self.matrices) + i) for i in range(len(step["points"]))]
+                self.matrices += [points_of(matrix) for matrix in step["points"]]
+            elif kind == "prior":
+                if "of" in step:
+                    which = notions.pop(step["of"])[1]
+                    left.append(len(core.limits) + which)
+                self.priors[self.least + which] = reduced(step["weights"])[1]
+            elif kind == "lift" and "points" in step:
+                which = left.pop(step["of"])
+                lifted.append((which, [[int(n) for n in point] for point in step["points"]]))
+            elif kind == "tangents":
+                which = notions.pop(step["of"])[1]
+                for row in step["rows"]:
+                    rows.append((3, which * HUGE + len(self.tangents[which])))
+                    self.tangents[which].append(tangent_of(core.divergences[which], row))
+            elif kind == "cut":
+                cuts = step["cuts"]
+            elif kind != "drop":
+                raise OutsideCoreError(f"the verified core has no step {kind!r}")
             if "rows" in parts:
                 gone = {*step.get("which", range(len(rows)))}
                 rows = [row for i, row in enumerate(rows) if i not in gone]
             if "limits" in parts:
                 left = []
             self.leaves_rows_of_cone |= not {"cone", "cone_rows"}.isdisjoint(parts)
-        touched_limits = [i for i, points in enumerate(self.touches[first:]) if points]
-        used = [*((0, i) for i in self.places), *((1, i) for i in touched_limits)]
-        self.places = [used.index(row) for row in rows]
-        self.row_scales += [limits[i][1][1] * limits[i][0].form_scale() for i in touched_limits]
+        for x, z, outputs, _ in events:
+            rows.append((2, len(self.reaches[0][2])))
+            self.reaches[0][2].append([x, z, *(int(y in outputs) for y in range(core.outputs or 0))])
+        self.widen(lifted, cuts)
+        plain = self.core
+        functions = ([] if plain.loss is None else [plain.loss]) + [function for function, _ in plain.limits]
+        for function, i in zip(functions, range(len(plain.limits) - len(functions), len(plain.limits)), strict=True):
+            points = [touching(function, point) for point in touched.get(i, ())]
+            # Where a step left the outputs free, one point is that of every output.
+            self.touches.append(points * (core.outputs or 1) if len(points) == 1 else points)
+        scales = {(0, i): scale for i, scale in enumerate(self.row_scales)}
+        scales |= {(1, i): Fraction(core.floors[0].b * D, self.floor_divisor) for i in range(len(self.matrices))}
+        scales |= {
+            (2, i): Fraction(b * h)
+            for (_, h, own), (_, (_, b)) in zip(self.reaches, core.excesses, strict=True)
+            for i in range(len(own))
+        }
+        scales |= {(3, i * HUGE + j): Fraction(D) for i, own in enumerate(self.tangents) for j in range(len(own))}
+        for i, (function, (_, b)) in enumerate(plain.limits):
+            scales |= {(4, i): Fraction(b * function.form_scale())} if touched.get(i) else {}
+        self.places, self.row_scales = [[*scales].index(row) for row in rows], [*scales.values()]
+
+    def widen(self, lifted: list[kernel.Lift], cuts: list[Json]) -> None:
+        """The core's problem with limits at priors, rows of events and floors, cuts, and one more input for each limit."""
+        self.cuts = None
+        cells = len(self.stated.excesses) * self.k**2 * (self.stated.outputs or 0)
+        if cells > 10**8 or (self.stated.confidence is not None and (self.k > 1024 or len(cuts) * self.k > 10**7)):
+            raise OutsideCoreError("the verified core has no approximate or robust privacy of so many inputs")
+        if (confidence := self.stated.confidence) is not None:
+            g, h = around(confidence.ratio, fixed=False)[1]
+            a, b = confidence.radii[:2]
+            self.cuts = (g, h, math.isqrt((a + b) * D * D // b), [cut_of(confidence, cut) for cut in cuts])
+            self.half_scales += [
+                h * math.prod(sum(reduced(cut[key])[1]) for key in ("first", "second")) for cut in cuts
+            ]
+        hints = kernel.Hints(self.priors, self.matrices, self.reaches, [], self.cuts, self.sums, self.tangents)
+        self.core = self.stated.summed(self.sums, (0, 1))[0].replaced(hints)
+        for which, points in lifted:
+            function, (_, b) = self.core.limits[which]
+            own = [touching(function, point + [0] * (len(function.weights) - len(point))) for point in points]
+            self.lifts.append((which, own))
+            self.half_scales += [b * function.form_scale()] * len(points)
+            self.core = self.core.raised(which, own)
+        if lifted and self.stated.complete is not None:
+            self.ratios *= len(self.core.edges)
+            self.index = {(x, z): i for i, (x, z, _) in enumerate(self.core.edges)}
+        self.k = len(self.core.weights)
+
+    @property
+    def fine(self) -> int:
+        """Multipliers are integers over these numbers: large ones are scaled by the unit of the prices."""
+        largest: int = max([D, *self.half_scales, *(h for _, h in self.ratios)])
+        return 1 << (largest // D).bit_length() - 1
+
+    def true_answers(self) -> list[Fraction]:
+        """What the parts of a sum are worth at the true answer of each input, where their weight is positive."""
+        found = [Fraction(0)] * self.k
+        for function, (a, b) in self.stated.parts:
+            most, scale = function.over_all() if a > 0 else ([0] * self.k, 1)
+            found = [one + Fraction(a * c, b * scale) for one, c in zip(found, most, strict=False)]
+        return found
+
+    def entropies_of(self, shares: Sequence[Fraction | int]) -> list[Fraction]:
+        """What rows of floors, of these multipliers, put on every entry of an input besides what Gibbs' rows do."""
+        first = len(self.stated.rows)
+        share = Fraction(sum(shares[first : first + len(self.matrices)]))
+        return [share * floor.b * D * s for floor in self.stated.floors for s in floor.shares] or [Fraction(0)] * self.k
 
     def lines(self) -> Iterator[str]:
         """The problem, canonical: what its SHA-256 is of."""
-        core = self.core
+        core = self.stated
         yield words("sense", core.sense)
         yield words("weights", *core.weights)
-        yield from utility_lines("utility" if core.loss is None else "utility less", core)
+        yield from utility_lines("utility", core) if core.loss is None else utility_lines("utility less", core.loss)
         yield words("cone", core.cone, *(self.spelled if core.complete else []))
         yield from (words("edge", x, z, text) for (x, z, _), text in zip(core.edges, self.spelled, strict=False))
         yield from (words("halfspace", *row) for row in core.halfspaces)
@@ -211,10 +361,115 @@ class Problem:
             yield words("floor", floor.a, floor.b)
             yield words("shares", *floor.shares)
             yield words("sizes", *floor.sizes)
-        for function, most in core.limits:
-            yield words("limit", *most)
-            yield words("weights", *function.weights)
-            yield from utility_lines("utility", function)
+        yield from functions_lines("limit", core.limits)
+        yield from (words("capacity", *most) for most in core.capacities)
+        for ratio, most in core.excesses:
+            yield words("excess", spelled(ratio), *most)
+        for divergence in core.divergences:
+            name = "concentrated" if divergence.order is None else "renyi"
+            yield words(name, *(divergence.order or ()), *divergence.limit)
+        if (confidence := core.confidence) is not None:
+            yield words("confidence", spelled(confidence.ratio), "product" if confidence.product else "exact")
+            yield words("counts", *confidence.counts)
+            yield words("radius", *confidence.radii)
+            yield from (words("block", *block) for block in confidence.blocks)
+        yield from functions_lines("part", core.parts)
+
+
+def cut_of(confidence: kernel.Confidence, cut: Json) -> list[int]:
+    """The fields of a cut: what its weights spread at most, and the weights."""
+    fields, weights = list(cut["pair"]), [reduced(cut[key])[1] for key in ("first", "second")]
+    for s, own in zip(cut["pair"], weights, strict=True):
+        shares = [(confidence.counts[x], n) for x, n in zip(confidence.blocks[s], own, strict=True)]
+        total = sum(n * n * sum(own) * D * D // weight + 1 for n, weight in shares if n)
+        fields.append(math.isqrt(total) + 1)
+    return fields + weights[0] + weights[1]
+
+
+def cube_root(n: int) -> int:
+    """The cube root of an integer, rounded down."""
+    root = 1 << -(-n.bit_length() // 3)
+    while n and (less := (2 * root + n // (root * root)) // 3) < root:
+        root = less
+    return root if n else 0
+
+
+def tangents_of(confidence: kernel.Confidence, pairs: Any, columns: list[list[int]], d: int) -> Iterator[list[int]]:
+    """For each column and pair of blocks both levels of the certificate, over D, and where 1 / y^2 is touched."""
+    g, h = around(confidence.ratio, fixed=False)[0]
+    root, blocks = root_above(confidence), confidence.blocks
+    for q, levels in zip(columns, pairs, strict=True):
+        own = [(math.ceil(Fraction(nu) * D), math.floor(Fraction(mu) * D)) for nu, mu in levels]
+        for number, (s, z) in enumerate(permutations(range(len(blocks)), 2)):
+            (i, _), (_, j) = (own[s], own[z]) if confidence.product else (own[number], own[number])
+            a = confidence.roots([(confidence.counts[x], i * d - q[x] * D) for x in blocks[s]], d)
+            m = confidence.roots([(confidence.counts[x], q[x] * D - j * d) for x in blocks[z]], d)
+            y, w = confidence.widest(root, blocks[s]), confidence.widest(root, blocks[z])
+            if not confidence.product:
+                whole, y, w = confidence.widest(root, blocks[s], blocks[z]), cube_root(a * a * h), cube_root(m * m * g)
+                y, w = whole * y // (y + w or 1), whole * w // (y + w or 1)
+            yield [i, j, max(y, 1), max(w, 1)]
+
+
+def root_above(confidence: kernel.Confidence) -> int:
+    """At least D times the root of 1 plus the larger radius."""
+    _, _, c, e = confidence.radii
+    return math.isqrt(-(-(c + e) * D * D // e)) + 1
+
+
+def tangent_of(divergence: kernel.Divergence, row: Json) -> list[int]:
+    """The fields of a row of a divergence: a stronger one by what is below 1 / D."""
+    order = divergence.order or Fraction(row["order"]).as_integer_ratio()
+    fields = [*row["pair"], *order, math.floor(Fraction(row["at_most"]) * D)]
+    for s, b in row["forms"]:
+        fields += [math.ceil(Fraction(s) * D), math.floor(Fraction(b) * D)]
+    return fields
+
+
+def moments_of(
+    divergence: kernel.Divergence, orders: list[str], columns: list[list[int]], dn: int
+) -> tuple[list[int], list[list[int]]]:
+    """Orders with the places where lines touch, and numbers that are at least the moments of each pair of rows. Lines
+    are those of all pairs at once: where one is not above two orders, their mean is one more."""
+    found = [Fraction(*divergence.order)] if divergence.order else [Fraction(order) for order in orders]
+    pairs, known = [*permutations(zip(*columns, strict=True), 2)], dict[Fraction, list[list[int]]]()
+    if len(pairs) * len(columns) > MOMENTS:
+        raise OutsideCoreError("the verified core has no divergences of so many pairs of inputs")
+    fields, i, (p, q) = list[int](), 0, divergence.limit
+    before, low = Fraction(1), 0
+    while i < len(found):
+        order = found[i]
+        if order not in known:
+            known[order] = [moments_at(order, one, two, dn) for one, two in pairs]
+        high = max(log_above(sum(own), D) for own in known[order])
+        best = (1 + Fraction((high - low) * q, D * p) / (order - before)) / 2
+        c = math.floor(min(max(best, before), order) * D)
+        above = all(
+            log * q <= D * p * (a * (a - 1) - (Fraction(c, D) - a) ** 2) for a, log in ((before, low), (order, high))
+        )
+        if divergence.order is None and not above:
+            if len(found) >= 64:
+                raise OutsideCoreError("the verified core has no divergences that are so close to their limit")
+            found.insert(i, (before + order) / 2)
+            continue
+        fields += [*order.as_integer_ratio(), c]
+        before, low, i = order, high, i + 1
+    return fields, [own for pair in zip(*(known[order] for order in found), strict=True) for own in pair]
+
+
+def moments_at(order: Fraction, one: tuple[int, ...], two: tuple[int, ...], dn: int) -> list[int]:
+    """At least what each output adds to the moment of two rows over dn, over D."""
+    n, d = order.as_integer_ratio()
+    logs = [(d * log_above(a, dn) + (n - d) * log_above(a, b)) if a else None for a, b in zip(one, two, strict=True)]
+    return [0 if log is None else math.floor(exp_above(Fraction(log, d * D)) * D) + 1 for log in logs]
+
+
+def points_of(matrix: list[list[str]]) -> list[list[int]]:
+    """The rows of a matrix as distributions over D, one list for each output."""
+    rows = [[int(n) for n in row] for row in matrix]
+    return [
+        [max(1, n * D // sum(row)) for n, row in zip(column, rows, strict=True)] for column in zip(*rows, strict=True)
+    ]
 
 
 def touching(function: kernel.Problem, point: list[int]) -> list[int]:

@@ -116,16 +116,18 @@ def read_as(problem: Json, proof: bytes) -> list[str]:
     start = proof.index(b"\n", proof.index(b"\n") + 1) + 1
     digest = hashlib.sha256(proof[start : proof.index(b"\nclaim ") + 1]).hexdigest()
     utility, cone, given = problem["utility"], problem["cone"], problem["utility"].get("given")
-    name = {"mutual_information": "given" if given else "information", "chi_square": "chi-square"}
-    less = "less " if problem["sense"] == "minimize" and utility["kind"] != "linear" else ""
+    name = {"mutual_information": "given" if given else "information", "chi_square": "chi-square", "sum": "linear"}
+    sign = -1 if problem["sense"] == "minimize" else 1
+    less = "less " if sign < 0 and utility["kind"] not in ("linear", "sum") else ""
     weights = [int(weight) for weight in problem["weights"]]
     unit = math.gcd(*(weights if given is None else (int(weight) for row in given for weight in row)))
     base = cone["base"] if cone["kind"] == "polyhedral" else cone
     place = "cone free"
     if base["kind"] == "complete":
-        place = f"ratio {_ends(base['gamma'])}" if "gamma" in base else f"ratio exp({_ends(base['epsilon'])})"
+        place = f"ratio {_ratio(base)}"
     elif base["kind"] == "graph":
         place = f"{len(base['edges'])} edges"
+    notions = problem.get("divergences", ())
     parts = [
         f"{problem['sense']} {less}{name.get(utility['kind'], utility['kind'])}",
         f"{len(weights)} inputs",
@@ -135,13 +137,37 @@ def read_as(problem: Json, proof: bytes) -> list[str]:
         f"{len(problem['rows'])} rows",
         *(f"entropy at least {_ends(floor['at_least'])}" for floor in [problem.get("entropy")] if floor is not None),
         *(f"a limit of {_ends(limit['at_most'])}" for limit in problem.get("limits", ())),
+        *(f"a capacity of {_ends(one['at_most'])}" for one in notions if one["kind"] == "capacity"),
+        *(
+            f"an excess over {_ratio(bound)} of {_ends(bound['delta'])}"
+            for bound in [problem.get("approximate")]
+            if bound is not None
+        ),
+        *(
+            f"a divergence of order {_ends(one['order'])} of {_ends(one['epsilon'])}"
+            for one in notions
+            if one["kind"] == "renyi"
+        ),
+        *(f"a concentrated divergence of {_ends(one['rho'])}" for one in notions if one["kind"] == "zero_concentrated"),
+        *(
+            f"{one['form']} confidence at ratio {_ratio(one)}, {len(one['blocks'])} blocks, radius "
+            f"{_ends(one['radius']['lower'])} to {_ends(one['radius']['upper'])}"
+            for one in [base]
+            if one["kind"] == "confidence"
+        ),
+        *(f"a part of {_ends(sign * Fraction(part['weight']))}" for part in utility.get("parts", ())),
     ]
     return [f"problem {digest}", ", ".join(parts)]
 
 
-def _ends(number: str) -> str:
+def _ends(number: str | Fraction) -> str:
     """A rational with its denominator."""
     return "/".join(map(str, Fraction(number).as_integer_ratio()))
+
+
+def _ratio(level: Json) -> str:
+    """A ratio, or exp of an epsilon."""
+    return _ends(level["gamma"]) if "gamma" in level else f"exp({_ends(level['epsilon'])})"
 
 
 def disagree(verdict: Verdict, name: str, line: str) -> Verdict:

@@ -97,17 +97,17 @@ def test_outside_of_the_core_the_verdict_names_the_checker_its_lemmas_and_the_ki
     assert "assumption: quadratic-over-linear-convex" in lines
 
 
-def test_a_limit_that_the_proof_leaves_out_is_one_that_the_core_does_not_know():
-    """The mechanism must keep it, and the kernel does not read it."""
+def test_a_limit_that_the_proof_leaves_out_is_read_by_the_core():
+    """The mechanism must keep it, and the kernel checks that."""
     solution = solved(rr.privacy.RenyiLDP(2, 5))
     assert solution.certificate.document["proof"]["steps"] == [{"kind": "drop", "parts": ["divergences"]}]
-    assert solution.verdict.by == "checker"
+    assert solution.verdict.by == "kernel and checker"
 
 
 def test_every_part_of_a_problem_is_read_by_the_core_or_named(saved, checkout: Path):
     schema = json.loads((checkout / "docs" / "certificate.schema.json").read_text(encoding="utf-8"))
     known = schema["$defs"]["problem"]
-    read = {*known["required"], "entropy", "limits"}
+    read = {*known["required"], "entropy", "limits", "approximate", "divergences"}
     document = json.loads(saved.read_text(encoding="utf-8"))
     assert set(known["properties"]) > read
     for key in [*(set(known["properties"]) - read), "a key of another format"]:
@@ -236,12 +236,12 @@ def test_the_command_says_which_programs_accept_and_that_the_core_is_missing(
 ):
     # A name without the folders above it, whose letters may be ones that the checker prints escaped.
     monkeypatch.chdir(tmp_path)
-    outside = shutil.copy(checkout / "docs" / "examples" / "approximate.json", "outside.json")
+    outside = shutil.copy(checkout / "docs" / "examples" / "robust-shapes.json", "outside.json")
     assert main(["check", "--core", str(saved), str(outside)]) == 0
     ended = capsys.readouterr()
     assert f"{saved}: PROVED (kernel and checker) optimum in [" in ended.out
     assert f"{outside}: PROVED (checker) optimum in [" in ended.out
-    assert f"{outside}: checker only: the verified core has no proofs of kind 'linear-dual' with events" in ended.out
+    assert f"{outside}: checker only: the verified core has no proofs of kind 'column-dual' with shapes" in ended.out
     assert ended.err.count("\n") == 1
     assert "rropt-core is not on PATH, and RROPT_CORE is not set: the kernel of rropt checks" in ended.err
 
@@ -256,10 +256,10 @@ def test_the_command_writes_the_file_that_the_kernel_checks(saved, tmp_path, cap
 
 
 def test_the_command_refuses_what_is_outside_and_what_is_not_proved(tmp_path, capsys, checkout: Path):
-    outside, proof = checkout / "docs" / "examples" / "approximate.json", tmp_path / "proof.core"
+    outside, proof = checkout / "docs" / "examples" / "robust-shapes.json", tmp_path / "proof.core"
     assert main(["core", str(outside), "-o", str(proof)]) == 2
     said = capsys.readouterr().err
-    assert "the verified core has no proofs of kind 'linear-dual' with events; rropt check checks it" in said
+    assert "the verified core has no proofs of kind 'column-dual' with shapes; rropt check checks it" in said
     assert main(["core", str(tmp_path / "missing.json"), "-o", str(proof)]) == 2
     assert not proof.exists()
 
