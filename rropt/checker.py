@@ -1357,11 +1357,14 @@ class _Floor:
 
 @dataclass(frozen=True)
 class _Approximate:
-    """The key `approximate`. gamma: (gl, gh) of its ratio, "which is not that of a cone"; label: for section 7."""
+    """The key `approximate`. gamma: (gl, gh) of its ratio, "which is not that of a cone"; label: for section 7; ratio: the
+    RAT of the level, and whether it is a gamma.
+    """
 
     gamma: tuple[Fraction, Fraction]
     delta: Fraction
     label: str
+    ratio: tuple[Fraction, bool]
 
 
 @dataclass(frozen=True)
@@ -1779,7 +1782,7 @@ def _read_approximate(keys: dict[str, object], where: Where, k: int, m: int, rat
     if delta >= 1:
         _unreadable((at, "delta"), "out of range, it must be < 1")
     _limit(k * (k - 1) * m, MAX_PAIRS, at, "k * (k - 1) * m of an approximate problem")
-    return _Approximate(gamma, delta, f"{label}, delta = {_shown(delta, True)}")
+    return _Approximate(gamma, delta, f"{label}, delta = {_shown(delta, True)}", _read_number_of_level(value, at, rats))
 
 
 def _read_risk(value: object, where: Where, k: int, rats: _Rationals) -> _Risk:
@@ -1917,9 +1920,8 @@ def _read_cone(value: object, where: Where, k: int, rats: _Rationals, kinds: str
     if kind == "complete":
         gamma, label = _read_gamma(value, where, rats)
         assert isinstance(value, dict)  # _read_gamma
-        by_gamma = "gamma" in value
-        numbers = [rats.rat(value["gamma" if by_gamma else "epsilon"], where)]
-        return _Cone("complete", gamma, {}, None, f"complete cone {label}", numbers=numbers, by_gamma=by_gamma)
+        number, by_gamma = _read_number_of_level(value, where, rats)
+        return _Cone("complete", gamma, {}, None, f"complete cone {label}", numbers=[number], by_gamma=by_gamma)
     if kind == "graph":
         assert isinstance(value, dict)  # _read_kind
         edges, listed = _read_edges(value, where, k, rats)
@@ -1982,7 +1984,8 @@ def _read_confidence(value: object, where: Where, k: int, rats: _Rationals) -> _
     form = _read_word(value["form"], (where, "form"), "exact product")
     sets = _Confidence(blocks, counts, radius, form == "exact")
     line = f"confidence cone ({form}) of {len(blocks)} blocks, radius in {_interval(*radius)}, {label}"
-    return _Cone("confidence", gamma, {}, None, line, sets)
+    number, by_gamma = _read_number_of_level(value, where, rats)
+    return _Cone("confidence", gamma, {}, None, line, sets, [number], by_gamma)
 
 
 def _read_blocks(value: object, where: Where, k: int, least: int = 2) -> list[list[int]]:
@@ -2021,6 +2024,12 @@ def _read_gamma(
     if number <= (1 if by_gamma else 0):
         _unreadable(at, f"{_describe(keys[name])} is out of range, it must be > {1 if by_gamma else 0}")
     return _read_ratio(number, at, by_gamma), f"{name} = {_shown(number, True)}"
+
+
+def _read_number_of_level(value: dict[str, object], where: Where, rats: _Rationals) -> tuple[Fraction, bool]:
+    """The RAT of `epsilon` or `gamma`, which has been read, and whether it is a gamma."""
+    by_gamma = "gamma" in value
+    return rats.rat(value["gamma" if by_gamma else "epsilon"], where), by_gamma
 
 
 def _read_ratio(number: Fraction, where: Where, by_gamma: bool) -> tuple[Fraction, Fraction]:
@@ -7841,6 +7850,8 @@ def _check_inside(limits: tuple[Fraction, Fraction] | None, c: Fraction, where: 
 
 OF_LINES = {
     "linear": "linear",
+    "sum": "linear",
+    "capacity": "capacity",
     "entropy": "entropy",
     "bayes": "bayes",
     "mutual_information": "information",
@@ -7895,15 +7906,18 @@ def _terms_over(
     return common, numbers[: len(rest)], terms
 
 
-def _part_outside_lines(problem: _Problem) -> str:
-    """A part of the problem that lines cannot state; "" where there is none."""
+def _part_outside_lines(problem: _Problem, stated: bool = False) -> str:
+    """A part of the problem of which lines cannot state a mechanism, or, where `stated`, that they cannot state; ""
+    where there is none.
+    """
+    sets, utility = problem.cone.sets, problem.utility
     parts = {
         "structure": problem.structure,
-        "approximate": problem.approximate is not None,
+        "approximate": problem.approximate is not None and not stated,
         "identification_risk": problem.risk is not None,
-        "divergences": bool(problem.divergences),
-        f"cone {problem.cone.base}": problem.cone.sets is not None,
-        f"utility {problem.utility}": problem.utility not in OF_LINES,
+        "divergences": bool(problem.divergences) and not stated,
+        f"cone {problem.cone.base}": sets is not None and not (stated and isinstance(sets, _Confidence)),
+        f"utility {utility}": utility not in OF_LINES or (utility in ("sum", "capacity") and not stated),
     }
     return next((part for part, is_there in parts.items() if is_there), "")
 
@@ -7938,13 +7952,24 @@ def _ratio(number: Fraction, by_gamma: bool) -> str:
     return _line("q" if by_gamma else "e", number.numerator, number.denominator)
 
 
+def _function_lines(key: str, functions: list[tuple[_Problem, Fraction]]) -> list[str]:
+    """The lines of utilities at weights of their own, each behind a rational."""
+    lines: list[str] = []
+    for of, number in functions:
+        own, utility = _utility_lines(of)
+        lines += [_line(key, *number.as_integer_ratio()), _line("weights", *own), *utility]
+    return lines
+
+
 def _problem_lines(problem: _Problem) -> list[str]:
     """The problem as the kernel reads it: docs/verified-core.md, "the problem canonically"."""
-    cone, less = problem.cone, "less" if problem.sense == "minimize" and problem.utility != "linear" else ""
+    cone, sigma = problem.cone, problem.sigma
+    less = "less" if sigma < 0 and OF_LINES[problem.utility] != "linear" else ""
     weights, utility = _utility_lines(problem, less)
     ratios = [_ratio(number, cone.by_gamma) for number in cone.numbers]
     lines = [_line("sense", problem.sense), _line("weights", *weights), *utility]
-    lines.append(_line("cone", cone.base, *(ratios if cone.base == "complete" else [])))
+    base = "free" if cone.base == "confidence" else cone.base
+    lines.append(_line("cone", base, *(ratios if base == "complete" else [])))
     if cone.base == "graph":
         lines += [_line("edge", x, z, ratio) for (x, z), ratio in zip(cone.edges, ratios, strict=True)]
     lines += [_line("halfspace", *_over(row)[1]) for row in cone.rows or []]
@@ -7956,10 +7981,21 @@ def _problem_lines(problem: _Problem) -> list[str]:
         floor = problem.floor
         lines.append(_line("floor", *floor.at_least.as_integer_ratio()))
         lines += [_line("shares", *_coprime(floor.shares)), _line("sizes", *floor.sizes)]
-    for limit in problem.limits:
-        own, of = _utility_lines(limit.of)
-        lines += [_line("limit", *limit.at_most.as_integer_ratio()), _line("weights", *own), *of]
-    return lines
+    lines += _function_lines("limit", [(limit.of, limit.at_most) for limit in problem.limits])
+    lines += [_line("capacity", *own.most.as_integer_ratio()) for own in problem.divergences if own.order == CAPACITY]
+    if problem.approximate is not None:
+        ratio, delta = problem.approximate.ratio, problem.approximate.delta
+        lines.append(_line("excess", _ratio(*ratio), *delta.as_integer_ratio()))
+    for own in sorted(problem.divergences, key=lambda one: not one.order):
+        if own.order != CAPACITY:
+            order = own.order.as_integer_ratio() if own.order else ()
+            lines.append(_line("renyi" if order else "concentrated", *order, *own.most.as_integer_ratio()))
+    if isinstance(cone.sets, _Confidence):
+        lines.append(_line("confidence", ratios[0], "exact" if cone.sets.exact else "product"))
+        ends = (end for radius in cone.sets.radius for end in radius.as_integer_ratio())
+        lines += [_line("counts", *cone.sets.counts), _line("radius", *ends)]
+        lines += [_line("block", *block) for block in cone.sets.blocks]
+    return lines + _function_lines("part", [(part.of, sigma * part.weight) for part in problem.parts])
 
 
 def _witness_lines(certificate: _Certificate, mechanism: _Mechanism, value: tuple[Fraction, Fraction]) -> list[str]:
@@ -8004,7 +8040,7 @@ def problem_lines(problem: object) -> list[str] | None:
     """A problem as JSON gives it in lines; None where lines cannot state it. Raises Unreadable."""
     read = _read_problem(problem, "problem", _Rationals(), MAX_GROUPED_INPUTS)
     with _kernel().long_integers():
-        return None if _part_outside_lines(read) else _problem_lines(read)
+        return None if _part_outside_lines(read, stated=True) else _problem_lines(read)
 
 
 def proof_file(certificate: object) -> bytes:

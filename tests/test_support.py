@@ -198,7 +198,6 @@ def programs() -> list[tuple[set[str], bool, set[str]]]:
 def edited() -> Iterator[Json]:
     """Certificates of kinds of which no example is kept; all but the last are outside the core."""
     for name, part, key, value in (
-        ("linear", "problem", "approximate", {}),
         ("linear", "problem", "identification_risk", {}),
         (
             "chi-square-tree",
@@ -207,9 +206,7 @@ def edited() -> Iterator[Json]:
             {"kind": "polyhedral", "base": {"kind": "complete", "epsilon": "1"}, "rows": [["1", "-1", "0"]]},
         ),
         ("bayes", "problem", "rows", [{"sense": "<=", "rhs": "1", "terms": []}]),
-        ("steps-majorant", "proof", "steps", [{"kind": "majorant"}]),
-        ("linear", "proof", "steps", [{"kind": "majorant"}]),
-        ("linear", "proof", "steps", [{"kind": "cut"}]),
+        ("linear", "proof", "steps", [{"kind": "lift"}]),
         ("linear", "proof", "steps", [{"kind": "drop", "parts": ["cone"]}]),
     ):
         document = json.loads((DOCS / "examples" / f"{name}.json").read_text(encoding="utf-8"))

@@ -65,7 +65,7 @@ with `PROVED (verified core)` if `rropt-core` is installed; without `--core` it 
 | `linear-dual`, `farkas`, `entropy-dual`, `entropy-farkas` | verified core, kernel, checker | |
 | `column-dual` with `flows`, `tree`, `boxes` or `known`; `lines` | verified core, kernel, checker | |
 | `branch-tree` over columns | verified core, kernel, checker | |
-| these but for `lines` with steps, but for `lift` of approximate privacy or divergences (leakage, entropy, capacity, Renyi, sums) | verified core, kernel, checker | |
+| these with the steps `drop`, `gibbs`, `minorant`, `majorant`, `tangents`, `prior`, `cut`, and `lift` of a limit (leakage, entropy, capacity, Renyi, sums); `lines` with `drop` | verified core, kernel, checker | |
 | approximate LDP with linear utilities; robust LDP, exact, with boxes or a linear utility | verified core, kernel, checker | |
 | a tree for chi-square or information with rows of the cone or `given` | checker | `trees of corners with` |
 | gains of Bayes with rows that the proof leaves out | checker | `gains of Bayes with rows` |
@@ -75,7 +75,7 @@ with `PROVED (verified core)` if `rropt-core` is installed; without `--core` it 
 | trees of corners over a matrix | checker | `kind 'corner-tree'` |
 | off-diagonals | checker | `problems with 'structure'` |
 | identification risk | checker | `kind 'risk-branch'`, `kind 'thresholds'`, `problems with 'identification_risk'` |
-| Renyi and zero-concentrated privacy of many inputs, or close to its limit at many orders | checker | `divergences of so many`, `divergences that are so close` |
+| Renyi and zero-concentrated privacy of many inputs, or close to its limit at many orders | checker | divergences of so many pairs of inputs; divergences that are so close to their limit |
 | the most information under a limit, or under approximate privacy | checker | `step 'lift'`, `with rays` |
 """
 
