@@ -149,7 +149,7 @@ def estimate(
         typer.Option(
             "--column",
             help="The released column; repeat it for joint frequencies: of columns that were perturbed jointly, or of "
-            "any columns of a release file.",
+            "any columns of a release file (default: what MECHANISM released, by the manifest).",
         ),
     ] = None,
     table: Annotated[
@@ -192,10 +192,10 @@ def estimate(
         asked = (table, by, weights, mean, null, part, method, level, delimiter, as_json)
         estimate_from_scores(mechanism, data, column or [], plot, truth, *asked)
         return
-    if not column:
-        raise Missing("no column is named", mechanism, "write: rropt estimate MECHANISM DATA --column C")
-    check_picture(plot, truth, column)
-    made_by, declared = designs_of(mechanism, column)
+    if not column and mechanism.endswith(".toml"):
+        raise Missing("no column is named", mechanism, "write: rropt estimate RELEASE.toml DATA --column C")
+    made_by, declared = designs_of(mechanism, column or [], data)
+    check_picture(plot, truth, [name for names in made_by for name in names])
     delimiter = delimiter or declared
     with terminal.working("estimating"):
         found = release.estimate_file(data, made_by, method=method, where=part, delimiter=delimiter)

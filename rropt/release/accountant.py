@@ -81,6 +81,11 @@ class Entry:
         return frozenset(self.content["raw"])
 
     @property
+    def where(self) -> tuple[str, ...]:
+        """The conditions on the records that were randomised; the others stayed unchanged."""
+        return tuple(self.content.get("where", ()))
+
+    @property
     def population(self) -> str:
         """The population of its records, "" where none was named."""
         return str(self.content.get("population", ""))
@@ -98,7 +103,11 @@ class Entry:
 
 def revealed(one: Entry, two: Entry) -> set[str]:
     """The columns that release `one` shows unchanged, and release `two` of the same respondents protects."""
-    return set() if one.respondents(two.population) is None else set(two.columns) & one.raw
+    if one.respondents(two.population) is None:
+        return set()
+    # A release of some records shows the columns of the others unchanged.
+    shown = one.raw | set(one.columns) if one.where and one.where != two.where else one.raw
+    return set(two.columns) & shown
 
 
 def _entry(content: dict[str, Any], number: int, path: Place) -> Entry:

@@ -234,14 +234,20 @@ def counted_of(
     need("pyarrow", EXTRA, "release")
     from rropt.release.counting import count_released
 
+    return count_released(named_path(file), axes_of(columns, where), where or {}, delimiter)
+
+
+def axes_of(
+    columns: Mapping[str, Any] | Mapping[str | tuple[str, ...], Any], where: Mapping[str, str] | None
+) -> dict[tuple[str, ...], Any]:
+    """Released columns, each as a tuple of names, and what they are mapped to. Raises InputError."""
     if not columns:
         raise Missing("no column is named", "counts", "give at least one")
     if not isinstance(where or {}, Mapping):
         raise WrongType(
             f"{type(where).__name__} is not a mapping", "where", "give a value for each column: {column: value}"
         )
-    axes = {(name,) if isinstance(name, str) else tuple(name): one for name, one in columns.items()}
-    return count_released(named_path(file), axes, where or {}, delimiter)
+    return {(name,) if isinstance(name, str) else tuple(name): one for name, one in columns.items()}
 
 
 def _as_release(given: Release | ProtectedColumn) -> Release:

@@ -49,16 +49,16 @@ def symmetric_design(program: Program) -> Answer | None:
     made = even_mechanism(program.inputs, cone.level.ratio.lower, program.outputs)
     if made is None:
         return None
-    spread = _spread(k, size, gamma)
-    forms = (np.eye(k) - (k - spread) / k**2) / spread
+    a = spread(k, size, gamma)
+    forms = (np.eye(k) - (k - a) / k**2) / a
     prices = np.full(k, float(np.trace(forms)) / k)
-    claim = SolverClaim("closed form", "subset selection", (k - 1) / spread, 0.0)
+    claim = SolverClaim("closed form", "subset selection", (k - 1) / a, 0.0)
     return Answer(claim, ExactDraft(made), Dual(prices, evidence=DesignForms(forms)))
 
 
 def best_size(k: int, gamma: float) -> int:
     """The number of inputs in each set of the best design for k inputs."""
-    return max(range(1, k), key=lambda size: _spread(k, size, gamma))
+    return max(range(1, k), key=lambda size: spread(k, size, gamma))
 
 
 def even_mechanism(
@@ -84,7 +84,7 @@ def even_mechanism(
     return Mechanism(tuple(inputs), labels, tuple(columns), (sum(whole) * (size * high + (k - size) * low),))
 
 
-def _spread(k: int, size: int, gamma: float) -> float:
+def spread(k: int, size: int, gamma: float) -> float:
     """The number a of M = a I + b J for sets of so many inputs: the variance of a column, over its squared mean."""
     share = size / k
     return k / (k - 1) * ((gamma - 1) / (1 + share * (gamma - 1))) ** 2 * share * (1 - share)

@@ -1,0 +1,91 @@
+"""Expected standard errors before there is a release: of shares, and of cells of two columns."""
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
+
+import numpy as np
+
+from rropt.release.protection.domain import Cell, Stratum
+from rropt.solve.designs.symmetric import best_size, spread
+
+Group = tuple[str, ...]
+Alphabets = Mapping[Group, Mapping[Stratum, Sequence[Cell]]]
+FloatArray = np.ndarray
+
+
+@dataclass(frozen=True)
+class Precision:
+    """Standard errors of shares of all records, the largest of the categories: of each column in `shares`, of the cells
+    of two columns in `cells`."""
+
+    shares: Mapping[str, float]
+    cells: Mapping[tuple[str, str], float]
+
+
+class Moments:
+    """What the scores of one group of columns have as moments in one stratum, where categories have the frequencies p:
+    the second moments (K x K) of the scores of its K cells."""
+
+    def __init__(self, group: Group, cells: Sequence[Cell], frequencies: FloatArray, second: FloatArray) -> None:
+        self.group, self.cells, self.p, self.second = group, cells, frequencies, second
+
+    @classmethod
+    def best(cls, group: Group, cells: Sequence[Cell], epsilon: float) -> "Moments":
+        """Those of the best design at equal frequencies, in closed form (`rropt.solve.designs.symmetric`)."""
+        k = len(cells)
+        p = np.full(k, 1 / k)
+        if k == 1:
+            return cls(group, cells, p, np.ones((1, 1)))
+        gamma = math.exp(min(epsilon, 200.0))
+        a = spread(k, best_size(k, gamma), gamma)
+        # M^-1 of that module: n times the covariance, and the products of the frequencies.
+        return cls(group, cells, p, (np.eye(k) - (k - a) / k**2) / a)
+
+    @classmethod
+    def of(cls, group: Group, cells: Sequence[Cell], matrix: FloatArray, table: FloatArray, p: FloatArray) -> "Moments":
+        """Those of a mechanism (K x m) with an estimator `table` (K x m), where its cells have the frequencies p."""
+        return cls(group, cells, p, (table * (p @ matrix)) @ table.T)
+
+    def margin(self, columns: Sequence[str]) -> tuple[list[Cell], FloatArray, FloatArray]:
+        """(the combinations of some of its columns, their frequencies, the second moments of their scores)."""
+        at = [self.group.index(name) for name in columns]
+        parts = [tuple(cell[one] for one in at) for cell in self.cells]
+        names = list(dict.fromkeys(parts))
+        place = {name: number for number, name in enumerate(names)}
+        rows = np.zeros((len(names), len(parts)))
+        rows[[place[part] for part in parts], np.arange(len(parts))] = 1
+        return names, rows @ self.p, np.einsum("xk,kl,xl->x", rows, self.second, rows)
+
+
+def precision(moments: Mapping[Stratum, Sequence[Moments]], sizes: Mapping[Stratum, int]) -> Precision:
+    """The expected errors of a release of strata with these sizes, pooled over strata. The groups of a stratum are
+    perturbed independently: moments of products are products."""
+    total = sum(sizes.values())
+    shares: dict[str, Counter[Cell]] = {}
+    cells: dict[tuple[str, str], Counter[Cell]] = {}
+    for stratum, groups in moments.items():
+        weight = sizes[stratum] / total**2 if total else 0.0
+        home = {name: one for one in groups for name in one.group}
+        for name, one in home.items():
+            for label, p, second in zip(*one.margin([name]), strict=True):
+                shares.setdefault(name, Counter())[label] += weight * (second - p * p)
+        for first, other in combinations(home, 2):
+            known = cells.setdefault((first, other), Counter())
+            if home[first] is home[other]:
+                for label, p, second in zip(*home[first].margin([first, other]), strict=True):
+                    known[label] += weight * (second - p * p)
+                continue
+            both = [zip(*home[name].margin([name]), strict=True) for name in (first, other)]
+            for (left, p, one_second), (right, q, other_second) in product(*map(list, both)):
+                known[left + right] += weight * (one_second * other_second - (p * q) ** 2)
+    return Precision(
+        {name: _largest(found) for name, found in shares.items()},
+        {names: _largest(found) for names, found in cells.items()},
+    )
+
+
+def _largest(variances: Mapping[Cell, float]) -> float:
+    return math.sqrt(max(0.0, max(map(float, variances.values()), default=0.0)))
