@@ -157,8 +157,8 @@ class PrivacyAccountant:
     cannot be read or written. Use it as a context.
     """
 
-    def __init__(self, data: Path, elsewhere: Place | None, sha256: str) -> None:
-        self._data, self._sha256 = data, sha256
+    def __init__(self, data: Path, elsewhere: Place | None, sha256: str, writable: bool = True) -> None:
+        self._data, self._sha256, self._writable = data, sha256, writable
         self._own = real_path(data.with_name(data.name + SUFFIX))
         self._elsewhere = None if elsewhere is None else whole_place(elsewhere)
         self._files: list[Chain] = []
@@ -186,7 +186,7 @@ class PrivacyAccountant:
     def _open(self, place: Place, may_be_closed: bool) -> None:
         """Open one accountant; where it cannot be written and `may_be_closed`, only for reading."""
         try:
-            self._known[file := open_accountant(place)] = {}
+            self._known[file := open_accountant(place, self._writable)] = {}
             self._files.append(file)
             return
         except OSError as error:
@@ -237,10 +237,10 @@ class PrivacyAccountant:
         for file in self._files:
             file.refuse_above(draw, (one.draw for one in self.earlier if file not in one.files))
 
-    def spent(self, draw: Draw) -> Spent:
-        """The epsilon of a respondent in these data, with this release: the most of any population."""
+    def spent(self, draw: Draw, before: bool = False) -> Spent:
+        """The epsilon of a respondent in these data, with this release or `before` it: the most of any population."""
         tally = Tally()
-        for one in (*(entry.draw for entry in self.earlier), draw):
+        for one in (*(entry.draw for entry in self.earlier), *([] if before else [draw])):
             tally.add(one)
         return tally.of(draw.population) if draw.population else tally.most()
 

@@ -33,6 +33,8 @@ from rropt.release.plans.odds import epsilon_above, together
 from rropt.release.plans.plan import Release, by_stratum
 from rropt.release.plans.privacy import Level, Privacy, privacy_of_stacks
 from rropt.release.plans.provenance import release_digest
+from rropt.release.precision import expected_errors
+from rropt.release.preview import Preview
 from rropt.release.previous_releases import crossed_people, crossings, names_of, randomised_before, was
 from rropt.release.storage.places import Place
 from rropt.release.storage.private import Kept, PrivateStream, is_written
@@ -174,6 +176,31 @@ class FileRelease:
                         total = math.inf
                 content, temporary = self._begun(accountant, sha256, seen, earlier, total)
             return self._draw(accountant, content, temporary, self.before)
+
+    def preview(self) -> Preview:
+        """What `run` would do, without a draw and without a change. Raises InputError where it would be refused."""
+        sha256 = file_sha256(self.data)
+        with PrivacyAccountant(self.data.resolve(), self.accountant, sha256, writable=False) as accountant:
+            seen = self._look()
+            crossed, earlier, total = self._count(accountant)
+            told: list[str] = []
+            designs = cautions_of_designs(self.release, self.privacy, earlier, total)
+            seen.tell(told.append, self.force, (*self.twice, *crossed, *designs))
+            before, after = (accountant.spent(self.draw, before=one) for one in (True, False))
+        return Preview(
+            self.data.name,
+            self.output,
+            self.release,
+            self.privacy,
+            seen.rows,
+            seen.unchanged,
+            expected_errors(self.release, seen.sizes),
+            self.protector.unprotected,
+            before.epsilon,
+            after.epsilon,
+            tuple(told),
+            tuple(self.notes),
+        )
 
     def _count(self, accountant: PrivacyAccountant) -> tuple[list[str], int, float]:
         """The earlier draws from these people: cautions of columns that some release shows unchanged, the number of

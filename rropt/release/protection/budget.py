@@ -8,8 +8,8 @@ from itertools import combinations
 
 from rropt.errors import OutOfRange, TooLarge, counted
 from rropt.exact import shown
-from rropt.release.protection.domain import Domain, Stratum
-from rropt.release.protection.precision import Alphabets, Group, Moments, Precision, precision
+from rropt.release.protection.domain import Domain
+from rropt.release.precision import Alphabets, Group, Moments, Precision, Stratum, precision
 
 MOST_JOINT, MOST_CELLS = 64, 1024
 """Cells of a joint design that is chosen by itself (as many as a certificate proves), and of one that is asked for."""
@@ -157,7 +157,7 @@ class Planner:
         total = None if None in needed else sum((one for one in needed if one), Fraction(0))
         what = "no epsilon up to 64 reaches" if total is None else f"epsilon {shown(total, 6, up=True)} is needed for"
         return OutOfRange(
-            f"{what} the requested errors, and epsilon is {shown(self.epsilon, 6)}",
+            f"{what} the requested errors, and epsilon is {shown(self.epsilon, 6, up=True)}",
             "error",
             "request larger errors, give a larger epsilon, or more records",
         )

@@ -12,11 +12,10 @@ from rropt.errors import Conflict, InputError, Missing, TooLarge, UnknownName, U
 from rropt.io.counts import clean_labels
 from rropt.io.files import TOML, read_text
 from rropt.release.plans.cross import LARGEST_PRODUCT
+from rropt.release.precision import Cell, Stratum
 
 WHERE = "categories"
 KEYS = ("categories", "impossible")
-Stratum = tuple[str, ...]
-Cell = tuple[str, ...]
 
 
 @dataclass(frozen=True)

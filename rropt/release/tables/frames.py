@@ -73,6 +73,11 @@ def protected_table(
     return made
 
 
+def framed(table: Any) -> nw.DataFrame[Any]:
+    """The frame of a table, whose columns have text as names. Raises InputError."""
+    return _frame(table)[0]
+
+
 def _frame(table: Any) -> tuple[nw.DataFrame[Any], Any]:
     """The frame of a table, whose columns have text as names, and for pandas the labels of its columns themselves.
     Raises InputError for an argument that is not a table, and for two columns of one name."""

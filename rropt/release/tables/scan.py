@@ -27,12 +27,14 @@ FEW = 10
 @dataclass(frozen=True)
 class Seen:
     """What one reading showed: the number of `rows`, what is `against` a release that is not forced, `cautions`, and how
-    many records are not protected (`unchanged`)."""
+    many records are not protected (`unchanged`), and how many protected ones each stratum of each column has
+    (`sizes`)."""
 
     rows: int
     against: tuple[InputError, ...]
     cautions: tuple[str, ...]
     unchanged: int = 0
+    sizes: tuple[tuple[int, ...], ...] = ()
 
     def tell(self, warn: Callable[[str], None], force: bool, further: Iterable[str] = ()) -> None:
         """Show `further` cautions and these to the owner of the data. Raises InputError, without `force`, for what is
@@ -90,7 +92,11 @@ def look(
     for stack, known in zip(protector.stacks, counts, strict=True):
         against += _risks(stack.column, known.tolist(), data, force)
         replaced += _worse(stack.column, known.tolist())
-    return Seen(rows, tuple(against), (*replaced, *cautions), rows - protected_rows)
+    sizes = (
+        tuple(sum(own) for *_, own in _designs(stack.column, known.tolist()))
+        for stack, known in zip(protector.stacks, counts, strict=True)
+    )
+    return Seen(rows, tuple(against), (*replaced, *cautions), rows - protected_rows, tuple(sizes))
 
 
 def _misnamed(protector: Protector, data: str, force: str) -> Iterator[InputError]:

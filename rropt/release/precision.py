@@ -2,18 +2,29 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
+from typing import Any
 
 import numpy as np
 
-from rropt.release.protection.domain import Cell, Stratum
+from rropt.errors import InputError, counted
+from rropt.io.tables import Table
+from rropt.mechanisms.mechanism import Mechanism
+from rropt.release.plans.cross import joined, split
+from rropt.release.plans.plan import Release
 from rropt.solve.designs.symmetric import best_size, spread
 
+Stratum = tuple[str, ...]
+Cell = tuple[str, ...]
 Group = tuple[str, ...]
 Alphabets = Mapping[Group, Mapping[Stratum, Sequence[Cell]]]
 FloatArray = np.ndarray
+
+
+LARGEST = 1 << 22
+"""Cells of a mechanism whose errors are computed."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +34,19 @@ class Precision:
 
     shares: Mapping[str, float]
     cells: Mapping[tuple[str, str], float]
+
+    def _tables(self, records: int) -> Iterator[Table]:
+        heads = ("column", "standard error of a share")
+        title = f"Expected at equal frequencies, {counted(records, 'records')}: the largest of the categories"
+        yield Table(title, [(name, f"{error:.4f}") for name, error in self.shares.items()], heads, (1,))
+        if self.cells:
+            rows = [(f"{first} x {other}", f"{error:.4f}") for (first, other), error in self.cells.items()]
+            yield Table("", rows, ("table", "standard error of a cell"), (1,))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data: `shares` by column, and a list of `cells` with their columns."""
+        cells = [{"columns": list(names), "standard_error": error} for names, error in self.cells.items()]
+        return {"shares": dict(self.shares), "cells": cells}
 
 
 class Moments:
@@ -89,3 +113,43 @@ def precision(moments: Mapping[Stratum, Sequence[Moments]], sizes: Mapping[Strat
 
 def _largest(variances: Mapping[Cell, float]) -> float:
     return math.sqrt(max(0.0, max(map(float, variances.values()), default=0.0)))
+
+
+def estimator_of(mechanism: Mechanism) -> FloatArray:
+    """The unbiased estimator at equal frequencies (K x m). Raises InputError for a design that does not identify the
+    frequencies."""
+    from rropt.estimation.scoring import score_estimator
+
+    return score_estimator(mechanism, "unbiased", None, np.zeros(len(mechanism.outputs))).table
+
+
+def expected_errors(release: Release, sizes: Sequence[Sequence[int]]) -> Precision:
+    """The expected errors of a release at equal frequencies, where the strata of its columns have these `sizes`: of
+    columns from which frequencies can be estimated, and of pairs of these with the same strata."""
+    kinds: dict[tuple[Any, ...], dict[Stratum, list[Moments]]] = {}
+    numbers: dict[tuple[Any, ...], dict[Stratum, int]] = {}
+    for column, own in zip(release.columns, sizes, strict=True):
+        group = column.columns
+        made = {}
+        for stratum, mechanism in column.strata:
+            parts = [(label,) if len(group) == 1 else split(label) for label in mechanism.inputs]
+            if math.prod(mechanism.shape) > LARGEST or any(joined(one) != label for one, label in
+                                                           zip(parts, mechanism.inputs, strict=True) if len(group) > 1):
+                break
+            try:
+                table = estimator_of(mechanism)
+            except InputError:
+                break
+            p = np.full(len(parts), 1 / len(parts))
+            made[stratum] = Moments.of(group, parts, mechanism.matrix, table, p)
+        if len(made) < len(column.strata):
+            continue
+        key = column.by, tuple(stratum for stratum, _ in column.strata)
+        for stratum, one in made.items():
+            kinds.setdefault(key, {}).setdefault(stratum, []).append(one)
+        numbers[key] = dict(zip(key[1], own, strict=True))
+    found = [precision(kinds[key], numbers[key]) for key in kinds]
+    return Precision(
+        {name: error for one in found for name, error in one.shares.items()},
+        {names: error for one in found for names, error in one.cells.items()},
+    )
