@@ -24,9 +24,7 @@ def scores(
     ],
     column: Annotated[
         list[str] | None,
-        typer.Option(
-            "--column", help="The released column; repeat it for others (default: all columns of MECHANISM)."
-        ),
+        typer.Option("--column", help="The released column; repeat it for others (default: all columns of MECHANISM)."),
     ] = None,
     method: Annotated[
         str, typer.Option("--method", help="The estimator: unbiased, locally_best, minimax or moments.")

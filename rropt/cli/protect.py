@@ -51,9 +51,7 @@ def protect(
     null: Annotated[str | None, typer.Option("--null", help="The category of missing values.")] = None,
     public_counts: Annotated[
         str | None,
-        typer.Option(
-            "--public-counts", metavar="FILE", help="A public table: make designs for its frequencies."
-        ),
+        typer.Option("--public-counts", metavar="FILE", help="A public table: make designs for its frequencies."),
     ] = None,
     public_epsilon: Annotated[
         str | None,
@@ -65,7 +63,9 @@ def protect(
     ] = None,
     designs: Annotated[
         str | None,
-        typer.Option("--designs", metavar="FOLDER", help="Folder for the designs (default: OUT without suffix, .designs)."),
+        typer.Option(
+            "--designs", metavar="FOLDER", help="Folder for the designs (default: OUT without suffix, .designs)."
+        ),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Draw nothing; show warnings, errors, account.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Release what is refused otherwise; overwrite files.")] = False,
@@ -73,9 +73,11 @@ def protect(
     accountant: Annotated[
         str | None, typer.Option("--accountant", metavar="PATH|URL", help="As for rropt apply.")
     ] = None,
-    population: Annotated[
-        str | None, typer.Option("--population", metavar="NAME", help="As for rropt apply.")
+    population: Annotated[str | None, typer.Option("--population", metavar="NAME", help="As for rropt apply.")] = None,
+    identity: Annotated[
+        str | None, typer.Option("--id", metavar="COLUMN", help="The column that identifies each person, for --key.")
     ] = None,
+    key: Annotated[str | None, typer.Option("--key", metavar="FILE", help="As for rropt apply.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Protect columns of a table under one total epsilon: make certified designs, and release the table once."""
@@ -106,6 +108,8 @@ def protect(
             delimiter=delimiter,
             accountant=accountant,
             population=population,
+            identity=identity,
+            key=key,
             monitor=monitor,
             warn=warn_before,
         )

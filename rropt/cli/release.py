@@ -84,6 +84,7 @@ def apply(
     ] = None,
     workers: Workers = None,
     scheduler: Scheduler = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Draw nothing; show warnings, errors, account.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Randomise columns of a table with a mechanism, once; write the released table and a manifest."""
@@ -106,6 +107,16 @@ def apply(
         loaded = release.load_design(mechanism, check=not unchecked)
         declared = release.Release(release.ProtectedColumn(column, loaded, null=null, other=other, name=name))
         table, target = data, out
+    if dry_run:
+        given = {"force": force, "delimiter": delimiter, "accountant": accountant, "population": population}
+        preview = release.preview_file(table, declared, target, **given, identity=identity, key=key)
+        for caution in preview.cautions:
+            warn_before(caution)
+        if as_json:
+            typer.echo(json.dumps(preview.to_dict(), ensure_ascii=False))
+        else:
+            terminal.show_result(preview, terminal.console())
+        return
     if is_folder(str(table), workers, scheduler):
         place = None if target is None else str(target)
         spread = (workers, scheduler, as_json, accountant, population, identity, key)

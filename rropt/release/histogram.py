@@ -73,7 +73,9 @@ def noisy_counts(
     return drawn
 
 
-def _entry(columns: tuple[str, ...], noise: GeometricNoise, data: Path, output: Path, population: str) -> dict[str, Any]:
+def _entry(
+    columns: tuple[str, ...], noise: GeometricNoise, data: Path, output: Path, population: str
+) -> dict[str, Any]:
     """The line of the accountant. A histogram of a column is not an answer: the column can be released after it."""
     identity = secure_bytes(8).hex()
     entry = {

@@ -84,15 +84,18 @@ class Moments:
         return names, rows @ self.p, np.einsum("xk,kl,xl->x", rows, self.second, rows)
 
 
-def precision(moments: Mapping[Stratum, Sequence[Moments]], sizes: Mapping[Stratum, int]) -> Precision:
-    """The expected errors of a release of strata with these sizes, pooled over strata. The groups of a stratum are
-    perturbed independently: moments of products are products."""
+def precision(
+    moments: Mapping[Stratum, Sequence[Moments]], sizes: Mapping[Stratum, int], order: Sequence[str] = ()
+) -> Precision:
+    """The expected errors of a release of strata with these sizes, pooled over strata, with the columns in this order.
+    The groups of a stratum are perturbed independently: moments of products are products."""
     total = sum(sizes.values())
     shares: dict[str, Counter[Cell]] = {}
     cells: dict[tuple[str, str], Counter[Cell]] = {}
     for stratum, groups in moments.items():
         weight = sizes[stratum] / total**2 if total else 0.0
-        home = {name: one for one in groups for name in one.group}
+        known_at = {name: one for one in groups for name in one.group}
+        home = {name: known_at[name] for name in order or known_at if name in known_at}
         for name, one in home.items():
             for label, p, second in zip(*one.margin([name]), strict=True):
                 shares.setdefault(name, Counter())[label] += weight * (second - p * p)
@@ -133,8 +136,9 @@ def expected_errors(release: Release, sizes: Sequence[Sequence[int]]) -> Precisi
         made = {}
         for stratum, mechanism in column.strata:
             parts = [(label,) if len(group) == 1 else split(label) for label in mechanism.inputs]
-            if math.prod(mechanism.shape) > LARGEST or any(joined(one) != label for one, label in
-                                                           zip(parts, mechanism.inputs, strict=True) if len(group) > 1):
+            if math.prod(mechanism.shape) > LARGEST or any(
+                joined(one) != label for one, label in zip(parts, mechanism.inputs, strict=True) if len(group) > 1
+            ):
                 break
             try:
                 table = estimator_of(mechanism)

@@ -224,7 +224,9 @@ class FileRelease:
         columns = zip(self.release.columns, privacy.levels, self.scopes, strict=True)
         self.recorded: dict[str, Any] = {
             "columns": [
-                level.to_dict() | {"guarantee": one.guarantee} | ({} if scope is None else {"scope": scope})
+                level.to_dict()
+                | {"guarantee": f"{one.guarantee}{self._only()}"}
+                | ({} if scope is None else {"scope": scope})
                 for one, level, scope in columns
                 if not self.is_empty
             ],
@@ -236,6 +238,10 @@ class FileRelease:
         if self.infinite:
             self.recorded["infinite"] = self.infinite
         self.draw = Draw.of_event(self.recorded)
+
+    def _only(self) -> str:
+        """The records that are protected, at the end of a sentence."""
+        return f", in records with {' and '.join(map(str, self.release.where))}" if self.release.where else ""
 
     def _look(self) -> Seen:
         """Read the whole table once. Raises InputError for values that cannot be released."""

@@ -183,7 +183,9 @@ class _Column:
         for mechanism, table in zip(mechanisms, tables, strict=True):
             self.tables.append(chosen[:, [place[label] for label in mechanism.inputs]] @ table)
         self.only = self.agreed.each[0].only
-        self.parts = [part if len(self.released) > 1 else (label,) for part, label in zip(parts, categories, strict=True)]
+        self.parts = [
+            part if len(self.released) > 1 else (label,) for part, label in zip(parts, categories, strict=True)
+        ]
         # A record that was not randomised has the indicators of its own category, and those of no other value.
         self.indicators = np.hstack([chosen, np.zeros((len(scores), 1))])
         self.counts = [np.zeros(len(one.outputs), dtype=np.int64) for one in mechanisms]
@@ -202,7 +204,9 @@ class _Column:
         table = np.full([len(one) + 1 for one in alphabets], len(self.parts))
         for number, part in enumerate(self.parts):
             table[tuple(names.index(label) for names, label in zip(alphabets, part, strict=True))] = number
-        at = [codes(batch.column(name), Part(name, names)) for name, names in zip(self.released, alphabets, strict=True)]
+        at = [
+            codes(batch.column(name), Part(name, names)) for name, names in zip(self.released, alphabets, strict=True)
+        ]
         return np.asarray(table[tuple(np.where(one < 0, -1, one) for one in at)])
 
     def count(self, cells: Any) -> None:
@@ -312,7 +316,9 @@ def _written(
         sink.close()
     notes = [note for column in columns for note in column.agreed.notes]
     if only := " and ".join(map(str, columns[0].only)):
-        notes.append(f"records without {only} were not randomised: their scores are 1 in their own category, and else 0")
+        notes.append(
+            f"records without {only} were not randomised: their scores are 1 in their own category, and else 0"
+        )
     return Scored(target, rows, tuple(column.scored for column in columns), tuple(dict.fromkeys(notes)))
 
 

@@ -53,7 +53,9 @@ def load_release(path: str | os.PathLike[str], *, check: bool = True) -> Release
     if not isinstance(blocks, list) or not blocks:
         raise Missing("no column is protected", str(source), "add a block [[column]]")
     try:
-        only, drop, learned = (_listing(document.get(key, []), f"{source}: {key}") for key in ("where", "drop", "learned"))
+        only, drop, learned = (
+            _listing(document.get(key, []), f"{source}: {key}") for key in ("where", "drop", "learned")
+        )
         columns = [_column(block, source, number, check, only) for number, block in enumerate(blocks, 1)]
         release = Release(columns, drop=drop, learned=learned)
     except InputError as error:

@@ -83,7 +83,7 @@ class Planner:
             stratum: [Moments.best(group, self.alphabet(group)[stratum], float(one)) for group, one in epsilons.items()]
             for stratum in self.sizes
         }
-        return precision(moments, self.sizes)
+        return precision(moments, self.sizes, self.columns)
 
     def _needed(self, group: Group) -> Fraction | None:
         """The least epsilon with which the columns of a group have their requested errors; 0 where none is requested,

@@ -116,7 +116,8 @@ class Domain:
             cell
             for cell in product(*(self.categories[name] for name in columns))
             if not any(
-                all(labels is None or part in labels for part, labels in zip(cell, one, strict=True)) for one in patterns
+                all(labels is None or part in labels for part, labels in zip(cell, one, strict=True))
+                for one in patterns
             )
         ]
         if not found:

@@ -134,6 +134,8 @@ def protect(
     delimiter: str | None = None,
     accountant: str | os.PathLike[str] | None = None,
     population: str | None = None,
+    identity: str | None = None,
+    key: str | os.PathLike[str] | None = None,
     monitor: Callable[[int, int | None], None] | None = None,
     warn: Callable[[str], None] | None = None,
 ) -> Protected:
@@ -153,7 +155,8 @@ def protect(
     of records or with a column `count`, whose frequencies the designs are made for (up to 16 categories);
     `public_epsilon` is the part of `epsilon` that counts with noise get for that, drawn from the file and counted by
     its accountant. `where` are conditions such as "age>=15": other records stay unchanged. `null` is the category of
-    missing values. `output` and `designs` are where a file's release and the folder of designs go.
+    missing values. `output` and `designs` are where a file's release and the folder of designs go; `accountant`,
+    `population`, `identity` and `key` are those of `release_file`.
 
     With `dry_run` nothing is drawn or written: the result has what would happen. Raises InputError; then nothing was
     drawn, except counts for `public_epsilon`.
@@ -173,7 +176,13 @@ def protect(
     public = _public_epsilon(public_epsilon, task)
     planner, plan, advice = task.plan(domain, sizes, public, joint, separate, errors or {})
     counts = None if public_counts is None else _Counts.read(public_counts, delimiter)
-    options = _Options(output, designs, dry_run, force, accountant, population, monitor, warn)
+    if task.path is None and (accountant, population, identity, key, output, designs) != (None,) * 6:
+        raise Conflict(
+            "a table in memory has no accountant, key or output",
+            "protect",
+            "leave accountant, population, identity, key, output and designs out, or give a file",
+        )
+    options = _Options(output, designs, dry_run, force, accountant, population, identity, key, monitor, warn)
     made = _designs_of(plan, sizes, task, counts)
     if public:
         advice += ("counts with noise are not drawn in a dry run: errors are those of designs for equal frequencies",)
@@ -193,6 +202,8 @@ class _Options:
     force: bool
     accountant: str | os.PathLike[str] | None
     population: str | None
+    identity: str | None
+    key: str | os.PathLike[str] | None
     monitor: Callable[[int, int | None], None] | None
     warn: Callable[[str], None] | None
 
@@ -356,14 +367,13 @@ class _Task:
         planner = Planner(domain, self.columns, self.by, sizes, self.epsilon - public, wanted)
         plan, alone = planner.best([*forced, *tied], not separate)
         advice = [
-            f"{' and '.join(one)} have impossible combinations, so they are perturbed jointly"
-            for one in dict.fromkeys(tied)
+            f"{_listed(one)} have impossible combinations, so they are perturbed jointly" for one in dict.fromkeys(tied)
         ]
         for group in plan.epsilons:
             if group not in alone.epsilons:
-                advice.append(f"{' and '.join(group)} are perturbed jointly: {_gain(group, alone, plan)}")
+                advice.append(f"{_listed(group)} are perturbed jointly, not one by one: {_gain(group, alone, plan)}")
         for pair, other in planner.suggestions(plan, forced):
-            advice.append(f"--joint {','.join(pair)} would change {_gain(pair, plan, other)}")
+            advice.append(f"with --joint {','.join(pair)}: {_gain(pair, plan, other)}")
         return planner, plan, tuple(advice)
 
     def noisy(
@@ -392,7 +402,9 @@ class _Task:
         found: dict[Group, dict[Stratum, Counter[Cell]]] = {}
         for group in groups:
             exact = self._true_counts(group, sizes)
-            cells = {(stratum, cell): exact[stratum][cell] for stratum, one in plan.alphabets[group].items() for cell in one}
+            cells = {
+                (stratum, cell): exact[stratum][cell] for stratum, one in plan.alphabets[group].items() for cell in one
+            }
             share = public / len(groups)
             drawn = noisy_counts(
                 group,
@@ -431,12 +443,14 @@ class _Task:
         limit = Odds.of(Fraction(1), self.epsilon - public)
         if isinstance(ratio, float) or Odds.of(ratio).above(limit):
             raise Refused(
-                "the designs together are above the total epsilon", "protect", "release the strata unchanged (no --drop)"
+                "the designs together are above the total epsilon",
+                "protect",
+                "release the strata unchanged (no --drop)",
             )
         return release
 
     def _file(self, release: Release, options: _Options) -> Any:
-        from rropt.release.facade import _population
+        from rropt.release.facade import _population, _secret
         from rropt.release.run import FileRelease, default_output
         from rropt.release.storage.places import known_place
         from rropt.release.tables.scan import warn_python
@@ -453,6 +467,8 @@ class _Task:
             options.warn or warn_python,
             known_place(options.accountant),
             _population(options.population),
+            identity=options.identity,
+            key=_secret(options.identity, options.key),
         )
 
     def carried_out(
@@ -478,7 +494,7 @@ class _Task:
             plan.epsilons,
             {group: (min(own), max(own)) for group, own in sizes.items()},
             sum(planner.sizes.values()),
-            precision(made.moments(), planner.sizes),
+            precision(made.moments(), planner.sizes, self.columns),
             advice,
         )
         if self.path is None:
@@ -492,7 +508,7 @@ class _Task:
         folder = work.output.with_name(f"{work.output.stem}.designs") if options.designs is None else options.designs
         folder = named_path(folder)
         # Without its designs a release cannot be estimated: they are written first.
-        work.preview()
+        self._file(release, options).preview()
         made.save(folder, release, self.path, work.output)
         return replace(found, released=work.run(), designs=folder)
 
@@ -509,18 +525,24 @@ def _public_epsilon(given: Number | None, task: _Task) -> Fraction:
 
 
 def _gain(columns: Group, before: Plan, after: Plan) -> str:
-    """By how much errors change, in words."""
+    """How errors change, in words."""
     first, other = before.expected, after.expected
-    parts = []
-    for pair, error in other.cells.items():
-        if set(pair) <= set(columns):
-            parts.append(f"the standard error of a cell of {' x '.join(pair)} from {first.cells[pair]:.3g} to {error:.3g}")
+    parts = [
+        f"cells of {' x '.join(pair)} {first.cells[pair]:.3g} -> {error:.3g}"
+        for pair, error in other.cells.items()
+        if set(pair) <= set(columns)
+    ]
     parts += [
-        f"of a share of {name} from {first.shares[name]:.3g} to {other.shares[name]:.3g}"
-        for name in other.shares
+        f"shares of {name} {first.shares[name]:.3g} -> {error:.3g}"
+        for name, error in other.shares.items()
         if name in columns
     ]
-    return ", ".join(parts)
+    return f"standard errors of {', '.join(parts)}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Names in a sentence."""
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 @dataclass(frozen=True)
@@ -547,7 +569,9 @@ class _Counts:
             return tuple(max(1, own.get(cell, 0)) for cell in cells)
         if not set(group) <= set(self.names):
             return ()
-        within = [(self.names.index(name), value) for name, value in zip(by, stratum, strict=True) if name in self.names]
+        within = [
+            (self.names.index(name), value) for name, value in zip(by, stratum, strict=True) if name in self.names
+        ]
         at = [self.names.index(name) for name in group]
         found: Counter[Cell] = Counter()
         for label, number in self.table.items():

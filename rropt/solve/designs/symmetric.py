@@ -61,9 +61,7 @@ def best_size(k: int, gamma: float) -> int:
     return max(range(1, k), key=lambda size: spread(k, size, gamma))
 
 
-def even_mechanism(
-    inputs: Sequence[str], ratio: Fraction, outputs: tuple[str, ...] | None = None
-) -> Mechanism | None:
+def even_mechanism(inputs: Sequence[str], ratio: Fraction, outputs: tuple[str, ...] | None = None) -> Mechanism | None:
     """Subset selection on few outputs: each says that the input is in a certain set, `ratio` times as likely if it is.
     The ratio is rounded down. With as many sets as inputs the design is k-RR, in the order of the inputs. None where
     no such sets were found."""
