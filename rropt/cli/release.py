@@ -108,8 +108,17 @@ def apply(
         declared = release.Release(release.ProtectedColumn(column, loaded, null=null, other=other, name=name))
         table, target = data, out
     if dry_run:
-        given = {"force": force, "delimiter": delimiter, "accountant": accountant, "population": population}
-        preview = release.preview_file(table, declared, target, **given, identity=identity, key=key)
+        preview = release.preview_file(
+            table,
+            declared,
+            target,
+            force=force,
+            delimiter=delimiter,
+            accountant=accountant,
+            population=population,
+            identity=identity,
+            key=key,
+        )
         for caution in preview.cautions:
             warn_before(caution)
         if as_json:

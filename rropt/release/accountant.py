@@ -81,6 +81,11 @@ class Entry:
         return frozenset(self.content["raw"])
 
     @property
+    def answered(self) -> set[str]:
+        """The columns of the data whose values were randomised record by record, and not only counted."""
+        return {name for one in self.content["columns"] if one.get("counts") is not True for name in one["columns"]}
+
+    @property
     def where(self) -> tuple[str, ...]:
         """The conditions on the records that were randomised; the others stayed unchanged."""
         return tuple(self.content.get("where", ()))
@@ -106,8 +111,8 @@ def revealed(one: Entry, two: Entry) -> set[str]:
     if one.respondents(two.population) is None:
         return set()
     # A release of some records shows the columns of the others unchanged.
-    shown = one.raw | set(one.columns) if one.where and one.where != two.where else one.raw
-    return set(two.columns) & shown
+    others = one.answered & two.answered if one.where and one.where != two.where else set()
+    return set(two.columns) & one.raw | others
 
 
 def _entry(content: dict[str, Any], number: int, path: Place) -> Entry:

@@ -30,14 +30,15 @@ LARGEST = 1 << 22
 @dataclass(frozen=True)
 class Precision:
     """Standard errors of shares of all records, the largest of the categories: of each column in `shares`, of the cells
-    of two columns in `cells`."""
+    of two columns in `cells`. `frequencies` says in words at which ones."""
 
     shares: Mapping[str, float]
     cells: Mapping[tuple[str, str], float]
+    frequencies: str = "equal frequencies"
 
     def _tables(self, records: int) -> Iterator[Table]:
         heads = ("column", "standard error of a share")
-        title = f"Expected at equal frequencies, {counted(records, 'records')}: the largest of the categories"
+        title = f"Expected at {self.frequencies}, {counted(records, 'records')}: the largest of the categories"
         yield Table(title, [(name, f"{error:.4f}") for name, error in self.shares.items()], heads, (1,))
         if self.cells:
             rows = [(f"{first} x {other}", f"{error:.4f}") for (first, other), error in self.cells.items()]
@@ -90,24 +91,30 @@ def precision(
     """The expected errors of a release of strata with these sizes, pooled over strata, with the columns in this order.
     The groups of a stratum are perturbed independently: moments of products are products."""
     total = sum(sizes.values())
+    # Strata with the same designs are one.
+    known: dict[tuple[int, ...], int] = {}
+    kinds: dict[tuple[int, ...], Sequence[Moments]] = {}
+    for stratum, groups in moments.items():
+        key = tuple(map(id, groups))
+        known[key], kinds[key] = known.get(key, 0) + sizes[stratum], groups
     shares: dict[str, Counter[Cell]] = {}
     cells: dict[tuple[str, str], Counter[Cell]] = {}
-    for stratum, groups in moments.items():
-        weight = sizes[stratum] / total**2 if total else 0.0
+    for key, groups in kinds.items():
+        weight = known[key] / total**2 if total else 0.0
         known_at = {name: one for one in groups for name in one.group}
         home = {name: known_at[name] for name in order or known_at if name in known_at}
         for name, one in home.items():
             for label, p, second in zip(*one.margin([name]), strict=True):
                 shares.setdefault(name, Counter())[label] += weight * (second - p * p)
         for first, other in combinations(home, 2):
-            known = cells.setdefault((first, other), Counter())
+            table = cells.setdefault((first, other), Counter())
             if home[first] is home[other]:
                 for label, p, second in zip(*home[first].margin([first, other]), strict=True):
-                    known[label] += weight * (second - p * p)
+                    table[label] += weight * (second - p * p)
                 continue
             both = [zip(*home[name].margin([name]), strict=True) for name in (first, other)]
             for (left, p, one_second), (right, q, other_second) in product(*map(list, both)):
-                known[left + right] += weight * (one_second * other_second - (p * q) ** 2)
+                table[left + right] += weight * (one_second * other_second - (p * q) ** 2)
     return Precision(
         {name: _largest(found) for name, found in shares.items()},
         {names: _largest(found) for names, found in cells.items()},

@@ -17,7 +17,7 @@ def crossings(
     found = []
     for entry in counted:
         there = entry.content["output"]
-        if entry.where != only and (both := wanted & set(entry.columns)):
+        if entry.where != only and (both := wanted & entry.answered):
             found.append(
                 f"{names_of(both)} would be randomised in other records in {output} than in {there}, and each of the two "
                 "shows the rest unchanged"
@@ -75,7 +75,7 @@ def crossed_people(
     earlier ones, or the earlier ones alone."""
     shows = [(entry, entry.raw) for entry in counted if entry.raw or entry.where]
     found = {one.respondents(population) for one, raw in shows if raw & wanted}
-    found |= {one.respondents(population) for one in counted if one.where != only and wanted & {*one.columns}}
+    found |= {one.respondents(population) for one in counted if one.where != only and wanted & one.answered}
     found |= {one.respondents(two.population) for one, _ in shows for two in counted if revealed(one, two)}
     found |= {one.respondents(population) for one in counted if not {*one.columns}.isdisjoint(unprotected)}
     return sorted(name for name in found if name is not None)

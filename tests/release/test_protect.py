@@ -330,6 +330,37 @@ def test_a_stratum_with_one_category_reveals_nothing() -> None:
     )
 
 
+def test_strata_are_pooled_as_numpy_pools_them() -> None:
+    """Twelve strata of seven categories, each with an impossible one: sum over strata of n_s / n L_s f_s."""
+    draw, n = np.random.default_rng(3), 6000
+    labels = [f"c{at}" for at in range(7)]
+    region, age = draw.integers(4, size=n), draw.integers(3, size=n)
+    value = (3 * region + age + 1 + draw.integers(6, size=n)) % 7
+    table = {"region": region.astype(str), "age": age.astype(str), "x": [labels[at] for at in value]}
+    csv.write_csv(pa.table(table), "people.csv")
+    zeros = [
+        {"region": str(r), "age": str(a), "x": labels[(3 * r + a) % 7]}
+        for r, a in itertools.product(range(4), range(3))
+    ]
+    rr.protect("people.csv", "x", 1, categories={"x": labels}, impossible=zeros, by=["region", "age"], warn=quiet)
+    (column,) = rr.release.load_release("people.protected.designs/RELEASE.toml").release.columns
+    assert len(column.strata) == 12
+    released = csv.read_csv(
+        "people.protected.csv", convert_options=csv.ConvertOptions(column_types=dict.fromkeys(table, pa.string()))
+    ).to_pylist()
+    pooled = np.zeros(7)
+    for stratum, mechanism in column.strata:
+        answers = [one["x"] for one in released if (one["region"], one["age"]) == stratum]
+        q = mechanism.matrix
+        weights = np.diag(1 / q.mean(axis=0))
+        estimator = np.linalg.solve(q @ weights @ q.T, q @ weights)
+        shares = np.array([answers.count(label) for label in mechanism.outputs]) / n
+        pooled[[labels.index(label) for label in mechanism.inputs]] += estimator @ shares
+    found = rr.release.estimate_file("people.protected.csv", {"x": column})
+    order = [found.categories.index(label) for label in labels]
+    assert np.abs(found.values[order] - pooled).max() < 1e-12
+
+
 def test_records_without_the_condition_are_indicators_in_scores() -> None:
     rr.protect("people.csv", "diet", 1, categories=DOMAIN, where=["age>=15", "sex=f"], warn=quiet)
     plan = rr.release.load_release("people.protected.designs/RELEASE.toml").release

@@ -63,7 +63,7 @@ class Condition:
             )
         used = set(np.unique(at).tolist())
         made = [number in used and self._holds(value, place) for number, value in enumerate(values)]
-        return np.array([*made, False])[at]
+        return np.asarray(np.array([*made, False])[at])
 
     def _holds(self, value: Any, place: str) -> bool:
         compare = OPERATORS[self.operator]

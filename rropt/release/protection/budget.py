@@ -8,8 +8,8 @@ from itertools import combinations
 
 from rropt.errors import OutOfRange, TooLarge, counted
 from rropt.exact import shown
-from rropt.release.protection.domain import Domain
 from rropt.release.precision import Alphabets, Group, Moments, Precision, Stratum, precision
+from rropt.release.protection.domain import Domain
 
 MOST_JOINT, MOST_CELLS = 64, 1024
 """Cells of a joint design that is chosen by itself (as many as a certificate proves), and of one that is asked for."""
@@ -47,11 +47,15 @@ class Planner:
         self.domain, self.columns, self.by, self.sizes = domain, tuple(columns), tuple(by), sizes
         self.epsilon, self.errors = epsilon, errors
         self._alphabets: dict[Group, dict[Stratum, Sequence[tuple[str, ...]]]] = {}
+        self._moments: dict[tuple[Group, int, Fraction], Moments] = {}
 
     def alphabet(self, group: Group) -> Mapping[Stratum, Sequence[tuple[str, ...]]]:
         """The cells of a group in each stratum."""
         if group not in self._alphabets:
-            self._alphabets[group] = {one: self.domain.cells(group, self.by, one) for one in self.sizes}
+            # Strata with the same cells have one list of them.
+            same: dict[tuple[tuple[str, ...], ...], Sequence[tuple[str, ...]]] = {}
+            found = {one: self.domain.cells(group, self.by, one) for one in self.sizes}
+            self._alphabets[group] = {one: same.setdefault(tuple(cells), cells) for one, cells in found.items()}
         return self._alphabets[group]
 
     def size(self, group: Group) -> int:
@@ -68,22 +72,32 @@ class Planner:
         rest = [group for group in groups if not needed[group]]
         if left < 0 or (rest and not left):
             return None
-        if rest:
-            whole = sum(map(len, rest))
-            epsilons |= {group: left * len(group) / whole for group in rest}
-        else:
-            # What no error needs is divided alike.
-            whole = sum(map(len, groups))
-            epsilons = {group: one + left * len(group) / whole for group, one in epsilons.items()}
+        # What no error needs is divided alike.
+        rest = rest or list(groups)
+        whole = sum(map(self._weight, rest))
+        for group in rest:
+            share = Fraction(self._weight(group), whole) if whole else Fraction(1, len(rest))
+            epsilons[group] = epsilons.get(group, Fraction(0)) + left * share
         epsilons = {group: epsilons[group] for group in groups}
         return Plan(epsilons, self._expected(epsilons), {group: self.alphabet(group) for group in groups})
 
     def _expected(self, epsilons: Mapping[Group, Fraction]) -> Precision:
         moments = {
-            stratum: [Moments.best(group, self.alphabet(group)[stratum], float(one)) for group, one in epsilons.items()]
+            stratum: [self._best(group, stratum, epsilon) for group, epsilon in epsilons.items()]
             for stratum in self.sizes
         }
         return precision(moments, self.sizes, self.columns)
+
+    def _best(self, group: Group, stratum: Stratum, epsilon: Fraction) -> Moments:
+        cells = self.alphabet(group)[stratum]
+        key = group, id(cells), epsilon
+        if key not in self._moments:
+            self._moments[key] = Moments.best(group, cells, float(epsilon))
+        return self._moments[key]
+
+    def _weight(self, group: Group) -> int:
+        """The share of epsilon of a group: nothing where there is one category, which is no secret."""
+        return len(group) if self.size(group) > 1 else 0
 
     def _needed(self, group: Group) -> Fraction | None:
         """The least epsilon with which the columns of a group have their requested errors; 0 where none is requested,

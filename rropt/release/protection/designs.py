@@ -106,14 +106,15 @@ class Designs:
 
     def moments(self) -> dict[Stratum, list[Moments]]:
         """The moments of the scores of each stratum's groups, where categories have the frequencies of the designs."""
-        known: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+        known: dict[tuple[Group, int], Moments] = {}
         found: dict[Stratum, list[Moments]] = {}
         for group, strata in self.found.items():
             for stratum, one in strata.items():
-                if id(one) not in known:
-                    known[id(one)] = one.mechanism.matrix, estimator_of(one.mechanism)
-                cells = [parts_of_label(label, group) for label in one.mechanism.inputs]
-                found.setdefault(stratum, []).append(Moments.of(group, cells, *known[id(one)], one.frequencies))
+                if (group, id(one)) not in known:
+                    cells = [parts_of_label(label, group) for label in one.mechanism.inputs]
+                    given = one.mechanism.matrix, estimator_of(one.mechanism), one.frequencies
+                    known[group, id(one)] = Moments.of(group, cells, *given)
+                found.setdefault(stratum, []).append(known[group, id(one)])
         return found
 
     def save(self, folder: Path, release: Release, data: Path | None, output: Path | None) -> list[Path]:
@@ -130,7 +131,7 @@ class Designs:
                     taken.add(name)
         text = _toml(self, release, named, data, output, folder)
         place = folder / RELEASE
-        if place.exists() and place.read_text(encoding="utf-8") != text:
+        if place.exists() and place.read_bytes() != text.encode():
             raise Conflict(
                 "it has the designs of another release", str(folder), "name another folder for these: --designs FOLDER"
             )
@@ -161,7 +162,7 @@ def _made(labels: tuple[str, ...], epsilon: Fraction, counts: tuple[int, ...]) -
             return Made(made, None, equal)
     prior = Prior.from_counts(dict(zip(labels, counts, strict=True))) if unequal else Prior.uniform(labels)
     problem = Problem(Minimize(MinimaxRisk(prior)), [LDP(epsilon=epsilon)], outputs=outputs)
-    solution = problem.solve(**({"gap": GAP} if unequal else {}))
+    solution = problem.solve(gap=GAP) if unequal else problem.solve()
     if solution.mechanism is None:
         raise InputError("no design was found", "protect", "; ".join(solution.warnings) or "give a larger epsilon")
     proved = solution.verdict is not None and solution.verdict.proved
@@ -187,7 +188,7 @@ def _toml(
         lines += ["", "[[column]]"]
         names = f"[{', '.join(map(_text, column.columns))}]"
         lines.append(f"name = {_text(column.columns[0])}" if len(column.columns) == 1 else f"names = {names}")
-        lines += [f"as = {_text(column.name)}"] * (column.name is not None)
+        lines += [] if column.name is None else [f"as = {_text(column.name)}"]
         if column.null:
             marks = ", ".join(f"{_text(name)} = {_text(label)}" for name, label in column.null)
             lines.append(f"null = {{ {marks} }}")

@@ -21,7 +21,6 @@ from rropt.io.tables import Table
 from rropt.io.types import Number
 from rropt.release.facade import EXTRA
 from rropt.release.plans.condition import Condition, conditions
-from rropt.release.plans.cross import joined
 from rropt.release.plans.odds import Odds
 from rropt.release.plans.plan import Release
 from rropt.release.plans.privacy import privacy_of
@@ -494,7 +493,10 @@ class _Task:
             plan.epsilons,
             {group: (min(own), max(own)) for group, own in sizes.items()},
             sum(planner.sizes.values()),
-            precision(made.moments(), planner.sizes, self.columns),
+            replace(
+                precision(made.moments(), planner.sizes, self.columns),
+                **({"frequencies": "the public frequencies"} if counts is not None or public else {}),
+            ),
             advice,
         )
         if self.path is None:
