@@ -568,6 +568,31 @@ def test_every_mistake_is_one_line_and_draws_nothing(name: str, capfd: pytest.Ca
     assert set(Path().iterdir()) == there
 
 
+def test_places_that_cannot_be_written_are_named_and_nothing_is_drawn(capsys: pytest.CaptureFixture[str]) -> None:
+    """Missing folders are made; a file is not a folder; an empty name is none; designs of another release stay."""
+    Path("all.toml").write_text(TOML)
+    call = ["protect", "people.csv", "--columns", "work", "--epsilon", "1", "--categories", "all.toml"]
+    there = set(Path().iterdir())
+    for out, said in (
+        ("all.toml/x.csv", "cannot write (Not a directory)"),
+        ("", "no file is named"),
+        ("x.png", "suffix"),
+    ):
+        assert cli.main([*call, "-o", out]) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert said in line
+        assert set(Path().iterdir()) == there
+    assert cli.main([*call, "-o", "new/place/x.csv"]) == 0
+    assert Path("new/place/x.designs/RELEASE.toml").is_file()
+    capsys.readouterr()
+    again = [*call[:4], "--epsilon", "2", *call[6:], "--force", "-o", "new/place/x.csv"]
+    before = Path("new/place/x.csv").read_bytes()
+    assert cli.main([*again]) == 2
+    assert "it has the designs of another release" in capsys.readouterr().err
+    assert Path("new/place/x.csv").read_bytes() == before
+    assert cli.main([*again, "--designs", "other"]) == 0
+
+
 def test_a_missing_value_of_a_condition_is_an_error_that_counts_it() -> None:
     table = people()
     table["age"][3] = table["age"][7] = None

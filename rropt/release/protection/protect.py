@@ -184,7 +184,11 @@ def protect(
     options = _Options(output, designs, dry_run, force, accountant, population, identity, key, monitor, warn)
     made = _designs_of(plan, sizes, task, counts)
     if public:
-        advice += ("counts with noise are not drawn in a dry run: errors are those of designs for equal frequencies",)
+        more = shown(public, 6, up=True)
+        advice += (
+            f"counts with noise are not drawn in a dry run: they add epsilon {more} to the account, and expected errors "
+            "are those of designs for equal frequencies",
+        )
         if not dry_run:
             advice = advice[:-1]
             made = task.noisy(plan, sizes, public, made, options)
@@ -228,7 +232,7 @@ class _Task:
         if self.epsilon <= 0:
             raise OutOfRange(f"{epsilon} is not above zero", "epsilon", "give a number such as 3")
         self.where: tuple[Condition, ...] = conditions(where, "where")
-        self.null, self.delimiter, self.learned = null, delimiter, list[str]()
+        self.null, self.delimiter, self.learned, self.noised = null, delimiter, list[str](), False
         self.path = named_path(data) if isinstance(data, (str, os.PathLike)) else None
         self.data = data
         for name in (*self.columns, *self.by):
@@ -385,6 +389,7 @@ class _Task:
         from rropt.release.storage.places import known_place
 
         assert self.path is not None
+        self.noised = True
         groups = [
             group
             for group, strata in plan.alphabets.items()
@@ -495,7 +500,7 @@ class _Task:
             sum(planner.sizes.values()),
             replace(
                 precision(made.moments(), planner.sizes, self.columns),
-                **({"frequencies": "the public frequencies"} if counts is not None or public else {}),
+                **({"frequencies": "the public frequencies"} if counts is not None or self.noised else {}),
             ),
             advice,
         )
