@@ -28,6 +28,8 @@ LARGEST_RATIO = 1e100
 """Above it squares of ratios leave the range of doubles."""
 MASS_BITS = 40
 """Masses of sets are multiples of 2^-40."""
+MOST_EVEN, MOST_OUTPUTS = 64, 4096
+"""With more inputs, which no certificate takes, a few sets drawn at random are nearly even, with about so many outputs."""
 DOUBLINGS = 6
 """How often the number of sets is doubled that are drawn for equal distances."""
 ENOUGH = 1e-12
@@ -89,10 +91,14 @@ def spread(k: int, size: int, gamma: float) -> float:
 
 
 def _even_sets(k: int, size: int) -> tuple[np.ndarray, FloatArray] | None:
-    """Sets of `size` inputs on a circle (k x n) and masses with which every distance occurs equally often."""
+    """Sets of `size` inputs on a circle (k x n) and masses with which every distance occurs equally often, or nearly
+    for many inputs."""
     if size == 1:
         return np.eye(k, dtype=bool)[:, :1], np.ones(1)
     random, half = np.random.default_rng(0), k // 2
+    if k > MOST_EVEN:
+        count = max(4, MOST_OUTPUTS // k)
+        return np.array([random.permutation(k) < size for _ in range(count)]).T, np.ones(count)
     wanted = np.full(half, size * (size - 1) / (k - 1))
     for doubling in range(DOUBLINGS):
         drawn = (random.permutation(k) < size for _ in range(2 * k << doubling))
