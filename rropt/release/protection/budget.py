@@ -11,7 +11,7 @@ from rropt.exact import shown
 from rropt.release.precision import Alphabets, Group, Moments, Precision, Stratum, precision
 from rropt.release.protection.domain import Domain
 
-MOST_JOINT, MOST_CELLS = 64, 1024
+MOST_JOINT, MOST_CELLS = 64, 512
 """Cells of a joint design that is chosen by itself (as many as a certificate proves), and of one that is asked for."""
 MOST_COLUMNS = 6
 """Columns whose groupings are all compared; 203 of these are possible."""

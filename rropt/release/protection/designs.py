@@ -38,11 +38,13 @@ RELEASE = "RELEASE.toml"
 
 @dataclass(frozen=True, eq=False)
 class Made:
-    """A design: the `mechanism`, its `certificate` (None: none), and the `frequencies` that it was made for."""
+    """A design: the `mechanism`, its `certificate` (None: none), the `frequencies` that it was made for, and its
+    unbiased `estimator` (K x m)."""
 
     mechanism: Mechanism
     certificate: Certificate | None
     frequencies: np.ndarray
+    estimator: np.ndarray
 
     @property
     def design(self) -> Design:
@@ -68,8 +70,8 @@ class Designs:
         key = labels, epsilon, tuple(counts)
         if key not in self._known:
             try:
-                self._known[key] = _made(*key)
-                estimator_of(self._known[key].mechanism)
+                found = _made(*key)
+                self._known[key] = Made(*found, estimator_of(found[0]))
             except InputError as error:
                 raise error.at(f"design of {', '.join(group)}") from None
         self.found.setdefault(group, {})[stratum] = self._known[key]
@@ -112,7 +114,7 @@ class Designs:
             for stratum, one in strata.items():
                 if (group, id(one)) not in known:
                     cells = [parts_of_label(label, group) for label in one.mechanism.inputs]
-                    given = one.mechanism.matrix, estimator_of(one.mechanism), one.frequencies
+                    given = one.mechanism.matrix, one.estimator, one.frequencies
                     known[group, id(one)] = Moments.of(group, cells, *given)
                 found.setdefault(stratum, []).append(known[group, id(one)])
         return found
@@ -147,11 +149,14 @@ class Designs:
         return written
 
 
-def _made(labels: tuple[str, ...], epsilon: Fraction, counts: tuple[int, ...]) -> Made:
+def _made(
+    labels: tuple[str, ...], epsilon: Fraction, counts: tuple[int, ...]
+) -> tuple[Mechanism, Certificate | None, np.ndarray]:
+    """A mechanism, its certificate where there is one, and the frequencies that it was made for."""
     k = len(labels)
     equal = np.full(k, 1 / k)
     if k == 1:
-        return Made(Mechanism.from_rationals([[1]], inputs=labels, outputs=labels), None, equal)
+        return Mechanism.from_rationals([[1]], inputs=labels, outputs=labels), None, equal
     unequal = len(set(counts)) > 1 and k <= SOLVED
     size = best_size(k, math.exp(min(float(epsilon), 200.0)))
     outputs = labels if unequal or size == 1 else None
@@ -159,14 +164,14 @@ def _made(labels: tuple[str, ...], epsilon: Fraction, counts: tuple[int, ...]) -
         ratio = exp_enclosure(epsilon).lower
         made = even_mechanism(labels, ratio, outputs)
         if made is not None:
-            return Made(made, None, equal)
+            return made, None, equal
     prior = Prior.from_counts(dict(zip(labels, counts, strict=True))) if unequal else Prior.uniform(labels)
     problem = Problem(Minimize(MinimaxRisk(prior)), [LDP(epsilon=epsilon)], outputs=outputs)
     solution = problem.solve(gap=GAP) if unequal else problem.solve()
     if solution.mechanism is None:
         raise InputError("no design was found", "protect", "; ".join(solution.warnings) or "give a larger epsilon")
     proved = solution.verdict is not None and solution.verdict.proved
-    return Made(solution.mechanism, solution.certificate if proved else None, prior.array)
+    return solution.mechanism, solution.certificate if proved else None, prior.array
 
 
 def parts_of_label(label: str, group: Group) -> Cell:

@@ -402,7 +402,7 @@ class _Task:
                 "leave it out",
             )
         # A release that is refused must not have spent anything.
-        self._file(self._release(made, public), options).preview()
+        self._file(self._release(made, public), options).examined()
         found: dict[Group, dict[Stratum, Counter[Cell]]] = {}
         for group in groups:
             exact = self._true_counts(group, sizes)
@@ -515,7 +515,7 @@ class _Task:
         folder = work.output.with_name(f"{work.output.stem}.designs") if options.designs is None else options.designs
         folder = named_path(folder)
         # Without its designs a release cannot be estimated: they are written first.
-        self._file(release, options).preview()
+        self._file(release, options).examined()
         made.save(folder, release, self.path, work.output)
         return replace(found, released=work.run(), designs=folder)
 
