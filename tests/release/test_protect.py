@@ -513,6 +513,7 @@ MISTAKES: dict[str, tuple[list[str], str]] = {
     "a column twice": (["--columns", "work,work", "--categories", "all.toml"], "is named twice"),
     "its own stratum": (["--columns", "work", "--by", "work", "--categories", "all.toml"], "is named twice"),
     "no epsilon": (["--columns", "work", "--categories", "all.toml", "--epsilon", "0"], "not above zero"),
+    "no protection": (["--columns", "work", "--categories", "all.toml", "--epsilon", "1e9"], "above 200"),
     "a joint column that is not protected": (
         ["--columns", "work", "--joint", "work,home", "--categories", "all.toml"],
         "'home' is not protected",

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from rropt.release.protection.designs import Designs
     from rropt.release.run import Released
 
+MOST_EPSILON = 200
+"""A larger epsilon leaves the answers as they are."""
 MOST_STRATA = 10_000
 """Strata of a release."""
 FROM_DATA = "data"
@@ -231,6 +233,8 @@ class _Task:
         self.epsilon = rational(epsilon, "epsilon")
         if self.epsilon <= 0:
             raise OutOfRange(f"{epsilon} is not above zero", "epsilon", "give a number such as 3")
+        if self.epsilon > MOST_EPSILON:
+            raise OutOfRange(f"it is above {MOST_EPSILON}", "epsilon", "give a number such as 3: this protects nothing")
         self.where: tuple[Condition, ...] = conditions(where, "where")
         self.null, self.delimiter, self.learned, self.noised = null, delimiter, list[str](), False
         self.path = named_path(data) if isinstance(data, (str, os.PathLike)) else None
