@@ -128,6 +128,7 @@ MAIN_ARGUMENTS = {
     ("RLDP", "confidence"),
     ("release_file", "output"),
     ("release_folder", "output"),
+    ("preview_file", "output"),
     ("RandomizedColumn.fit", "y"),
     ("Mechanism", "denominators"),
 }

@@ -10,7 +10,7 @@ import typer
 
 from rropt.cli.data import designs_of
 from rropt.cli.lines import AsJson, Delimiter, say, wrote
-from rropt.errors import Conflict, Missing, WrongType
+from rropt.errors import Conflict, WrongType
 
 
 def scores(
@@ -24,9 +24,7 @@ def scores(
     ],
     column: Annotated[
         list[str] | None,
-        typer.Option(
-            "--column", help="The released column; repeat it for others (default: all columns of the release file)."
-        ),
+        typer.Option("--column", help="The released column; repeat it for others (default: all columns of MECHANISM)."),
     ] = None,
     method: Annotated[
         str, typer.Option("--method", help="The estimator: unbiased, locally_best, minimax or moments.")
@@ -49,13 +47,7 @@ def scores(
     from rropt.model.prior import Prior
     from rropt.studies.reports import terminal
 
-    chosen = column or []
-    if not chosen:
-        if not mechanism.endswith(".toml"):
-            raise Missing("no column is named", mechanism, "write: rropt scores MECHANISM DATA --column C -o OUT")
-        declared = release.load_release(mechanism, check=False).release.columns
-        chosen = [name for one in declared for name in one.released]
-    made_by, declared_delimiter = designs_of(mechanism, chosen)
+    made_by, declared_delimiter = designs_of(mechanism, column or [], data)
     options: dict[str, Any] = {"prior": None if prior is None else Prior.from_csv(prior), "separator": separator}
     with terminal.rows_progress("scoring") as monitor:
         found = release.score_file(
@@ -105,14 +97,11 @@ def estimate_from_scores(
     given = [name for name, one in (("--table", table), ("--by", by), ("--mean", mean)) if one is not None]
     if len(given) > 1:
         raise Conflict(f"{' and '.join(given)} are given together", "estimate", "give one of them")
-    if mechanism.endswith(".toml"):
-        plan = release.load_release(mechanism, check=False)
-        made_by: Mapping[Any, Any] = {one.released: one for one in plan.release.columns}
-        delimiter = delimiter or plan.delimiter
-    elif column:
-        made_by, _ = designs_of(mechanism, column)
-    else:
-        raise Missing("--column names no column that this mechanism released", mechanism, "add --column C")
+    # Of a release file all columns are known, for tables and domains of several.
+    made_by, declared = designs_of(mechanism, [] if mechanism.endswith(".toml") else column, data)
+    delimiter = delimiter or declared
+    if not column and table is None and len(made_by) == 1:
+        column = [name for names in made_by for name in names]
     if mean is not None and null is not None:
         raise Conflict("--null is for categories", "estimate", "leave it out with --mean")
     options: dict[str, Any] = {"weights": weights, "where": where, "method": method, "delimiter": delimiter}

@@ -215,20 +215,25 @@ def _counted(data: str, column: str, delimiter: str | None, null: str | None) ->
 
 
 def designs_of(
-    mechanism: str, columns: list[str]
+    mechanism: str, columns: list[str], data: str
 ) -> tuple[Mapping[str | tuple[str, ...], Design | ProtectedColumn], str | None]:
     """The mechanisms of released columns: from a mechanism file, which drew them jointly, or from the release file, in
-    which they may be several; and the delimiter that a release file names. Raises InputError."""
+    which they may be several; and the delimiter that a release file names. Without names these are all columns of the
+    release file, or what the manifest of `data` says that the mechanism made. Raises InputError."""
     from rropt.release import load_design, load_release
+    from rropt.release.counting import files_of
+    from rropt.release.plans.agreement import released_by
 
     if len(set(columns)) < len(columns):
         raise Duplicate("a column is named twice", "--column", "name it once")
     if not mechanism.endswith(".toml"):
-        return {tuple(columns): load_design(mechanism, check=False)}, None
+        design = load_design(mechanism, check=False)
+        names = tuple(columns) or released_by(files_of(Path(data))[0], design.mechanism)
+        return {names: design}, None
     plan = load_release(mechanism, check=False)
     declared = plan.release.columns
     found: dict[str | tuple[str, ...], Design | ProtectedColumn] = {}
-    rest = tuple(columns)
+    rest = tuple(columns) or tuple(name for one in declared for name in one.released)
     while rest:
         one = next((one for one in declared if rest[: len(one.released)] == one.released), None)
         if one is None:

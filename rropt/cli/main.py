@@ -25,6 +25,7 @@ from rropt.cli.data import declared_problem, draw_people, find_problem, identify
 from rropt.cli.figures import draw_figure, write_table
 from rropt.cli.lines import AsJson, Command, Delimiter, Null, PublicCounts, refuse_empty_paths, say, wrote
 from rropt.cli.models import copy, list_all, show
+from rropt.cli.protect import PROTECT_EPILOG, protect
 from rropt.cli.publish import keep_design, publish
 from rropt.cli.release import APPLY_EPILOG, accountant_app, apply, estimate, key_app
 from rropt.cli.report import REPORT_EPILOG, write_page
@@ -298,6 +299,7 @@ COMMANDS: tuple[tuple[typer.Typer, str, Callable[..., None], str, str | None], .
     (app, "solve", solve, "Find the best mechanism and prove it.", SOLVE_EPILOG),
     (app, "check", check, "Check certificates with the independent checker.", None),
     (app, "report", write_page, "Write a page about a result: problem, matrix, verdict.", REPORT_EPILOG),
+    (app, "protect", protect, "Protect columns of a table under one total epsilon.", PROTECT_EPILOG),
     (app, "apply", apply, "Randomise columns of a table; write the protected file.", APPLY_EPILOG),
     (app, "estimate", estimate, "Estimate the true frequencies from a release.", None),
     (app, "scores", scores, "Write unbiased indicators of the true categories.", None),

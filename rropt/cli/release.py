@@ -84,6 +84,7 @@ def apply(
     ] = None,
     workers: Workers = None,
     scheduler: Scheduler = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Draw nothing; show warnings, errors, account.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Randomise columns of a table with a mechanism, once; write the released table and a manifest."""
@@ -106,6 +107,25 @@ def apply(
         loaded = release.load_design(mechanism, check=not unchecked)
         declared = release.Release(release.ProtectedColumn(column, loaded, null=null, other=other, name=name))
         table, target = data, out
+    if dry_run:
+        preview = release.preview_file(
+            table,
+            declared,
+            target,
+            force=force,
+            delimiter=delimiter,
+            accountant=accountant,
+            population=population,
+            identity=identity,
+            key=key,
+        )
+        for caution in preview.cautions:
+            warn_before(caution)
+        if as_json:
+            typer.echo(json.dumps(preview.to_dict(), ensure_ascii=False))
+        else:
+            terminal.show_result(preview, terminal.console())
+        return
     if is_folder(str(table), workers, scheduler):
         place = None if target is None else str(target)
         spread = (workers, scheduler, as_json, accountant, population, identity, key)
@@ -149,7 +169,7 @@ def estimate(
         typer.Option(
             "--column",
             help="The released column; repeat it for joint frequencies: of columns that were perturbed jointly, or of "
-            "any columns of a release file.",
+            "any columns of a release file (default: what MECHANISM released, by the manifest).",
         ),
     ] = None,
     table: Annotated[
@@ -192,10 +212,10 @@ def estimate(
         asked = (table, by, weights, mean, null, part, method, level, delimiter, as_json)
         estimate_from_scores(mechanism, data, column or [], plot, truth, *asked)
         return
-    if not column:
-        raise Missing("no column is named", mechanism, "write: rropt estimate MECHANISM DATA --column C")
-    check_picture(plot, truth, column)
-    made_by, declared = designs_of(mechanism, column)
+    if not column and mechanism.endswith(".toml"):
+        raise Missing("no column is named", mechanism, "write: rropt estimate RELEASE.toml DATA --column C")
+    made_by, declared = designs_of(mechanism, column or [], data)
+    check_picture(plot, truth, [name for names in made_by for name in names])
     delimiter = delimiter or declared
     with terminal.working("estimating"):
         found = release.estimate_file(data, made_by, method=method, where=part, delimiter=delimiter)

@@ -64,7 +64,7 @@ class Mechanism(RandomizedChannel):
     denominators: tuple[int, ...] = (GRID,)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "input_labels", clean_labels(self.input_labels, "inputs", 2))
+        object.__setattr__(self, "input_labels", clean_labels(self.input_labels, "inputs"))
         object.__setattr__(self, "outputs", clean_labels(self.outputs, "outputs"))
         size = len(self.input_labels)
         if len(self.columns) != len(self.outputs):
@@ -375,12 +375,12 @@ class Mechanism(RandomizedChannel):
 def _place(table: Table, inputs: object, outputs: object) -> tuple[list[list[Any]], tuple[str, ...], tuple[str, ...]]:
     """(rows, inputs, outputs) of a table: labels given beside it in their order, else its own, else numbers."""
     found = []
-    for given, own, size, what, least in (
-        (inputs, table.row_names(WHERE), table.shape[0], "inputs", 2),
-        (outputs, table.column_names(WHERE), table.shape[1], "outputs", 1),
+    for given, own, size, what in (
+        (inputs, table.row_names(WHERE), table.shape[0], "inputs"),
+        (outputs, table.column_names(WHERE), table.shape[1], "outputs"),
     ):
         names = range(size) if own is None else own
-        found.append(clean_labels(names if given is None else given, what, least))
+        found.append(clean_labels(names if given is None else given, what))
     return table.of(found[0], found[1], WHERE, ("inputs", "outputs")), found[0], found[1]
 
 

@@ -3,12 +3,14 @@
 from typing import TYPE_CHECKING, Any
 
 from rropt.release.estimating import estimate_file
-from rropt.release.facade import counts_of, release_file, release_folder, release_table, table_of
+from rropt.release.facade import counts_of, preview_file, release_file, release_folder, release_table, table_of
 from rropt.release.plans.cross import CrossClassification
 from rropt.release.plans.plan import ProtectedColumn, Release
 from rropt.release.plans.privacy import Privacy as Privacy, privacy_of as privacy_of
 from rropt.release.plans.provenance import load_design as load_design, load_mechanism as load_mechanism
 from rropt.release.plans.reading import ReleaseFile as ReleaseFile, load_release
+from rropt.release.precision import Precision as Precision
+from rropt.release.preview import Preview as Preview
 from rropt.release.scoring import Scored as Scored, ScoredColumn as ScoredColumn, score_file
 from rropt.release.tabulating import estimate_means, estimate_shares, estimate_table
 
@@ -26,6 +28,7 @@ __all__ = [
     "estimate_shares",
     "estimate_table",
     "load_release",
+    "preview_file",
     "release_file",
     "release_folder",
     "release_table",

@@ -81,6 +81,16 @@ class Entry:
         return frozenset(self.content["raw"])
 
     @property
+    def answered(self) -> set[str]:
+        """The columns of the data whose values were randomised record by record, and not only counted."""
+        return {name for one in self.content["columns"] if one.get("counts") is not True for name in one["columns"]}
+
+    @property
+    def where(self) -> tuple[str, ...]:
+        """The conditions on the records that were randomised; the others stayed unchanged."""
+        return tuple(self.content.get("where", ()))
+
+    @property
     def population(self) -> str:
         """The population of its records, "" where none was named."""
         return str(self.content.get("population", ""))
@@ -98,7 +108,11 @@ class Entry:
 
 def revealed(one: Entry, two: Entry) -> set[str]:
     """The columns that release `one` shows unchanged, and release `two` of the same respondents protects."""
-    return set() if one.respondents(two.population) is None else set(two.columns) & one.raw
+    if one.respondents(two.population) is None:
+        return set()
+    # A release of some records shows the columns of the others unchanged.
+    others = one.answered & two.answered if one.where and one.where != two.where else set()
+    return set(two.columns) & one.raw | others
 
 
 def _entry(content: dict[str, Any], number: int, path: Place) -> Entry:
@@ -148,8 +162,8 @@ class PrivacyAccountant:
     cannot be read or written. Use it as a context.
     """
 
-    def __init__(self, data: Path, elsewhere: Place | None, sha256: str) -> None:
-        self._data, self._sha256 = data, sha256
+    def __init__(self, data: Path, elsewhere: Place | None, sha256: str, writable: bool = True) -> None:
+        self._data, self._sha256, self._writable = data, sha256, writable
         self._own = real_path(data.with_name(data.name + SUFFIX))
         self._elsewhere = None if elsewhere is None else whole_place(elsewhere)
         self._files: list[Chain] = []
@@ -177,7 +191,7 @@ class PrivacyAccountant:
     def _open(self, place: Place, may_be_closed: bool) -> None:
         """Open one accountant; where it cannot be written and `may_be_closed`, only for reading."""
         try:
-            self._known[file := open_accountant(place)] = {}
+            self._known[file := open_accountant(place, self._writable)] = {}
             self._files.append(file)
             return
         except OSError as error:
@@ -228,10 +242,10 @@ class PrivacyAccountant:
         for file in self._files:
             file.refuse_above(draw, (one.draw for one in self.earlier if file not in one.files))
 
-    def spent(self, draw: Draw) -> Spent:
-        """The epsilon of a respondent in these data, with this release: the most of any population."""
+    def spent(self, draw: Draw, before: bool = False) -> Spent:
+        """The epsilon of a respondent in these data, with this release or `before` it: the most of any population."""
         tally = Tally()
-        for one in (*(entry.draw for entry in self.earlier), draw):
+        for one in (*(entry.draw for entry in self.earlier), *([] if before else [draw])):
             tally.add(one)
         return tally.of(draw.population) if draw.population else tally.most()
 

@@ -16,7 +16,8 @@ from rropt.io.count_records import check_column
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.release.accountant import drawn_from
 from rropt.release.folder import parquet_names
-from rropt.release.plans.agreement import Cell, Columns, Strata, agreed, before_release
+from rropt.release.plans.agreement import Agreement, Cell, Columns, Strata, agreed, before_release
+from rropt.release.plans.condition import Condition, selected
 from rropt.release.plans.cross import joined, split
 from rropt.release.plans.stack import NULL, UNKNOWN, Part
 from rropt.release.tables.coding import Faults, check_type, codes, settled
@@ -111,8 +112,10 @@ def count_cells(
     unquote: bool,
     remedy: str = REMEDY,
     replaced: Counter[tuple[Part, int, int]] | None = None,
+    only: Sequence[Condition] = (),
 ) -> list[np.ndarray]:
-    """How often the outputs occur in the records of each cell, among those with these values `where`: one int64 table
+    """How often the outputs occur in the records of each cell, among those with these values `where`, and that satisfy
+    the conditions `only`: one int64 table
     per cell, with one axis for each column (or tuple of columns) of its `axes`. `unquote` is that of `open_table`;
     `replaced` is added to as by `CellReader`. Raises InputError with `remedy`, which counts and lists values that are
     not outputs, and records that are in no cell."""
@@ -120,13 +123,15 @@ def count_cells(
     if sum(map(math.prod, reader.shapes)) > LARGEST_COUNTS:
         raise TooLarge(f"a table of {reader.shapes[0]} counts is too large", "counts", "count fewer columns at once")
     literal = [Part(name, (str(value),), other=-1, null=-1) for name, value in where.items()]
-    names = list(dict.fromkeys([*reader.names, *where]))
+    names = list(dict.fromkeys([*reader.names, *where, *(one.column for one in only)]))
     source = open_table(path, tuple(names), delimiter, unquote)
     reader.check(source.schema, path)
     _check_columns(source.schema, tuple(where), path)
+    for one in only:
+        check_column(source.schema.names, one.column, str(path))
     counts = [np.zeros(shape, dtype=np.int64) for shape in reader.shapes]
     for whole in source.batches():
-        batch = pa.record_batch({name: settled(whole.column(name)) for name in names})
+        batch = kept_records(pa.record_batch({name: settled(whole.column(name)) for name in names}), only, path)
         for part in literal:
             batch = batch.filter(pa.array(codes(batch.column(part.name), part) == 0))
         for shape, table, (_, drawn) in zip(reader.shapes, counts, reader.read(batch) or (), strict=False):
@@ -138,6 +143,12 @@ def count_cells(
     if replaced is not None:
         replaced.update(reader.replaced)
     return counts
+
+
+def kept_records(batch: pa.RecordBatch, only: Sequence[Condition], path: Path) -> pa.RecordBatch:
+    """The records of a batch that were randomised: those that satisfy the conditions `only`."""
+    mask = selected(batch, only, str(path))
+    return batch if mask is None else batch.filter(pa.array(mask))
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,9 +164,44 @@ class Counted:
     notes: tuple[str, ...]
 
 
-def count_released(path: Path, axes: Mapping[Columns, Any], where: Mapping[str, str], delimiter: str | None) -> Counted:
-    """Count a released file, or all files of a folder that was released, each compared with its own manifest. `axes`
-    maps columns to a mechanism, or to those of their strata. Raises InputError."""
+@dataclass(frozen=True)
+class Agreed:
+    """The `files` of a release with an agreement each; `vouched` where manifests state that these mechanisms made them;
+    `notes` are remarks."""
+
+    files: tuple[Path, ...]
+    each: tuple[Agreement, ...]
+    vouched: bool
+    notes: tuple[str, ...]
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        """The cells of all files, each once."""
+        return tuple({cell.key: cell for one in self.each for cell in one.cells}.values())
+
+    def counted(
+        self,
+        tables: Mapping[Strata, np.ndarray],
+        where: Mapping[str, str],
+        replaced: Mapping[tuple[Part, int, int], int],
+    ) -> Counted:
+        """The counts of all files by the keys of cells; `replaced` is that of `CellReader`."""
+        sums = tuple(tables[cell.key] for cell in self.cells)
+        notes = list(self.notes)
+        if only := self.each[0].only:
+            notes.append(f"these are the records with {' and '.join(map(str, only))}: the others were not randomised")
+        for (part, code, kind), count in replaced.items():
+            if count and part.name in where:
+                have = f"{'has' if count == 1 else 'have'} {'no' if kind == NULL else 'another'} {part.name!r}"
+                drawn = f"{'was' if count == 1 else 'were'} drawn with the mechanism of {part.labels[code]!r}"
+                records = counted(sum(int(table.sum()) for table in sums), "records")
+                notes.append(f"of {records} {count:,} {have} and {drawn}")
+        return Counted(self.cells, sums, len(self.files), self.vouched, self.each[0].quoted, tuple(notes))
+
+
+def agreed_files(path: Path, axes: Mapping[Columns, Any], where: Mapping[str, str]) -> Agreed:
+    """A released file, or all files of a folder that was released, each compared with its own manifest. `axes` maps
+    columns to a mechanism, or to those of their strata. Raises InputError."""
     for name in (name for columns in axes for name in columns if name in where):
         raise Conflict(
             f"{name!r} itself is estimated, and its records hold randomised answers",
@@ -163,8 +209,6 @@ def count_released(path: Path, axes: Mapping[Columns, Any], where: Mapping[str, 
             "leave this out: the estimate has every value of the column",
         )
     files = files_of(path)
-    replaced: Counter[tuple[Part, int, int]] = Counter()
-    found: dict[Strata, tuple[Cell, np.ndarray]] = {}
     agreements = [agreed(file, axes, where) for file in files]
     bare = [file for file, one in zip(files, agreements, strict=True) if not one.vouches]
     for file in bare:
@@ -181,25 +225,25 @@ def count_released(path: Path, axes: Mapping[Columns, Any], where: Mapping[str, 
             str(path),
             "give the folder as it was released",
         )
-    for file, one in zip(files, agreements, strict=True):
-        tables = count_cells(file, one.cells, one.where, delimiter, one.quoted, replaced=replaced)
-        for cell, table in zip(one.cells, tables, strict=True):
-            known = found.get(cell.key)
-            found[cell.key] = (cell, table if known is None else known[1] + table)
     notes = list(dict.fromkeys(note for one in agreements for note in one.notes))
     if bare:
         notes.append(
             "it has no manifest: rropt assumes that this mechanism randomised the column; if not, "
             "these numbers are wrong"
         )
-    known_cells, sums = zip(*found.values(), strict=True)
-    for (part, code, kind), count in replaced.items():
-        if count and part.name in where:
-            have = f"{'has' if count == 1 else 'have'} {'no' if kind == NULL else 'another'} {part.name!r}"
-            drawn = f"{'was' if count == 1 else 'were'} drawn with the mechanism of {part.labels[code]!r}"
-            records = counted(sum(int(table.sum()) for table in sums), "records")
-            notes.append(f"of {records} {count:,} {have} and {drawn}")
-    return Counted(known_cells, sums, len(files), not bare, agreements[0].quoted, tuple(notes))
+    return Agreed(tuple(files), tuple(agreements), not bare, tuple(notes))
+
+
+def count_released(path: Path, axes: Mapping[Columns, Any], where: Mapping[str, str], delimiter: str | None) -> Counted:
+    """Count a released file, or all files of a folder; see `agreed_files`. Raises InputError."""
+    found = agreed_files(path, axes, where)
+    replaced: Counter[tuple[Part, int, int]] = Counter()
+    tables: dict[Strata, np.ndarray] = {}
+    for file, one in zip(found.files, found.each, strict=True):
+        counts = count_cells(file, one.cells, one.where, delimiter, one.quoted, replaced=replaced, only=one.only)
+        for cell, table in zip(one.cells, counts, strict=True):
+            tables[cell.key] = table if cell.key not in tables else tables[cell.key] + table
+    return found.counted(tables, where, replaced)
 
 
 def count_true(
@@ -229,7 +273,8 @@ def count_true(
         "give the data before they were released; if the release replaced such values (null, other), give its release "
         "file in place of the mechanism, or keep its manifest next to it"
     )
-    found = [count_cells(file, cells, one.where, delimiter, False, remedy) for file in files_of(path)]
+    given = (one.where, delimiter, False, remedy)
+    found = [count_cells(file, cells, *given, only=one.only) for file in files_of(path)]
     counts = np.sum(found, axis=(0, 1))
     if not counts.any():
         asked = ", ".join(f"{name}={value}" for name, value in where.items())

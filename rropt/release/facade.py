@@ -19,6 +19,7 @@ from rropt.release.plans.plan import ProtectedColumn, Release
 if TYPE_CHECKING:
     from rropt.release.counting import Counted
     from rropt.release.folder import FolderReleased
+    from rropt.release.preview import Preview
     from rropt.release.run import Released
 
 EXTRA = "tables"
@@ -106,6 +107,33 @@ def release_file(
     respondents = _population(population)
     options = (force, delimiter, monitor, warn, kept, respondents, quote_formulas, identity, _secret(identity, key))
     return FileRelease(source, given, target, *options).run()
+
+
+@checked
+def preview_file(
+    data: str | os.PathLike[str],
+    release: Release | ProtectedColumn,
+    output: str | os.PathLike[str] | None = None,
+    *,
+    force: bool = False,
+    delimiter: str | None = None,
+    accountant: str | os.PathLike[str] | None = None,
+    population: str | None = None,
+    identity: str | None = None,
+    key: str | os.PathLike[str] | None = None,
+) -> Preview:
+    """What `release_file` would do, without a draw and without a change: cautions, expected standard errors at equal
+    frequencies, the columns that stay unchanged, and the epsilon of a respondent before and after it. Arguments are
+    those of `release_file`. Raises InputError where the release would be refused."""
+    need("pyarrow", EXTRA, "release")
+    from rropt.release.run import FileRelease, default_output
+    from rropt.release.storage.places import known_place
+
+    source = named_path(data)
+    target = default_output(source) if output is None else named_path(output)
+    given = (force, delimiter, lambda done, total: None, lambda caution: None, known_place(accountant))
+    memoised = (_population(population), True, identity, _secret(identity, key))
+    return FileRelease(source, _as_release(release), target, *given, *memoised).preview()
 
 
 @checked
@@ -234,14 +262,20 @@ def counted_of(
     need("pyarrow", EXTRA, "release")
     from rropt.release.counting import count_released
 
+    return count_released(named_path(file), axes_of(columns, where), where or {}, delimiter)
+
+
+def axes_of(
+    columns: Mapping[str, Any] | Mapping[str | tuple[str, ...], Any], where: Mapping[str, str] | None
+) -> dict[tuple[str, ...], Any]:
+    """Released columns, each as a tuple of names, and what they are mapped to. Raises InputError."""
     if not columns:
         raise Missing("no column is named", "counts", "give at least one")
     if not isinstance(where or {}, Mapping):
         raise WrongType(
             f"{type(where).__name__} is not a mapping", "where", "give a value for each column: {column: value}"
         )
-    axes = {(name,) if isinstance(name, str) else tuple(name): one for name, one in columns.items()}
-    return count_released(named_path(file), axes, where or {}, delimiter)
+    return {(name,) if isinstance(name, str) else tuple(name): one for name, one in columns.items()}
 
 
 def _as_release(given: Release | ProtectedColumn) -> Release:

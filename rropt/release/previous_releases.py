@@ -9,12 +9,19 @@ from rropt.release.plans.manifest import manifest_path, read_manifest
 from rropt.release.plans.odds import privacy_ratio_of
 
 
-def crossings(counted: Iterable[Entry], wanted: set[str], unprotected: Sequence[str], output: Path) -> list[str]:
+def crossings(
+    counted: Iterable[Entry], wanted: set[str], unprotected: Sequence[str], output: Path, only: tuple[str, ...] = ()
+) -> list[str]:
     """The columns that make the total infinite, as sentences: randomised in one release, unchanged in another. The new
-    release randomises `wanted` and shows `unprotected`."""
+    release randomises `wanted` in the records that satisfy `only`, and shows `unprotected`."""
     found = []
     for entry in counted:
         there = entry.content["output"]
+        if entry.where != only and (both := wanted & entry.answered):
+            found.append(
+                f"{names_of(both)} would be randomised in other records in {output} than in {there}, and each of the two "
+                "shows the rest unchanged"
+            )
         if shown := wanted & entry.raw:
             found.append(
                 f"{names_of(shown)} would be randomised in {output}, but {there} already shows {_it(shown)} unchanged"
@@ -58,14 +65,19 @@ def randomised_before(data: Path, wanted: set[str]) -> tuple[set[str], list[str]
 
 
 def crossed_people(
-    counted: Sequence[Entry], wanted: set[str], unprotected: Sequence[str], population: str
+    counted: Sequence[Entry],
+    wanted: set[str],
+    unprotected: Sequence[str],
+    population: str,
+    only: tuple[str, ...] = (),
 ) -> list[str]:
     """The populations ("": all respondents) to which releases together reveal a column: a new one of `population` with
     earlier ones, or the earlier ones alone."""
-    shows = [(entry, entry.raw) for entry in counted if entry.raw]
+    shows = [(entry, entry.raw) for entry in counted if entry.raw or entry.where]
     found = {one.respondents(population) for one, raw in shows if raw & wanted}
+    found |= {one.respondents(population) for one in counted if one.where != only and wanted & one.answered}
+    found |= {one.respondents(two.population) for one, _ in shows for two in counted if revealed(one, two)}
     found |= {one.respondents(population) for one in counted if not {*one.columns}.isdisjoint(unprotected)}
-    found |= {one.respondents(two.population) for one, raw in shows for two in counted if raw & {*two.columns}}
     return sorted(name for name in found if name is not None)
 
 

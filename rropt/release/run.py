@@ -33,6 +33,8 @@ from rropt.release.plans.odds import epsilon_above, together
 from rropt.release.plans.plan import Release, by_stratum
 from rropt.release.plans.privacy import Level, Privacy, privacy_of_stacks
 from rropt.release.plans.provenance import release_digest
+from rropt.release.precision import expected_errors
+from rropt.release.preview import Preview
 from rropt.release.previous_releases import crossed_people, crossings, names_of, randomised_before, was
 from rropt.release.storage.places import Place
 from rropt.release.storage.private import Kept, PrivateStream, is_written
@@ -79,6 +81,8 @@ class Released(ByContent):
             rows.append(("With earlier releases", f"epsilon {'infinite' if more is None else f'{more:.12g}'}"))
         rows.append(("Unchanged", ", ".join(document["unprotected"]) or "no column"))
         rows += [("Left out", ", ".join(document["dropped"]))] * bool(document["dropped"])
+        rows += [("Unchanged records", text)] if (text := _outside(document)) else []
+        rows += [("Learned from the data", one) for one in document.get("learned", ())]
         yield Table(f"Release of {document['data']}", [*rows, ("Rows", f"{document['rows']:,}")])
 
     def _remarks(self) -> Iterator[str]:
@@ -170,18 +174,39 @@ class FileRelease:
                         self._cost(Privacy(tuple(Level(one.columns, math.inf) for one in self.privacy.levels)))
                         accountant.refuse_above(self.draw)
                         total = math.inf
-                content, temporary = self._begun(accountant, sha256, seen.rows, earlier, total)
+                content, temporary = self._begun(accountant, sha256, seen, earlier, total)
             return self._draw(accountant, content, temporary, self.before)
+
+    def preview(self) -> Preview:
+        """What `run` would do, without a draw and without a change. Raises InputError where it would be refused."""
+        seen, before, after, told = self.examined()
+        expected = expected_errors(self.release, seen.sizes)
+        which = (self.data.name, self.output, self.release, self.privacy, seen.rows, seen.unchanged, expected)
+        return Preview(*which, self.protector.unprotected, before, after, told, tuple(self.notes))
+
+    def examined(self) -> tuple[Seen, str, str, tuple[str, ...]]:
+        """(what the data show, the epsilon of a respondent before and after this release, cautions), without a draw.
+        Raises InputError where it would be refused."""
+        sha256 = file_sha256(self.data)
+        with PrivacyAccountant(self.data.resolve(), self.accountant, sha256, writable=False) as accountant:
+            seen = self._look()
+            crossed, earlier, total = self._count(accountant)
+            told: list[str] = []
+            designs = cautions_of_designs(self.release, self.privacy, earlier, total)
+            seen.tell(told.append, self.force, (*self.twice, *crossed, *designs))
+            before, after = (accountant.spent(self.draw, before=one) for one in (True, False))
+        return seen, before.epsilon, after.epsilon, tuple(told)
 
     def _count(self, accountant: PrivacyAccountant) -> tuple[list[str], int, float]:
         """The earlier draws from these people: cautions of columns that some release shows unchanged, the number of
         draws, and the epsilon of all together with this release. Raises InputError if this release must be
         refused."""
         counted = accountant.counted(self.population)
-        crossed = crossings(counted, self.wanted, self.raw, self.output)
+        only = tuple(map(str, self.release.where))
+        crossed = crossings(counted, self.wanted, self.raw, self.output, only)
         if not self.force:
             self._refuse(counted, crossed)
-        self.infinite = crossed_people(counted, self.wanted, self.raw, self.population)
+        self.infinite = crossed_people(counted, self.wanted, self.raw, self.population, only)
         self._cost(self.privacy)
         accountant.refuse_above(self.draw)
         scopes = [scope for entry in counted for scope in entry.scopes]
@@ -194,16 +219,24 @@ class FileRelease:
         columns = zip(self.release.columns, privacy.levels, self.scopes, strict=True)
         self.recorded: dict[str, Any] = {
             "columns": [
-                level.to_dict() | {"guarantee": one.guarantee} | ({} if scope is None else {"scope": scope})
+                level.to_dict()
+                | {"guarantee": f"{one.guarantee}{self._only()}"}
+                | ({} if scope is None else {"scope": scope})
                 for one, level, scope in columns
                 if not self.is_empty
             ],
             "raw": list(self.raw),
             "population": self.population,
         }
+        if self.release.where:
+            self.recorded["where"] = list(map(str, self.release.where))
         if self.infinite:
             self.recorded["infinite"] = self.infinite
         self.draw = Draw.of_event(self.recorded)
+
+    def _only(self) -> str:
+        """The records that are protected, at the end of a sentence."""
+        return f", in records with {' and '.join(map(str, self.release.where))}" if self.release.where else ""
 
     def _look(self) -> Seen:
         """Read the whole table once. Raises InputError for values that cannot be released."""
@@ -344,7 +377,7 @@ class FileRelease:
     # -- the draw --------------------------------------------------------------------------------------
 
     def _begun(
-        self, accountant: PrivacyAccountant, sha256: str, rows: int, earlier: int, total: float
+        self, accountant: PrivacyAccountant, sha256: str, seen: Seen, earlier: int, total: float
     ) -> tuple[dict[str, Any], Path]:
         """Reserve the draw in the accountant. Returns the manifest, and where the output is drawn."""
         identity = secure_bytes(8).hex()
@@ -358,15 +391,15 @@ class FileRelease:
             identity,
             created,
             self.data,
-            rows,
+            seen.rows,
             output,
-            self.release.columns,
+            self.release,
             self.privacy,
             self.protector.unprotected,
-            self.release.drop,
             earlier,
             total,
         )
+        content |= {"unchanged_records": seen.unchanged} if self.release.where else {}
         manifest_text(content)  # A draw that cannot be recorded is not made.
         for described in content["columns"]:
             described |= {"memoised": True} if self.memo is not None else {}
@@ -465,11 +498,12 @@ class FileRelease:
         rows = 0
         sink = self.source.sink(stream, self.protector.schema, self.quote_formulas)  # type: ignore[arg-type]
         for batch in self.source.batches():
-            found = self.protector.rows(self.protector.read(batch), batch.num_rows)
+            chosen, mask = self.protector.chosen(batch)
+            found = self.protector.rows(self.protector.read(chosen), chosen.num_rows)
             if found is None:
                 break
-            sources = None if self.memo is None else self.memo.sources(batch, found)
-            sink.write(self.protector.assembled(batch, self.protector.draw(found, sources)))
+            sources = None if self.memo is None else self.memo.sources(chosen, found)
+            sink.write(self.protector.assembled(batch, self.protector.draw(found, sources), mask))
             rows += batch.num_rows
             self.monitor(rows, self.source.rows)
         if self.protector.faults or rows != expected or _state(self.data) != before:
@@ -494,6 +528,12 @@ def _is_named(temporary: Path, target: Path) -> bool:
     with contextlib.suppress(FileNotFoundError):
         return target.exists() and temporary.samefile(target)
     return True
+
+
+def _outside(document: dict[str, Any]) -> str:
+    """The records that a release does not protect, in words."""
+    only = next((one["where"] for one in document["columns"] if "where" in one), None)
+    return "" if only is None else f"{document['unchanged_records']:,}: those without {' and '.join(only)}"
 
 
 def default_output(data: Path) -> Path:

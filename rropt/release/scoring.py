@@ -13,12 +13,13 @@ import numpy as np
 from rropt.errors import Conflict, Duplicate, InputError, NotWritten, TooLarge, Unreadable, WrongType, counted
 from rropt.io.arguments import checked
 from rropt.io.content import ByContent
+from rropt.io.count_records import check_column
 from rropt.io.extras import need
 from rropt.io.files import named_path, whole_file
 from rropt.io.tables import Table
 from rropt.model.prior import Prior
 from rropt.release.estimating import parts_of, refuse_misfits
-from rropt.release.facade import EXTRA, counted_of
+from rropt.release.facade import EXTRA, axes_of
 from rropt.release.plans.agreement import before_release
 from rropt.release.plans.cross import joined
 
@@ -141,17 +142,22 @@ class _Column:
     ) -> None:
         # scipy's statistics take half a second to load.
         from rropt.estimation.scoring import bias_of, score_estimator
+        from rropt.release.counting import agreed_files, count_released
 
         self.released = (names,) if isinstance(names, str) else tuple(names)
-        found = self.found = counted_of(file, {self.released: given}, None, delimiter)
-        refuse_misfits(found, file)
-        mechanisms = [one for cell in found.cells for one in cell.axes.values()]
+        axes = axes_of({self.released: given}, None)
+        self.agreed = agreed_files(file, axes, {})
+        mechanisms = [one for cell in self.agreed.cells for one in cell.axes.values()]
         where = ", ".join(map(repr, self.released))
         tables = []
         biases = []
-        for mechanism, counts in zip(mechanisms, found.tables, strict=True):
+        known = [np.zeros(len(one.outputs)) for one in mechanisms]
+        if method == "locally_best" and prior is None:
+            # The estimator depends on the counts, which one more reading gives.
+            known = [one.astype(np.float64) for one in count_released(file, axes, {}, delimiter).tables]
+        for mechanism, counts in zip(mechanisms, known, strict=True):
             try:
-                estimator = score_estimator(mechanism, method, prior, counts.ravel().astype(np.float64))
+                estimator = score_estimator(mechanism, method, prior, counts)
             except InputError as error:
                 raise error.at(f"{file}: column {where}") from None
             tables.append(estimator.table)
@@ -176,11 +182,42 @@ class _Column:
         self.tables = []
         for mechanism, table in zip(mechanisms, tables, strict=True):
             self.tables.append(chosen[:, [place[label] for label in mechanism.inputs]] @ table)
+        self.only = self.agreed.each[0].only
+        self.parts = [
+            part if len(self.released) > 1 else (label,) for part, label in zip(parts, categories, strict=True)
+        ]
+        # A record that was not randomised has the indicators of its own category, and those of no other value.
+        self.indicators = np.hstack([chosen, np.zeros((len(scores), 1))])
+        self.counts = [np.zeros(len(one.outputs), dtype=np.int64) for one in mechanisms]
         outputs = max(len(one.outputs) for one in mechanisms)
         whole = tuple(scores)[: len(categories)]
         square = all(one.shape[0] == one.shape[1] for one in mechanisms)
         word = "inverse" if square else method
         self.scored = ScoredColumn(self.released, own, categories, whole, margins, outputs, word, max(biases))
+
+    def own_values(self, batch: Any) -> np.ndarray:
+        """The number of the true category in records that were not randomised; that after the last for other values."""
+        from rropt.release.plans.stack import Part
+        from rropt.release.tables.coding import codes
+
+        alphabets = [tuple(dict.fromkeys(one[at] for one in self.parts)) for at in range(len(self.released))]
+        table = np.full([len(one) + 1 for one in alphabets], len(self.parts))
+        for number, part in enumerate(self.parts):
+            table[tuple(names.index(label) for names, label in zip(alphabets, part, strict=True))] = number
+        at = [
+            codes(batch.column(name), Part(name, names)) for name, names in zip(self.released, alphabets, strict=True)
+        ]
+        return np.asarray(table[tuple(np.where(one < 0, -1, one) for one in at)])
+
+    def count(self, cells: Any) -> None:
+        """Add the outputs of a batch to the counts."""
+        for known, (_, (outputs,)) in zip(self.counts, cells, strict=True):
+            known += np.bincount(outputs, minlength=len(known))
+
+    def refuse_misfits(self, file: Path) -> None:
+        """Raise InputError where the counts cannot come from the mechanisms."""
+        tables = {cell.key: counts for cell, counts in zip(self.agreed.cells, self.counts, strict=True)}
+        refuse_misfits(self.agreed.counted(tables, {}, {}), file)
 
 
 def _check_places(file: Path, target: Path, force: bool) -> None:
@@ -213,10 +250,14 @@ def _written(
     from rropt.release.tables.conversion import converted, number_words, text_of, typed_schema
     from rropt.release.tables.formats import SUFFIXES, new_sink, open_table
 
-    readers = [CellReader(column.found.cells) for column in columns]
-    quoted = columns[0].found.quoted
+    readers = [CellReader(column.agreed.cells) for column in columns]
+    quoted = columns[0].agreed.each[0].quoted
     protected = tuple(dict.fromkeys(name for reader in readers for name in reader.names))
     source = open_table(file, protected, delimiter, quoted)
+    for reader, column in zip(readers, columns, strict=True):
+        reader.check(source.schema, file)
+        for one in column.only:
+            check_column(source.schema.names, one.column, str(file))
     there = list(source.schema.names)
     _refuse_clash(file, there, [name for column in columns for name in column.names])
     is_text = SUFFIXES[target.suffix.lower()] == "csv"
@@ -231,7 +272,7 @@ def _written(
     written = pa.schema([*kept, *fields])
     # Each cell has outputs of its own: they are numbered one cell after the other.
     widths = [[table.shape[1] for table in column.tables] for column in columns]
-    values = [np.concatenate(column.tables, axis=1) for column in columns]
+    values = [np.concatenate([*column.tables, column.indicators], axis=1) for column in columns]
     words = [[number_words(row) for row in one] if is_text else [] for one in values]
     step = max(1, BATCH_SCORES // max(1, len(fields)))
     rows = 0
@@ -247,7 +288,7 @@ def _written(
                     for one, name, type_ in zip(arrays, there, schema.types, strict=True)
                 ]
                 for column, reader, width, numbers, texts in zip(columns, readers, widths, values, words, strict=True):
-                    at = _positions(reader, table, width)
+                    at = _positions(column, reader, table, width, file)
                     if at is None:
                         continue
                     if (at < 0).any():
@@ -270,21 +311,37 @@ def _written(
             if reader.faults:
                 error = reader.faults.error(str(file))
                 raise error.at(error.where, REMEDY)
+        for column in columns:
+            column.refuse_misfits(file)
         sink.close()
-    notes = [note for column in columns for note in column.found.notes]
+    notes = [note for column in columns for note in column.agreed.notes]
+    if only := " and ".join(map(str, columns[0].only)):
+        notes.append(
+            f"records without {only} were not randomised: their scores are 1 in their own category, and else 0"
+        )
     return Scored(target, rows, tuple(column.scored for column in columns), tuple(dict.fromkeys(notes)))
 
 
-def _positions(reader: Any, batch: Any, widths: Sequence[int]) -> np.ndarray | None:
-    """The number of each record's output among those of all cells, -1 for one that is in no cell."""
-    cells = reader.read(batch)
+def _positions(column: _Column, reader: Any, batch: Any, widths: Sequence[int], file: Path) -> np.ndarray | None:
+    """The number of each record's output among those of all cells, -1 for one that is in no cell. The categories of
+    records that were not randomised follow. None where a value is not an output."""
+    import pyarrow as pa
+
+    from rropt.release.plans.condition import selected
+
+    mask = selected(batch, column.only, str(file))
+    cells = reader.read(batch if mask is None else batch.filter(pa.array(mask)))
     if cells is None:
         return None
+    column.count(cells)
+    places = np.arange(batch.num_rows) if mask is None else np.flatnonzero(mask)
     found = np.full(batch.num_rows, -1, dtype=np.int32)
     start = 0
     for (at, (outputs,)), width in zip(cells, widths, strict=True):
-        found[at] = start + outputs
+        found[places[at]] = start + outputs
         start += width
+    if mask is not None and not mask.all():
+        found[~mask] = start + column.own_values(batch.filter(pa.array(~mask)))
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,8 +16,8 @@ from rropt.io.arguments import checked
 from rropt.io.extras import need
 from rropt.io.files import named_path
 from rropt.release.estimating import refuse_misfits
-from rropt.release.facade import EXTRA, counted_of
-from rropt.release.plans.agreement import Cell, agreed, before_release
+from rropt.release.facade import EXTRA, axes_of
+from rropt.release.plans.agreement import Agreement, Cell, before_release
 from rropt.release.plans.cross import joined, split
 from rropt.release.plans.manifest import read_manifest
 
@@ -141,15 +142,14 @@ class _Records:
         of: str | None = None,
     ) -> None:
         need("pyarrow", EXTRA, "estimate")
-        from rropt.release.counting import files_of
+        from rropt.release.counting import agreed_files, files_of
 
         # Numbers are counted from the first one, so that a large mean does not cost digits of the variance.
         self.of, self.shift = of, 0.0
         self.path = named_path(file)
         self.where, self.delimiter, self.weights, self.method = dict(where or {}), delimiter, weights, method
         keys = {(names,) if isinstance(names, str) else tuple(names): one for names, one in columns.items()}
-        files = files_of(self.path)
-        first = files[0]
+        first = files_of(self.path)[0]
         # The columns of the data that each released one, or several of them, stand for.
         parts = {names: before_release(first, names, one, {})[0] for names, one in keys.items()}
         self.home: dict[str, tuple[Columns, int | None]] = {}
@@ -171,15 +171,17 @@ class _Records:
         released = {name for one in entries for name in one["released_as"]}
         others = [name for name in wanted if name not in self.home]
         self._refuse_protected(first, released, [*others, *filter(None, [weights, of])])
-        self.found = counted_of(file, used, where, delimiter)
-        refuse_misfits(self.found, self.path)
+        agreed = agreed_files(self.path, axes_of(used, where), self.where)
         self.plain = [_Plain(name, null) for name in others]
         self.axes = tuple(used)
         # Of the records of one cell with one answer and one value of each plain column: how many, the sums of their
         # weights w and of w^2, and of w y, w^2 y and w^2 y^2, where there is a number y.
         self.sums: dict[tuple[Any, tuple[int, ...], tuple[int, ...]], np.ndarray] = {}
-        for path in files:
-            self._read(path, used)
+        self.replaced: Counter[tuple[Any, int, int]] = Counter()
+        for path, one in zip(agreed.files, agreed.each, strict=True):
+            self._read(path, one)
+        self.found = agreed.counted(self._counts(agreed.cells), self.where, self.replaced)
+        refuse_misfits(self.found, self.path)
         self._check()
         self._score(wanted)
         self.notes = (*self.found.notes, *self._memoised(entries, used))
@@ -207,20 +209,29 @@ class _Records:
             ]
         return []
 
-    def _read(self, path: Path, used: Mapping[Columns, Any]) -> None:
+    def _counts(self, cells: Sequence[Cell]) -> dict[Any, np.ndarray]:
+        """How often each cell has each output, of the groups."""
+        found = {
+            cell.key: np.zeros([len(mechanism.outputs) for mechanism in cell.axes.values()], dtype=np.int64)
+            for cell in cells
+        }
+        for (key, outputs, _), sums in self.sums.items():
+            found[key][outputs] += round(float(sums[0]))
+        return found
+
+    def _read(self, path: Path, one: Agreement) -> None:
         import pyarrow as pa
 
         from rropt.io.count_records import check_column
-        from rropt.release.counting import REMEDY, CellReader
+        from rropt.release.counting import REMEDY, CellReader, kept_records
         from rropt.release.plans.stack import Part
         from rropt.release.tables.coding import check_type, codes, settled
         from rropt.release.tables.formats import open_table
 
-        one = agreed(path, used, self.where)
         reader = CellReader(one.cells)
         literal = [Part(name, (str(value),), other=-1, null=-1) for name, value in one.where.items()]
         names = dict.fromkeys([*reader.names, *one.where, *(plain.name for plain in self.plain)])
-        names |= dict.fromkeys(filter(None, [self.weights, self.of]))
+        names |= dict.fromkeys([*filter(None, [self.weights, self.of]), *(condition.column for condition in one.only)])
         source = open_table(path, reader.names, self.delimiter, one.quoted)
         reader.check(source.schema, path)
         for name in names:
@@ -228,7 +239,7 @@ class _Records:
         for plain in self.plain:
             check_type(source.schema.field(plain.name).type, f"{path}: column {plain.name!r}")
         for whole in source.batches():
-            batch = pa.record_batch({name: settled(whole.column(name)) for name in names})
+            batch = kept_records(pa.record_batch({name: settled(whole.column(name)) for name in names}), one.only, path)
             for part in literal:
                 batch = batch.filter(pa.array(codes(batch.column(part.name), part) == 0))
             cells = reader.read(batch)
@@ -245,6 +256,7 @@ class _Records:
         if reader.faults:
             error = reader.faults.error(str(path))
             raise error.at(error.where, REMEDY)
+        self.replaced.update(reader.replaced)
 
     def _add(
         self,

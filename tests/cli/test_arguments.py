@@ -535,8 +535,8 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
     # releases
     add("CrossClassification", columns={"x": ["a", "b"], "y": ["c", "d"]}, impossible=[{"x": "a", "y": "c"}])
     add_methods(rr.release.CrossClassification({"x": ["a", "b"], "y": ["c", "d"]}), counts={"table": [[1, 2], [3, 4]]})
-    add("ProtectedColumn", columns="ans", mechanism=mechanism, by=(), null=None, other=None, name=None)
-    add("Release", columns=column, drop=())
+    add("ProtectedColumn", columns="ans", mechanism=mechanism, by=(), null=None, other=None, name=None, where=())
+    add("Release", columns=column, drop=(), learned=())
     add_methods(release, public={"column": column})
     reports = folder / "reports.csv"  # not the data of a release, from which nothing is estimated
     lines = (f"{at},{ABC[at % 3]},{at % 2}\n" for at in range(60))
@@ -685,6 +685,34 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
         quote_formulas=True,
         identity=None,
         key=None,
+    )
+    unforced = {"force": True, "delimiter": None, "identity": None, "key": None}
+    add("preview_file", **(drawn_file | {"output": folder / "preview.csv"}), **unforced)
+    add(
+        "protect",
+        data=pd.DataFrame({"ans": ABC, "two": ["x", "y", "x"]}),
+        columns="ans",
+        epsilon=1,
+        categories={"ans": ABC},
+        impossible=(),
+        categories_from_data=False,
+        by=(),
+        joint=(),
+        separate=False,
+        where=(),
+        drop=(),
+        errors=None,
+        null=None,
+        public_counts=None,
+        public_epsilon=None,
+        output=None,
+        designs=None,
+        dry_run=True,
+        accountant=None,
+        population=None,
+        monitor=None,
+        warn=None,
+        **unforced,
     )
     (folder / "parts").mkdir()
     pd.DataFrame({"ans": ABC}).to_parquet(folder / "parts" / "one.parquet")

@@ -38,8 +38,9 @@ CALLS = {
     "sweep": ["p.toml", "--epsilon", "1"],
     "verify-claim": ["claim.toml"],
 }
-ELSEWHERE = {"accountant sign", "scores"}
-"""A receipt of an accountant, and scores of a release: tests/release/test_release_sync.py, test_release_scores.py."""
+ELSEWHERE = {"accountant sign", "protect", "scores"}
+"""A receipt of an accountant, a table that is protected with its designs, and scores of a release:
+tests/release/test_release_sync.py, test_protect.py, test_release_scores.py."""
 SUFFIX = {"apply": ".csv", "compare": ".csv", "models records": ".csv", "sweep": ".csv", "identify": ".json"}
 
 

@@ -38,6 +38,7 @@ EXAMPLES = {
     "check": "design",
     "report": "design -o page.html",
     "apply": "yes-no people.csv --column c -o again.csv --force",
+    "protect": "people.csv --columns c --epsilon 1 --categories-from-data -o protected.csv --force",
     "estimate": "yes-no released.csv --column c",
     "scores": "yes-no released.csv --column c -o scored.csv",
     "identify": "design -o identified.json",

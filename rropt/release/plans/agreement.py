@@ -8,10 +8,11 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from rropt.errors import Conflict, InputError, Missing, Refused, UnknownName, Unreadable, WrongType
+from rropt.errors import Conflict, InputError, Missing, Refused, UnknownName, Unreadable, WrongType, counted
 from rropt.io.count_records import check_column
 from rropt.mechanisms.garbling import explicit
 from rropt.mechanisms.mechanism import Mechanism
+from rropt.release.plans.condition import Condition, conditions
 from rropt.release.plans.cross import joined
 from rropt.release.plans.manifest import QUOTED, file_sha256, manifest_path, read_manifest
 from rropt.release.plans.plan import Design, ProtectedColumn, stratum_parts
@@ -42,13 +43,15 @@ class Cell:
 @dataclass(frozen=True)
 class Agreement:
     """The `cells` that the records of one file fall into, the values `where` of other columns, whether a manifest
-    `vouches` for the mechanisms, and whether formulas are `quoted`: if the manifest states it, or there is none."""
+    `vouches` for the mechanisms, and whether formulas are `quoted`: if the manifest states it, or there is none. `only`
+    the records that satisfy these conditions were randomised."""
 
     cells: tuple[Cell, ...]
     where: Mapping[str, str]
     vouches: bool
     notes: tuple[str, ...]
     quoted: bool
+    only: tuple[Condition, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -97,7 +100,32 @@ def agreed(path: Path, axes: Mapping[Columns, Any], where: Mapping[str, str]) ->
     taken = {name for cell in cells for name, _ in cell.key}
     rest = {name: str(value) for name, value in where.items() if name not in taken}
     quoted = content is None or content["output"].get("formulas") == QUOTED
-    return Agreement(tuple(cells), rest, content is not None, tuple(notes), quoted)
+    return Agreement(tuple(cells), rest, content is not None, tuple(notes), quoted, only_in(content, axes))
+
+
+def only_in(content: Mapping[str, Any] | None, axes: Mapping[Columns, Any]) -> tuple[Condition, ...]:
+    """The conditions on the records in which one of these columns was randomised."""
+    if content is None:
+        found = [one.where for one in axes.values() if isinstance(one, ProtectedColumn)]
+        return next((one for one in found if one), ())
+    stated = [one.get("where", ()) for one in content["columns"] if tuple(one["released_as"]) in axes]
+    return next((conditions(one, "where") for one in stated if one), ())
+
+
+def released_by(path: Path, mechanism: Mechanism) -> Columns:
+    """The columns of a released file that this mechanism made, by the manifest. Raises InputError unless these are one
+    column, or several that were perturbed jointly."""
+    own = digest(mechanism)
+    entries = (read_manifest(path) or {"columns": ()})["columns"]
+    found = [
+        tuple(one["released_as"])
+        for one in entries
+        if own in (one.get("mechanism"), *one.get("mechanisms", {}).values())
+    ]
+    if len(found) != 1:
+        what = f"this mechanism made {counted(len(found), 'columns')} of it" if entries else "it has no manifest"
+        raise Missing(what, str(path), "name the released column: --column C")
+    return found[0]
 
 
 def before_release(

@@ -15,7 +15,7 @@ from rropt.errors import InputError, Unreadable
 from rropt.io.files import JSON, open_file, read_text
 from rropt.release.plans.cross import joined
 from rropt.release.plans.odds import privacy_ratio_text
-from rropt.release.plans.plan import ProtectedColumn
+from rropt.release.plans.plan import ProtectedColumn, Release
 from rropt.release.plans.privacy import Level, Privacy
 from rropt.release.plans.provenance import digest
 
@@ -57,6 +57,7 @@ def described(column: ProtectedColumn, level: Level) -> dict[str, Any]:
         content["mechanism"] = digest(column.strata[0][1])
         content |= column.designs[0].to_dict()
     content |= {name: dict(marks) for name, marks in (("null", column.null), ("other", column.other)) if marks}
+    content |= {"where": list(map(str, column.where))} if column.where else {}
     return content | {"epsilon": _number(level.epsilon), "privacy_ratio": privacy_ratio_text(level.privacy_ratio)}
 
 
@@ -66,10 +67,9 @@ def manifest(
     data: Path,
     rows: int,
     output: dict[str, Any],
-    columns: Sequence[ProtectedColumn],
+    release: Release,
     privacy: Privacy,
     unprotected: Sequence[str],
-    dropped: Sequence[str],
     earlier: int,
     total: float,
 ) -> dict[str, Any]:
@@ -84,9 +84,10 @@ def manifest(
         "data": data.name,
         "rows": rows,
         "output": output,
-        "columns": [described(one, level) for one, level in zip(columns, privacy.levels, strict=True)],
+        "columns": [described(one, level) for one, level in zip(release.columns, privacy.levels, strict=True)],
         "unprotected": list(unprotected),
-        "dropped": list(dropped),
+        "dropped": list(release.drop),
+        "learned": list(release.learned),
         "epsilon": _number(privacy.epsilon),
         "privacy_ratio": privacy_ratio_text(privacy.privacy_ratio),
         "earlier_draws": earlier,

@@ -11,6 +11,7 @@ from rropt.io.tables import Readable
 from rropt.mechanisms.garbling import explicit
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.guarantees import guarantees_to_list, privacy_statement
+from rropt.release.plans.condition import Condition, conditions
 from rropt.release.plans.cross import split
 
 MOST_NAMED = 6
@@ -56,6 +57,8 @@ class ProtectedColumn(Readable):
     mapping from the values of the columns `by` (joined likewise where there are several). `null`, `other`: the label
     that missing values, or values that are not labels, are read as before they are randomised: a label, or a mapping
     from a column's name to one; without them such values are an error. `name`: the name of the released column.
+    `where`: conditions such as "age>=15" on columns that stay unchanged; records that do not satisfy all of them are
+    not protected, and keep their values.
 
     Raises InputError if the parts are inconsistent.
     """
@@ -66,6 +69,7 @@ class ProtectedColumn(Readable):
     null: tuple[tuple[str, str], ...]
     other: tuple[tuple[str, str], ...]
     name: str | None
+    where: tuple[Condition, ...]
     designs: tuple[Design, ...] = field(compare=False)
 
     def __init__(
@@ -77,9 +81,10 @@ class ProtectedColumn(Readable):
         null: str | Mapping[str, str] | None = None,
         other: str | Mapping[str, str] | None = None,
         name: str | None = None,
+        where: str | Sequence[str] = (),
     ) -> None:
         protected, strata_columns = _names(columns, "columns"), _names(by, "by") if by else ()
-        where = f"column {', '.join(map(repr, protected))}"
+        only, where = where, f"column {', '.join(map(repr, protected))}"
         if set(protected) & set(strata_columns):
             raise Conflict("it is its own stratum", where, "the strata are other columns")
         if isinstance(mechanism, Mapping) != bool(strata_columns):
@@ -103,6 +108,7 @@ class ProtectedColumn(Readable):
         if name is not None and (not isinstance(name, str) or not name):
             raise WrongType(f"{name!r} is not a name of a column", where, "give a text")
         object.__setattr__(self, "name", name)
+        object.__setattr__(self, "where", conditions(only, f"{where}: where"))
 
     @property
     def guarantee(self) -> str:
@@ -123,18 +129,27 @@ class Release(Readable):
     are released unchanged.
 
     `columns` are `ProtectedColumn`s, each column in at most one of them: a second draw from the same value would leak
-    more. Raises InputError.
+    more. All have the same conditions `where`. `learned` are sentences for the manifest: what the designs reveal of the
+    data beside epsilon. Raises InputError.
     """
 
     columns: tuple[ProtectedColumn, ...]
     drop: tuple[str, ...]
+    learned: tuple[str, ...]
 
-    def __init__(self, columns: ProtectedColumn | Sequence[ProtectedColumn], *, drop: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        columns: ProtectedColumn | Sequence[ProtectedColumn],
+        *,
+        drop: Sequence[str] = (),
+        learned: Sequence[str] = (),
+    ) -> None:
         given = (columns,) if isinstance(columns, ProtectedColumn) else tuple(columns)
         if not given or not all(isinstance(column, ProtectedColumn) for column in given):
             raise Missing("it does not protect any column", "release", "give at least one ProtectedColumn")
         object.__setattr__(self, "columns", given)
         object.__setattr__(self, "drop", _names(drop, "drop") if drop else ())
+        object.__setattr__(self, "learned", tuple(map(str, learned)))
         for what, names in (
             ("protected", [name for column in given for name in column.columns]),
             ("released", [name for column in given for name in column.released]),
@@ -149,6 +164,20 @@ class Release(Readable):
         lost = set(self.drop) & {name for column in given for name in column.columns}
         if lost:
             raise Conflict(f"column {min(lost)!r} is both protected and dropped", "release", "do one of the two")
+        if len({column.where for column in given}) > 1:
+            raise Conflict("its columns have different conditions where", "release", "protect the same records in all")
+        hidden = {name for column in given for name in column.columns} | set(self.drop)
+        if unknown := [one for one in self.where if one.column in hidden]:
+            raise Conflict(
+                f"column {unknown[0].column!r} says which records are protected, and is not released unchanged",
+                "release",
+                "choose the records by another column",
+            )
+
+    @property
+    def where(self) -> tuple[Condition, ...]:
+        """The conditions on the records that are protected."""
+        return self.columns[0].where
 
     def public(self, column: ProtectedColumn) -> bool:
         """Whether the strata of `column` can be read off the release: its columns `by` stay as they are."""

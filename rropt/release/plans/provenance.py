@@ -32,7 +32,8 @@ def release_digest(release: Release) -> str:
         [one.columns, one.by, one.null, one.other, one.name, [[at, digest(mechanism)] for at, mechanism in one.strata]]
         for one in release.columns
     ]
-    return hashlib.sha256(json.dumps([content, release.drop], ensure_ascii=False).encode()).hexdigest()
+    whole = [content, release.drop, *([list(map(str, release.where))] if release.where else [])]
+    return hashlib.sha256(json.dumps(whole, ensure_ascii=False).encode()).hexdigest()
 
 
 def load_mechanism(path: str | os.PathLike[str], sha256: str | None = None, check: bool = False) -> Mechanism:

@@ -14,7 +14,7 @@ from rropt.io.tables import Readable
 from rropt.release.plans.plan import ProtectedColumn, Release
 from rropt.release.plans.provenance import load_design
 
-TOP_KEYS = ("schema", "data", "output", "delimiter", "drop", "column")
+TOP_KEYS = ("schema", "data", "output", "delimiter", "drop", "where", "learned", "column")
 COLUMN_KEYS = ("name", "names", "as", "mechanism", "mechanisms", "by", "null", "other")
 
 
@@ -33,8 +33,8 @@ def load_release(path: str | os.PathLike[str], *, check: bool = True) -> Release
     """Read a release file and the mechanisms that it names; paths are relative to its folder. Raises InputError that
     names the file and the key.
 
-    The keys: `schema = 1`, `data`, `output`, `delimiter` (of text files), `drop` (a list of columns), and for each
-    protected column a block `[[column]]` with `name`, or `names` for columns that are perturbed jointly; `mechanism`, a
+    The keys: `schema = 1`, `data`, `output`, `delimiter` (of text files), `drop` (a list of columns), `where` (a list of
+    conditions, as "age >= 15"), `learned` (sentences for the manifest), and for each protected column a block `[[column]]` with `name`, or `names` for columns that are perturbed jointly; `mechanism`, a
     path or `{ file = "...", sha256 = "..." }`, or `by` (a column, or a list) with `mechanisms`, one for each of its
     values; `null`, `other`: a label or a table of labels by column; `as`: the released column's name. With
     `check` the checker must accept the certificates that are next to the mechanisms.
@@ -53,8 +53,11 @@ def load_release(path: str | os.PathLike[str], *, check: bool = True) -> Release
     if not isinstance(blocks, list) or not blocks:
         raise Missing("no column is protected", str(source), "add a block [[column]]")
     try:
-        columns = [_column(block, source, number, check) for number, block in enumerate(blocks, 1)]
-        release = Release(columns, drop=_listing(document.get("drop", []), f"{source}: drop"))
+        only, drop, learned = (
+            _listing(document.get(key, []), f"{source}: {key}") for key in ("where", "drop", "learned")
+        )
+        columns = [_column(block, source, number, check, only) for number, block in enumerate(blocks, 1)]
+        release = Release(columns, drop=drop, learned=learned)
     except InputError as error:
         if str(source) in error.where:
             raise
@@ -67,7 +70,7 @@ def load_release(path: str | os.PathLike[str], *, check: bool = True) -> Release
     )
 
 
-def _column(block: Any, source: Path, number: int, check: bool) -> ProtectedColumn:
+def _column(block: Any, source: Path, number: int, check: bool, only: list[str]) -> ProtectedColumn:
     where = f"{source}: column {number}"
     if not isinstance(block, Mapping):
         raise WrongType("it is not a table", where, "write [[column]]")
@@ -97,6 +100,7 @@ def _column(block: Any, source: Path, number: int, check: bool) -> ProtectedColu
         null=_marks(block.get("null"), f"{where}: null"),
         other=_marks(block.get("other"), f"{where}: other"),
         name=_text(block.get("as"), f"{where}: as"),
+        where=only,
     )
 
 

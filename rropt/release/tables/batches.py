@@ -10,9 +10,21 @@ import pyarrow as pa
 from rropt.errors import Duplicate
 from rropt.io.count_records import check_column
 from rropt.mechanisms.sampling import Source
+from rropt.release.plans.condition import selected
+from rropt.release.plans.cross import joined
 from rropt.release.plans.plan import Release
 from rropt.release.plans.stack import Part, Stack
-from rropt.release.tables.coding import Faults, check_type, codes, fits, integer_label, is_whole, truth_labels
+from rropt.release.tables.coding import (
+    Faults,
+    as_labels,
+    check_type,
+    codes,
+    fits,
+    integer_label,
+    is_whole,
+    settled,
+    truth_labels,
+)
 from rropt.release.tables.metadata import has_notes, pandas_types, typed_only
 
 
@@ -35,13 +47,13 @@ class Protector:
     """A `Release` put to work on tables of one schema (of columns that it does not read, only the name counts).
 
     `schema` is that of the protected table, `slots` where its columns come from: the number of one of the table's, or
-    None for one that is drawn; `left_out` names the metadata that stay behind. Columns keep their place; several that
+    None for one that is drawn; `given` are the names of the table's columns; `left_out` names the metadata that stay behind. Columns keep their place; several that
     are released under one name stand where the first of them stood. Raises InputError, at once, for columns that are
     missing, appear twice, or hold no labels.
     """
 
     def __init__(self, release: Release, given: pa.Schema, where: str) -> None:
-        self.release, self.where, self._given = release, where, given.names
+        self.release, self.where, self.given = release, where, given.names
         self.stacks = [Stack(column) for column in release.columns]
         self.faults = Faults()
         self.replaced: Counter[tuple[Part, str]] = Counter()
@@ -71,7 +83,7 @@ class Protector:
 
     def _check(self, given: pa.Schema) -> None:
         wanted = {part.name: part for stack in self.stacks for part in stack.parts}
-        for name in [*wanted, *self.release.drop]:
+        for name in [*wanted, *self.release.drop, *(one.column for one in self.release.where)]:
             check_column(given.names, name, self.where)
         for name in wanted:
             check_type(given.field(name).type, f"{self.where}: column {name!r}")
@@ -79,7 +91,7 @@ class Protector:
     @property
     def unprotected(self) -> tuple[str, ...]:
         """The columns that are released as they are."""
-        return tuple(self._given[number] for number in self.slots if number is not None)
+        return tuple(self.given[number] for number in self.slots if number is not None)
 
     def read(self, batch: pa.RecordBatch) -> dict[str, pa.Array]:
         """The columns of a batch that `rows` asks for."""
@@ -108,6 +120,14 @@ class Protector:
             found.append(rows)
         return None if self.faults else found
 
+    def chosen(self, batch: pa.RecordBatch) -> tuple[pa.RecordBatch, np.ndarray | None]:
+        """The records of a batch that are protected, and which ones these are (None: all). Raises InputError."""
+        mask = selected(batch, self.release.where, self.where)
+        if mask is None:
+            return batch, None
+        keep = pa.array(mask)
+        return pa.RecordBatch.from_arrays([settled(one).filter(keep) for one in batch.columns], self.given), mask
+
     def draw(self, rows: Sequence[np.ndarray], sources: Sequence[Source | None] | None = None) -> list[pa.Array]:
         """The drawn columns, in the order of `schema`; text comes as a dictionary, whatever the schema says. `sources`
         is one for each protected column."""
@@ -118,9 +138,32 @@ class Protector:
             found |= {target.field.name: target.column(drawn) for target in targets}
         return [found[field.name] for field, slot in zip(self.schema, self.slots, strict=True) if slot is None]
 
-    def assembled(self, batch: pa.RecordBatch, drawn: Sequence[pa.Array]) -> list[pa.Array]:
-        """The columns of the protected batch, in the order of `schema`."""
-        rest = iter(drawn)
+    def merged(self, batch: pa.RecordBatch, drawn: Sequence[pa.Array], mask: np.ndarray | None) -> list[pa.Array]:
+        """The drawn columns with the values of the records that are not protected, which `mask` leaves out."""
+        if mask is None:
+            return list(drawn)
+        fields = [field for field, slot in zip(self.schema, self.slots, strict=True) if slot is None]
+        homes = {one.field.name: at for at, targets in enumerate(self._targets) for one in targets}
+        at = np.where(mask, np.cumsum(mask) - 1, mask.sum() + np.arange(len(mask)))
+        found = []
+        for field, column in zip(fields, drawn, strict=True):
+            stack = self.stacks[homes[field.name]].column
+            inner = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+            sources = (field.name,) if stack.name is None else stack.columns
+            kept = [as_labels(batch.column(self._reads[name]), inner) for name in sources]
+            if len(kept) > 1:
+                rows = zip(*(one.to_pylist() for one in kept), strict=True)
+                kept = [pa.array([None if None in row else joined(row) for row in rows], inner)]
+            column = column.dictionary.take(column.indices) if pa.types.is_dictionary(column.type) else column
+            whole = pa.concat_arrays([column.cast(inner), *kept]).take(pa.array(at))
+            found.append(whole.dictionary_encode().cast(field.type) if inner != field.type else whole)
+        return found
+
+    def assembled(
+        self, batch: pa.RecordBatch, drawn: Sequence[pa.Array], mask: np.ndarray | None = None
+    ) -> list[pa.Array]:
+        """The columns of the protected batch, in the order of `schema`; `mask` is that of `chosen`."""
+        rest = iter(self.merged(batch, drawn, mask))
         return [next(rest) if slot is None else batch.column(slot) for slot in self.slots]
 
 

@@ -83,20 +83,20 @@ def _text(epsilon: float) -> str:
 
 
 def cautions_of_columns(
-    batches: Iterable[pa.RecordBatch], protected: Sequence[str], public: Sequence[str]
+    batches: Iterable[tuple[pa.RecordBatch, pa.RecordBatch]], protected: Sequence[str], public: Sequence[str]
 ) -> Iterator[str]:
     """Which columns that are released as they are determine a protected one, and which have categories of no record,
-    in one reading of the data."""
+    in one reading of the data: of batches, each with its records that are protected."""
     unused: dict[str, dict[object, bool]] = {name: {} for name in public}
     sample = _Sample((*protected, *public))
     copies = set(product(protected, public))
     order = {name: _Order() for name in protected}
-    for batch in batches:
+    for whole, batch in batches:
         for name, one in order.items():
             one.add(batch.column(name))
         copies = {(s, u) for s, u in copies if _same(batch.column(s), batch.column(u))}
         for name, known in unused.items():
-            _use(batch.column(name), known)
+            _use(whole.column(name), known)
         sample.add(batch)
     for name, known in unused.items():
         if number := len(known) - sum(known.values()):

@@ -68,6 +68,16 @@ def settled(array: pa.Array) -> pa.Array:
     return array.cast(pa.large_string()) if pa.types.is_string_view(array.type) else array
 
 
+def as_labels(array: pa.Array, type_: pa.DataType) -> pa.Array:
+    """The values of a column as labels of `type_`: text, or the type of the column."""
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary.take(array.indices)
+    array = settled(array)
+    if pa.types.is_boolean(array.type) and is_text(type_):
+        return pc.if_else(array, "True", "False").cast(type_)
+    return array.cast(type_)
+
+
 def _positions(array: pa.Array, labels: Sequence[str]) -> np.ndarray:
     if pa.types.is_dictionary(array.type):
         values = np.append(_positions(array.dictionary, labels), np.int32(NULL))

@@ -53,8 +53,10 @@ def protected_table(
         nothing = pa.null()
         given = pa.schema([(name, columns[name].type if name in columns else nothing) for name in frame.columns])
     protector = Protector(release, given, WHERE)
-    rows = _looked(frame, columns, protector, force, warn)
-    drawn = iter(protector.draw(rows, [source] * len(rows)))
+    whole = _whole(frame, columns, protector)
+    rows = _looked(whole, len(frame), protector, force, warn)
+    _, mask = protector.chosen(whole)
+    drawn = iter(protector.merged(whole, protector.draw(rows, [source] * len(rows)), mask))
     new = {
         field.name: plain(next(drawn), field.type)
         for slot, field in zip(protector.slots, protector.schema, strict=True)
@@ -69,6 +71,11 @@ def protected_table(
         made.columns = _kept_labels(labels, frame.columns, protector.schema.names)
         made.attrs = {}
     return made
+
+
+def framed(table: Any) -> nw.DataFrame[Any]:
+    """The frame of a table, whose columns have text as names. Raises InputError."""
+    return _frame(table)[0]
 
 
 def _frame(table: Any) -> tuple[nw.DataFrame[Any], Any]:
@@ -122,32 +129,32 @@ def _arrow(table: pa.Table, protector: Protector, new: Mapping[str, pa.Array]) -
     return pa.Table.from_arrays(columns, schema=pa.schema(fields, protector.schema.metadata))
 
 
-def _looked(
-    frame: nw.DataFrame[Any],
-    columns: Mapping[str, pa.Array],
-    protector: Protector,
-    force: bool,
-    warn: Callable[[str], None],
-) -> list[np.ndarray]:
-    """The rows of the stacks for all records, after cautions were shown. Raises InputError."""
-    release, found = protector.release, list[list[np.ndarray]]()
+def _whole(frame: nw.DataFrame[Any], columns: Mapping[str, pa.Array], protector: Protector) -> pa.RecordBatch:
+    """The frame as one batch: its columns at their places, and those of its index after them."""
     public = {name: _values(frame, name) for name in protector.unprotected if name not in columns}
     beside = _index(frame)
-    # A batch has the columns of the frame at their places, and those of its index after them.
     empty = pa.nulls(len(frame))
     held = [columns.get(name, public.get(name, empty)) for name in frame.columns]
-    whole = pa.RecordBatch.from_arrays([*held, *beside.values()], names=[*frame.columns, *beside])
+    return pa.RecordBatch.from_arrays([*held, *beside.values()], names=[*frame.columns, *beside])
+
+
+def _looked(
+    whole: pa.RecordBatch, size: int, protector: Protector, force: bool, warn: Callable[[str], None]
+) -> list[np.ndarray]:
+    """The rows of the stacks for all records that are protected, after cautions were shown. Raises InputError."""
+    release, found = protector.release, list[list[np.ndarray]]()
+    beside = whole.schema.names[len(protector.given) :]
     seen = look(
-        (whole.slice(start, BATCH_ROWS) for start in range(0, max(len(frame), 1), BATCH_ROWS)),
+        (whole.slice(start, BATCH_ROWS) for start in range(0, max(size, 1), BATCH_ROWS)),
         protector,
-        [name for one in release.columns for name in one.columns] if len(frame) else (),
+        [name for one in release.columns for name in one.columns] if size else (),
         (*protector.unprotected, *beside),
         WHERE,
         keep=lambda _, rows: found.append(rows),
         force="force=True",
     )
     privacy = privacy_of_stacks(release, protector.stacks)
-    seen.tell(warn, force, cautions_of_designs(release, privacy, 0, privacy.epsilon) if len(frame) else ())
+    seen.tell(warn, force, cautions_of_designs(release, privacy, 0, privacy.epsilon) if size else ())
     return [np.concatenate(parts) for parts in zip(*found, strict=True)]
 
 

@@ -26,11 +26,15 @@ FEW = 10
 
 @dataclass(frozen=True)
 class Seen:
-    """What one reading showed: the number of `rows`, what is `against` a release that is not forced, and `cautions`."""
+    """What one reading showed: the number of `rows`, what is `against` a release that is not forced, `cautions`, and how
+    many records are not protected (`unchanged`), and how many protected ones each stratum of each column has
+    (`sizes`)."""
 
     rows: int
     against: tuple[InputError, ...]
     cautions: tuple[str, ...]
+    unchanged: int = 0
+    sizes: tuple[tuple[int, ...], ...] = ()
 
     def tell(self, warn: Callable[[str], None], force: bool, further: Iterable[str] = ()) -> None:
         """Show `further` cautions and these to the owner of the data. Raises InputError, without `force`, for what is
@@ -61,19 +65,21 @@ def look(
     each batch and the rows of the stacks for it; `whole` is the number of records, where it is known; `force` is how
     `data` are released all the same. Raises InputError for values that cannot be released, so that the draw does not
     stop half-way."""
-    rows = 0
+    rows = protected_rows = 0
     counts = [np.zeros(stack.rows, dtype=np.int64) for stack in protector.stacks]
 
-    def seen() -> Iterator[pa.RecordBatch]:
-        nonlocal rows
-        for batch in batches:
+    def seen() -> Iterator[tuple[pa.RecordBatch, pa.RecordBatch]]:
+        nonlocal rows, protected_rows
+        for whole_batch in batches:
+            batch, _ = protector.chosen(whole_batch)
             found = protector.rows(protector.read(batch), batch.num_rows)
             for known, own in zip(counts, found or (), strict=found is not None):
                 known += np.bincount(own, minlength=len(known))
             if keep is not None and found is not None:
                 keep(batch, found)
-            rows += batch.num_rows
-            yield batch
+            rows += whole_batch.num_rows
+            protected_rows += batch.num_rows
+            yield whole_batch, batch
 
     cautions = list(cautions_of_columns(seen(), protected, public))
     if protector.faults:
@@ -81,12 +87,16 @@ def look(
     if whole is not None and whole != rows:
         cut = f"{rows:,} of its {counted(whole, 'rows')} were read"
         raise Unreadable(cut, data, "is the file cut short?")
-    against, replaced = _replaced(protector, rows, data, force)
+    against, replaced = _replaced(protector, protected_rows, data, force)
     against += _misnamed(protector, data, force) if rows else ()
     for stack, known in zip(protector.stacks, counts, strict=True):
         against += _risks(stack.column, known.tolist(), data, force)
         replaced += _worse(stack.column, known.tolist())
-    return Seen(rows, tuple(against), (*replaced, *cautions))
+    sizes = (
+        tuple(sum(own) for *_, own in _designs(stack.column, known.tolist()))
+        for stack, known in zip(protector.stacks, counts, strict=True)
+    )
+    return Seen(rows, tuple(against), (*replaced, *cautions), rows - protected_rows, tuple(sizes))
 
 
 def _misnamed(protector: Protector, data: str, force: str) -> Iterator[InputError]:

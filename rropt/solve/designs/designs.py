@@ -17,6 +17,7 @@ from rropt.solve.designs.criteria import DesignCriterion, DesignForms, Determina
 from rropt.solve.designs.eigenvalue import EigenvalueCriterion
 from rropt.solve.designs.interior_point import DesignPoint, best_design, value_of
 from rropt.solve.designs.quadratics import FormRelaxation, quadratic_forms, shrunk_tree
+from rropt.solve.designs.symmetric import symmetric_design
 from rropt.solve.engine.boxes.budget import PROVING
 from rropt.solve.engine.boxes.search import BoxPricer, ColumnForms
 from rropt.solve.engine.boxes.separable import BoxSearch
@@ -121,6 +122,8 @@ def mixed_design(program: Program, columns: FloatArray, effort: SolveLimits) -> 
 
 def solve_design(program: Program, effort: SolveLimits) -> Answer:
     """The best design over the columns of the program's cone."""
+    if (known := symmetric_design(program)) is not None:
+        return known
     begun = time.monotonic()
     utility = program.utility
     assert isinstance(utility, DesignUtility)
