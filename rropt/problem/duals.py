@@ -23,7 +23,7 @@ from rropt.program.programs import BayesGain, ColumnSum, Linear, Program
 from rropt.prove.certificates import Certificate
 from rropt.prove.problems import all_prices
 from rropt.solve.engine.method import ColumnMultipliers, Dual, SolveLimits
-from rropt.solve.entropy.multipliers import EntropyMultipliers
+from rropt.solve.entropy.gibbs import EntropyMultipliers
 from rropt.solve.proving import prove
 
 SINGLE = ("linear-dual", "entropy-dual", "column-dual")

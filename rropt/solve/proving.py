@@ -13,7 +13,7 @@ from rropt.solve.columns import boxes, rays
 from rropt.solve.designs import proof as designs
 from rropt.solve.engine.method import Dual, ProofGoal, Prover, SolveLimits
 from rropt.solve.entropy import entropy_dual
-from rropt.solve.entropy.multipliers import EntropyMultipliers
+from rropt.solve.entropy.gibbs import EntropyMultipliers
 from rropt.solve.ldp import column_dual
 from rropt.solve.linear import linear_dual
 from rropt.solve.matrix import cell_proof as cells, design_proof as risks, proof as matrix

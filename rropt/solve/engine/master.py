@@ -66,6 +66,19 @@ def tie_groups(weights: tuple[int, ...]) -> list[np.ndarray]:
     return [np.array(group) for group in groups.values() if len(group) > 1]
 
 
+def polished(columns: FloatArray, theta: FloatArray) -> FloatArray:
+    """theta re-solved on its support by least squares: a simplex vertex is exact up to rounding there, which
+    takes the solver's feasibility tolerance out of the mechanism."""
+    support = np.flatnonzero(theta > 1e-12)
+    best = np.where(theta > 1e-12, theta, 0.0)
+    refined, *_ = np.linalg.lstsq(columns[:, support], np.ones(columns.shape[0]), rcond=None)
+    if (refined > 0).all():
+        before = np.abs(columns @ best - 1.0).max()
+        if np.abs(columns[:, support] @ refined - 1.0).max() <= before:
+            best[support] = refined
+    return np.asarray(best)
+
+
 def generate(
     utility: ColumnSum,
     start: FloatArray,
@@ -250,7 +263,7 @@ class Master:
         """The k x m matrix of the last optimum, or None."""
         if self.theta is None:
             return None
-        return _mixture(self.columns, np.where(self.theta > 1e-12, self.theta, 0.0))
+        return _mixture(self.columns, polished(self.columns, self.theta))
 
 
 def _mixture(columns: FloatArray, weights: FloatArray) -> FloatArray:

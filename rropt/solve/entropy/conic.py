@@ -16,7 +16,7 @@ from rropt.program.entropy_floors import ConcaveFloor, has_entropy
 from rropt.program.programs import Linear, Program, RowEntropy
 from rropt.solve.engine.method import Answer, Dual, MatrixDraft, Method, SolveLimits, SolverClaim
 from rropt.solve.engine.polyhedral import edge_table, farkas_candidate
-from rropt.solve.entropy.multipliers import EntropyMultipliers
+from rropt.solve.entropy.gibbs import EntropyMultipliers, polished
 from rropt.solve.entropy.solvers import run, unsuited
 
 STEEP = 2.0**36
@@ -152,6 +152,8 @@ def solve_conic(program: Program, effort: SolveLimits) -> Conic:
         # A solver of integer programmes, or one that was stopped.
         return Conic(claim, np.asarray(matrix))
     matrix, dual = np.asarray(matrix), stated.dual(program)
+    if has_entropy(program) and (better := polished(program, dual)) is not None:
+        matrix, dual = better
     return Conic(claim, matrix, _find_empty(program, dual) if _empty(program) else dual)
 
 

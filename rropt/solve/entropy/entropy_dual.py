@@ -20,7 +20,7 @@ from rropt.prove.balls import PRICE_BITS, price_of
 from rropt.prove.certificates import Proof
 from rropt.prove.trees import column_tests
 from rropt.solve.engine.method import Dual, ProofGoal
-from rropt.solve.entropy.multipliers import EntropyMultipliers
+from rropt.solve.entropy.gibbs import EntropyMultipliers
 
 LEAST_WEIGHT = 2.0**-200
 """A multiplier of the floor below this is taken for zero."""

@@ -20,7 +20,7 @@ from rropt.errors import InputError, NoMethod
 from rropt.program.entropy_floors import ConcaveFloor
 from rropt.solve.engine.method import Dual
 from rropt.solve.entropy.entropy_dual import prove_entropy
-from rropt.solve.entropy.multipliers import EntropyMultipliers
+from rropt.solve.entropy.gibbs import EntropyMultipliers
 
 F = Fraction
 BETAS = ["0.1", "0.2", "0.3", "0.4", "0.5", "0.6", "0.7", "0.8", "0.9", "0.95"]
