@@ -64,6 +64,7 @@ def _within(folder: str) -> Iterator[None]:
     before = os.getcwd()
     os.chdir(folder)
     pyplot.switch_backend("agg")
+    pyplot.close("all")  # what others left open is no picture of these pieces
     try:
         yield
     finally:
