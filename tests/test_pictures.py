@@ -82,7 +82,7 @@ def test_the_readme_gives_the_numbers_of_the_gain() -> None:
         )[0]
         assert first == f"{over(RESPONSE, '0.5', 'information'):.1f}"
         assert last == f"{over(RESPONSE, '4', 'information'):.2f}"
-        if more := re.findall(r"subset selection needs (\S+) % more than the best design", text):
+        if more := re.findall(r"subset selection needs (\S+) % more respondents than this design", text):
             assert more == [f"{100 / over('subset selection', '1', 'risk') - 100:.1f}"]
     paper = " ".join((DOCS / "paper" / "paper.md").read_text(encoding="utf-8").split())
     found = re.findall(
