@@ -101,10 +101,10 @@ class _Terms:
 
 def _respondents(mechanism: Mechanism, other: Mechanism, prior: Prior) -> Iterator[tuple[str, str, str]]:
     """A row of the respondents that two designs need, where both identify the frequencies."""
-    errors = squared_error(mechanism, prior), squared_error(other, prior)
+    error, others = squared_error(mechanism, prior), squared_error(other, prior)
     # Where everyone gives the same answer, the error may be within rounding of zero.
-    if errors[0] is not None and errors[1] is not None and min(errors) > SMALLEST_ERROR:
-        yield "respondents for the same squared error", f"{100 * errors[0] / errors[1]:.3g} %", "100 %"
+    if error is not None and others is not None and min(error, others) > SMALLEST_ERROR:
+        yield "respondents for the same squared error", f"{100 * error / others:.3g} %", "100 %"
 
 
 def plain_terms(problem: Problem, mechanism: Mechanism | None) -> Iterator[Table]:

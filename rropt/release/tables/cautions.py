@@ -55,7 +55,7 @@ def cautions_of_designs(release: Release, privacy: Privacy, earlier: int, total:
     # Memoised answers that were drawn before cost nothing.
     most = max((level.epsilon for level in privacy.levels), default=0.0)
     if most > 0 and len(privacy.levels) + earlier > 1 and total > most:
-        before = "the earlier draw" if earlier == 1 else counted(earlier, "earlier draws")
+        before = "the earlier draw" if earlier == 1 else f"the {earlier:,} earlier draws"
         own = len(privacy.levels)
         draws = before if earlier else "both draws" if own == 2 else f"all {own} draws"
         yield (
