@@ -129,7 +129,7 @@ def demo_picture(mechanism: rr.Mechanism) -> str:
 
     x, y = panel(0, "1. Your column", "people.csv", f"{len(answers):,} synthetic answers")
     parts.extend(text(x, y + 19 * at, answer) for at, answer in enumerate([*answers[:10], "..."]))
-    x, y = panel(1, "2. The best matrix", "rropt solve", "dark: e times likelier")
+    x, y = panel(1, "2. The best matrix", "rropt solve", "full blue: e times likelier")
     matrix, scale = mechanism.matrix, 166 / len(mechanism.inputs)
     likely = matrix > 1.5 * matrix.min(axis=0)
     ends = x + scale * np.append(0.0, matrix.sum(axis=0).cumsum())
@@ -145,12 +145,22 @@ def demo_picture(mechanism: rr.Mechanism) -> str:
     x, y = panel(3, "4. Estimates", "rropt estimate", "bar: 95 %; red: true share")
     scale = 76 / max(*found.intervals(0.95)[:, 1], max(counts.values()) / len(answers))
     for row, (label, (low, high)) in enumerate(zip(mechanism.inputs, found.intervals(0.95), strict=True)):
-        at, low = y + 13 * row - 4, max(low, 0.0)
+        at, low = y + 12 * row - 4, max(low, 0.0)
         truth = x + 86 + scale * counts[label] / len(answers)
         parts.append(text(x + 80, at + 4, label, 'text-anchor="end" font-size="11"'))
         parts.append(f'<path d="M{x + 86 + scale * low:.1f},{at} H{x + 86 + scale * high:.1f}" '
                      f'stroke="{BLUE}" stroke-width="5"/>')  # fmt: skip
         parts.append(f'<path d="M{truth:.1f},{at - 5} v10" stroke="{RED}" stroke-width="2"/>')
+    base = y + 12 * len(mechanism.inputs) - 8
+    parts.append(f'<path d="M{x + 86},{base} h76" stroke="{GREY}"/>')
+    for percent in range(0, int(76 / scale * 100) + 1, 10):
+        place = x + 86 + scale * percent / 100
+        parts.append(f'<path d="M{place:.1f},{base} v4" stroke="{GREY}"/>')
+        if percent % 20 == 0:
+            unit = " %" if percent else ""
+            parts.append(
+                text(place, base + 14, f"{percent}{unit}", f'text-anchor="middle" font-size="10" fill="{GREY}"')
+            )
     return picture("From a column to a proved matrix, a release, and estimates with intervals", 380, 608, parts)
 
 
@@ -164,13 +174,13 @@ def box(x: float, y: float, width: float, height: float, words: str, colour: str
 
 
 GUARANTEES = (
-    ("no part of an answer may stand out; in doubt", "LDP(epsilon)"),
-    ("only close answers must look alike (scale, map)", "MetricDP(\ngraph, epsilon)"),
+    ("every answer must be hidden; if in doubt", "LDP(epsilon)"),
+    ("only close answers must look alike (scale, map)", "MetricDP(\ngraph, epsilon=...)"),
     ("a small failure probability is acceptable", "ApproximateLDP(\nepsilon, delta)"),
     ("only one part of the record is sensitive", "RLDP(epsilon, set)"),
     ("a limit on the odds of a guess", "LDP(criterion=...)"),
-    ("a limit on identification in a table", "IdentificationRisk(\ncounts)"),
-    ("the answer must stay uncertain, in bits", "EntropyRate(share)"),
+    ("a limit on identification in a table", "IdentificationRisk(\ncounts, at_most)"),
+    ("uncertain answers (share of full entropy)", "EntropyRate(share)"),
 )
 OBJECTIVES = (
     ("estimate the frequency of each category", "Minimize(\nMinimaxRisk(prior))"),

@@ -82,11 +82,23 @@ def test_the_readme_gives_the_numbers_of_the_gain() -> None:
         )[0]
         assert first == f"{over(RESPONSE, '0.5', 'information'):.1f}"
         assert last == f"{over(RESPONSE, '4', 'information'):.2f}"
-        if more := re.findall(r"subset selection needs (\S+) % more than the best design", text):
+        if more := re.findall(r"subset selection needs (\S+) % more respondents than this design", text):
             assert more == [f"{100 / over('subset selection', '1', 'risk') - 100:.1f}"]
+        found = re.findall(r"ten most frequent levels need (\S+) % of .*?, six need (\S+) %, and four (\S+) %\.", text)
+        assert found == [("70", "91", "99.99")]
     paper = " ".join((DOCS / "paper" / "paper.md").read_text(encoding="utf-8").split())
     found = re.findall(
         r"keeps (\S+) times the mutual information of k-ary randomised response and (\S+) times that of", paper
     )
     assert found == [tuple(f"{over(name, '1', 'information'):.1f}" for name in (RESPONSE, "subset selection"))]
     assert all(row["risk"] <= 1.01 * row["risk bound"] for row in GAIN["rropt"].values())
+
+
+@pytest.mark.parametrize(("levels", "percent"), [(10, "70"), (6, "91"), (4, "99.99"), (2, "100.00")])
+def test_k_ary_randomised_response_needs_hardly_more_for_few_levels(levels: int, percent: str) -> None:
+    """The numbers of the README, solved."""
+    counts = rr.load_problem(ROOT / "models" / "adult-frequencies.toml").objective.prior
+    prior = rr.Prior.from_counts(dict(zip(counts.labels[:levels], counts.weights[:levels], strict=True)))
+    solved = rr.Problem(rr.Minimize(rr.MinimaxRisk(prior)), [rr.LDP(1)]).solve(gap=1e-3)
+    needed = 100 * solved.value / pictures.risk(rr.RandomizedResponse(prior.labels, epsilon=1).to_mechanism(), prior)
+    assert f"{needed:.{len(percent.partition('.')[2])}f}" == percent

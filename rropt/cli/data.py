@@ -136,6 +136,15 @@ def declared_problem(
     return read_problem(source, prior=prior if step is None else rounded_prior(prior, step))
 
 
+def doubtful_values(given: Declared) -> list[str]:
+    """A note for a user of data whose values became the inputs, as no declared ones refuse a typing error."""
+    from rropt.io.count_records import typing_errors
+
+    if given.named or given.prior is None or given.prior.source is None:
+        return []
+    return typing_errors(dict(zip(given.prior.labels, given.prior.weights, strict=True)))
+
+
 def remarks(given: Declared, solved: Problem, written: Mapping[str, Path], folder: Path) -> Iterator[str]:
     """Notes for a user of data on the problem `solved`, whose results are `written` in `folder`: an objective that
     does not use the frequencies that were given, and files with exact counts."""

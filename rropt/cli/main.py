@@ -21,7 +21,16 @@ from rropt.cli.audit import AUDIT_EPILOG, SAMPLER_EPILOG, audit_draws, audit_mat
 from rropt.cli.check import check, write_proof
 from rropt.cli.claims import CLAIMS_EPILOG, VERIFY_EPILOG, show_claims, verify_claim
 from rropt.cli.compare import COMPARE_EPILOG, compare_methods
-from rropt.cli.data import declared_problem, draw_people, find_problem, identify, noisy_problem, remarks, solver_options
+from rropt.cli.data import (
+    declared_problem,
+    doubtful_values,
+    draw_people,
+    find_problem,
+    identify,
+    noisy_problem,
+    remarks,
+    solver_options,
+)
 from rropt.cli.figures import draw_figure, write_table
 from rropt.cli.lines import AsJson, Command, Delimiter, Null, PublicCounts, refuse_empty_paths, say, wrote
 from rropt.cli.models import copy, list_all, show
@@ -146,6 +155,8 @@ def solve(
     console = terminal.console()
     if not as_json:
         terminal.show_result(declared, console)
+    for remark in doubtful_values(given):
+        say(f"note: {remark}", error=as_json)
     with held_folder(folder):
         try:
             with terminal.progress(float(declared.options.gap), float(declared.options.absolute_gap)) as report:

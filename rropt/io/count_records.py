@@ -6,7 +6,7 @@ import difflib
 import io
 import os
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TextIO
 
@@ -61,6 +61,10 @@ ALIKE = str.maketrans(
     "ABESIJKMHOPCTYXaeopcyxsijABEZHIKMNOPTYXovp",
 )
 """Letters of the Cyrillic and of the Greek alphabet, and the Latin ones that look like them."""
+RARE, OFTEN = 3, 20
+"""Records of a value that may be a typing error, and how many times as many the value has that was meant."""
+SHORTEST_WORD, LONGEST_WORD = 4, 64
+"""Letters of values that are compared."""
 SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars", ",": "commas"}
 
 
@@ -195,7 +199,7 @@ class _Lines(Iterator[str]):
 def blank(count: int, column: str, where: str) -> SettingNeeded:
     """The error that `count` rows have no value in a column."""
     rows = "row is" if count == 1 else "rows are"
-    remedy = "name a category for blanks, one of [input] where a problem file has these: add {}"
+    remedy = "add {} to count blanks as a category (with [input]: one of its categories), or remove the rows"
     return SettingNeeded(f"{count:,} {rows} blank in {column}", where, remedy, "null", "unknown")
 
 
@@ -250,6 +254,37 @@ def blank_twins(labels: Sequence[str]) -> list[str]:
     if by_alphabet:
         parts = "blanks, the form of letters in Unicode or letters of other alphabets that look alike"
     return [f"the labels {named} differ by {parts} and are counted as two: recode {recode}"]
+
+
+def typing_errors(counts: Mapping[str, int]) -> list[str]:
+    """One note, or none, of all rare values that are one letter from a frequent one: more, fewer, or another. Short
+    values and digits are codes, of which each may be meant."""
+    words = {value: number for value, number in counts.items() if len(value) <= LONGEST_WORD}
+    without: dict[str, list[str]] = {}  # the frequent values that become this text without one of their letters
+    but_one: dict[tuple[int, str], list[str]] = {}  # those that become it without the letter at this place
+    for value, number in words.items():
+        for at, rest in _rests(value) if number > RARE and len(value) >= SHORTEST_WORD else ():
+            without.setdefault(rest, []).append(value)
+            but_one.setdefault((at, rest), []).append(value)
+    found = []
+    for value, number in words.items():
+        near = list(without.get(value, ()))
+        for at, rest in _rests(value):
+            near += but_one.get((at, rest), ())
+            near += [rest] if len(rest) >= SHORTEST_WORD and rest in words else []
+        if number <= RARE and near and words[meant := max(near, key=words.__getitem__)] >= OFTEN * number:
+            times = "once" if number == 1 else f"{number} times"
+            found.append(f"{value!r} occurs {times} and is one letter from {meant!r}")
+    if not found:
+        return []
+    more = f" (and {len(found) - 3:,} more)" if len(found) > 3 else ""
+    cure = "these are typing errors, correct them" if found[1:] else "it is a typing error, correct it"
+    return [f"{'; '.join(found[:3])}{more}: if {cure}, or declare the values in [input]"]
+
+
+def _rests(value: str) -> Iterator[tuple[int, str]]:
+    """(place, the rest) for each letter of a value."""
+    return ((at, value[:at] + value[at + 1 :]) for at, letter in enumerate(value) if letter.isalpha())
 
 
 def label_order(value: str) -> tuple[int, int, str]:

@@ -386,7 +386,7 @@ def placed_prior(prior: Prior, labels: tuple[str, ...], pairs: Pairs | None, fil
         listed = ", ".join(named) + (", ..." if len(extra) > MOST_NAMED else "")
         place = file if prior.source is None else prior.source.file
         remedy = (
-            f"correct these values, or delete [input] from {file}: the inputs are then the values of the data, sorted. "
+            f"correct these values, or delete [input] and the lines below it from {file}: the inputs are then the values of the data, sorted. "
             "Change a copy of a shipped model: rropt models copy NAME"
         )
         raise UnknownName(f"{what} has {counted(len(extra), 'undeclared values')}: {listed}", place, remedy)

@@ -15,6 +15,7 @@ from rropt.declare.constraints import LDP, RLDP, MaximalRLDP
 from rropt.errors import InputError, counted
 from rropt.exact import Interval, enclosure, shown, xlogx_ball
 from rropt.io.tables import Table
+from rropt.mechanisms.estimators.linear import full_rank, locally_best
 from rropt.mechanisms.families.randomized_response import RandomizedResponse
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.precision import variances
@@ -26,7 +27,9 @@ if TYPE_CHECKING:
 SUSPICION = Fraction(1, 10)
 LEVEL = 0.95
 RESPONDENTS = 1000
-"""Answers for which a margin of error is said where no records were counted."""
+"""Answers for which a margin of error is computed where no records were counted."""
+SMALLEST_ERROR = 1e-6
+"""A smaller squared error (times the respondents) is not compared: it is a difference of numbers up to one, in floats."""
 LARGEST = 128
 """Inputs up to which a design is compared with k-RR, and the root of its entries: that takes the cube of the inputs."""
 
@@ -58,7 +61,7 @@ def entropy_kept(mechanism: Mechanism, prior: Prior) -> Fraction | None:
     return None if whole.upper <= 0 else mechanism.mutual_information(prior).lower / whole.upper
 
 
-def margin_of_error(mechanism: Mechanism, n: int) -> float | None:
+def largest_margin(mechanism: Mechanism, n: int) -> float | None:
     """Half the width of a 95 % interval of an estimated share from n answers, of the category and at the frequencies
     where it is largest; None where the shares cannot be estimated."""
     try:
@@ -67,6 +70,18 @@ def margin_of_error(mechanism: Mechanism, n: int) -> float | None:
         return None
     # An integer may be larger than every float.
     return -float(scipy.special.ndtri((1 - LEVEL) / 2)) * math.sqrt(variance / min(n, 10**300))
+
+
+def squared_error(mechanism: Mechanism, prior: Prior) -> float | None:
+    """n times the mean squared error of the best linear estimate at the frequencies `prior`, summed over the categories,
+    in floats; None where the shares cannot be estimated. Two designs have the same error where the numbers of
+    respondents have the ratio of these."""
+    seen = mechanism.matrix[:, prior.array @ mechanism.matrix > 0]
+    try:
+        full_rank(seen, mechanism.inputs)
+    except InputError:
+        return None
+    return locally_best(seen, prior.array).risk(prior.array)
 
 
 @dataclass(frozen=True)
@@ -81,7 +96,15 @@ class _Terms:
     def of(cls, mechanism: Mechanism, prior: Prior | None, n: int) -> _Terms:
         ratio = mechanism.privacy_ratio
         kept = None if prior is None else entropy_kept(mechanism, prior)
-        return cls(kept, None if isinstance(ratio, float) else worst_posterior(ratio), margin_of_error(mechanism, n))
+        return cls(kept, None if isinstance(ratio, float) else worst_posterior(ratio), largest_margin(mechanism, n))
+
+
+def _respondents(mechanism: Mechanism, other: Mechanism, prior: Prior) -> Iterator[tuple[str, str, str]]:
+    """A row of the respondents that two designs need, where both identify the frequencies."""
+    error, others = squared_error(mechanism, prior), squared_error(other, prior)
+    # Where everyone gives the same answer, the error may be within rounding of zero.
+    if error is not None and others is not None and min(error, others) > SMALLEST_ERROR:
+        yield "respondents for the same squared error", f"{100 * error / others:.3g} %", "100 %"
 
 
 def plain_terms(problem: Problem, mechanism: Mechanism | None) -> Iterator[Table]:
@@ -91,11 +114,13 @@ def plain_terms(problem: Problem, mechanism: Mechanism | None) -> Iterator[Table
     prior = problem.objective.prior
     n = sum(prior.weights) if prior is not None and prior.declared == "counts" else RESPONDENTS
     designs, heads = [_Terms.of(mechanism, prior, n)], ["", "this design"]
+    needed: list[tuple[str, str, str]] = []
     # Another guarantee is not kept by k-RR at the same number, and no ground for a comparison.
     for rule in problem.constraints:
         if isinstance(rule, LDP) and not rule.population and not rule.properties:
             own = RandomizedResponse(mechanism.inputs, epsilon=rule.epsilon, gamma=rule.gamma)
             designs.append(_Terms.of(own.mechanism, prior, n))
+            needed = [] if prior is None else list(_respondents(mechanism, own.mechanism, prior))
             heads.append("k-RR")
             break
     rows = []
@@ -110,7 +135,9 @@ def plain_terms(problem: Problem, mechanism: Mechanism | None) -> Iterator[Table
         if isinstance(rule, RLDP | MaximalRLDP):
             most = [f"{shown(100 * worst_posterior(rule.level.ratio.upper), 3, up=True)} %"]
             rows.append((f"{suspicion} of a sensitive value: at most", *most, *[""] * (len(designs) - 1)))
-    margins = ["no estimate" if one.margin is None else f"{100 * one.margin:.2g} points" for one in designs]
-    rows.append((f"margin of error, {counted(n, 'answers')} (95 %)", *margins))
+    rows.extend(needed)
+    points = [None if one.margin is None else shown(100 * one.margin, 2, up=True) for one in designs]
+    margins = ["no estimate" if one is None else f"{one} points" for one in points]
+    rows.append((f"largest margin of error, {counted(n, 'answers')} (95 %)", *margins))
     beside = " beside k-RR at the same epsilon" if designs[1:] else ""
     yield Table(f"In plain terms{beside}", rows, heads, right=range(1, len(heads)))

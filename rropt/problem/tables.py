@@ -69,6 +69,10 @@ def problem_from(made: type[Problem], text: str, source: str, given: Prior | Non
         raise Unreadable(f"this is not TOML ({error})", source, remedy) from None
     except ValueError as error:
         raise Unreadable(f"a number cannot be read ({error})", source, "shorten it") from None
+    for key in document:
+        if key in (*INPUT_KEYS, *DATA_KEYS, *PAIR_KEYS):
+            remedy = f"write [input] above it; for the values of --data, delete {key!r} too"
+            raise UnknownName(f"{key!r} belongs below [input]", source, remedy)
     _only(document, TOP_KEYS, source)
     if document.get("schema") != 1 or isinstance(document.get("schema"), bool):
         got = repr(document["schema"]) if "schema" in document else "missing"

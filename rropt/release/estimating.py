@@ -84,7 +84,10 @@ def _remarks(made: Estimate) -> Iterator[str]:
     yield from blank_twins(made.categories)
     if negative := int((made.values < 0).sum()):
         what = "estimate is" if negative == 1 else "estimates are"
-        yield f"{negative} {what} negative, as is possible for rare categories; methods projected and mle give none"
+        yield (
+            f"{negative} {what} negative, as is possible for rare categories; --method projected or --method mle "
+            "(method= in Python) gives none"
+        )
 
 
 def _largest(given: Any) -> int:

@@ -274,7 +274,7 @@ class FileRelease:
                     f"{names} {was(again)} randomised on {when} ({where}). Randomising again would raise the total epsilon "
                     f"from {alone:.6g} to {total:.6g}{everyone}",
                     str(self.data),
-                    f"use that file, or add --force{others}",
+                    f"use the earlier release, {where}, or add --force{others}",
                 )
             if is_written(entry.partial):
                 raise NotWritten("another process is releasing this data now", str(self.data), "wait until it is done")

@@ -946,7 +946,24 @@ def test_the_readme_says_what_is_so(checkout: Path, tmp_path: Path, run: Run, mo
     said = {command: shell(command) for command in commands}
     assert any("PROVED optimum in [" in text for command, text in said.items() if command.startswith("rropt check"))
     assert listing(folder / "out" / "mine") == FILES
-    assert (folder / "adult-frequencies.toml").is_file()
+
+    # A column of one's own: the copy without the two lines that the text names.
+    copy = folder / "adult-frequencies.toml"
+    lines = copy.read_text(encoding="utf-8").splitlines(keepends=True)
+    kept = [line for line in lines if not line.startswith(("[input]", "counts = "))]
+    assert len(kept) == len(lines) - 2
+    copy.write_text("".join(kept), encoding="utf-8")
+    (folder / "mine.csv").write_text("smoker\n" + "never\nformer\ndaily\nnever\n" * 100, encoding="utf-8")
+    (own,) = blocks(readme, "bash")
+    assert "category" in [shell(command) for command in own.splitlines()][-1]
+
+    # The numbers of the text, of the design for people.csv.
+    terms = dict(re.findall(r"(?m)^(\S[^\n]*?) {2,}(\S[^\n]*)$", said[solved := commands[1]]))
+    assert solved.startswith("rropt solve")
+    assert terms["respondents for the same squared error"].split()[0] in ("50.2", "50.3", "50.4")
+    margins = re.search(r"at\s+most (\S+)\s+points, against (\S+)\. ", readme)
+    assert margins is not None
+    assert terms["largest margin of error, 32,561 answers (95 %)"].split()[::2] == list(margins.groups())
 
     # The checker alone, as the text says: a copy of one file, with the standard library and nothing else.
     shutil.copy(checkout / "rropt" / "checker.py", folder)

@@ -121,6 +121,12 @@ RELEASES: dict[str, tuple[bytes, list[str], list[str]]] = {
     "semicolons, released": (b"id;level\n1;a\n2;b\n", ESTIMATE, ["separated by semicolons? Add --delimiter ';'"]),
     "unknown": (b"id,level\n1,a\n2,c\n", APPLY, ["1 of 2 is unknown: 'c'", "--other LABEL"]),
     "blanks": (b"id,level\n1,a\n2,\n", APPLY, ["1 of 2", "--null LABEL"]),
+    "a problem file": (
+        GOOD,
+        ["estimate", "own.toml", *ESTIMATE[2:]],
+        ["own.toml: this is a problem file, not a release file; give the folder of its design: rropt solve own.toml"],
+    ),
+    "a design misspelt": (GOOD, ["apply", "dsgn", *APPLY[2:]], ["no such mechanism; did you mean 'design'?"]),
     "nobody": (GOOD, [*ESTIMATE, "--where", "id=7"], ["d.csv: none of its records has id=7; give a value"]),
 }
 
@@ -189,7 +195,9 @@ def test_a_column_of_identifiers_is_refused(each: int, is_refused: bool, capfd: 
 def test_a_mistake_with_a_release(name: str, capfd: pytest.CaptureFixture[str]) -> None:
     content, arguments, parts = RELEASES[name]
     Path("d.csv").write_bytes(content)
-    rr.RandomizedResponse(["a", "b"], epsilon=1).to_mechanism().save("m.json")
+    Path("design").mkdir()
+    for place in ("m.json", "design/mechanism.json"):
+        rr.RandomizedResponse(["a", "b"], epsilon=1).to_mechanism().save(place)
     line = said(arguments, capfd)
     assert all(part in line for part in parts), line
 

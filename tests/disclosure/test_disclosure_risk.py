@@ -456,5 +456,5 @@ def test_a_table_from_a_file(tmp_path: Path) -> None:
     assert table.categories == (("?", "f", "m"), ("9", "10"))
     assert table.counts.tolist() == [[0, 1], [1, 2], [0, 1]]
     assert table.n == 5
-    with pytest.raises(InputError, match=r"1 row is blank in 'sex', 'age'; name a category for blanks"):
+    with pytest.raises(InputError, match=r"1 row is blank in 'sex', 'age'; add null='unknown' to count blanks"):
         QuasiIdentifierTable.from_csv(path, ["sex", "age"])

@@ -103,7 +103,7 @@ def test_other_values_are_refused(own: str, capsys: pytest.CaptureFixture[str]) 
     assert line.count("\n") == 1
     assert line.startswith("rropt: d.csv: column 'answer' has ")
     assert "undeclared values: 'hgih'" in line
-    assert "delete [input] from p.toml" in line
+    assert "delete [input] and the lines below it from p.toml" in line
     assert not Path("o").exists()
 
 
@@ -182,3 +182,39 @@ def test_frequencies_that_an_objective_does_not_use_are_told(
     page = Path("r.html").read_text(encoding="utf-8")
     assert ("how often the released answer is the true one" in page) == bool(weighted)
     assert ("the sum over the categories of the probability that an answer is not changed" in page) != bool(weighted)
+
+
+TYPED = {"nevr": "never", "neever": "never", "nexer": "never", "dailyy": "daily"}
+
+
+@pytest.mark.parametrize("typed", TYPED)
+def test_a_value_that_looks_like_a_typing_error_is_named_where_no_value_is_declared(
+    typed: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Any letter added, left out or replaced; nothing is said of codes and of values that many people gave."""
+    counts = {"never": 60, "daily": 60, "10th": 60}
+    respondents(**counts, **{typed: 2, "11th": 1, "rare": 1})
+    problem = SCALE.partition("[[")[0].format(input="", goal=INFORMED) + '[[constraint]]\nkind = "ldp"\nepsilon = 1\n'
+    Path("p.toml").write_text(problem, encoding="utf-8")
+    command = ["solve", "p.toml", "--data", "d.csv", "--column", "answer", "--out", "o", "--gap", "0.5"]
+    assert cli.main(command) == 0
+    notes = [line for line in capsys.readouterr().out.splitlines() if " letter from " in line]
+    assert notes == [
+        f"note: {typed!r} occurs 2 times and is one letter from {TYPED[typed]!r}: if it is a typing error, correct it, "
+        "or declare the values in [input]"
+    ]
+    respondents(**counts, **{typed: 4})
+    assert cli.main(command) == 0
+    assert " letter from " not in capsys.readouterr().out
+
+
+def test_the_lines_of_input_are_not_taken_without_their_heading(capsys: pytest.CaptureFixture[str]) -> None:
+    respondents(low=6, mid=3)
+    for own in (*NAMED.values(), 'pairs = ["a"]'):
+        Path("p.toml").write_text(SCALE.replace("[input]\n", "").format(input=own, goal=INFORMED), encoding="utf-8")
+        assert cli.main(["solve", "p.toml", "--data", "d.csv", "--column", "answer"]) == 2
+        key = own.partition(" ")[0]
+        assert capsys.readouterr().err == (
+            f"rropt: p.toml: {key!r} belongs below [input]; write [input] above it; for the values of --data, delete "
+            f"{key!r} too\n"
+        )

@@ -10,7 +10,7 @@ import pytest
 import rropt as rr
 from rropt.estimation import sample_size
 from rropt.mechanisms.mechanism import Mechanism
-from rropt.problem.plain_terms import entropy, entropy_kept, margin_of_error, plain_terms, worst_posterior
+from rropt.problem.plain_terms import entropy, entropy_kept, largest_margin, plain_terms, squared_error, worst_posterior
 
 
 def random_mechanism(seed: int, k: int = 4) -> Mechanism:
@@ -90,14 +90,14 @@ def test_nobody_keeps_what_is_not_there() -> None:
 def test_so_many_answers_have_the_margin_that_is_said(n: int) -> None:
     """The inverse of `sample_size`: with n answers the margin is reached, with a twentieth less it is not."""
     mechanism = rr.RandomizedResponse(["a", "b", "c"], epsilon=1).mechanism
-    margin = margin_of_error(mechanism, n)
+    margin = largest_margin(mechanism, n)
     assert margin is not None
     assert sample_size(mechanism, margin) in (n - 1, n, n + 1)
 
 
 def test_the_margin_of_a_yes_no_question_is_that_of_warner() -> None:
     """Warner's variance: the sampling of the answers, and of the coins; at gamma 3 the truth is told in 3 of 4."""
-    margin = margin_of_error(rr.RandomizedResponse(["yes", "no"], gamma=3).mechanism, 1000)
+    margin = largest_margin(rr.RandomizedResponse(["yes", "no"], gamma=3).mechanism, 1000)
     noise = F(3, 4) * F(1, 4) / (2 * F(3, 4) - 1) ** 2
     assert margin == pytest.approx(1.959964 * math.sqrt((F(1, 4) + noise) / 1000), rel=1e-6)
 
@@ -107,8 +107,22 @@ def cells(problem: rr.Problem, mechanism: Mechanism) -> dict[str, list[str]]:
     return {row[0]: list(row[1:]) for row in table.rows}
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_so_many_respondents_give_the_same_squared_error_as_is_said(seed: int) -> None:
+    """The ratio of the exact risks at the frequencies of the problem, not at the worst ones."""
+    design, counts = random_mechanism(seed), [50 + seed, 30, 15, 5]
+    prior = rr.Prior.from_counts(counts, labels=design.inputs)
+    response = rr.RandomizedResponse(design.inputs, epsilon=1).mechanism
+    exact, other = (float(rr.MinimaxRisk(prior).value(one).upper) for one in (design, response))
+    assert squared_error(design, prior) == pytest.approx(exact, rel=1e-9)
+    said = cells(rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.LDP(1)]), design)
+    needed, whole = said["respondents for the same squared error"]
+    assert float(needed.removesuffix(" %")) / 100 == pytest.approx(exact / other, rel=5e-3)
+    assert whole == "100 %"
+
+
 def test_numbers_are_rounded_to_the_safe_side() -> None:
-    """A suspicion up, what is kept down, as written."""
+    """A suspicion and a margin of error up, what is kept down, as written."""
     prior = rr.Prior.from_counts({"a": 50, "b": 30, "c": 20})
     for epsilon in ("0.1", "0.7", 1, 2, "3.3"):
         design = rr.RandomizedResponse(prior.labels, epsilon=epsilon).mechanism
@@ -117,6 +131,9 @@ def test_numbers_are_rounded_to_the_safe_side() -> None:
         kept = F(found["entropy of the answers kept, at least"][0].removesuffix(" %")) / 100
         assert worst_posterior(design.privacy_ratio) <= most < worst_posterior(design.privacy_ratio) * F(102, 100)
         assert entropy_kept(design, prior) * F(98, 100) < kept <= entropy_kept(design, prior)
+        margin, points = largest_margin(design, 100), found["largest margin of error, 100 answers (95 %)"][0]
+        assert margin is not None
+        assert 100 * margin <= float(points.removesuffix(" points")) < 110 * margin
 
 
 def test_k_rr_beside_itself_has_its_own_figures() -> None:
@@ -142,6 +159,7 @@ def test_a_design_is_compared_with_k_rr_only_where_plain_ldp_was_asked_for() -> 
 
 def test_a_design_that_identifies_nothing_has_no_margin() -> None:
     mechanism = Mechanism.from_rationals([[F(1, 2), F(1, 2)], [F(1, 2), F(1, 2)]])
-    assert margin_of_error(mechanism, 1000) is None
+    assert largest_margin(mechanism, 1000) is None
     problem = rr.Problem(rr.Minimize(rr.MinimaxRisk(rr.Prior.uniform(mechanism.inputs))), [rr.LDP(1)])
-    assert cells(problem, mechanism)["margin of error, 1,000 answers (95 %)"][0] == "no estimate"
+    assert "respondents for the same squared error" not in cells(problem, mechanism)
+    assert cells(problem, mechanism)["largest margin of error, 1,000 answers (95 %)"][0] == "no estimate"

@@ -88,7 +88,7 @@ def test_what_is_forced_is_counted_as_infinite(capfd: pytest.CaptureFixture[str]
     out, err = capfd.readouterr()
     assert "With earlier releases epsilon infinite" in " ".join(out.split())
     assert "ox.csv" in err
-    assert "2 draws (1 made before) together have epsilon infinite" in err
+    assert "with the earlier draw, epsilon is infinite for each respondent" in err
     told = json.loads(Path("oy.csv.manifest.json").read_text(encoding="utf-8"))
     assert (told["earlier_draws"], told["epsilon_with_earlier"]) == (1, None)
     # The account says which column of which file, in words and as an object.

@@ -77,7 +77,7 @@ def test_a_dropped_or_protected_column_is_not_named() -> None:
     plan = rr.release.Release([level, rr.release.ProtectedColumn("number", number)])
     rr.release.release_file("people.csv", plan, "p.csv", force=True, warn=seen.append)
     assert [one for one in seen if "released as it is" in one] == []
-    assert any("together have epsilon 3 per respondent; the largest alone has 1" in one for one in seen)
+    assert any("epsilon is 3 for each respondent; a draw of this release alone has at most 1" in one for one in seen)
 
 
 def test_a_design_that_identifies_nothing_names_the_cure(capfd: pytest.CaptureFixture[str]) -> None:

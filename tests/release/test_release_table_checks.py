@@ -121,7 +121,7 @@ def test_designs_and_levels_are_told(frame: Frame) -> None:
     bits = [[["low", "high"][at >> place & 1] for at in order] for place in range(3)]
     rank, levels = told(frame(dict(zip("abc", bits, strict=True))), plan)
     assert "from 'a' frequencies cannot be estimated" in rank
-    assert levels == "3 draws together have epsilon 2 per respondent; the largest alone has 1"
+    assert levels == "with all 3 draws, epsilon is 2 for each respondent; a draw of this release alone has at most 1"
 
 
 def test_an_index_of_pandas_is_a_column_that_stays() -> None:

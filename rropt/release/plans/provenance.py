@@ -1,5 +1,6 @@
 """Mechanism files, read and compared with the certificate beside them; digests that identify them."""
 
+import difflib
 import hashlib
 import json
 import os
@@ -9,7 +10,7 @@ from typing import Any
 from rropt.errors import InputError, Missing, Unreadable
 from rropt.io.files import JSON, read_text
 from rropt.mechanisms.mechanism import Mechanism
-from rropt.prove.mechanism_files import read_mechanism
+from rropt.prove.mechanism_files import MECHANISM, read_mechanism
 from rropt.release.plans.plan import Design, Release
 
 SOLUTION = "solution.json"
@@ -48,7 +49,15 @@ def load_design(path: str | os.PathLike[str], sha256: str | None = None, check: 
     mechanism's `digest` is not `sha256` or where its integers break the ratios of the certificate: then one
     of the files was changed. With `check` also where the checker refuses the certificate, however long it is.
     """
-    mechanism, problem = read_mechanism(path, check)
+    try:
+        mechanism, problem = read_mechanism(path, check)
+    except Unreadable:
+        place = Path(path)
+        folders = [] if place.exists() else [one.parent.name for one in place.parent.glob(f"*/{MECHANISM}")]
+        for near in difflib.get_close_matches(place.name, folders, n=1):
+            what = "there is no such mechanism"
+            raise Missing(what, str(path), f"did you mean {str(place.with_name(near))!r}?") from None
+        raise
     if problem is None:
         design = Design(mechanism, str(path))
     else:

@@ -1,6 +1,7 @@
 """RELEASE.toml: a file with the columns, mechanisms and strata of a release."""
 
 import os
+import shlex
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -46,6 +47,9 @@ def load_release(path: str | os.PathLike[str], *, check: bool = True) -> Release
         if isinstance(error, InputError):
             raise
         raise Unreadable(f"this is not TOML ({error})", str(source), "fix that line") from None
+    if "objective" in document:
+        remedy = f"give the folder of its design: rropt solve {shlex.quote(str(source))} --out design"
+        raise WrongType("this is a problem file, not a release file", str(source), remedy)
     _only(document, TOP_KEYS, str(source))
     if document.get("schema") != 1 or isinstance(document.get("schema"), bool):
         raise Unreadable(f"schema is {document.get('schema')!r}", str(source), "write: schema = 1")

@@ -55,10 +55,12 @@ def cautions_of_designs(release: Release, privacy: Privacy, earlier: int, total:
     # Memoised answers that were drawn before cost nothing.
     most = max((level.epsilon for level in privacy.levels), default=0.0)
     if most > 0 and len(privacy.levels) + earlier > 1 and total > most:
-        draws = counted(len(privacy.levels) + earlier, "draws")
-        before = f" ({earlier} made before)" if earlier else ""
+        before = "the earlier draw" if earlier == 1 else f"the {earlier:,} earlier draws"
+        own = len(privacy.levels)
+        draws = before if earlier else "both draws" if own == 2 else f"all {own} draws"
         yield (
-            f"{draws}{before} together have epsilon {_text(total)} per respondent; the largest alone has {_text(most)}"
+            f"with {draws}, epsilon is {_text(total)} for each respondent; a draw of this release alone has at most "
+            f"{_text(most)}"
         )
 
 
