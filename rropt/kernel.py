@@ -26,6 +26,7 @@ D = 1 << P
 TERMS = 52
 LONGEST = 1 << 26
 DIGITS = 39457
+SHIFT = 1024
 CONVEX = ("bayes", "information", "given", "chi-square")
 WHOLE = re.compile(r"0|-?[1-9][0-9]*").fullmatch
 
@@ -1383,7 +1384,10 @@ def read_label(words: list[Word]) -> LabelToken:
     if name != "e":
         raise stop(words)
     point, *flows = parted(rest)
-    return LabelLeaf(exactly(1, point)[0], [*map(integers, flows)])
+    t, shift = exactly(2, point)
+    if not 0 <= shift <= SHIFT:
+        raise stop(point[1:])
+    return LabelLeaf(t, [numbers[:3] + [y << shift for y in numbers[3:]] for numbers in map(integers, flows)])
 
 
 class Reader:

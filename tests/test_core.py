@@ -87,6 +87,24 @@ def test_another_problem_is_read_as_another_one(core, name):
             assert core.read(resealed("\n".join(changed))) != read_as(certificate["problem"], text.encode())
 
 
+@pytest.mark.parametrize(("shift", "status"), [("-1", 2), ("1025", 2), ("x", 2), ("", 2), ("1024", 1), ("0", 1)])
+def test_flows_are_shifted_alike(core, shift, status):
+    """A flow and its shift are one number: halved and shifted by one more it is the same, where it was even."""
+    text = FILES["independent_checker/labels-grid"][1]
+    lines = text.split("\n")
+    at = next(i for i, line in enumerate(lines) if line.startswith("e ") and ";" in line)
+    fields, *flows = lines[at].split(" ; ")
+    _, point, own = fields.split()
+    assert int(own) > 0
+    assert (
+        alike(core, "\n".join([*lines[:at], " ; ".join([f"e {point} {shift}".strip(), *flows]), *lines[at + 1 :]]))
+        == status
+    )
+    doubled = [f"{' '.join(x[:3])} {' '.join(str(2 * int(y)) for y in x[3:])}" for x in map(str.split, flows)]
+    half = " ; ".join([f"e {point} {int(own) - 1}", *doubled])
+    assert alike(core, "\n".join([*lines[:at], half, *lines[at + 1 :]])) == 0
+
+
 @pytest.mark.parametrize("name", FILES)
 def test_mutants_have_one_verdict(core, name):
     certificate, text = FILES[name]

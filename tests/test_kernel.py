@@ -223,7 +223,7 @@ def test_a_mechanism_outside_the_cone_is_refuted():
         pytest.param(branched(-1, 1), id="a branch on the label of a negative input"),
         pytest.param(branched(6, 1), id="a branch on the label of an input beyond the last"),
         pytest.param(branched(0, 1, again=False), id="a branch without its second half"),
-        pytest.param(with_line(LABELS, "e", lambda fields: ["e", "0"]), id="a leaf of labels at 0"),
+        pytest.param(with_line(LABELS, "e", lambda fields: ["e", "0", "0"]), id="a leaf of labels at 0"),
         pytest.param(with_line(LABELS, "e", lambda fields: [*fields, ";", "0", "1", "1", "-1"]), id="a flow back"),
         pytest.param(with_line(LABELS, "e", lambda fields: [*fields, ";", "0", "-1", "1", "1"]), id="a flow from none"),
         pytest.param(with_line(LABELS, "e", lambda fields: [*fields, ";", "0", "1"]), id="a flow without a place"),

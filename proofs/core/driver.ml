@@ -62,7 +62,11 @@ let token = function
 let label = function
   | [_, "m"; x; c] -> let x = integer x in Cut (x, integer c)
   | (_, "e") :: r -> (match parts [] [] r with
-      | t :: fl -> (match t with [t] -> let t = integer t in End (t, List.map integers fl) | l -> stop l) | [] -> stop r)
+      | [t; s] :: fl -> let t = integer t in let by = integer s in
+          if ZA.lt by ZA.zero || ZA.gt by (ZA.of_int 1024) then stop [s] else
+          let raised = function x :: z :: j :: y -> x :: z :: j :: List.map (fun y -> ZA.shift_left y (ZA.to_int by)) y | l -> l in
+          End (t, List.map (fun flow -> raised (integers flow)) fl)
+      | l :: _ -> stop l | [] -> stop r)
   | l -> stop l
 let ratio = function [_, "e"; a; b] -> let a = integer a in Exp (a, integer b) | [_, "q"; a; b] -> let a = integer a in Frac (a, integer b) | l -> stop l
 

@@ -9,13 +9,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from rropt.kernel import D, log_above
+from rropt.kernel import SHIFT, D, log_above
 from rropt.program.cones import GraphCone
 from rropt.program.programs import Program
 from rropt.prove.certificates import Proof
 from rropt.prove.problems import exp_above, over, reduced, words
 
 Split = tuple[int, int]
+BITS = 64
+"""Bits of a flow of all units, about: rounded down so, it loses far less than the proof leaves."""
 
 
 @dataclass(frozen=True)
@@ -66,10 +68,11 @@ def label_lines(program: Program, prices: list[Fraction], found: LabelTrees) -> 
         near = sorted((distance, settled, edge) for z, (distance, (settled, edge)) in enumerate(tree) if z != x)
         yield words("tree", *(edge for *_, edge in near))
     amount = scale * sum(weights) * D * D
+    shift = min(max(amount.bit_length() - BITS, 0), SHIFT)
     for item in found.items:
         if isinstance(item, LabelLeaf):
-            flows = [w for x, z, j, *ys in item.flows for w in (";", x, z, j, *(y * amount // found.unit for y in ys))]
-            yield words("e", math.floor(item.point * D), *flows)
+            flows = [w for x, z, j, *ys in item.flows for w in (";", x, z, j, *(y * amount // found.unit >> shift for y in ys))]
+            yield words("e", math.floor(item.point * D), shift, *flows)
         else:
             yield words("m", *item)
 
