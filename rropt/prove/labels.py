@@ -71,7 +71,11 @@ def label_lines(program: Program, prices: list[Fraction], found: LabelTrees) -> 
     shift = min(max(amount.bit_length() - BITS, 0), SHIFT)
     for item in found.items:
         if isinstance(item, LabelLeaf):
-            flows = [w for x, z, j, *ys in item.flows for w in (";", x, z, j, *(y * amount // found.unit >> shift for y in ys))]
+            flows = [
+                w
+                for x, z, j, *ys in item.flows
+                for w in (";", x, z, j, *(y * amount // found.unit >> shift for y in ys))
+            ]
             yield words("e", math.floor(item.point * D), shift, *flows)
         else:
             yield words("m", *item)

@@ -203,9 +203,7 @@ def hostile(k: int, height: int, tokens: list[str]) -> bytes:
         pytest.param(lambda: hostile(100, 200, ["m 99 1"] * 20_000), id="many branches"),
         pytest.param(lambda: hostile(8, 400, [f"m 0 {'9' * 39_000}"] * 99), id="long labels"),
         pytest.param(lambda: hostile(8, 400, ["m 0 99", f"e 1 0 ; 0 1 1 {'9' * 39_000}"] * 99), id="a long flow"),
-        pytest.param(
-            lambda: hostile(8, 400, [f"m 7 {x}\ne 1 0 ; 0 1 1{' 5' * 999}" for x in range(999)]), id="flows"
-        ),
+        pytest.param(lambda: hostile(8, 400, [f"m 7 {x}\ne 1 0 ; 0 1 1{' 5' * 999}" for x in range(999)]), id="flows"),
     ],
 )
 def test_the_kernel_stops_where_it_is_told_to(made: Callable[[], bytes]) -> None:
