@@ -20,7 +20,6 @@ from rropt import __main__ as cli
 from rropt.errors import InputError
 from rropt.exact import exp_enclosure
 from rropt.release.account import Account
-from rropt.release.memo import new_key
 from rropt.release.precision import Moments, precision
 from rropt.release.protection.domain import Domain
 
@@ -28,6 +27,8 @@ pa = pytest.importorskip("pyarrow")
 csv = pytest.importorskip("pyarrow.csv")
 parquet = pytest.importorskip("pyarrow.parquet")
 pytest.importorskip("narwhals")
+
+from rropt.release.memo import new_key  # noqa: E402
 
 WORK, HOME, DIET = ("none", "part", "full"), ("flat", "house"), ("meat", "fish", "plants", "all")
 DOMAIN = {"work": WORK, "home": HOME, "diet": DIET}
