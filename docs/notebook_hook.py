@@ -64,7 +64,7 @@ def _within(folder: str) -> Iterator[None]:
     before = os.getcwd()
     os.chdir(folder)
     pyplot.switch_backend("agg")
-    pyplot.close("all")  # what others left open is no picture of these pieces
+    pyplot.close("all")  # figures that other code left open do not belong to these pieces
     try:
         yield
     finally:

@@ -15,6 +15,29 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and 
 Delimiter = Annotated[
     str | None, typer.Option("--delimiter", help="Delimiter of a text file (default: comma, or tab for .tsv).")
 ]
+Accountant = Annotated[
+    str | None,
+    typer.Option(
+        "--accountant",
+        metavar="PATH|URL",
+        help="A second privacy accountant; for a folder of data, a folder or one accountant.",
+    ),
+]
+Population = Annotated[
+    str | None,
+    typer.Option(
+        "--population", metavar="NAME", help="Name of the respondents; draws under another name are of other people."
+    ),
+]
+Identity = Annotated[
+    str | None, typer.Option("--id", metavar="COLUMN", help="The column that identifies each person, for --key.")
+]
+Key = Annotated[
+    str | None,
+    typer.Option(
+        "--key", metavar="FILE", help="A key from rropt key new: under it the same record always gets the same answer."
+    ),
+]
 Null = Annotated[str | None, typer.Option("--null", help="The category of blank values of the column.")]
 PublicCounts = Annotated[
     int | None, typer.Option("--public-counts", metavar="N", help="Round the counts of --data to multiples of N.")

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from rropt.cli.lines import AsJson, Delimiter, say, wrote
+from rropt.cli.lines import Accountant, AsJson, Delimiter, Identity, Key, Population, say, wrote
 from rropt.errors import WrongType
 
 PROTECT_EPILOG = (
@@ -70,14 +70,10 @@ def protect(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Draw nothing; show warnings, errors, account.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Release what is refused otherwise; overwrite files.")] = False,
     delimiter: Delimiter = None,
-    accountant: Annotated[
-        str | None, typer.Option("--accountant", metavar="PATH|URL", help="As for rropt apply.")
-    ] = None,
-    population: Annotated[str | None, typer.Option("--population", metavar="NAME", help="As for rropt apply.")] = None,
-    identity: Annotated[
-        str | None, typer.Option("--id", metavar="COLUMN", help="The column that identifies each person, for --key.")
-    ] = None,
-    key: Annotated[str | None, typer.Option("--key", metavar="FILE", help="As for rropt apply.")] = None,
+    accountant: Accountant = None,
+    population: Population = None,
+    identity: Identity = None,
+    key: Key = None,
     as_json: AsJson = False,
 ) -> None:
     """Protect columns of a table under one total epsilon: make certified designs, and release the table once."""

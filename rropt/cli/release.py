@@ -11,7 +11,7 @@ import typer
 from rropt.cli.analyse import estimate_from_scores
 from rropt.cli.data import check_picture, designs_of, draw_estimate, read_where
 from rropt.cli.folder import Scheduler, Workers, apply_folder, is_folder
-from rropt.cli.lines import AsJson, Delimiter, Null, say, wrote
+from rropt.cli.lines import Accountant, AsJson, Delimiter, Identity, Key, Null, Population, say, wrote
 from rropt.errors import Conflict, Missing, counted
 
 APPLY_EPILOG = (
@@ -48,22 +48,8 @@ def apply(
     force: Annotated[
         bool, typer.Option("--force", help="Release what is refused otherwise; draw again, overwrite files.")
     ] = False,
-    accountant: Annotated[
-        str | None,
-        typer.Option(
-            "--accountant",
-            metavar="PATH|URL",
-            help="A second privacy accountant; for a folder of data, a folder or one accountant.",
-        ),
-    ] = None,
-    population: Annotated[
-        str | None,
-        typer.Option(
-            "--population",
-            metavar="NAME",
-            help="Name of the respondents; draws under another name are of other people.",
-        ),
-    ] = None,
+    accountant: Accountant = None,
+    population: Population = None,
     quote_formulas: Annotated[
         bool,
         typer.Option(
@@ -71,17 +57,8 @@ def apply(
             help="Put an apostrophe in front of cells of a text file that a spreadsheet would evaluate.",
         ),
     ] = True,
-    identity: Annotated[
-        str | None, typer.Option("--id", metavar="COLUMN", help="The column that identifies each person, for --key.")
-    ] = None,
-    key: Annotated[
-        str | None,
-        typer.Option(
-            "--key",
-            metavar="FILE",
-            help="A key from rropt key new: under it the same record always gets the same answer.",
-        ),
-    ] = None,
+    identity: Identity = None,
+    key: Key = None,
     workers: Workers = None,
     scheduler: Scheduler = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Draw nothing; show warnings, errors, account.")] = False,

@@ -179,10 +179,10 @@ class FileRelease:
 
     def preview(self) -> Preview:
         """What `run` would do, without a draw and without a change. Raises InputError where it would be refused."""
-        seen, before, after, told = self.examined()
+        seen, before, after, warnings = self.examined()
         expected = expected_errors(self.release, seen.sizes)
         which = (self.data.name, self.output, self.release, self.privacy, seen.rows, seen.unchanged, expected)
-        return Preview(*which, self.protector.unprotected, before, after, told, tuple(self.notes))
+        return Preview(*which, self.protector.unprotected, before, after, warnings, tuple(self.notes))
 
     def examined(self) -> tuple[Seen, str, str, tuple[str, ...]]:
         """(what the data show, the epsilon of a respondent before and after this release, cautions), without a draw.
@@ -191,11 +191,11 @@ class FileRelease:
         with PrivacyAccountant(self.data.resolve(), self.accountant, sha256, writable=False) as accountant:
             seen = self._look()
             crossed, earlier, total = self._count(accountant)
-            told: list[str] = []
+            warnings: list[str] = []
             designs = cautions_of_designs(self.release, self.privacy, earlier, total)
-            seen.tell(told.append, self.force, (*self.twice, *crossed, *designs))
+            seen.tell(warnings.append, self.force, (*self.twice, *crossed, *designs))
             before, after = (accountant.spent(self.draw, before=one) for one in (True, False))
-        return seen, before.epsilon, after.epsilon, tuple(told)
+        return seen, before.epsilon, after.epsilon, tuple(warnings)
 
     def _count(self, accountant: PrivacyAccountant) -> tuple[list[str], int, float]:
         """The earlier draws from these people: cautions of columns that some release shows unchanged, the number of

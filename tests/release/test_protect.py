@@ -97,22 +97,18 @@ def test_every_combination_keeps_its_total_its_zeros_and_what_it_does_not_protec
     if "sex" in by and not where:
         # Those below 15 have a combination that is impossible in the others.
         impossible = [one for one in impossible if "sex" not in one]
-    found = rr.protect(
-        "people.csv",
-        list(DOMAIN),
-        total,
-        categories=DOMAIN,
-        impossible=impossible,
-        by=by,
-        where=where,
-        joint=joint,
-        separate=not joint,
-        public_epsilon=public,
-        output="safe.csv",
-        warn=quiet,
-        identity="id" if keyed else None,
-        key="key" if keyed else None,
-    )
+    declared: dict[str, Any] = {
+        "categories": DOMAIN,
+        "impossible": impossible,
+        "by": by,
+        "where": where,
+        "joint": joint,
+        "separate": not joint,
+        "warn": quiet,
+        "identity": "id" if keyed else None,
+        "key": "key" if keyed else None,
+    }
+    found = rr.protect("people.csv", list(DOMAIN), total, public_epsilon=public, output="safe.csv", **declared)
     assert sum(found.epsilons.values()) == total - Fraction(public or 0)
     assert all(any(set(one) <= set(group) for group in found.epsilons) for one in joint)
     # By the mechanisms in the folder, whatever the code says of them.
@@ -157,21 +153,7 @@ def test_every_combination_keeps_its_total_its_zeros_and_what_it_does_not_protec
             assert estimate.n == len(before) - outside
             assert abs(estimate.values.sum() - 1) < 1e-9
     if keyed and not public:
-        again = rr.protect(
-            "people.csv",
-            list(DOMAIN),
-            total,
-            categories=DOMAIN,
-            impossible=impossible,
-            by=by,
-            where=where,
-            joint=joint,
-            separate=not joint,
-            output="again.csv",
-            warn=quiet,
-            identity="id",
-            key="key",
-        )
+        again = rr.protect("people.csv", list(DOMAIN), total, output="again.csv", **declared)
         assert Path("again.csv").read_bytes() == Path("safe.csv").read_bytes()
         assert again.released is not None
         assert Account.load(Path("people.csv.accountant")).most.within(total, None)
