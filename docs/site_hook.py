@@ -25,6 +25,8 @@ HEADING = re.compile(r"^(#+) +(.*)$", re.MULTILINE)
 LINK = re.compile(r"(\]\()([^()#\s]*)#([\w.-]+)(\))")
 FORMULA = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', re.DOTALL)
 FENCED = re.compile(r"(^```.*?^```$)", re.DOTALL | re.MULTILINE)
+LIST = re.compile(r"^((?!- |\d+\. | |\n)[^\n]+)\n(- |\d+\. )", re.MULTILINE)
+"""The last line of a paragraph, and a list after it."""
 OTHERS, MORE = "the others", "More"
 SKIPPED = ("__version__",)
 CODE = re.compile(r"(```.*?```|`[^`]*`)", re.DOTALL)
@@ -154,10 +156,17 @@ def _resolved(folder: PurePosixPath, path: str) -> str:
     return "/".join(parts)
 
 
+def listed(text: str) -> str:
+    """The text with an empty line before each list that follows a paragraph: Python-Markdown needs it."""
+    parts = FENCED.split(text)
+    parts[::2] = [LIST.sub(r"\1\n\n\2", part) for part in parts[::2]]
+    return "".join(parts)
+
+
 def site(sources: dict[str, str]) -> dict[str, str]:
     """All pages of the site by path, from the files by path."""
     split = {
-        name: pages(name, expanded(text) if name == "api.md" else unlinked(shown(text)))
+        name: pages(name, expanded(text) if name == "api.md" else unlinked(listed(shown(text))))
         for name, text in sources.items()
     }
     homes = {

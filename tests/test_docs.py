@@ -1,5 +1,6 @@
 """The Python of every page runs, block after block, in an empty folder; the site has every page and every name."""
 
+import ast
 import os
 import re
 import subprocess
@@ -250,6 +251,31 @@ def test_the_parts_of_the_checker_have_the_sizes_that_the_page_gives() -> None:
 def test_entries_of_matrices_are_no_links() -> None:
     text = "a[x][y], [a link](x.md), `b[x][y]`\n```py\nc[0][1]\n```\n"
     assert site_hook().unlinked(text) == text.replace("a[x][y]", "a[x]\\[y]")
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").rglob("*.md")), ids=lambda page: page.stem)
+def test_a_product_is_not_emphasis(page: Path) -> None:
+    """a*b*c would be shown as a, b in italics, and c."""
+    outside = re.sub(r"(?ms)^```.*?^```$|`[^`]*`", "", page.read_text(encoding="utf-8"))
+    assert not re.findall(r".*[\w)\]}]\*[\w(\[{].*", outside)
+
+
+def test_a_list_after_a_paragraph_is_shown_as_one() -> None:
+    text = "A\nb:\n- c\n- d\n  e\n\n1. f\n2. g\n\n```\nx\n- y\n```\n"
+    assert site_hook().listed(text) == text.replace("b:\n", "b:\n\n")
+
+
+def test_examples_in_docstrings_are_code() -> None:
+    """Further in than the text around them, since Markdown takes >>> at its margin for quotations."""
+    quoted = [
+        f"{path.name}: {line}"
+        for path in sorted((ROOT / "rropt").rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+        for line in (ast.get_docstring(node) or "").splitlines()
+        if line.startswith(">>>")
+    ]
+    assert not quoted
 
 
 def test_a_long_file_becomes_pages_whose_links_lead_to_headings() -> None:

@@ -66,24 +66,31 @@ def page(entries: Sequence[Entry]) -> str:
 def story(entry: Entry) -> str:
     """One entry: the claim, published and computed values, corrections, witness and proofs."""
     claim, judged = entry.claim, entry.judged
-    lines = [f"### `{claim.id}`", f"{claim.where}: {claim.statement}.", f"Verdict: {WORDS[entry.verdict]}."]
+    lines = [f"### `{claim.id}`", _prose(f"{claim.where}: {claim.statement}."), f"Verdict: {WORDS[entry.verdict]}."]
     if judged is None:
         return "\n\n".join([*lines, entry.failure])
     rows = "".join(
-        f"\n| {cell.name} | {_text(cell.published)} | {_text(cell.computed)} | {WORDS[cell.verdict]} |"
+        f"\n| {_prose(cell.name)} | {_text(cell.published)} | {_text(cell.computed)} | {WORDS[cell.verdict]} |"
         for cell in judged.cells
     )
     lines.append(f"| | published | computed | |\n|---|---|---|---|{rows}")
-    lines += [f"Correction: {text}." for text in judged.errata]
+    lines += [_prose(f"Correction: {text}.") for text in judged.errata]
     if judged.computed:
-        lines.append("\n".join(f"- {name}: {_text(value)}" for name, value in judged.computed.items()))
-    lines.append(f"How: {judged.evidence.method}.")
+        lines.append("\n".join(f"- {_prose(name)}: {_text(value)}" for name, value in judged.computed.items()))
+    lines.append(_prose(f"How: {judged.evidence.method}."))
     if judged.witness:
         lines.append(f"```text\n{judged.witness}\n```")
     proofs = [f"{proof['name']} ({proof['checker']})" for proof in entry.proofs()]
     if proofs:
         lines.append(f"Certificates: {', '.join(proofs)}.")
     return "\n\n".join(lines)
+
+
+def _prose(text: str) -> str:
+    """Markdown for the text: a product a*b*c is not emphasis. Code, between backticks, stays as it is."""
+    parts = text.split("`")
+    parts[::2] = [part.replace("*", "\\*").replace("~", "\\~") for part in parts[::2]]
+    return "`".join(parts)
 
 
 def _text(value: Any) -> str:
@@ -102,5 +109,5 @@ def _text(value: Any) -> str:
     if isinstance(data, float):
         return f"{data:.8g}"
     if isinstance(data, Mapping):
-        return "; ".join(f"{name}: {_text(one)}" for name, one in data.items())
-    return str(data).replace("|", "\\|")
+        return "; ".join(f"{_prose(str(name))}: {_text(one)}" for name, one in data.items())
+    return _prose(str(data)).replace("|", "\\|")
