@@ -27,7 +27,7 @@ import rropt as rr
 from rropt.errors import InputError, RroptError
 from rropt.program.confidence_cones import ConfidenceCone
 from rropt.solve.robust_exact.climb import Climber
-from rropt.solve.robust_exact.cut_pool import CutPool
+from rropt.solve.robust_exact.cut_program import CutPool
 
 ROOT = Path(__file__).resolve().parents[1]
 REFERENCE = ROOT / "tests" / "data" / "rldp_reference.csv"

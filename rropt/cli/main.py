@@ -32,12 +32,11 @@ from rropt.cli.data import (
     solver_options,
 )
 from rropt.cli.figures import draw_figure, write_table
+from rropt.cli.folder import REPORT_EPILOG, keep_design, publish, write_page
 from rropt.cli.lines import AsJson, Command, Delimiter, Null, PublicCounts, refuse_empty_paths, say, wrote
 from rropt.cli.models import copy, list_all, show
 from rropt.cli.protect import PROTECT_EPILOG, protect
-from rropt.cli.publish import keep_design, publish
 from rropt.cli.release import APPLY_EPILOG, accountant_app, apply, estimate, key_app
-from rropt.cli.report import REPORT_EPILOG, write_page
 from rropt.cli.sweep import SWEEP_EPILOG, sweep_grid
 from rropt.errors import InputError, NoMethod, RroptError, SettingNeeded
 
@@ -251,8 +250,8 @@ SUMMARY_KEYS = (
 
 def summary(solution: Any, certificate: Path | None) -> dict[str, Any]:
     """The object of `rropt solve --json`; numerators are rows of strings over `denominator`."""
-    from rropt.studies.reports.summary import summarise
-    from rropt.studies.sweeps.rows import finite
+    from rropt.studies.reports.reported import summarise
+    from rropt.studies.sweeps.journal import finite
 
     mechanism = solution.mechanism
     table: dict[str, Any] | None = None

@@ -24,7 +24,7 @@ from rropt.prove.certificates import Certificate
 from rropt.prove.problems import all_prices
 from rropt.solve.engine.method import ColumnMultipliers, Dual, SolveLimits
 from rropt.solve.entropy.gibbs import EntropyMultipliers
-from rropt.solve.proving import prove
+from rropt.solve.registry import prove
 
 SINGLE = ("linear-dual", "entropy-dual", "column-dual")
 """Proofs by one list of multipliers; the others go case by case."""

@@ -39,10 +39,8 @@ from rropt.solve.engine.lp import AGAIN, GAVE_UP
 from rropt.solve.engine.method import Dual
 from rropt.solve.naming import in_order, linear_of, well_named_near, well_named_order
 from rropt.solve.options import SolveOptions
-from rropt.solve.proving import prove, prove_infeasible
-from rropt.solve.registry import Answer, SolveLimits
-from rropt.solve.relaxations.identity import truth_dual
-from rropt.solve.relaxations.merge_outputs import is_by_actions, is_merged, linear_value, merge_outputs
+from rropt.solve.registry import Answer, SolveLimits, prove, prove_infeasible
+from rropt.solve.relaxations.merge_outputs import is_by_actions, is_merged, linear_value, merge_outputs, truth_dual
 from rropt.solve.relaxed_bound import relaxed_bound, simple_bound
 from rropt.solve.rounding import round_draft
 from rropt.solve.verified import strengthen

@@ -26,8 +26,7 @@ from rropt.program.programs import Sense
 from rropt.solve.entropy.solvers import SOLVERS, installed
 from rropt.solve.registry import METHODS, Method, choose
 from rropt.studies.comparison_tables import Tables
-from rropt.studies.measured import Measured, OwnSolver, Task
-from rropt.studies.subprocess_task import apart
+from rropt.studies.measured import Measured, OwnSolver, Task, apart
 
 __all__ = ["Comparison", "Comparisons", "Disagreement", "compare"]
 

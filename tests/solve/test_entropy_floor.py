@@ -16,7 +16,7 @@ from rropt.problem import Goal
 from rropt.program.entropy_floors import ConcaveFloor
 from rropt.prove.steps import Gibbs
 from rropt.solve.engine.climb import worth_and_slope
-from rropt.solve.entropy.floor_bound import floor_multipliers
+from rropt.solve.entropy.gibbs import floor_multipliers
 from rropt.solve.relaxations.entropy_floor import gibbs_points
 from rropt.solve.relaxed_bound import relaxed_bound
 

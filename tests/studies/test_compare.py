@@ -33,7 +33,7 @@ from rropt.program.cones import CompleteCone
 from rropt.program.programs import Program
 from rropt.solve.registry import METHODS, Answer, MatrixDraft, Method, SolveLimits
 from rropt.solve.relaxations.vertices import VerticesMethod
-from rropt.studies import compare as studied, subprocess_task
+from rropt.studies import compare as studied, measured
 from rropt.studies.measured import Measured, Task, float_privacy_ratio, measure
 
 KEYS = ["method", "solver", "solver_version", "status", "solver_status", "claimed", "value", "bound", "gap"]
@@ -159,7 +159,7 @@ def test_liars_sleepers_and_the_dead_in_processes_of_their_own(monkeypatch: pyte
     found = rr.compare(problem, methods=[Liar(), "vertices", Dead()])
     assert ballast.sum() == 60_000_000
     liar, honest, dead = found.rows
-    monkeypatch.setattr(subprocess_task, "PATIENCE", 0.5)
+    monkeypatch.setattr(measured, "PATIENCE", 0.5)
     sleeper = rr.compare(problem, methods=[Sleeper()], time_limit=1).rows[0]
     # The checker has proved the liar's bound, of another problem: only the other method tells.
     assert (liar.status, liar.verdict, honest.status, honest.verdict) == ("certified", "PROVED", "certified", "PROVED")

@@ -18,8 +18,7 @@ import rropt as rr
 from rropt import __main__ as cli
 from rropt.io.processes import environment
 from rropt.studies.sweeps import grid as grids, points
-from rropt.studies.sweeps.journal import Journal, journal_path
-from rropt.studies.sweeps.rows import write_rows
+from rropt.studies.sweeps.journal import Journal, journal_path, write_rows
 
 F = Fraction
 COUNTS = {"a": 5, "b": 3, "c": 1}

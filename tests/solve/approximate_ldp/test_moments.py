@@ -13,7 +13,7 @@ from drawing import graded, thinned
 import rropt as rr
 from rropt.program.events import ApproximateBound, unlisted
 from rropt.program.programs import ColumnSum, Program
-from rropt.solve.approximate_ldp.moments import best_moments, ordered_partitions
+from rropt.solve.approximate_ldp.bound import best_moments, ordered_partitions
 
 JOINT = [[3, 1], [2, 2], [1, 4]]
 PRIOR = rr.Prior.from_counts({"a": 4, "b": 4, "c": 5})

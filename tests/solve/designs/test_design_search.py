@@ -23,9 +23,9 @@ from rropt.solve.designs.interior_point import best_design
 from rropt.solve.designs.proof import prove_design
 from rropt.solve.designs.quadratics import FormRelaxation, quadratic_forms, shrunk_tree
 from rropt.solve.engine.boxes.search import ColumnForms
-from rropt.solve.engine.boxes.separable import BoxRelaxation, BoxSearch
+from rropt.solve.engine.boxes.tree import BoxRelaxation, BoxSearch
 from rropt.solve.engine.method import Dual, SolveLimits
-from rropt.solve.engine.rays import cdd_rays
+from rropt.solve.engine.polyhedral import cdd_rays
 from rropt.solve.engine.search import Budget
 
 PRIOR = rr.Prior.from_counts([3, 1, 6, 4])

@@ -12,11 +12,11 @@ from hypothesis import given, settings, strategies as st
 import rropt as rr
 from rropt.mechanisms.estimators import locally_best
 from rropt.program.design_utilities import InverseTrace
-from rropt.solve.designs.corners import Corners, all_corners, climbed_corners
 from rropt.solve.designs.criteria import DesignForms, TraceCriterion
 from rropt.solve.designs.designs import LOSS, few_masses, mixed_design, solve_design, without_small
 from rropt.solve.designs.interior_point import best_design, value_of
 from rropt.solve.designs.proof import prove_design
+from rropt.solve.designs.quadratics import Corners, all_corners, climbed_corners
 from rropt.solve.engine.method import SolveLimits
 from rropt.solve.engine.search import Budget, Search
 

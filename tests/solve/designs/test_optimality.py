@@ -14,8 +14,7 @@ from flint import fmpq, fmpq_mat
 import rropt as rr
 from rropt.problem_file import parse_problem
 from rropt.solve.designs.criteria import DeterminantCriterion, TraceCriterion
-from rropt.solve.designs.eigenvalue import EigenvalueCriterion, best_weights
-from rropt.solve.designs.interior_point import best_design
+from rropt.solve.designs.interior_point import EigenvalueCriterion, best_design, best_weights
 
 F = Fraction
 SKEWED = rr.Prior.from_counts([5, 3, 1, 1])

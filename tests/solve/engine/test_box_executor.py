@@ -17,12 +17,11 @@ import pytest
 import rropt as rr
 from rropt.solve.engine.boxes import executor as crews
 from rropt.solve.engine.boxes.executor import BoxExecutor
-from rropt.solve.engine.boxes.pooled import PooledSearch
-from rropt.solve.engine.boxes.search import ColumnForms
-from rropt.solve.engine.boxes.separable import SeparableForms
+from rropt.solve.engine.boxes.search import ColumnForms, PooledSearch
+from rropt.solve.engine.boxes.tree import SeparableForms
 from rropt.solve.engine.method import SolveLimits
 from rropt.solve.engine.search import Budget
-from rropt.solve.relaxations.columns import ColumnsMethod
+from rropt.solve.relaxations.vertices import ColumnsMethod
 
 LOADING = 120.0
 """Seconds that a process may take to load on a busy machine."""

@@ -19,7 +19,7 @@ from rropt.mechanisms.mechanism import Mechanism
 from rropt.program.cones import GraphCone, combined, reach
 from rropt.program.programs import UserColumnSum, Utility
 from rropt.solve.engine.boxes.search import BoxPricer, ColumnForms
-from rropt.solve.engine.boxes.separable import BoxRelaxation, BoxSearch
+from rropt.solve.engine.boxes.tree import BoxRelaxation, BoxSearch
 from rropt.solve.engine.method import SolveLimits
 from rropt.solve.engine.search import Budget
 

@@ -12,8 +12,8 @@ from scipy import sparse
 
 import rropt as rr
 from rropt.solve.engine import highs_run, lp
+from rropt.solve.engine.highs_run import solve_milp
 from rropt.solve.engine.lp import GAVE_UP, LpModel
-from rropt.solve.engine.milp import solve_milp
 
 PRIOR = rr.Prior.from_counts([3, 2, 1], labels=["a", "b", "c"])
 GAIN = rr.Maximize(rr.ExpectedGain(PRIOR, np.eye(3).tolist()))

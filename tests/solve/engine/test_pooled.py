@@ -12,12 +12,10 @@ from drawing import thinned
 import rropt as rr
 from rropt.declare.constraint import Constraint
 from rropt.model.convex_terms import SQUARE, X_LOG_X, Centred, ConvexTerm
-from rropt.solve.engine.boxes import pool as boxpool, pooled
+from rropt.solve.engine.boxes import pool as boxpool, search as pooled
 from rropt.solve.engine.boxes.pool import BoxPool
-from rropt.solve.engine.boxes.pooled import PooledSearch, box_search
-from rropt.solve.engine.boxes.search import ColumnForms
-from rropt.solve.engine.boxes.separable import BoxRelaxation, BoxSearch, SeparableForms
-from rropt.solve.engine.boxes.tree import Box
+from rropt.solve.engine.boxes.search import ColumnForms, PooledSearch, box_search
+from rropt.solve.engine.boxes.tree import Box, BoxRelaxation, BoxSearch, SeparableForms
 from rropt.solve.engine.search import Budget
 
 

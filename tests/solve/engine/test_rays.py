@@ -10,7 +10,7 @@ import pytest
 
 from rropt.model.privacy import Level
 from rropt.program.cones import CompleteCone, FreeCone, PolyhedralCone
-from rropt.solve.engine.rays import cdd_rays, cyclic_intervals, exact_backend_available, staircase, subset_sums
+from rropt.solve.engine.polyhedral import cdd_rays, cyclic_intervals, exact_backend_available, staircase, subset_sums
 
 
 def pairs_as_rows(size: int, ratio) -> PolyhedralCone:

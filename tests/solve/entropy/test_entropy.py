@@ -190,7 +190,7 @@ def test_what_cannot_have_enough_entropy_is_proved_infeasible() -> None:
     from rropt.prove.certificates import Certificate
     from rropt.solve.engine.method import SolveLimits
     from rropt.solve.entropy.conic import no_mechanism
-    from rropt.solve.proving import prove_infeasible
+    from rropt.solve.registry import prove_infeasible
 
     block = rr.patterns.Forbidden([(str(x), str(y)) for x in range(4) for y in range(4) if x // 2 != y // 2])
     for others in (

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from rropt.solve.engine.curves import Curve, InformationCurve, SquareCurve
-from rropt.solve.ldp.by_mass import MASSES, TARGETS, MassTable, best_sets
 from rropt.solve.ldp.knapsack import Knapsack
 from rropt.solve.ldp.pricing import LdpPricer
+from rropt.solve.ldp.starts import MASSES, TARGETS, MassTable, best_sets
 
 CURVES = [InformationCurve.at(0.1), InformationCurve.at(1.0), InformationCurve.at(6.5), SquareCurve.at(2.0)]
 NAMES = ["information 0.1", "information 1", "information 6.5", "chi-square 2"]

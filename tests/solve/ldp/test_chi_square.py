@@ -14,7 +14,7 @@ import rropt as rr
 from rropt.program.programs import ChiSquare
 from rropt.solve.engine.budget import WORK_BITS
 from rropt.solve.engine.curves import SquareCurve
-from rropt.solve.engine.rays import staircase
+from rropt.solve.engine.polyhedral import staircase
 from rropt.solve.ldp.column_dual import prove_information
 from rropt.solve.relaxed_bound import relaxed_bound
 

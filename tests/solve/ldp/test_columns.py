@@ -11,8 +11,7 @@ from drawing import graded, thinned
 import rropt as rr
 from rropt.solve.engine.curves import Curve, InformationCurve, SquareCurve
 from rropt.solve.ldp.pricing import LdpPricer
-from rropt.solve.ldp.starts import balanced_sets, cyclic_sets, rotations, uneven_groups
-from rropt.solve.ldp.universal import attained_price, divided_price
+from rropt.solve.ldp.starts import attained_price, balanced_sets, cyclic_sets, divided_price, rotations, uneven_groups
 from rropt.solve.verified import judge_kernel, proof_file
 
 

@@ -16,9 +16,9 @@ from rropt.exact import log_enclosure
 from rropt.program.programs import Information
 from rropt.solve.engine.budget import WORK_BITS
 from rropt.solve.engine.curves import Curve, InformationCurve, SquareCurve, log_down
-from rropt.solve.engine.rays import staircase
+from rropt.solve.engine.polyhedral import staircase
 from rropt.solve.ldp.column_dual import prove_information, small_tree
-from rropt.solve.ldp.enumeration import Staircases
+from rropt.solve.ldp.generation import Staircases
 from rropt.solve.ldp.knapsack import Knapsack, Parts
 from rropt.solve.ldp.pricing import LdpPricer, Node
 

@@ -19,7 +19,7 @@ from rropt.program.programs import Program
 from rropt.prove.certificates import Proof
 from rropt.solve.engine.method import SolveLimits
 from rropt.solve.linear.linear import LinearMethod
-from rropt.solve.proving import prove_infeasible
+from rropt.solve.registry import prove_infeasible
 
 F = Fraction
 

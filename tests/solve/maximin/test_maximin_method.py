@@ -16,7 +16,7 @@ from rropt.problem import Problem, Solution
 from rropt.problem_file import parse_problem, problem_to_toml
 from rropt.program.programs import Information
 from rropt.program.worst_case import LeastInformation
-from rropt.solve.maximin.maximin import mixed
+from rropt.solve.maximin import mixed
 
 F = Fraction
 TWO = rr.robust.ChiSquareSet([[30, 70], [55, 45]])

@@ -17,10 +17,9 @@ from rropt.program.cones import ratio_edges
 from rropt.program.programs import Information, Program
 from rropt.solve.engine.master import column_model
 from rropt.solve.engine.method import SolveLimits
-from rropt.solve.engine.rays import cdd_rays
+from rropt.solve.engine.polyhedral import cdd_rays
 from rropt.solve.engine.search import Budget, Search
-from rropt.solve.metric.balance import balance
-from rropt.solve.metric.generation import climb, solve_labels, starts
+from rropt.solve.metric.generation import balance, climb, solve_labels, starts
 from rropt.solve.metric.labels import Labels
 from rropt.solve.metric.proof import prove_labels
 from rropt.solve.metric.search import Forest, LabelPricer, LabelRelaxation, LabelSearch

@@ -13,8 +13,7 @@ import pytest
 from drawing import graded
 from rropt.models.claims.ayed.polytope import polytope_rows
 
-from rropt.solve.offdiagonal.bound import Bounder
-from rropt.solve.offdiagonal.boxes import Boxes, intervals, reach
+from rropt.solve.offdiagonal.bound import Bounder, Boxes, intervals, reach
 from rropt.solve.offdiagonal.search import OffDiagonalSearch, Part
 from rropt.solve.offdiagonal.vertices import (
     arrangements,

@@ -15,8 +15,8 @@ import rropt as rr
 from rropt.errors import NoMethod
 from rropt.model.identification import match_risks
 from rropt.program.limits import PosteriorRisk
-from rropt.solve.risk.floats import FloatRisk
-from rropt.solve.risk.private import ROWS, placed, tightened
+from rropt.solve.risk.blocks import FloatRisk
+from rropt.solve.risk.risk import ROWS, placed, tightened
 
 F = Fraction
 COUNTS = (1, 2, 20, 40)

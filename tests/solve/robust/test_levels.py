@@ -17,18 +17,16 @@ from rropt.program.block_cones import RobustCone
 from rropt.program.programs import Information, Program
 from rropt.prove.uninformative import entropy_proof
 from rropt.solve.engine.method import Dual, SolveLimits
-from rropt.solve.engine.rays import cdd_rays
-from rropt.solve.robust.block_knapsack_climb import LevelClimbs
-from rropt.solve.robust.block_knapsack_joined import JoinedColumns
-from rropt.solve.robust.block_knapsack_points import LevelBlocks
+from rropt.solve.engine.polyhedral import cdd_rays
+from rropt.solve.robust.block_knapsack import LevelBlocks
+from rropt.solve.robust.block_knapsack_climb import JoinedColumns, LevelClimbs
 from rropt.solve.robust.block_knapsack_proof import prove_levels
 from rropt.solve.robust.block_knapsack_search import LevelPricer, LevelSearch
-from rropt.solve.robust.block_vertices import ShapePricer
-from rropt.solve.robust.block_vertices_proof import most_elements
+from rropt.solve.robust.block_vertices import ShapePricer, most_elements
 from rropt.solve.robust.blocks import BlockShapes
-from rropt.solve.robust.large_blocks import solve_robust
 from rropt.solve.robust.leaves import least_bound
 from rropt.solve.robust.pricing import Pricing
+from rropt.solve.robust.robust import solve_robust
 
 F = Fraction
 TABLES = {

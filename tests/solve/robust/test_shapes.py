@@ -22,9 +22,8 @@ from rropt.program.programs import Information
 from rropt.solve.engine.interior import central_prices
 from rropt.solve.engine.lp import LpModel
 from rropt.solve.engine.method import Dual
-from rropt.solve.engine.rays import cdd_rays
-from rropt.solve.robust.block_vertices import ShapePricer
-from rropt.solve.robust.block_vertices_proof import prove_shapes
+from rropt.solve.engine.polyhedral import cdd_rays
+from rropt.solve.robust.block_vertices import ShapePricer, prove_shapes
 from rropt.solve.robust.blocks import BlockShapes, BlockVertices
 
 F = Fraction

@@ -15,10 +15,8 @@ from rropt.checker import check_bytes
 from rropt.program.confidence_cones import ConfidenceCone
 from rropt.solve.robust_exact import dominant_input
 from rropt.solve.robust_exact.block_cuts import BlockSearch, bound_together
-from rropt.solve.robust_exact.cut_pool import CutPool
-from rropt.solve.robust_exact.cut_program import CutProgram
+from rropt.solve.robust_exact.cut_program import CutPool, CutProgram, Multipliers
 from rropt.solve.robust_exact.cut_search import CutRelaxation, CutSearch
-from rropt.solve.robust_exact.cut_trees import Multipliers
 from rropt.solve.robust_exact.dominant_input import Cases, CaseSearch
 
 TABLES = [[[35, 3, 130], [10, 24, 209]], [[35, 3, 130], [0, 24, 209]]]

@@ -8,10 +8,9 @@ from drawing import thinned
 
 import rropt as rr
 from rropt.program.confidence_cones import ConfidenceCone
-from rropt.solve.robust_exact import cut_batches
-from rropt.solve.robust_exact.cut_batches import BatchedCutSearch
-from rropt.solve.robust_exact.cut_pool import CutPool
-from rropt.solve.robust_exact.cut_search import CutRelaxation, CutSearch
+from rropt.solve.robust_exact import cut_search as cut_batches
+from rropt.solve.robust_exact.cut_program import CutPool
+from rropt.solve.robust_exact.cut_search import BatchedCutSearch, CutRelaxation, CutSearch
 
 TABLES = [[[35, 3, 130], [10, 24, 209]], [[35, 3, 130], [0, 24, 209]], [[35, 0, 130], [0, 24, 209]]]
 

@@ -19,7 +19,7 @@ from rropt.model.distributions.worst_ratio import Adversary
 from rropt.program.confidence_cones import ConfidenceCone
 from rropt.solve.engine.method import SolveLimits
 from rropt.solve.registry import method_named
-from rropt.solve.robust_exact.cut_trees import CutTree
+from rropt.solve.robust_exact.cut_program import CutTree
 
 F = Fraction
 REFERENCE = list(csv.DictReader((Path(__file__).resolve().parents[2] / "data" / "rldp_reference.csv").open()))

@@ -20,7 +20,7 @@ from rropt.program.confidence_cones import ConfidenceCone
 from rropt.program.programs import ColumnSum, Linear, Program
 from rropt.prove.steps import Cut, relax
 from rropt.solve.engine.climb import worth
-from rropt.solve.robust_exact.cut_pool import CutPool
+from rropt.solve.robust_exact.cut_program import CutPool
 
 F = Fraction
 FORMS = ("exact", "product")
