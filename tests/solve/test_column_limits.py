@@ -20,11 +20,6 @@ def information(prior: np.ndarray, v: np.ndarray) -> float:
     return float(sum(p * q * np.log(q / w) for p, q in zip(prior, v, strict=True) if p and q))
 
 
-def chi_square(prior: np.ndarray, v: np.ndarray) -> float:
-    w = prior @ v
-    return float(prior @ v**2 / w - w) if w else 0.0
-
-
 def most(mu, prior: np.ndarray, columns: list[np.ndarray], limited: list[list[float]], at_most: list[float]) -> float:
     """The optimum over mixtures of columns."""
     table = np.array(columns).T
@@ -84,20 +79,6 @@ def proved(solution: rr.Solution) -> None:
     assert verdict.lower is not None
     assert verdict.upper is not None
     assert float(verdict.lower) * (1 - 1e-12) <= solution.value <= float(verdict.upper) * (1 + 1e-12)
-
-
-@pytest.mark.parametrize("goal", [rr.MutualInformation, rr.ChiSquareInformation])
-@pytest.mark.parametrize("counts", [[1, 1], [3, 5, 2], [1, 7, 2, 9]])
-def test_maximal_leakage_is_reached_by_sets(goal: type, counts: list[int]) -> None:
-    """A column is at most its largest entry: indicators of sets of inputs are enough."""
-    prior = rr.Prior.from_counts(counts)
-    shares = np.array(counts) / sum(counts)
-    sets = [np.array(own, float) for own in product((0, 1), repeat=len(counts)) if any(own)]
-    mu = information if goal is rr.MutualInformation else chi_square
-    wanted = most(mu, shares, sets, [[1.0] * len(sets)], [float(np.exp(0.4))])
-    solution = rr.Problem(rr.Maximize(goal(prior)), [rr.privacy.MaximalLeakage("0.4")]).solve()
-    proved(solution)
-    assert solution.value == pytest.approx(wanted, rel=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -18,7 +18,6 @@ from rropt.declare.objectives import Objective
 from rropt.errors import InputError, NoMethod
 from rropt.problem import Problem, Solution
 from rropt.problem_file import parse_problem, problem_to_toml
-from rropt.program.programs import ColumnSum, Linear
 
 F = Fraction
 PRIOR = rr.Prior.from_counts({"a": 4, "b": 3, "c": 2, "d": 1})
@@ -241,12 +240,6 @@ def test_what_cannot_be_limited(make: Any, why: str) -> None:
         make()
 
 
-def test_other_inputs_than_the_problem_s() -> None:
-    other = rr.BayesSuccess(rr.Prior.from_counts({"a": 1, "b": 2}))
-    with pytest.raises(InputError, match="at most"):
-        rr.Problem(rr.Minimize(LOSS), [rr.AtMost(other, "0.5")])
-
-
 def test_problem_files_have_limits() -> None:
     rules = [
         rr.AtMost(LOSS, "0.9"),
@@ -261,11 +254,6 @@ def test_problem_files_have_limits() -> None:
     uniform = rr.MutualInformation(rr.Prior.uniform(list("abcd")))
     other = rr.Problem(rr.Maximize(rr.Trace()), [rr.AtMost(uniform, "0.2")], inputs=list("abcd"))
     assert parse_problem(problem_to_toml(other)).compile() == other.compile()
-
-
-def test_a_form_is_linear_or_has_columns() -> None:
-    assert isinstance(LOSS.form(PRIOR.labels), Linear)
-    assert all(isinstance(leak.form(PRIOR.labels), ColumnSum) for leak in LEAKS.values())
 
 
 def test_the_method_takes_what_it_says() -> None:

@@ -13,13 +13,11 @@ from drawing import graded
 from flint import arb
 
 import rropt as rr
-from rropt.program.cones import FreeCone, PolyhedralCone
 from rropt.program.programs import Program
-from rropt.prove.balls import LARGEST, UNIT_BITS, unit_for
+from rropt.prove.balls import LARGEST, UNIT_BITS
 from rropt.prove.trees import raised_tree
-from rropt.solve.designs.criteria import DesignForms, DeterminantCriterion, TraceCriterion
+from rropt.solve.designs.criteria import DesignForms
 from rropt.solve.designs.designs import solve_design
-from rropt.solve.designs.interior_point import best_design
 from rropt.solve.designs.proof import prove_design
 from rropt.solve.designs.quadratics import FormRelaxation, quadratic_forms, shrunk_tree
 from rropt.solve.engine.boxes.search import ColumnForms
@@ -48,13 +46,6 @@ def test_a_cone_whose_vertices_may_be_dependent_is_certified(goal: str) -> None:
     # A mixture of the truth and the constant column is in the cone, and no better.
     truth = [[Fraction(1 + (x == z), 5) for z in range(4)] for x in range(4)]
     assert GOALS[goal](PRIOR).value(rr.Mechanism.from_rationals(truth, inputs=PRIOR.labels)).lower > found.bound
-
-
-def test_dependent_columns_are_no_design() -> None:
-    square = np.array([[1.0, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1], [1, 0, 0, 1]]).T
-    prior = np.array([3, 1, 6, 4]) / 14
-    assert best_design(np.column_stack([square, np.ones(4)]), prior, TraceCriterion(np.eye(4)), 1e-9) is None
-    assert best_design(np.column_stack([square, np.eye(4)]), prior, TraceCriterion(np.eye(4)), 1e-9) is not None
 
 
 def test_a_cone_with_the_constant_column_on_its_boundary_has_no_design_of_full_rank() -> None:
@@ -132,15 +123,6 @@ def test_a_shrunk_tree_proves_what_the_tree_did() -> None:
     assert float(small.bound) == pytest.approx(linear - prices / 4 - offset, abs=1e-6)
 
 
-def test_the_determinant_shrinks_to_its_best() -> None:
-    found = best_design(np.eye(3) + 1.0, np.full(3, 1 / 3), DeterminantCriterion(), 1e-9)
-    assert found is not None
-    factor, bound = DeterminantCriterion().scaled(found.found, 12.0)
-    assert factor == pytest.approx(0.5)
-    for other in (0.4, 0.6):
-        assert bound > found.found.gained + 6 * np.log(other) - 12 * other**2
-
-
 def integers(value: object) -> list[int]:
     """Every integer of a JSON value."""
     if isinstance(value, dict):
@@ -182,18 +164,3 @@ def test_a_leaf_that_leaves_much_open_is_written_over_a_coarser_unit() -> None:
     assert all(1 / 2 + 500 <= float(price) <= 501 for price in raised)
     assert raised_tree(lambda unit, prices: ([{"n": 0}], arb(2) ** 60), 1 << UNIT_BITS, half, half) is None
     assert raised_tree(lambda unit, prices: ([{"n": 0}], arb("inf")), 1 << UNIT_BITS, half, half) is None
-
-
-def test_multipliers_that_no_unit_holds_have_none() -> None:
-    assert unit_for([np.array([1.0, 60.0])]) == 1 << UNIT_BITS
-    assert unit_for([np.array([2.0**51])]) == 1
-    assert unit_for([np.array([2.0**52])]) == unit_for([np.array([np.inf])]) == unit_for([np.array([np.nan])]) == 0
-
-
-def test_the_excess_of_many_rows_is_the_largest_of_them() -> None:
-    rng = np.random.default_rng(1)
-    rows = tuple(tuple(Fraction(int(a), int(b)) for a, b in rng.integers(1, 50, (5, 2))) for _ in range(20))
-    cone = PolyhedralCone(FreeCone(), tuple(tuple(a - 2 for a in row) for row in rows))
-    column = [Fraction(int(a), int(b)) for a, b in rng.integers(1, 50, (5, 2))]
-    told = [sum((a * v for a, v in zip(row, column, strict=True)), Fraction(0)) for row in cone.rows]
-    assert cone.excess(column) == max(Fraction(0), *told)

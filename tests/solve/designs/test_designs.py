@@ -7,14 +7,12 @@ import numpy as np
 import pytest
 from drawing import graded
 from ending import ending
-from hypothesis import given, settings, strategies as st
 
 import rropt as rr
 from rropt.mechanisms.estimators import locally_best
 from rropt.program.design_utilities import InverseTrace
-from rropt.solve.designs.criteria import DesignForms, TraceCriterion
-from rropt.solve.designs.designs import LOSS, few_masses, mixed_design, solve_design, without_small
-from rropt.solve.designs.interior_point import best_design, value_of
+from rropt.solve.designs.criteria import DesignForms
+from rropt.solve.designs.designs import mixed_design, solve_design
 from rropt.solve.designs.proof import prove_design
 from rropt.solve.designs.quadratics import Corners, all_corners, climbed_corners
 from rropt.solve.engine.method import SolveLimits
@@ -64,25 +62,6 @@ def test_no_output_is_of_negligible_mass_and_the_gap_is_kept(goal, size):
     assert found.mechanism.matrix.sum(axis=0).min() > 1e-8
     assert not problem.compile().excess(found.mechanism)
     assert found.bound <= problem.objective.value(found.mechanism).upper
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.integers(0, 10**6))
-def test_columns_are_merged_within_what_the_value_allows(seed):
-    """Of any design with some columns of almost no mass: rows keep their sums, columns are sums of columns."""
-    rng = np.random.default_rng(seed)
-    k, m = int(rng.integers(2, 6)), int(rng.integers(6, 20))
-    prior = rng.dirichlet(np.ones(k))
-    matrix = np.where(rng.random((k, m)) < 0.5, 3.0, 1.0) * 10.0 ** -rng.choice([0, 5, 9, 12], m)
-    matrix[:, :k] = 1 + 2 * np.eye(k)
-    matrix /= matrix.sum(axis=1, keepdims=True)
-    criterion, allowed = TraceCriterion(np.eye(k)), 10.0 ** -rng.choice([3, 8, 14])
-    few = without_small(matrix, prior, criterion, allowed)
-    value, before = (value_of(one, prior, criterion) for one in (few, matrix))
-    assert value <= before + min(allowed, LOSS * before) + 1e-12 * before
-    assert np.allclose(few.sum(axis=1), 1, rtol=1e-12)
-    assert (few.max(axis=0) / few.min(axis=0)).max() <= (matrix.max(axis=0) / matrix.min(axis=0)).max() * (1 + 1e-12)
-    assert k <= few.shape[1] <= m
 
 
 @pytest.mark.parametrize("epsilon", [2, 12])
@@ -138,31 +117,6 @@ def test_many_inputs_have_a_true_bound_at_least():
     assert found.status in ("certified", "bounded")
 
 
-def test_the_interior_point_solves_what_scipy_solves():
-    rng = np.random.default_rng(4)
-    prior = rng.dirichlet(np.ones(4))
-    columns = np.where(rng.random((4, 9)) < 0.5, 3.0, 1.0)
-    columns = np.hstack([columns, np.where(np.eye(4) > 0, 3.0, 1.0), np.where(np.eye(4) > 0, 1.0, 3.0)])
-    queries = np.diag([1.0, 2.0, 0.5, 1.0])
-    weight = queries @ queries.T
-    point = best_design(columns, prior, TraceCriterion(queries), 1e-10)
-    found = point.found
-    unit = columns / np.sqrt(prior @ columns)
-
-    def height(mass):
-        return float(np.trace(weight @ np.linalg.inv((unit * mass) @ unit.T)))
-
-    assert np.abs(columns @ point.mass - 1).max() < 1e-9
-    assert height(point.mass) == pytest.approx(found.value, rel=1e-12)
-    # No feasible direction improves it: the prices prove so.
-    table = found.forms @ found.forms.T
-    costs = np.einsum("xn,xn->n", columns, table @ columns) / (prior @ columns)
-    assert (costs <= point.prices @ columns + 1e-7).all()
-    assert 2 * np.sum(queries * found.forms) - point.prices.sum() == pytest.approx(found.value, rel=1e-9)
-    # Columns that all leave one input alone span no design.
-    assert best_design(np.ones((3, 4)), np.full(3, 1 / 3), TraceCriterion(np.eye(3)), 1e-8) is None
-
-
 @pytest.mark.parametrize("seed", range(6))
 def test_the_corner_search_bounds_every_corner_at_any_time(seed):
     rng = np.random.default_rng(seed)
@@ -214,11 +168,6 @@ def test_what_cannot_be_minimised_here_says_so():
         rr.Problem(rr.Maximize(rr.MinimaxRisk(rr.Prior.uniform(3))), [rr.LDP(epsilon=1)]).solve()
 
 
-def test_a_mechanism_that_merges_everything_has_infinite_risk():
-    constant = rr.Mechanism.from_matrix([[0.5, 0.5]] * 3)
-    assert rr.MinimaxRisk(rr.Prior.uniform(3)).value(constant).lower == float("inf")
-
-
 def test_a_mixture_of_given_columns_is_the_best_one_and_its_multipliers_say_so():
     """No mixture of the columns has a smaller risk than the multipliers prove, and slopes are those of the tangent."""
     prior = rr.Prior.from_counts([5, 3, 2, 2])
@@ -238,27 +187,3 @@ def test_a_mixture_of_given_columns_is_the_best_one_and_its_multipliers_say_so()
     ahead, behind = forms.worths(columns + step, p), forms.worths(columns - step, p)
     assert (ahead - behind) / 2e-6 == pytest.approx(forms.slopes(columns, p)[0], rel=1e-6, abs=1e-6)
     assert mixed_design(program, np.ones((4, 3)), SolveLimits()) is None
-
-
-@pytest.mark.parametrize("k", graded([5], [9]))
-def test_few_masses_have_the_same_information_matrix(k):
-    """So all risks of estimation are the same, with at most k(k+1)/2 outputs."""
-    random = np.random.default_rng(k)
-    prior = random.dirichlet(np.ones(k))
-    columns = np.where(random.random((k, 300)) < 0.4, 3.0, 1.0) * random.uniform(1, 2, (k, 300))
-    mass = random.uniform(0.5, 1.0, 300)
-    few = few_masses(columns, mass, prior)
-    assert (few >= 0).all()
-    assert 0 < (few > 0).sum() <= k * (k + 1) // 2
-    table = columns / (prior @ columns)
-    assert np.allclose(columns * few @ table.T, columns * mass @ table.T, rtol=1e-10, atol=0)
-    assert np.allclose(columns @ few, columns @ mass, rtol=1e-10, atol=0)
-    assert (few_masses(columns[:, :k], mass[:k], prior) == mass[:k]).all()
-
-
-def test_the_best_design_has_no_more_outputs_than_it_needs():
-    """Over all corners of 9 inputs the interior point uses nearly every column that ties."""
-    prior = rr.Prior.from_counts({x: 9 + x for x in range(9)})
-    found = rr.Problem(rr.Minimize(rr.MinimaxRisk(prior)), [rr.LDP(1)]).solve()
-    assert found.status == "certified"
-    assert len(found.mechanism.outputs) <= 45

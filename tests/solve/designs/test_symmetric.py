@@ -56,15 +56,6 @@ def test_the_published_optimum_is_reached_and_proved(k: int, epsilon: str) -> No
     assert np.ptp(np.diagonal(table)) < 1e-9 * table.max()
 
 
-def test_where_every_set_has_one_input_the_outputs_are_the_inputs() -> None:
-    labels = [f"c{at}" for at in range(12)]
-    goal, rules = rr.Minimize(rr.MinimaxRisk(rr.Prior.uniform(labels))), [rr.LDP(epsilon=4)]
-    mechanism = rr.Problem(goal, rules, outputs=labels).solve().mechanism
-    assert mechanism is not None
-    assert mechanism.outputs == tuple(labels)
-    assert all(mechanism.entry(x, x) == max(mechanism.column(x)) for x in range(12))
-
-
 @pytest.mark.parametrize(("k", "ratio"), [(2, "3"), (3, "3/2"), (65, "7"), (100, "20")])
 def test_a_mechanism_without_a_proof_has_the_same_form(k: int, ratio: str) -> None:
     mechanism = even_mechanism([str(at) for at in range(k)], Fraction(ratio))

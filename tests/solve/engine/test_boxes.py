@@ -9,19 +9,17 @@ from fractions import Fraction
 import networkx as nx
 import numpy as np
 import pytest
-from drawing import graded, random_prior, runs, thinned
+from drawing import graded, random_prior, runs
 
 import rropt as rr
 from rropt.declare.constraint import Constraint
 from rropt.declare.objectives import Objective
 from rropt.exact import Interval
 from rropt.mechanisms.mechanism import Mechanism
-from rropt.program.cones import GraphCone, combined, reach
+from rropt.program.cones import GraphCone, combined
 from rropt.program.programs import UserColumnSum, Utility
 from rropt.solve.engine.boxes.search import BoxPricer, ColumnForms
-from rropt.solve.engine.boxes.tree import BoxRelaxation, BoxSearch
 from rropt.solve.engine.method import SolveLimits
-from rropt.solve.engine.search import Budget
 
 F = Fraction
 
@@ -102,12 +100,6 @@ def check_boxes(seed: int) -> None:
     assert other_low <= high
 
 
-def test_the_closure_is_that_of_shortest_paths() -> None:
-    cone = GraphCone(3, ((0, 1, F(1)), (1, 2, F(1)), (2, 0, F(1))))
-    table = reach(cone, 3)
-    np.testing.assert_allclose(table, [[0, 1, 2], [2, 0, 1], [1, 2, 0]])
-
-
 def test_edges_that_others_imply_are_left_out() -> None:
     table = [[0, 1, 2], [1, 0, 1], [2, 1, 0]]
     cone = rr.MetricDP(table).cone(("a", "b", "c"))
@@ -128,28 +120,6 @@ def test_a_graph_over_ldp_takes_the_tighter_of_both() -> None:
         (0, 2): 3,
         (2, 0): 3,
     }
-
-
-@pytest.mark.parametrize("seed", thinned(range(8), 2))
-def test_a_search_bounds_what_it_may_not_finish(seed: int) -> None:
-    """At any time the bound is above the objective at random columns of the cone, and below it where it has ended."""
-    rng = random.Random(f"search {seed}")
-    k = 5
-    prior = rr.Prior.from_counts([rng.randint(1, 50) for _ in range(k)], labels=[f"x{x}" for x in range(k)])
-    problem = rr.Problem(
-        rr.Maximize(rr.MutualInformation(prior)), [rr.MetricDP(labelled(nx.cycle_graph(k)), epsilon=1.5)]
-    )
-    program = problem.compile()
-    prices = np.array([rng.uniform(0.0, 0.3) for _ in range(k)])
-    forms = ColumnForms.of(program).priced(prices)
-    heights = np.array(list(nx.all_pairs_shortest_path_length(nx.cycle_graph(k))), dtype=object)
-    search = BoxSearch(BoxRelaxation(forms))
-    for nodes in (3, 31, 5000):
-        search.run(-np.inf, Budget(nodes))
-        for _, lengths in heights:
-            v = np.exp([-1.5 * lengths[x] for x in range(k)])
-            assert forms.value(v / (prior.array @ v)) <= search.bound + 1e-12
-    assert search.bound == pytest.approx(search.best, abs=1e-9)
 
 
 def test_zero_priors_and_tiny_ones() -> None:

@@ -85,23 +85,6 @@ def test_branch_agrees_with_all_vertices(seed: int) -> None:
         assert solution.status == "certified"
 
 
-def test_rows_that_never_bind_change_nothing() -> None:
-    rng = random.Random("free")
-    bound = problem(rng, 2, rr.LDP(1), rr.LinearConstraint([[1, 0]] * 2, "<=", 100))
-    free = rr.Problem(bound.goal, [rr.LDP(1)])
-    with_rows, without = bound.solve("branch", gap=1e-7, time_limit=20), free.solve("columns", gap=1e-9)
-    assert with_rows.status == "certified"
-    assert with_rows.value == pytest.approx(without.value, abs=1e-6)
-
-
-def test_rows_that_nothing_satisfies_are_called_infeasible() -> None:
-    rng = random.Random("none")
-    solution = problem(rng, 3, rr.LDP(1), rr.Floor(F(9, 10))).solve()
-    assert solution.status == "infeasible"
-    assert solution.verdict is not None
-    assert solution.verdict.proved
-
-
 def test_a_prior_with_zeros_has_no_branch_without_ldp() -> None:
     prior = rr.Prior.from_counts({"a": 1, "b": 0, "c": 2})
     goal = rr.Maximize(rr.MutualInformation(prior))
@@ -163,18 +146,6 @@ def test_the_structure_never_beats_what_is_free(k: int) -> None:
     assert tied.value is not None
     assert free.bound is not None
     assert tied.value <= free.bound
-
-
-@pytest.mark.parametrize("level", ["0.1", "2", "8"])
-def test_two_inputs_need_no_structure(level: str) -> None:
-    """Every mechanism on two inputs has this form."""
-    prior = rr.Prior.from_counts({"a": 3, "b": 5})
-    tied = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.LDP(level), rr.patterns.UniformOffDiagonal()])
-    free = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.LDP(level)])
-    assert tied.compile().extra(OffDiagonalForm) is None
-    found = tied.solve(gap=1e-9)
-    assert found.status == "certified"
-    assert found.value == pytest.approx(free.solve(gap=1e-10).value, abs=1e-9)
 
 
 @pytest.mark.parametrize("k", graded([60], [1000]))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product
@@ -53,13 +52,6 @@ def holds(row: Sequence[Fraction], o: Sequence[Fraction]) -> Fraction:
 
 def vertices(size: int, ratio: Fraction) -> list[tuple[Fraction, ...]]:
     return [vertex for kind in vertex_kinds(size, ratio) for vertex in arrangements(kind)]
-
-
-def spread(kind: Sequence[tuple[Fraction, int]]) -> tuple[Fraction, ...]:
-    return tuple(sorted(value for value, count in kind for _ in range(count)))
-
-
-RATIOS = [F(101, 100), F(3, 2), F(2), F(5, 2), F(3), F(7, 2), F(9, 2), F(20), F(10**6)]
 
 
 def double_description(size: int, rows: Sequence[Sequence[Fraction]]) -> set[tuple[Fraction, ...]]:
@@ -117,36 +109,6 @@ def test_every_arrangement_is_listed_once_and_feasible() -> None:
         assert len(set(found)) == len(found) == count_vertices(size, ratio)
         assert all(excess(vertex, ratio) <= 0 for vertex in found)
         assert extremes(size, ratio) == (min(map(min, found)), max(map(max, found)))
-
-
-def test_the_list_of_the_paper_is_exact_up_to_k_minus_2_and_not_beyond() -> None:
-    """ayed Prop. 3.2: its condition for 5 categories goes to a ratio of (5 + sqrt 5) / 2, its proof to 2.618."""
-    for ratio, exact in ((F(262, 100), True), (F(3), True), (F(3) + F(1, 10**9), False), (F(36, 10), False)):
-        low, high = box(5, ratio)
-        paper = {(low,) * 5, (high,) * 5, (low, low, low, high, high), (low, low, high, high, high)}
-        # v_max is 1 - (k-1) o for the small o; the small q of the other one is 1 / (g (g + k - 1)).
-        paper.add(((1 - ratio * high) / 4, high, high, high, high))
-        paper.add((low, low, low, low, (1 - 1 / (ratio * (ratio + 4))) / 4))
-        assert ({spread(kind) for kind in vertex_kinds(5, ratio)} == paper) == exact
-
-
-@pytest.mark.parametrize("size", graded([2, 3, 4], [6]))
-def test_two_smallest_and_two_largest_decide_feasibility(size: int) -> None:
-    rng = np.random.default_rng(size)
-    said = Counter[bool]()
-    for ratio in (F(6, 5), F(3), F(30)):
-        rows, corners = polytope_rows(size, ratio), vertices(size, ratio)
-        for _ in range(60):
-            weights = [F(int(w)) for w in rng.integers(0, 4, len(corners))]
-            if not any(weights):
-                continue
-            mixed = [sum(w * v[x] for w, v in zip(weights, corners, strict=True)) / sum(weights) for x in range(size)]
-            mixed[0] *= F(int(rng.integers(50, 151)), 100)
-            inside = all(holds(row, mixed) >= 0 for row in rows)
-            assert (excess(mixed, ratio) <= 0) == inside
-            said[inside] += 1
-    assert said[True] > 10
-    assert said[False] > 10
 
 
 # -- bounds --------------------------------------------------------------------------------------------
@@ -292,21 +254,6 @@ def test_a_dominant_input_at_the_largest_number_is_proved() -> None:
     assert answer.bound - answer.value <= 1e-7
 
 
-def test_an_input_that_must_be_the_largest_limits_the_mean() -> None:
-    """o_0 in [0.45, 0.48] is above what two inputs can have, so that it attains M, and C is at least p_0 times it."""
-    g, none = math.exp(1.5), np.array([np.nan])
-    lo, hi = np.array([[0.45, -np.inf, -np.inf]]), np.array([[0.48, np.inf, np.inf]])
-    whole = np.array([[0.0, 0.5]])
-    boxes = Boxes(whole, whole, np.array([[0.4799, 0.48]]), none, none, lo, hi)
-    prior = np.array([0.9, 0.06, 0.04])
-    assert intervals(boxes, 3, g).void[0, 0].tolist() == [True, False, False]
-    bottom, top = (float(end[0]) for end in reach(boxes, prior, g)["C"])
-    points = np.array([(0.4799, a, b) for a in np.linspace(0, 0.5, 201) for b in np.linspace(0, 0.5, 201)])
-    inside = [float(o @ prior) for o in points if excess(o.tolist(), g) <= 0]
-    assert 0.4799 * 0.9 <= bottom <= min(inside)
-    assert max(inside) <= top <= 0.48 * 0.9 + 0.1 * 0.2
-
-
 def test_many_inputs_and_weights_beyond_floats() -> None:
     rng = np.random.default_rng(5)
     weights = [int(w) for w in rng.integers(1, 10**6, 1000)]
@@ -314,9 +261,3 @@ def test_many_inputs_and_weights_beyond_floats() -> None:
     assert answer.bound - answer.value <= 1e-10
     huge = OffDiagonalSearch([w * 10**400 for w in weights], math.e).search(1e-10)
     assert huge.value == pytest.approx(answer.value, abs=1e-12)
-
-
-def test_a_search_stops_when_told() -> None:
-    answer = OffDiagonalSearch(SCENARIO_II, math.e).search(1e-10, stop=lambda: True)
-    assert answer.nodes == 1
-    assert answer.bound > answer.value

@@ -15,7 +15,7 @@ from rropt.checker import check_bytes
 from rropt.program.confidence_cones import ConfidenceCone
 from rropt.solve.robust_exact import dominant_input
 from rropt.solve.robust_exact.block_cuts import BlockSearch, bound_together
-from rropt.solve.robust_exact.cut_program import CutPool, CutProgram, Multipliers
+from rropt.solve.robust_exact.cut_program import CutPool, CutProgram
 from rropt.solve.robust_exact.cut_search import CutRelaxation, CutSearch
 from rropt.solve.robust_exact.dominant_input import Cases, CaseSearch
 
@@ -193,12 +193,3 @@ def test_limits_that_are_empty_are_shown_to_be() -> None:
     assert search.block.point is None
     assert search.bound < -1.0
     assert search.roots[0].use.values.min() > 0
-
-
-def test_multipliers_add_up() -> None:
-    """Those of the same cut are one."""
-    one = Multipliers.of([4, 7, 9], np.array([0.5, 0.0, 0.25]))
-    both = one.plus(Multipliers.of([2, 9], np.array([1.0, 1.0])), 0.5)
-    assert both.cuts.tolist() == [2, 4, 9]
-    assert both.values.tolist() == [0.5, 0.5, 0.75]
-    assert Multipliers.none().plus(one, 2.0).values.tolist() == [1.0, 0.5]
