@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import re
 import subprocess
@@ -153,3 +154,25 @@ def test_slow_tests_exist(checkout: Path) -> None:
     for line in lines:
         file, _, name = line.partition("::")
         assert f"\ndef {name}(" in (checkout / file).read_text(encoding="utf-8"), line
+
+
+def named_twice(source: str) -> list[str]:
+    """Upper-case names that the top level of a module gives more than once."""
+    given = [
+        name.id
+        for statement in ast.parse(source).body
+        if isinstance(statement, ast.Assign)
+        for target in statement.targets
+        for name in ast.walk(target)
+        if isinstance(name, ast.Name) and name.id.isupper()
+    ]
+    return sorted({name for name in given if given.count(name) > 1})
+
+
+def test_no_number_replaces_another_one_of_its_name(checkout: Path) -> None:
+    """The first one is lost without a word: two of a table of numbers were."""
+    assert named_twice("A = 1\nB, A = 2, 3\n") == ["A"]
+    modules = [path for name in ("rropt", "models", "benchmarks") for path in sorted((checkout / name).rglob("*.py"))]
+    assert len(modules) > 100
+    found = {path.name: twice for path in modules if (twice := named_twice(path.read_text(encoding="utf-8")))}
+    assert found == {}
