@@ -112,15 +112,6 @@ def test_metric_privacy_on_a_path(k):
     assert rr.MinimaxRisk(prior).value(other).lower > found.value
 
 
-@pytest.mark.long
-def test_metric_privacy_at_eight_inputs():
-    labels = [str(x) for x in range(8)]
-    prior = rr.Prior.from_counts({label: x + 1 for x, label in enumerate(labels)})
-    for epsilon in (1.0, 2.0):
-        found = solved(prior, [rr.MetricDP(nx.path_graph(labels), epsilon=epsilon)], gap=1e-8)
-        assert found.status == "certified", found.warnings
-
-
 def test_chosen_queries_have_their_own_best_design():
     prior = rr.Prior.uniform(5)
     queries = [[1, 1, 0, 0, 0], [0, 0, 1, 1, 1]]

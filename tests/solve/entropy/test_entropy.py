@@ -281,3 +281,9 @@ at_least = 0.3
     assert problem.solve().value == pytest.approx(1.5, abs=1e-9)
     with pytest.raises(InputError, match="at_least"):
         rr.problem_file.parse_problem(text.replace("at_least", "beta"), source="test.toml")
+
+
+@pytest.mark.parametrize("size", [30, pytest.param(100, marks=pytest.mark.long)])
+def test_many_categories(size: int) -> None:
+    solution = solved(rr.Maximize(rr.Trace()), [BISTOCHASTIC, rr.EntropyRate("0.5")], range(size))
+    assert solution.value == pytest.approx(best_trace(size, "0.5"), abs=1e-8)

@@ -7,11 +7,14 @@ import math
 import numpy as np
 import pytest
 from drawing import graded, thinned
+from scipy.optimize import linprog
 
 import rropt as rr
+from rropt.program.programs import ChiSquare
 from rropt.solve.engine.curves import Curve, InformationCurve, SquareCurve
+from rropt.solve.engine.polyhedral import staircase
 from rropt.solve.ldp.pricing import LdpPricer
-from rropt.solve.ldp.starts import attained_price, divided_price
+from rropt.solve.ldp.starts import attained_price
 from rropt.solve.verified import judge_kernel, proof_file
 
 
@@ -80,24 +83,6 @@ def test_a_time_limit_leaves_a_true_bound() -> None:
 def corners(size: int) -> np.ndarray:
     """Every set of inputs, one a row."""
     return np.arange(1 << size)[:, None] >> np.arange(size) & 1 == 1
-
-
-@pytest.mark.parametrize("kind", [InformationCurve, SquareCurve])
-def test_prices_of_divided_inputs_bound_every_column(kind: type[Curve]) -> None:
-    rng = np.random.default_rng(5)
-    below = 0
-    for trial in range(40):
-        p = rng.dirichlet(np.full(10, (0.2, 1.0, 5.0)[trial % 3]))
-        curve = kind.at((0.5, 2.0, 4.0, 7.0)[trial % 4])
-        height, prices, mass = divided_price(p, curve)
-        assert height == pytest.approx(prices.sum(), abs=1e-12 * max(1.0, curve.ceiling()[0]))
-        sets = np.array([[s >> x & 1 for x in range(10)] for s in range(1 << 10)], bool)
-        c = curve.linear * p - (curve.gamma - 1) * prices
-        reduced = curve.price(sets @ c - prices.sum(), 1.0 + (curve.gamma - 1) * (sets @ p))
-        assert reduced.max() <= 1e-12 * max(1.0, curve.ceiling()[0])
-        assert height <= curve.ceiling()[0] * (1 + 1e-12)
-        below += bool((p > mass).any())
-    assert below >= 20, "priors with an input heavier than the best mass are met"
 
 
 def test_prices_of_many_inputs_stand_as_multiples_of_the_prior() -> None:
@@ -177,3 +162,47 @@ def test_hundreds_of_inputs_are_certified(size: int, epsilon: str) -> None:
     document = solution.certificate.document
     assert document["assumptions"] == ["chi-square-column-convex"]
     assert "tree" in document["proof"]
+
+
+@pytest.mark.parametrize("method", ["vertices", "columns"])
+def test_many_inputs_of_prior_zero_leave_the_optimum(method: str) -> None:
+    """Each best column stands there 32 times: none of those listed at averaged prices gained at the master's own."""
+    with_zeros = solve([0, 0, 0, 0, 0, 1, 1, 3, 1, 1, 1], "1/2", method)
+    without = solve([1, 1, 3, 1, 1, 1], "1/2", method)
+    assert with_zeros.status == without.status == "certified"
+    assert with_zeros.value == pytest.approx(without.value, rel=1e-9)
+
+
+@pytest.mark.parametrize("weights", [[0, 2, 2], [2, 2, 4], [3, 3, 3, 6], [10, 20, 20, 50]])
+@pytest.mark.parametrize("method", ["vertices", "columns"])
+def test_weights_with_a_common_divisor(weights: list[int], method: str) -> None:
+    """The two parts of a split on weight must meet: the certificate's weights have no common divisor."""
+    solution = solve(weights, "0.1", method)
+    assert solution.status == "certified"
+    kept = [int(weight) for weight in solution.certificate.document["problem"]["weights"]]
+    assert math.gcd(*kept) == 1
+
+
+EPSILONS = ("0.05", "0.5", "1", "3", "6")
+
+
+def best(weights: list[int], gamma: float) -> float:
+    """The optimum over all 2^k - 2 staircase columns by one linear programme: floats, no pricing."""
+    k = len(weights)
+    columns = staircase(np.arange(1, 2**k - 1), k, gamma)
+    found = linprog(-ChiSquare(tuple(weights)).mu(columns), A_eq=columns, b_eq=np.ones(k), method="highs-ds")
+    return float(-found.fun)
+
+
+@pytest.mark.parametrize("method", ["columns", "vertices"])
+@pytest.mark.parametrize("seed", thinned(range(12), 3))
+def test_the_optimum_is_that_of_all_columns(seed: int, method: str) -> None:
+    rng = np.random.default_rng(seed)
+    weights = [int(weight) for weight in rng.integers(0 if seed % 3 else 1, 30, int(rng.integers(2, 9)))]
+    weights[0] += 1
+    epsilon = EPSILONS[seed % len(EPSILONS)]
+    solution = problem(weights, epsilon).solve(method, gap=1e-9)
+    known = best(weights, math.exp(float(epsilon)))
+    assert solution.status == "certified"
+    assert solution.value <= known + 1e-8 * max(known, 1)
+    assert solution.bound >= known - 1e-8 * max(known, 1)

@@ -24,7 +24,6 @@ from rropt.solve.robust.block_knapsack_search import LevelPricer, LevelSearch
 from rropt.solve.robust.block_vertices import ShapePricer, most_elements
 from rropt.solve.robust.blocks import BlockShapes
 from rropt.solve.robust.leaves import least_bound
-from rropt.solve.robust.pricing import Pricing
 from rropt.solve.robust.robust import solve_robust
 
 F = Fraction
@@ -138,29 +137,6 @@ def test_columns_put_together_are_in_the_cone_and_reach_the_best_one(name: str) 
             assert cone.excess([F(float(x)) for x in v]) < 1e-9 * float(max(v))
 
 
-@pytest.mark.long
-def test_inputs_that_never_occur_do_not_matter() -> None:
-    """Blocks of 14 values, and the same instance with blocks of three."""
-    program, small = rarely()
-    whole = solve_robust(program, SolveLimits(gap=0.01))
-    best = solve_robust(small, SolveLimits(gap=1e-6)).claim.objective
-    assert best is not None
-    assert whole.claim.objective is not None
-    assert best - 0.02 <= whole.claim.objective <= best + 1e-6
-    assert whole.dual is not None
-    search: LevelSearch | None = whole.dual.evidence_of(Pricing)
-    assert search is not None
-    bound = search.bound + float(whole.dual.prices.sum())
-    assert best - 1e-6 <= bound <= best + 0.02
-
-
-def test_bounds_fall_until_they_are_attained() -> None:
-    _, cone, prior = compiled("2x2")
-    bounds = [priced(cone, prior, 0, nodes)[1] for nodes in (60, 120, 240)]
-    assert bounds[0].bound >= bounds[1].bound >= bounds[2].bound
-    assert bounds[2].bound == pytest.approx(bounds[2].best, abs=1e-6)
-
-
 @pytest.mark.parametrize("name", TABLES)
 def test_prices_of_a_proof_exceed_every_ray(name: str) -> None:
     """F <= 0 at the extreme rays that cddlib finds, for prices that prove_levels says are enough."""
@@ -239,35 +215,6 @@ def searched() -> tuple[Program, np.ndarray, LevelSearch]:
     assert found.dual is not None
     prices = np.asarray(found.dual.prices)
     return program, prices, LevelPricer(blocks, prices).search(1e-4, 1000)
-
-
-@pytest.mark.parametrize("nodes", graded([200], [1500]))
-def test_no_part_has_a_worse_bound_than_the_whole(
-    searched: tuple[Program, np.ndarray, LevelSearch], nodes: int
-) -> None:
-    """Where no point of a part is feasible its cells may say less than those of the whole did."""
-    program, prices, found = searched
-    assert isinstance(program.cone, RobustCone)
-    blocks = LevelBlocks(program.cone, np.array([float(p) for p in program.prior]))
-    deep = LevelPricer(blocks, prices).search(-math.inf, nodes, keep=-math.inf)
-    for search in (found, deep):
-        for node in (node for root in search.roots for node in root.nodes() if node.parts is not None):
-            assert max(part.bound for part in node.parts or ()) <= node.bound
-
-
-def test_cells_are_parted_where_another_input_may_be_large(searched: tuple[Program, np.ndarray, LevelSearch]) -> None:
-    """Else two thirds of the bound remain, however often b is split."""
-    _, _, found = searched
-    assert found.best > 0
-    assert found.bound < found.best + 0.05
-    ways: list[object] = []
-    stack = list(found.roots)
-    while stack:
-        node = stack.pop()
-        if node.parts is not None:
-            ways.append(node.way)
-            stack += node.parts
-    assert sum(isinstance(way, int) for way in ways) > len(ways) / 4
 
 
 @pytest.mark.parametrize("seconds", [0.0, 1.0, None])
