@@ -17,7 +17,6 @@ from rropt.declare.constraints import Constraint
 from rropt.declare.objectives import Objective
 from rropt.errors import InputError, NoMethod
 from rropt.problem import Problem, Solution
-from rropt.problem_file import parse_problem, problem_to_toml
 
 F = Fraction
 PRIOR = rr.Prior.from_counts({"a": 4, "b": 3, "c": 2, "d": 1})
@@ -238,22 +237,6 @@ def test_a_limit_in_bits_is_that_in_nats() -> None:
 def test_what_cannot_be_limited(make: Any, why: str) -> None:
     with pytest.raises(InputError, match=why):
         make()
-
-
-def test_problem_files_have_limits() -> None:
-    rules = [
-        rr.AtMost(LOSS, "0.9"),
-        rr.AtLeast(TRACE, "0.1"),
-        rr.AtMost(LEAKS["given"], "0.2"),
-        rr.AtMost(LEAKS["gain"], 2),
-    ]
-    problem = rr.Problem(rr.Minimize(LEAKS["information"]), rules[:3])
-    again = parse_problem(problem_to_toml(problem))
-    assert again.compile() == problem.compile()
-    assert again.constraints == problem.constraints
-    uniform = rr.MutualInformation(rr.Prior.uniform(list("abcd")))
-    other = rr.Problem(rr.Maximize(rr.Trace()), [rr.AtMost(uniform, "0.2")], inputs=list("abcd"))
-    assert parse_problem(problem_to_toml(other)).compile() == other.compile()
 
 
 def test_the_method_takes_what_it_says() -> None:

@@ -10,7 +10,6 @@ import pytest
 from flint import fmpq, fmpq_mat
 
 import rropt as rr
-from rropt.problem_file import parse_problem
 from rropt.solve.designs.criteria import DeterminantCriterion, TraceCriterion
 from rropt.solve.designs.interior_point import EigenvalueCriterion
 
@@ -142,24 +141,6 @@ def test_derivatives_are_those_of_the_criteria():
             assert (up - down) / (2 * step) == pytest.approx(slope[i], rel=1e-3, abs=1e-5)
             second = (up - 2 * value(criterion, mass) + down) / step**2
             assert second == pytest.approx(curvature[i, i], rel=2e-2, abs=1e-2)
-
-
-@pytest.mark.parametrize("word", ["d_optimality", "e_optimality"])
-def test_problem_files_have_words_for_them(word):
-    text = f"""
-schema = 1
-name = "design"
-[input]
-counts = [3, 2, 1]
-[objective]
-minimize = "{word}"
-[[constraint]]
-kind = "ldp"
-epsilon = 1
-"""
-    problem = parse_problem(text)
-    assert problem.objective.kind == word
-    assert parse_problem(rr.problem_file.problem_to_toml(problem)).objective == problem.objective
 
 
 @pytest.mark.parametrize("objective", [rr.DOptimality, rr.EOptimality])

@@ -259,30 +259,6 @@ def test_what_no_method_takes_says_so() -> None:
         rr.InjectedEntropy("hartleys")
 
 
-def test_problem_files() -> None:
-    text = """
-schema = 1
-[input]
-categories = ["a", "b", "c"]
-[objective]
-maximize = "injected_entropy"
-units = "bits"
-[[constraint]]
-kind = "bistochastic"
-[[constraint]]
-kind = "floor"
-diagonal = 0.5
-[[constraint]]
-kind = "entropy_rate"
-at_least = 0.3
-"""
-    problem = rr.problem_file.parse_problem(text, source="test.toml")
-    assert rr.problem_file.parse_problem(rr.problem_file.problem_to_toml(problem), source="again.toml") == problem
-    assert problem.solve().value == pytest.approx(1.5, abs=1e-9)
-    with pytest.raises(InputError, match="at_least"):
-        rr.problem_file.parse_problem(text.replace("at_least", "beta"), source="test.toml")
-
-
 @pytest.mark.parametrize("size", [30, pytest.param(100, marks=pytest.mark.long)])
 def test_many_categories(size: int) -> None:
     solution = solved(rr.Maximize(rr.Trace()), [BISTOCHASTIC, rr.EntropyRate("0.5")], range(size))

@@ -348,14 +348,6 @@ def test_what_does_not_fit_is_said_in_one_line() -> None:
     assert constraint.describe().endswith("form exact")
 
 
-def test_the_forms_survive_a_problem_file() -> None:
-    known = confidence(TABLES["zero cells"])
-    for form in ("exact", "product"):
-        problem = rr.Problem(rr.Maximize(rr.MutualInformation(known.counts)), [rr.RLDP(1, known, form=form)])
-        again = rr.problem_file.parse_problem(rr.problem_file.problem_to_toml(problem))
-        assert again.compile().cone == problem.compile().cone
-
-
 def test_an_interrupted_method_answers() -> None:
     """Stopped before its first search it has a mechanism all the same, and a bound of the time that proofs may take."""
     known, _ = reference("3x3", 0, 1)
