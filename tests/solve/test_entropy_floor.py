@@ -13,8 +13,10 @@ from rropt.checker import check_bytes
 from rropt.errors import NoMethod
 from rropt.problem import Goal
 from rropt.program.entropy_floors import ConcaveFloor
+from rropt.prove.steps import Gibbs
 from rropt.solve.engine.climb import worth_and_slope
 from rropt.solve.entropy.gibbs import floor_multipliers
+from rropt.solve.relaxations.entropy_floor import gibbs_points
 from rropt.solve.relaxed_bound import relaxed_bound
 
 PRIOR = rr.Prior.from_counts([5, 3, 2])
@@ -197,3 +199,24 @@ def test_no_mechanism_is_proved_to_be_none() -> None:
     assert solution.status == "infeasible"
     assert solution.verdict is not None
     assert solution.verdict.proved
+
+
+def test_rows_that_the_floor_implies_hold_of_all_that_keep_it() -> None:
+    program = rr.Problem(rr.Maximize(rr.MutualInformation(PRIOR)), [BISTOCHASTIC, rate("0.6")]).compile()
+    rng = np.random.default_rng(2)
+    points = tuple(point for _ in range(4) for point in gibbs_points(rng.random((3, 3))))
+    rows = Gibbs(points).relax(program).rows[len(program.rows) :]
+    assert len(rows) == 4 * 6
+    # At the point itself the row is tight where that is on the floor.
+    seen = 0
+    for _ in range(100):
+        table = random_bistochastic(rng, 3, rate("0.6"))
+        if table is None:
+            continue
+        seen += 1
+        for row in rows:
+            assert sum(float(value) * table[x, y] for x, y, value in row.terms) <= float(row.rhs) + 1e-9
+    assert seen > 10
+    outside = np.eye(3) * 0.94 + 0.02
+    touched = Gibbs(gibbs_points(np.full((3, 3), 0.1) + 0.7 * np.eye(3))).relax(program).rows[len(program.rows) :]
+    assert any(sum(float(v) * outside[x, y] for x, y, v in row.terms) > float(row.rhs) for row in touched)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from math import comb
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from drawing import graded, thinned
 import rropt as rr
 from rropt.program.events import ApproximateBound, unlisted
 from rropt.program.programs import ColumnSum, Program
-from rropt.solve.approximate_ldp.bound import best_moments
+from rropt.solve.approximate_ldp.bound import best_moments, ordered_partitions
 
 JOINT = [[3, 1], [2, 2], [1, 4]]
 PRIOR = rr.Prior.from_counts({"a": 4, "b": 4, "c": 5})
@@ -92,3 +93,10 @@ def test_listed_events_are_known_again_and_nothing_else_is() -> None:
         assert unlisted(changed) is changed
     assert best_moments(replace(program, rows=())) is None
     assert best_moments(replace(program, sense="minimize")) is None
+
+
+def test_rays_are_ordered_partitions_of_all_sets() -> None:
+    ordered = [1, 1, 3, 13, 75]
+    for size in range(1, 5):
+        found = ordered_partitions(size)
+        assert len(set(found)) == len(found) == sum(comb(size, part) * ordered[part] for part in range(1, size + 1))

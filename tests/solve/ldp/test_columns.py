@@ -15,6 +15,7 @@ from rropt.solve.engine.curves import Curve, InformationCurve, SquareCurve
 from rropt.solve.engine.polyhedral import staircase
 from rropt.solve.ldp.pricing import LdpPricer
 from rropt.solve.ldp.starts import attained_price
+from rropt.solve.relaxed_bound import relaxed_bound
 from rropt.solve.verified import judge_kernel, proof_file
 
 
@@ -206,3 +207,14 @@ def test_the_optimum_is_that_of_all_columns(seed: int, method: str) -> None:
     assert solution.status == "certified"
     assert solution.value <= known + 1e-8 * max(known, 1)
     assert solution.bound >= known - 1e-8 * max(known, 1)
+
+
+def test_with_further_constraints_the_ceiling_bounds() -> None:
+    """Where no proof kind knows the constraints, the bound of LDP alone is true all the same."""
+    objective = rr.Maximize(rr.ChiSquareInformation(rr.Prior.from_counts([5, 3, 2, 7])))
+    found = relaxed_bound(rr.Problem(objective, [rr.LDP("1"), rr.EntropyRate("0.95")]).compile())
+    assert found is not None
+    assert best([5, 3, 2, 7], math.e) <= found[0] <= SquareCurve.at(1.0).ceiling()[0] * (1 + 1e-9)
+    assert found[1].startswith("the universal bound of LDP")
+    without = relaxed_bound(rr.Problem(objective, [rr.EntropyRate("0.95")]).compile())
+    assert without == (3, "one less than the number of inputs")

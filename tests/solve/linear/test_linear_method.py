@@ -286,3 +286,18 @@ def test_over_that_many_events_information_and_risks_are_bounded() -> None:
     other = rr.Problem(rr.Minimize(rr.DOptimality(prior)), rules, outputs=outputs).solve(time_limit=0.3)
     assert other.status == "bounded"
     assert other.bound < other.value
+
+
+def test_information_is_bounded() -> None:
+    prior = rr.Prior.from_counts({"a": 1, "b": 1})
+    rule = rr.ApproximateLDP(gamma=2, delta="0.1")
+    problem = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rule], outputs=["a", "b"])
+    solution = problem.solve(time_limit=5)
+    assert solution.status in ("certified", "bounded")
+    assert solution.bound is not None
+    assert rule.violation(solution.mechanism) <= 0
+    # The best 2 x 2 mechanism keeps p - 2 (1 - p) = 0.1 on both sides.
+    p = 2.1 / 3
+    best = np.log(2) + p * np.log(p) + (1 - p) * np.log(1 - p)
+    assert solution.value <= best + 1e-12
+    assert solution.bound >= best - 1e-12

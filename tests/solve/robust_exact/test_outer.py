@@ -24,7 +24,7 @@ from rropt.prove.steps import Cut, relax
 from rropt.solve.engine.climb import worth
 from rropt.solve.robust_exact import cut_search as cut_batches, dominant_input
 from rropt.solve.robust_exact.block_cuts import BlockSearch, bound_together
-from rropt.solve.robust_exact.cut_program import CutPool, CutProgram
+from rropt.solve.robust_exact.cut_program import CutPool, CutProgram, Multipliers
 from rropt.solve.robust_exact.cut_search import BatchedCutSearch, CutRelaxation, CutSearch
 from rropt.solve.robust_exact.dominant_input import Cases, CaseSearch
 
@@ -551,3 +551,12 @@ def test_limits_of_two_inputs_without_prior_are_split_off(table: list[list[int]]
     search = BatchedCutSearch(pool, prior, 0.3 * prior, near)
     assert search.nodes == 5
     assert sum(bool(np.isfinite(leaf.upper).all()) for leaf in search.leaves()) == 1
+
+
+def test_multipliers_add_up() -> None:
+    """Those of the same cut are one."""
+    one = Multipliers.of([4, 7, 9], np.array([0.5, 0.0, 0.25]))
+    both = one.plus(Multipliers.of([2, 9], np.array([1.0, 1.0])), 0.5)
+    assert both.cuts.tolist() == [2, 4, 9]
+    assert both.values.tolist() == [0.5, 0.5, 0.75]
+    assert Multipliers.none().plus(one, 2.0).values.tolist() == [1.0, 0.5]
