@@ -35,13 +35,6 @@ def compiled(objective: rr.Objective, outputs: int = 3, epsilon: object = 1, del
     return asked(objective, outputs, epsilon, delta).compile()
 
 
-def test_rays_are_ordered_partitions_of_all_sets() -> None:
-    ordered = [1, 1, 3, 13, 75]
-    for size in range(1, 5):
-        found = ordered_partitions(size)
-        assert len(set(found)) == len(found) == sum(comb(size, part) * ordered[part] for part in range(1, size + 1))
-
-
 @pytest.mark.parametrize("objective", thinned(INFORMATION, 2))
 @pytest.mark.parametrize(("epsilon", "delta"), graded([("1", "0.1")], long=[("0.3", "0.01"), ("3", "0.5")]))
 def test_with_enough_outputs_the_bound_is_attained(objective: rr.Objective, epsilon: str, delta: str) -> None:
@@ -100,3 +93,10 @@ def test_listed_events_are_known_again_and_nothing_else_is() -> None:
         assert unlisted(changed) is changed
     assert best_moments(replace(program, rows=())) is None
     assert best_moments(replace(program, sense="minimize")) is None
+
+
+def test_rays_are_ordered_partitions_of_all_sets() -> None:
+    ordered = [1, 1, 3, 13, 75]
+    for size in range(1, 5):
+        found = ordered_partitions(size)
+        assert len(set(found)) == len(found) == sum(comb(size, part) * ordered[part] for part in range(1, size + 1))
