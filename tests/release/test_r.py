@@ -39,6 +39,13 @@ for (name in strsplit(commandArgs(TRUE)[1], ",")[[1]]) {
       estimate = table$estimate, standard_error = table$standard_error
     )
   }
+  for (one in seq_along(asked$regressions$response)) {
+    ask <- asked$regressions[one, ]
+    event <- if (is.na(ask$event)) NULL else ask$event
+    found[[paste0("regression ", one)]] <- tryCatch(
+      rr_glm(release, ask$response, ask$covariates[[1]], event, weights = "weight")$coefficients, error = conditionMessage
+    )
+  }
   jsonlite::write_json(found, paste0(name, ".found.json"), digits = NA, auto_unbox = TRUE, na = "null")
 }
 """
@@ -131,6 +138,15 @@ def releases(draw: np.random.Generator) -> Iterator[tuple[str, str, Any, Any, li
     yield "single", "csv", data, single, ["illness"], {one.columns[0]: one for one in single}
 
 
+def fitted(released: str, given: Any, asked: dict[str, Any]) -> Any:
+    """The regression, or None where its equations have no solution."""
+    names = asked["response"], asked["covariates"]
+    try:
+        return rr.release.estimate_regression(released, given, *names, event=asked["event"], weights="weight")
+    except rr.InputError:
+        return None
+
+
 def test_r_estimates_what_rropt_estimates(r: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     wanted = {}
@@ -139,19 +155,29 @@ def test_r_estimates_what_rropt_estimates(r: str, tmp_path: Path, monkeypatch: p
         released = f"{name}.{kind}"
         rr.release.release_file(f"{name}.people.{kind}", rr.release.Release(columns), released)
         column = "habit" if "habit" in data else str(columns[0].columns[0])
-        asked = {"kind": kind, "column": column, "others": others}
+        regressions = []
+        if len(set(data[column])) < 10:
+            event = str(data[column].iloc[0] or data[column].iloc[1])
+            more = ["illness"] if "illness" in data else ["region"]
+            regressions = [
+                {"response": "income", "covariates": [column, *more], "event": None},
+                {"response": column, "covariates": ["income", *more], "event": event},
+            ]
+        asked = {"kind": kind, "column": column, "others": others, "regressions": regressions}
         Path(f"{name}.asked.json").write_text(json.dumps(asked), encoding="utf-8")
         wanted[name] = [
             rr.release.estimate_shares(released, given, column),
             rr.release.estimate_shares(released, given, column, weights="weight"),
             rr.release.estimate_means(released, given, column, "income", weights="weight"),
             {one: rr.release.estimate_table(released, given, (one, column), weights="weight") for one in others},
+            [fitted(released, given, one) for one in regressions],
         ]
     assert len(wanted) >= 20
     Path("all.R").write_text(LOAD + ESTIMATES, encoding="utf-8")
     done = subprocess.run([r, "all.R", ",".join(wanted)], check=False, capture_output=True, encoding="utf-8")
     assert done.returncode == 0, done.stderr
-    for name, (shares, weighted, means, tables) in wanted.items():
+    fits = 0
+    for name, (shares, weighted, means, tables, regressions) in wanted.items():
         found = json.loads(Path(f"{name}.found.json").read_text(encoding="utf-8"))
         for own, one in ((found["shares"], shares), (found["weighted"], weighted)):
             assert [row["category"] for row in own] == list(one.categories), name
@@ -165,11 +191,21 @@ def test_r_estimates_what_rropt_estimates(r: str, tmp_path: Path, monkeypatch: p
         assert np.allclose(numbers["estimate"], means.values, **close), name
         known = ~np.isnan(means.values)
         assert np.allclose(np.array(numbers["standard_error"])[known], means.standard_errors[known], **close), name
+        for at, one in enumerate(regressions, 1):
+            own = found[f"regression {at}"]
+            if one is None:
+                assert "solution" in own or "collinear" in own
+                continue
+            fits += 1
+            assert [row["term"] for row in own] == list(one.names), name
+            assert np.allclose([row["estimate"] for row in own], one.values, **close), name
+            assert np.allclose([row["standard_error"] for row in own], one.standard_errors, **close), name
         for other, one in tables.items():
             own = found[f"table {other}"]
             order = [[own[side].index(label) for label in getattr(one, side)] for side in ("rows", "columns")]
             for key, values in (("estimate", one.values), ("standard_error", one.standard_errors)):
                 assert np.allclose(np.array(own[key])[np.ix_(*order)], values, rtol=1e-6, atol=1e-12), (name, other)
+    assert fits >= 20
 
 
 def test_r_draws_with_the_probabilities_of_the_mechanism(r: str, tmp_path: Path) -> None:
