@@ -47,7 +47,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Design the random perturbation of categorical data as an optimisation problem, with a proof.",
 )
-models_app = typer.Typer(no_args_is_help=True, help="List, copy or solve a shipped model; draw its figures.")
+models_app = typer.Typer(no_args_is_help=True, help="List or copy a shipped model; draw the figures of papers.")
 
 BOUNDED, INFEASIBLE, NO_METHOD, BAD_INPUT, ABORTED = 3, 4, 5, 2, 130
 DECLARED = ("--epsilon", "--delta", "--beta", "--prior", "--uniform")
@@ -63,7 +63,6 @@ METHOD_HELP = (
     "maximin, column_limits, capacity, outer_approximation or fallback (rropt compare tries them all)."
 )
 ProblemName = Annotated[str, typer.Argument(metavar="FILE|MODEL", help="A problem file, or a shipped model.")]
-ModelName = Annotated[str, typer.Argument(metavar="MODEL", help="A shipped model.")]
 Out = Annotated[
     Path | None,
     typer.Option("--out", "-o", metavar="DIR", help="Folder for the results (default: the problem's name)."),
@@ -276,35 +275,6 @@ def summary(solution: Any, certificate: Path | None) -> dict[str, Any]:
     return {name: found[name] for name in SUMMARY_KEYS}
 
 
-def solve_model(
-    name: ModelName,
-    out: Out = None,
-    method: MethodName = None,
-    solver: SolverName = None,
-    gap: Gap = None,
-    absolute_gap: AbsoluteGap = None,
-    time_limit: TimeLimit = None,
-    as_json: AsJson = False,
-    solver_option: SolverOption = None,
-    threads: Threads = None,
-) -> None:
-    """Solve a shipped model: the same as rropt solve NAME."""
-    from rropt.models import model_path
-
-    solve(
-        str(model_path(name)),
-        out,
-        method,
-        solver,
-        gap,
-        absolute_gap,
-        time_limit,
-        as_json,
-        solver_option=solver_option,
-        threads=threads,
-    )
-
-
 COMMANDS: tuple[tuple[typer.Typer, str, Callable[..., None], str, str | None], ...] = (
     (app, "solve", solve, "Find the best mechanism and prove it.", SOLVE_EPILOG),
     (app, "check", check, "Check certificates with the independent checker.", None),
@@ -325,7 +295,6 @@ COMMANDS: tuple[tuple[typer.Typer, str, Callable[..., None], str, str | None], .
     (models_app, "list", list_all, "List the shipped models.", None),
     (models_app, "show", show, "Print the problem file of a model.", None),
     (models_app, "copy", copy, "Copy the problem file of a model, to edit it.", None),
-    (models_app, "solve", solve_model, "Solve a model: the same as rropt solve MODEL.", SOLVE_EPILOG),
     (models_app, "records", draw_people, "Write a table of synthetic records to try a model on.", None),
     (models_app, "figure", draw_figure, "Draw a figure of a paper from computed numbers.", None),
     (models_app, "table", write_table, "Print a table of a paper beside computed numbers.", None),

@@ -1,4 +1,6 @@
-"""The `mixtures` method: weights of permutations whose bounds linear rows on the matrix alone cannot express."""
+"""The `mixtures` method: weights of permutations whose bounds linear rows on the matrix alone cannot express. Permutations
+are generated as they are needed.
+"""
 
 import math
 import time

@@ -53,7 +53,6 @@ EXAMPLES = {
     "models list": "",
     "models show": "survey-yes-no",
     "models copy": "survey-yes-no -o copied",
-    "models solve": "survey-yes-no --out solved",
     "models records": "survey-yes-no -o others.csv --count 10",
     "models figure": "ruiz2021 1 --points 2 -o figure",
     "models table": "identity_bound 1",

@@ -1,4 +1,4 @@
-"""`column-dual` proofs by box trees: mutual information and chi-square information on any cone.
+"""Column generation on any cone, priced by boxes; `column-dual` proofs by box trees of both informations.
 
 Written from docs/certificate-format.md, section 6 (box trees). The float search suggests prices, boxes and
 multipliers; every leaf is then bounded in Arb balls, and the prices are raised along the prior by the excess of

@@ -1,4 +1,4 @@
-"""The best design over given columns, by an interior-point method.
+"""The best design over given columns, by an interior-point method; the largest eigenvalue as one of its criteria.
 
 min f(M), M = sum_i t_i v_i v_i' / (p.v_i), over t >= 0 with sum_i t_i v_i = 1 (Newton's method on f - mu sum log t, f a
 convex criterion). The multipliers of the equations are prices a with a.v_i >= minus the slope of f in t_i, up to mu:

@@ -1,4 +1,4 @@
-"""HiGHS in a thread of its own, where it can be cancelled and, if it does not end, abandoned."""
+"""HiGHS in a thread of its own, where it can be cancelled and, if it does not end, abandoned; integer programmes."""
 
 import math
 import threading

@@ -1,4 +1,6 @@
-"""Optimal inverse-frequency blocks: every theta at the better end of its range under the bound on risk."""
+"""Optimal inverse-frequency blocks: every theta at the better end of its range under the bound on risk; that risk and its
+slopes in floats.
+"""
 
 import math
 import time

@@ -8,13 +8,15 @@ import subprocess
 import warnings
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import combinations
 from pathlib import Path
 
 import cvxpy as cp
 import highspy
 import numpy as np
 import pytest
-from drawing import thinned
+from drawing import graded, thinned
+from flint import fmpq, fmpq_mat
 from scipy import sparse
 from support_cells import CONSTRAINTS, problem_of
 
@@ -277,6 +279,27 @@ class Ratios(rr.Constraint):
         return "ratios"
 
 
+def brute_force(rows: list[list[Fraction]], k: int) -> set[tuple[Fraction, ...]]:
+    """Every ray at which k - 1 independent conditions are tight, by solving for each choice of them."""
+    exact = [[fmpq(entry.numerator, entry.denominator) for entry in row] for row in rows]
+    found = set()
+    for chosen in combinations(exact, k - 1):
+        reduced, rank = fmpq_mat([list(row) for row in chosen]).rref()
+        if rank < k - 1:
+            continue
+        pivots = [next(z for z in range(k) if reduced[x, z] != 0) for x in range(k - 1)]
+        (free,) = set(range(k)) - set(pivots)
+        ray = [fmpq(0)] * k
+        ray[free] = fmpq(1)
+        for x, pivot in enumerate(pivots):
+            ray[pivot] = -reduced[x, free]
+        if all(sum(a * b for a, b in zip(row, ray, strict=True)) >= 0 for row in exact):
+            values = [Fraction(int(entry.p), int(entry.q)) for entry in ray]
+            least = min(value for value in values if value)
+            found.add(tuple(value / least for value in values))
+    return found
+
+
 def drawn(seed: int) -> rr.Problem:
     """A cone of 3 or 4 inputs with random ratios (in circles, also of one) and random rows."""
     rng = random.Random(seed)
@@ -288,6 +311,14 @@ def drawn(seed: int) -> rr.Problem:
     if seed % 3 == 0:
         rules.append(rr.ConeConstraint([[rng.randint(-3, 2) for _ in range(k)] for _ in range(2)]))
     return rr.Problem(rr.Maximize(rr.Trace()), rules, inputs=[f"x{x}" for x in range(k)])
+
+
+@pytest.mark.parametrize("seed", graded(range(20), range(20, 100)))
+def test_the_rays_are_all_rays(seed: int) -> None:
+    problem = drawn(seed)
+    rays = problem.extreme_rays()
+    assert set(rays) == brute_force(conditions(problem), len(problem.inputs))
+    assert len(set(rays)) == len(rays)
 
 
 def cddlib(problem: rr.Problem, exact: bool) -> set[tuple[Fraction, ...]]:
@@ -304,11 +335,38 @@ def cddlib(problem: rr.Problem, exact: bool) -> set[tuple[Fraction, ...]]:
     return {tuple(entry / min(v for v in ray if abs(v) > 1e-9) for entry in ray) for ray in rays}
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_cddlib_lists_the_same_rays(seed: int) -> None:
+    problem = drawn(seed)
+    own, other = problem.extreme_rays(), sorted(cddlib(problem, exact=False))
+    assert np.sort(np.array(own, dtype=float), axis=0) == pytest.approx(np.sort(np.array(other), axis=0), abs=1e-8)
+
+
 @pytest.mark.exact
 @pytest.mark.parametrize("seed", range(20))
 def test_cddlib_lists_the_same_rays_in_rationals(seed: int) -> None:
     problem = drawn(seed)
     assert set(problem.extreme_rays()) == cddlib(problem, exact=True)
+
+
+@pytest.mark.parametrize("gamma", ["3/2", "7"])
+@pytest.mark.parametrize("k", [2, 3, 5])
+def test_the_closed_form_for_ldp_is_what_enumeration_finds(k: int, gamma: str) -> None:
+    """The same cone as a graph of all pairs."""
+    ratio, inputs = Fraction(gamma), [str(x) for x in range(k)]
+    every = Ratios([(x, z, ratio) for x in range(k) for z in range(k) if x != z])
+    listed = rr.Problem(rr.Maximize(rr.Trace()), [every], inputs=inputs).extreme_rays()
+    closed = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(gamma=gamma)], inputs=inputs).extreme_rays()
+    assert closed == listed
+    assert len(closed) == 2**k - 2
+
+
+def test_every_ray_keeps_an_irrational_ratio() -> None:
+    problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1)], inputs=["a", "b", "c"])
+    rays = problem.extreme_rays()
+    assert float(max(map(max, rays))) == math.e
+    (rule,) = problem.constraints
+    assert {rule.cone(problem.inputs).excess(ray) for ray in rays} == {0}
 
 
 def test_rays_that_cannot_be_listed_are_refused() -> None:
