@@ -7,7 +7,7 @@ const WORTH = {
   "chi-square": ["chi-square information", "chi-square information"], entropy: ["entropy of the reports in nats", "entropy of the reports in nats"],
   capacity: ["capacity in nats", "capacity in nats"],
 };
-const VERDICTS = { 0: "Proved", 1: "Refuted", 2: "Not a proof file" };
+const VERDICTS = { 0: "Proved", 1: "Refuted", 2: "Unreadable" };
 let running = null, latest = null;
 
 function latin(bytes) { return new TextDecoder("latin1").decode(bytes); }

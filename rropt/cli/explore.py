@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import webbrowser
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from mimetypes import guess_type
 from pathlib import Path
@@ -41,10 +43,13 @@ def explore(
         raise InputError(f"port {port} is not free ({error})", "--port", "give another one, or none") from None
     address = f"http://{HOST}:{server.server_port}/{FIRST}"
     say(f"{address} (Ctrl-C ends it)")
+    sys.stdout.flush()
     with server:
         if not no_browser:
             webbrowser.open(address)
-        server.serve_forever()
+        # Ctrl-C is how this command ends.
+        with suppress(KeyboardInterrupt):
+            server.serve_forever()
 
 
 def page_server(folder: Path, port: int = 0) -> ThreadingHTTPServer:

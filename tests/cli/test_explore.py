@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
+import subprocess
+import sys
 import threading
 import urllib.error
 import urllib.request
@@ -51,6 +55,19 @@ def test_nothing_else_is_served(home: str, tmp_path: Path) -> None:
     port = home.rpartition(":")[2]
     with pytest.raises(urllib.error.HTTPError, match="404"):
         urllib.request.urlopen(urllib.request.Request(home, headers={"Host": f"example.org:{port}"}))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has another Ctrl-C")
+def test_it_says_its_address_and_ends_at_ctrl_c(home: str, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "rropt", "explore", "--no-browser", "--folder", str(tmp_path / "pages")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        address = process.stdout.readline().split()[0]
+        with urllib.request.urlopen(address) as answer:
+            assert answer.read() == b"page"
+        process.send_signal(signal.SIGINT)
+        assert process.communicate() == ("", "")
+    assert process.returncode == 0
 
 
 def test_without_pages_it_says_what_to_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
