@@ -104,6 +104,13 @@ class Page:
         node = self.ask("DOM.querySelector", nodeId=root, selector=f"#{identifier}")["nodeId"]
         self.ask("DOM.setFileInputFiles", nodeId=node, files=[str(path)])
 
+    def press(self, key: str) -> None:
+        """Press a key, as Enter or ArrowRight."""
+        code = {"Enter": 13, "ArrowRight": 39}[key]
+        text = {"text": "\r"} if key == "Enter" else {}
+        for kind in ("keyDown", "keyUp"):
+            self.ask("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code, **text)
+
     def show(self, width: int, dark: bool) -> None:
         """A window of this width, in a light or a dark theme."""
         self.ask("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)

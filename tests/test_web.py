@@ -17,9 +17,11 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy
-from browser import BROWSER, Page, browser
 from core_files import compiled_core, judged, mutants, proof_files
 from documented import loaded
+
+pytest.importorskip("fcntl", reason="the browser is driven over pipes of POSIX")
+from browser import BROWSER, Page, browser
 
 import rropt as rr
 from rropt import __main__ as cli
@@ -99,6 +101,16 @@ def test_explored_problems_have_the_figures_of_python(
     shown = float(page.text("posterior").removesuffix(" %")) / 100
     exact = worst_posterior(ratio)
     assert exact <= shown < exact * 1.01 or (shown == 1 and exact > 0.99)
+    # What is shown is rounded to the side that claims less.
+    exact_kept = 100 * entropy_kept(mechanism, prior)
+    assert exact_kept * Fraction(99, 100) < Fraction(page.text("kept").removesuffix(" %")) <= exact_kept
+    if margin is None or margin >= 1:
+        assert page.text("margin") == "no estimate"
+    else:
+        points = float(page.text("margin").removeprefix("± ").removesuffix(" points"))
+        assert 100 * margin <= points < 110 * margin
+    cells = page.value("[...element('comparison').rows].slice(1, 4).map((row) => row.cells[1].textContent)")
+    assert cells == [page.text(one) for one in ("kept", "posterior", "margin")]
     others = {one["name"]: one for one in found[1:]}
     (level,) = [rule for rule in problem.constraints if hasattr(rule, "level")][:1] or [None]
     assert bool(others) is isinstance(problem.constraints[0], rr.LDP)
@@ -112,6 +124,37 @@ def test_explored_problems_have_the_figures_of_python(
     (tmp_path / "problem.toml").write_text(design["toml"], encoding="utf-8")
     (tmp_path / "mechanism.json").write_text(design["mechanism"], encoding="utf-8")
     assert cli.main(["check", str(tmp_path / "certificate.json"), "--problem", str(tmp_path / "problem.toml")]) == 0
+
+
+def test_a_visitor_drags_checks_and_sees_a_changed_digit_refuted(page: Page, built: Path, tmp_path: Path) -> None:
+    """With the keyboard alone; and what is saved is checked as it was shown."""
+    explored(page, built, "ordinal-scale", 1)
+    before = page.text("kept")
+    page.value("element('level').focus()")
+    page.press("ArrowRight")
+    page.wait(f"element('kept').textContent !== {json.dumps(before)}")
+    assert page.value("element('level').getAttribute('aria-valuetext')") == "epsilon 0.7"
+    page.ask("Page.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
+    design = page.value("current.design")
+    for name, key in (("proof.core", "proof"), ("problem.toml", "toml"), ("mechanism.csv", "csv")):
+        page.value(f"element('save-{key}').focus()")
+        page.press("Enter")
+        for _ in range(500):
+            if not (tmp_path / name).exists():
+                page.value("new Promise((resolve) => setTimeout(resolve, 20))")
+        assert (tmp_path / name).read_bytes().decode() == design[key]
+    page.value("element('to-check').focus()")
+    page.press("Enter")
+    page.wait("location.pathname.endsWith('check.html') && document.readyState === 'complete'")
+    assert verdict(page)[0] == 0
+    shown = page.text("bound")
+    page.choose_file("file", tmp_path / "proof.core")
+    page.wait("document.querySelector('.verdict')?.textContent.includes('proof.core')")
+    assert page.text("bound") == shown
+    page.value("element('tamper').focus()")
+    page.press("Enter")
+    page.wait("document.querySelector('.verdict.bad')")
+    assert verdict(page)[0] == 1
 
 
 @pytest.mark.parametrize("counts", [(5, 3, 1, 1, 7), (4, 4, 4, 4, 4, 4), (9, 0, 1, 30, 2, 2, 2)])
@@ -239,6 +282,19 @@ def test_a_file_is_checked_and_what_is_shown_is_what_was_printed(
             assert page.value("document.querySelector('.verdict').dataset.status") == "UNREADABLE"
 
 
+def test_decimal_numbers_are_rounded_to_their_side(page: Page, built: Path) -> None:
+    page.open((built / "check.html").as_uri())
+    draw = random.Random(7)
+    cases = [(draw.randrange(-(10**a), 10**a), draw.randrange(1, 10**b), draw.choice((3, 12)), draw.random() < 0.5)
+             for a in range(1, 30, 4) for b in range(1, 30, 4)]  # fmt: skip
+    cases += [(999999, 1000000, 3, True), (-999999, 1000000, 3, False), (10**20, 7, 3, True), (1, 10**9, 3, True)]
+    for n, d, digits, up in cases:
+        text = page.value(f"decimal({n}n, {d}n, {digits}, {str(up).lower()})")
+        found, exact = Fraction(text), Fraction(n, d)
+        assert (found >= exact) if up else (found <= exact), (n, d, digits, up, text)
+        assert abs(found - exact) <= abs(exact) * Fraction(10) ** (1 - digits), (n, d, digits, up, text)
+
+
 def test_a_check_shows_progress_and_can_be_cancelled(page: Page, built: Path) -> None:
     text = proof_files()["examples/linear"][1]
     page.open((built / "check.html").as_uri())
@@ -275,10 +331,10 @@ def test_the_law_of_a_draw_is_the_row(page: Page, built: Path) -> None:
             const source = (count) => {{ if (count !== 1) throw new Error("bytes"); if (asked++) throw stop; return [byte]; }};
             try {{ found[drawReport({mechanism}, 0, source)]++; }} catch (error) {{ if (error !== stop) throw error; }}
           }}
-          return found;
+          return [found, 256 - found.reduce((sum, n) => sum + n), Object.keys(found).length];
         }})()"""
         times = 256 >> max((sum(row) - 1).bit_length(), 1)
-        assert page.value(script) == [n * times for n in row]
+        assert page.value(script) == [[n * times for n in row], 256 - times * sum(row), len(row)]
 
 
 def test_a_hundred_thousand_draws_fit_the_matrix(page: Page, built: Path, tmp_path: Path) -> None:
@@ -331,9 +387,10 @@ def test_a_reload_keeps_the_draw_and_the_true_answer_is_not_stored(page: Page, b
         [row, row], inputs=["true-a", "true-b"], outputs=[f"report {y}" for y in range(size)]
     )
     path = mechanism.save(tmp_path / "mechanism.json")
-    # The same mechanism in other bytes draws nothing new.
+    # The same mechanism in other integers draws nothing new.
     again = tmp_path / "again.json"
-    again.write_text(json.dumps(json.loads(path.read_text(encoding="utf-8"))), encoding="utf-8")
+    tripled = re.sub(r'"(\d+)"', lambda found: f'"{3 * int(found[1])}"', path.read_text(encoding="utf-8"))
+    again.write_text(tripled, encoding="utf-8")
 
     def load(file: Path) -> None:
         page.choose_file("file", file)
@@ -345,6 +402,7 @@ def test_a_reload_keeps_the_draw_and_the_true_answer_is_not_stored(page: Page, b
     assert page.value("element('report').hidden && !element('form').hidden")
     page.value("document.querySelectorAll('#options input')[1].click(), element('draw').click()")
     first = page.text("report")
+    assert page.value("document.querySelector('#options input:checked')") is None
     assert re.fullmatch(r"The report to give: report \d+", first)
     for file in (path, again, path):
         page.reload()
@@ -354,7 +412,6 @@ def test_a_reload_keeps_the_draw_and_the_true_answer_is_not_stored(page: Page, b
     stored = page.value("JSON.stringify({...localStorage}) + JSON.stringify({...sessionStorage}) + document.cookie")
     assert "true-" not in stored
     assert first.rpartition(": ")[2] in stored
-    assert page.value("document.querySelector('#options input:checked')") is None
     # Another question is another draw: of twenty at least one is another report.
     found = set()
     for at in range(20):

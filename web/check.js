@@ -81,7 +81,8 @@ function showMatrix(text) {
 function showVerdict({ status, printed }, bytes, name, ms, changed) {
   const proved = status === 0, lines = printed.trim().split("\n"), last = lines[lines.length - 1];
   const box = made("div", "", { className: `verdict ${proved ? "good" : "bad"}` });
-  const why = { 0: "no step of the proof is wrong", 1: `the proof does not hold: ${last}`, 2: last }[status];
+  const large = last.endsWith("too large for this machine") ? " (a browser has little stack; proofs/build/rropt-core has more)" : "";
+  const why = { 0: "no step of the proof is wrong", 1: `the proof does not hold: ${last}`, 2: last + large }[status];
   box.dataset.status = last.split(" ")[0];
   box.append(made("strong", VERDICTS[status]), made("span", `${name}: ${why}. Checked in ${Math.round(ms)} ms on this device.`));
   element("verdict").replaceChildren(box);

@@ -32,8 +32,9 @@ function showComparison(designs, posterior) {
   });
   const body = made("tbody");
   body.append(...rows);
-  const caption = !current?.design ? "Closed formulas at this level"
-    : first ? "Beside closed formulas at the same level" : "No closed formula to compare with: k-RR does not have this guarantee";
+  // k-RR does not have every guarantee; alone a design is in the cards already.
+  element("comparison").parentElement.hidden = !first;
+  const caption = current.design ? "Beside closed formulas at the same level" : "Closed formulas at this level";
   element("comparison").replaceChildren(made("caption", caption), body);
 }
 

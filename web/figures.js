@@ -17,9 +17,9 @@ function information(mechanism, shares) {
 }
 
 // A report says yes or no to each category; it says yes with probability inside for the true one, and outside for others.
-// The variance of one answer's estimate is largest where the report is closest to a toss of a coin.
+// The variance of one answer's estimate is largest where the report is closest to a toss of a coin: outside is at most 1/2.
 function largestVariance(inside, outside) {
-  const yes = Math.min(Math.max(0.5, outside), inside);
+  const yes = Math.min(0.5, inside);
   return (yes * (1 - yes)) / (inside - outside) ** 2;
 }
 
