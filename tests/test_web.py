@@ -403,6 +403,7 @@ def test_a_reload_keeps_the_draw_and_the_true_answer_is_not_stored(page: Page, b
     page.value("document.querySelectorAll('#options input')[1].click(), element('draw').click()")
     first = page.text("report")
     assert page.value("document.querySelector('#options input:checked')") is None
+    assert page.value("document.activeElement.id") == "report"
     assert re.fullmatch(r"The report to give: report \d+", first)
     for file in (path, again, path):
         page.reload()

@@ -69,6 +69,8 @@ function draw(event) {
   // Another window may have drawn meanwhile: its report counts.
   if (localStorage.getItem(key()) === null) localStorage.setItem(key(), mechanism.outputs[drawReport(mechanism, x)]);
   showReport();
+  // The button that had the focus is hidden now; a screen reader goes on with the report.
+  element("report").focus();
 }
 
 function open(text, title) {
