@@ -25,7 +25,7 @@ from browser import BROWSER, Page, browser
 
 import rropt as rr
 from rropt import __main__ as cli
-from rropt.cli.explore import page_server
+from rropt.cli.page_server import page_server
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.precision import variances
 from rropt.problem.plain_terms import entropy_kept, largest_margin, squared_error, worst_posterior

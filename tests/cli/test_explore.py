@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from rropt import __main__ as cli
-from rropt.cli.explore import page_server
+from rropt.cli.page_server import page_server
 
 
 @pytest.fixture
