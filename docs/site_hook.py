@@ -11,6 +11,7 @@ name are listed at their end, and names of pages that are not there (yet) are le
 from __future__ import annotations
 
 import re
+import shutil
 from html import unescape
 from operator import attrgetter
 from pathlib import Path, PurePosixPath
@@ -196,6 +197,14 @@ def unlinked(text: str) -> str:
     """The text with its entries of matrices as what they are."""
     parts = CODE.split(text)
     return "".join(part if at % 2 else ENTRY.sub(r"\1\\\2", part) for at, part in enumerate(parts))
+
+
+def on_post_build(config: Any, **_: Any) -> None:
+    """mkdocs' event: the site is there. The pages of `make web`, if they were built, become its folder `explore`, to
+    which browser.md links."""
+    built = Path(config["config_file_path"]).parent / "out" / "web"
+    if built.is_dir():
+        shutil.copytree(built, Path(config["site_dir"]) / "explore", dirs_exist_ok=True)
 
 
 def on_page_content(html: str, **_: Any) -> str:

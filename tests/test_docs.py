@@ -145,6 +145,16 @@ def test_the_contents_of_the_site_have_every_page_that_is_there() -> None:
     assert {"index.md", "start.md", "claims.md", "api.md"} <= named
 
 
+def test_the_site_gets_the_pages_that_make_web_built(tmp_path: Path) -> None:
+    config = {"config_file_path": str(tmp_path / "mkdocs.yml"), "site_dir": str(tmp_path / "site")}
+    site_hook().on_post_build(config)
+    assert not (tmp_path / "site").exists()
+    (tmp_path / "out" / "web" / "data").mkdir(parents=True)
+    (tmp_path / "out" / "web" / "data" / "core.js").write_text("x", encoding="utf-8")
+    site_hook().on_post_build(config)
+    assert (tmp_path / "site" / "explore" / "data" / "core.js").read_text(encoding="utf-8") == "x"
+
+
 def test_the_contents_of_the_site_name_every_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
     """The hooks run in the order of mkdocs.yml, as mkdocs runs them; the notebooks are not executed here."""
     pytest.importorskip("mkdocstrings", reason="the pages are built by the extra `docs`")

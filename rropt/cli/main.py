@@ -31,6 +31,7 @@ from rropt.cli.data import (
     remarks,
     solver_options,
 )
+from rropt.cli.explore import explore
 from rropt.cli.figures import draw_figure, write_table
 from rropt.cli.folder import REPORT_EPILOG, keep_design, publish, write_page
 from rropt.cli.lines import AsJson, Command, Delimiter, Null, PublicCounts, refuse_empty_paths, say, wrote
@@ -292,6 +293,7 @@ COMMANDS: tuple[tuple[typer.Typer, str, Callable[..., None], str, str | None], .
     (app, "claims", show_claims, "Verify the claims of published papers again.", CLAIMS_EPILOG),
     (app, "verify-claim", verify_claim, "Verify a claim of your own.", VERIFY_EPILOG),
     (app, "core", write_proof, "Write the proof file that rropt-core reads.", None),
+    (app, "explore", explore, "Open the pages that explore, randomise and check.", None),
     (models_app, "list", list_all, "List the shipped models.", None),
     (models_app, "show", show, "Print the problem file of a model.", None),
     (models_app, "copy", copy, "Copy the problem file of a model, to edit it.", None),
