@@ -8,8 +8,7 @@ function percent(share, up) { return share === null ? "not computed" : `${rounde
 
 function marginText(design, answers) {
   const margin = marginOf(design, answers);
-  // A margin of a hundred points says nothing: the matrix is within rounding of one that identifies no shares.
-  return margin === null || margin >= 1 ? "no estimate" : `± ${rounded(100 * margin, 2, true)} points`;
+  return margin === null ? "no estimate" : `± ${rounded(100 * margin, 2, true)} points`;
 }
 
 function answers() { return Math.max(1, Math.floor(Number(element("answers").value)) || 1); }

@@ -82,4 +82,7 @@ function figures(question, design) {
   return { shares, mechanism, ratio: privacyRatio(mechanism), g, designs: [own, ...(question.plain ? closedForms(shares, g) : [])] };
 }
 
-function marginOf(design, answers) { return design.variance === null ? null : NORMAL_95 * Math.sqrt(design.variance / answers); }
+function marginOf(design, answers) {
+  const margin = design.variance === null ? null : NORMAL_95 * Math.sqrt(design.variance / answers);
+  return margin === null || margin >= 1 ? null : margin;  // a share is within [0, 1]
+}

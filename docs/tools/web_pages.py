@@ -16,6 +16,7 @@ from rropt.models import about, model_path
 
 from rropt.declare.constraints import LDP, RLDP
 from rropt.io.files import write_whole
+from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Prior
 from rropt.model.privacy import Level
 from rropt.problem import Problem
@@ -39,6 +40,12 @@ QUESTIONS = {
 }
 """Models with a title and the levels of the slider: those of the model's own file are among them, and are epsilons, or
 ratios (gamma) where the model has a ratio."""
+
+
+def _margin_of_one(mechanism: Mechanism) -> float | None:
+    """The margin that one answer would have, if shares were not within [0, 1]: that of n answers times the root of n."""
+    margin = largest_margin(mechanism, 10**12)
+    return None if margin is None else margin * 10**6
 
 
 def problems(name: str, levels: tuple[str, ...]) -> list[Problem]:
@@ -73,7 +80,7 @@ def design(problem: Problem, level: str, folder: Path) -> dict[str, Any]:
         "units": solution.units,
         "guarantee": [rule for _, rule in rule_sentences(problem)],
         # At one answer: that of n is smaller by the root of n.
-        "margin": largest_margin(mechanism, 1),
+        "margin": _margin_of_one(mechanism),
         "error": squared_error(mechanism, prior),
         "toml": problem_to_toml(problem),
         "mechanism": mechanism.to_json(),
