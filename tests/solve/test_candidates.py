@@ -302,3 +302,15 @@ def test_what_time_ended_leaves_an_answer_all_the_same(monkeypatch: pytest.Monke
     assert solution.attained is not None
     assert solution.limit is not None
     assert solution.limit <= solution.attained.lower
+
+
+@pytest.mark.parametrize("seed", graded([0], [1, 2, 3, 4, 5]))
+def test_a_path_with_entries_of_e_60_is_never_without_information(seed: int) -> None:
+    """A steep path leads to rays of e^60, beyond what HiGHS takes: k-RR at its ratio tells much."""
+    rng, size = random.Random(seed), 24
+    names = [f"c{x}" for x in range(size)]
+    prior = rr.Prior(names, [rng.randint(1, 10**6) for _ in names])
+    edges = [(names[x], names[x + 1], 4) for x in range(size - 1)]
+    solution = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.MetricDP(edges)]).solve(time_limit=0.3)
+    assert solution.value is not None
+    assert solution.value > 1

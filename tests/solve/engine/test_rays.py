@@ -6,12 +6,14 @@ from dataclasses import replace
 from fractions import Fraction
 from math import comb
 
+import numpy as np
 import pytest
 
 import rropt as rr
 from rropt.model.privacy import Level
 from rropt.program.cones import CompleteCone, FreeCone, PolyhedralCone
 from rropt.program.programs import Program
+from rropt.solve.engine.mean_rows import MeanModel, block_means
 from rropt.solve.engine.method import SolveLimits
 from rropt.solve.engine.polyhedral import cdd_rays, exact_backend_available
 from rropt.solve.linear.linear import LinearMethod
@@ -92,3 +94,14 @@ def test_few_rows_and_all_rows_have_one_optimum(name: str, floor: str | None) ->
     assert not any("no privacy" in note for note in solution.warnings)
     assert solution.mechanism is not None
     assert rr.RLDP(1, rr.robust.ChiSquareSet(TABLES[name])).violation(solution.mechanism) <= 0
+
+
+def test_the_model_has_few_rows() -> None:
+    counts = rr.robust.ChiSquareSet(np.arange(1, 37).reshape(6, 6))
+    program = rr.Problem(rr.Maximize(rr.Trace(counts.counts)), [rr.RLDP(1, counts)]).compile()
+    means = block_means(program)
+    assert means is not None
+    model = MeanModel.of(program, means)
+    assert model.matrix.shape[0] == 36 + 36 * (2 * 36 + 30)
+    assert len(cone_of(program).rows) == 30 * 36
+    assert model.pairs().sum() == 36 * 30
