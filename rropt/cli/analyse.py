@@ -16,7 +16,9 @@ from rropt.errors import Conflict, WrongType
 def scores(
     mechanism: Annotated[
         str,
-        typer.Argument(metavar="MECHANISM|RELEASE.toml", help="The mechanism, its folder, or the release file."),
+        typer.Argument(
+            metavar="MECHANISM|RELEASE", help="The mechanism, its folder, RELEASE.toml, or FILE.manifest.json."
+        ),
     ],
     data: Annotated[str, typer.Argument(metavar="DATA", help="The released file.")],
     out: Annotated[
@@ -90,6 +92,7 @@ def estimate_from_scores(
     """Print a table of two columns, the weighted shares of one in all records or in domains, or the means of a number in
     its categories. Raises InputError."""
     from rropt import release
+    from rropt.release.plans.reading import DECLARING
     from rropt.studies.reports import terminal
 
     if plot is not None or truth is not None:
@@ -98,7 +101,7 @@ def estimate_from_scores(
     if len(given) > 1:
         raise Conflict(f"{' and '.join(given)} are given together", "estimate", "give one of them")
     # Of a release file all columns are known, for tables and domains of several.
-    made_by, declared = designs_of(mechanism, [] if mechanism.endswith(".toml") else column, data)
+    made_by, declared = designs_of(mechanism, [] if mechanism.endswith(DECLARING) else column, data)
     delimiter = delimiter or declared
     if not column and table is None and len(made_by) == 1:
         column = [name for names in made_by for name in names]

@@ -226,16 +226,17 @@ def _counted(data: str, column: str, delimiter: str | None, null: str | None) ->
 def designs_of(
     mechanism: str, columns: list[str], data: str
 ) -> tuple[Mapping[str | tuple[str, ...], Design | ProtectedColumn], str | None]:
-    """The mechanisms of released columns: from a mechanism file, which drew them jointly, or from the release file, in
-    which they may be several; and the delimiter that a release file names. Without names these are all columns of the
-    release file, or what the manifest of `data` says that the mechanism made. Raises InputError."""
+    """The mechanisms of released columns: from a mechanism file, which drew them jointly, or from the release file or
+    the manifest, in which they may be several; and the delimiter that these name. Without names these are all columns
+    of the release file, or what the manifest of `data` says that the mechanism made. Raises InputError."""
     from rropt.release import load_design, load_release
     from rropt.release.counting import files_of
     from rropt.release.plans.agreement import released_by
+    from rropt.release.plans.reading import DECLARING
 
     if len(set(columns)) < len(columns):
         raise Duplicate("a column is named twice", "--column", "name it once")
-    if not mechanism.endswith(".toml"):
+    if not mechanism.endswith(DECLARING):
         design = load_design(mechanism, check=False)
         names = tuple(columns) or released_by(files_of(Path(data))[0], design.mechanism)
         return {names: design}, None

@@ -138,7 +138,9 @@ def warn_before(caution: str) -> None:
 def estimate(
     mechanism: Annotated[
         str,
-        typer.Argument(metavar="MECHANISM|RELEASE.toml", help="The mechanism, its folder, or the release file."),
+        typer.Argument(
+            metavar="MECHANISM|RELEASE", help="The mechanism, its folder, RELEASE.toml, or FILE.manifest.json."
+        ),
     ],
     data: Annotated[str, typer.Argument(metavar="DATA", help="The released file, or a folder of released files.")],
     column: Annotated[
@@ -182,6 +184,7 @@ def estimate(
     """Estimate the frequencies of the true answers from a released file, with errors and intervals."""
     from rropt import release
     from rropt.io.files import write_whole
+    from rropt.release.plans.reading import DECLARING
     from rropt.studies.reports import terminal
 
     part = read_where(where)
@@ -189,8 +192,10 @@ def estimate(
         asked = (table, by, weights, mean, null, part, method, level, delimiter, as_json)
         estimate_from_scores(mechanism, data, column or [], plot, truth, *asked)
         return
-    if not column and mechanism.endswith(".toml"):
-        raise Missing("no column is named", mechanism, "write: rropt estimate RELEASE.toml DATA --column C")
+    if not column and mechanism.endswith(DECLARING):
+        raise Missing(
+            "no column is named", mechanism, f"write: rropt estimate {shlex.quote(mechanism)} DATA --column C"
+        )
     made_by, declared = designs_of(mechanism, column or [], data)
     check_picture(plot, truth, [name for names in made_by for name in names])
     delimiter = delimiter or declared
