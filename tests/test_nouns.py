@@ -18,6 +18,7 @@ import pytest
 from documented import callables, documented
 
 import rropt as rr
+from rropt.estimation.regression import Regression
 from rropt.estimation.tables import Groups, category_means, domain_shares, joint_shares
 from rropt.io.content import ByContent
 from rropt.problem.sensitivity import Sensitivity
@@ -46,7 +47,8 @@ def release() -> Any:
 
 
 GROUPS, JOINED = Groups(*[np.array([9.0, 4.0, 3.0, 8.0])] * 3), np.eye(4).reshape(4, 2, 2)
-TABLED = joint_shares(GROUPS, JOINED, ("s", "x"), ("n", "m"), ("a", "b"), False)
+NONE = np.zeros((2, 2), dtype=bool)
+TABLED = joint_shares(GROUPS, JOINED, ("s", "x"), ("n", "m"), ("a", "b"), False, NONE)
 MAKE: dict[str, Callable[[], Any]] = {
     "ApproximateLDP": lambda: rr.ApproximateLDP(1, delta="0.1"),
     "AtLeast": lambda: rr.AtLeast(rr.Trace(), 2),
@@ -76,7 +78,7 @@ MAKE: dict[str, Callable[[], Any]] = {
     "Estimate": lambda: KRR.estimate([50, 30, 20]),
     "EstimatedInformation": lambda: rr.estimation.estimated_information([[10, 3], [2, 9]]),
     "EstimatedMeans": lambda: category_means(GROUPS, np.eye(4), np.ones((3, 4)), 0.0, "x", "y", tuple("abcd"), False),
-    "EstimatedShares": lambda: domain_shares(GROUPS, JOINED, "x", "s", ("n", "m"), ("a", "b"), False),
+    "EstimatedShares": lambda: domain_shares(GROUPS, JOINED, "x", "s", ("n", "m"), ("a", "b"), False, NONE),
     "EstimatedTable": lambda: TABLED,
     "EveryDistribution": lambda: rr.robust.EveryDistribution(PAIRS),
     "ExpectedGain": lambda: rr.ExpectedGain(PRIOR, [[1, 0], [0, 1], [0, 0]], actions=["x", "y"]),
@@ -97,6 +99,7 @@ MAKE: dict[str, Callable[[], Any]] = {
     "LinearConstraint": lambda: rr.LinearConstraint([[1, 0, 0]] * 3, "<=", 1, name="first"),
     "LocalHashing": lambda: rr.mechanisms.LocalHashing(50, epsilon=1),
     "MaximalLeakage": lambda: rr.privacy.MaximalLeakage(1),
+    "Regression": lambda: Regression("linear", "y", ("intercept", "x"), np.ones(2), np.eye(2), 9),
     "Measure": lambda: TABLED.odds_ratio(),
     "MaximalRLDP": lambda: rr.MaximalRLDP(1, groups=["s", "s", "t"]),
     "Mechanism": lambda: rr.Mechanism.from_rationals([["1/2", "1/2"], ["1/4", "3/4"]]),

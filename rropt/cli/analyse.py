@@ -1,4 +1,5 @@
-"""The command `rropt scores`, for statistics of a release in other programs, and what `rropt estimate` makes of scores."""
+"""The commands `rropt scores`, for statistics of a release in other programs, and `rropt regress`, and what `rropt estimate`
+makes of scores."""
 
 import csv
 import json
@@ -8,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from rropt.cli.data import designs_of
+from rropt.cli.data import designs_of, read_where
 from rropt.cli.lines import AsJson, Delimiter, say, wrote
 from rropt.errors import Conflict, WrongType
 
@@ -70,6 +71,60 @@ def scores(
     for table in found._tables():
         terminal.show(table, terminal.console())
     wrote(found.output)
+
+
+def regress(
+    mechanism: Annotated[
+        str,
+        typer.Argument(
+            metavar="MECHANISM|RELEASE", help="The mechanism, its folder, RELEASE.toml, or FILE.manifest.json."
+        ),
+    ],
+    data: Annotated[str, typer.Argument(metavar="DATA", help="The released file, or a folder of released files.")],
+    response: Annotated[str, typer.Option("--response", metavar="COLUMN", help="The column that is explained.")],
+    on: Annotated[
+        str, typer.Option("--on", metavar="A,B", help="The columns that explain it; quote a name with a comma.")
+    ],
+    event: Annotated[
+        str | None,
+        typer.Option("--event", metavar="LABEL", help="The category of the response whose indicator is explained."),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option("--model", help="linear or logistic (default: logistic with --event, else linear)."),
+    ] = None,
+    weights: Annotated[
+        str | None, typer.Option("--weights", metavar="COLUMN", help="Survey weights, released unchanged.")
+    ] = None,
+    where: Annotated[
+        list[str] | None, typer.Option("--where", metavar="C=V", help="Only records with value V in column C.")
+    ] = None,
+    method: Annotated[
+        str, typer.Option("--method", help="The estimator: unbiased, locally_best, minimax or moments.")
+    ] = "unbiased",
+    level: Annotated[float, typer.Option("--level", help="Confidence of the intervals.")] = 0.95,
+    delimiter: Delimiter = None,
+    as_json: AsJson = False,
+) -> None:
+    """Estimate a regression on the true answers from a released file; response and covariates may be randomised."""
+    from rropt import release
+    from rropt.studies.reports import terminal
+
+    covariates = next(csv.reader([on], skipinitialspace=True), [])
+    made_by, declared = designs_of(mechanism, [], data)
+    options: dict[str, Any] = {"event": event, "model": model, "weights": weights, "method": method}
+    with terminal.working("estimating"):
+        found = release.estimate_regression(
+            data, made_by, response, covariates, where=read_where(where), delimiter=delimiter or declared, **options
+        )
+    plain = found.to_dict(level)
+    for line in found.notes:
+        say(f"rropt: note: {line}", error=True)
+    if as_json:
+        typer.echo(json.dumps(plain, ensure_ascii=False))
+        return
+    for one in found._tables(level, most=None):
+        terminal.show(one, terminal.console())
 
 
 def estimate_from_scores(

@@ -48,6 +48,9 @@ def apply(
     force: Annotated[
         bool, typer.Option("--force", help="Release what is refused otherwise; draw again, overwrite files.")
     ] = False,
+    unidentified: Annotated[
+        bool, typer.Option("--unidentified", help="Release columns from which frequencies cannot be estimated.")
+    ] = False,
     accountant: Accountant = None,
     population: Population = None,
     quote_formulas: Annotated[
@@ -95,6 +98,7 @@ def apply(
             population=population,
             identity=identity,
             key=key,
+            unidentified=unidentified,
         )
         for caution in preview.cautions:
             warn_before(caution)
@@ -105,7 +109,7 @@ def apply(
         return
     if is_folder(str(table), workers, scheduler):
         place = None if target is None else str(target)
-        spread = (workers, scheduler, as_json, accountant, population, identity, key)
+        spread = (workers, scheduler, as_json, accountant, population, identity, key, unidentified)
         apply_folder(str(table), declared, place, force, delimiter, *spread)
     with terminal.rows_progress("releasing") as monitor:
         released = release.release_file(
@@ -121,6 +125,7 @@ def apply(
             quote_formulas=quote_formulas,
             identity=identity,
             key=key,
+            unidentified=unidentified,
         )
     if as_json:
         typer.echo(json.dumps(released.manifest, ensure_ascii=False))

@@ -11,6 +11,7 @@ from rropt.release.plans.provenance import load_design as load_design, load_mech
 from rropt.release.plans.reading import ReleaseFile as ReleaseFile, load_release
 from rropt.release.precision import Precision as Precision
 from rropt.release.preview import Preview as Preview
+from rropt.release.regressing import estimate_regression
 from rropt.release.scoring import Scored as Scored, ScoredColumn as ScoredColumn, score_file
 from rropt.release.tabulating import estimate_means, estimate_shares, estimate_table
 
@@ -25,6 +26,7 @@ __all__ = [
     "counts_of",
     "estimate_file",
     "estimate_means",
+    "estimate_regression",
     "estimate_shares",
     "estimate_table",
     "load_release",

@@ -93,11 +93,14 @@ class _Task:
     population: str
     identity: str | None = None
     key: Path | None = None
+    unidentified: bool = False
 
     def work(self, warn: Callable[[str], None]) -> FileRelease:
         """The release of the file. Raises InputError."""
         own = (self.data, self.release, self.output, False, None, _silent, warn, self.accountant, self.population)
-        return FileRelease(*own, identity=self.identity, key=self.key, accompanied=False)
+        return FileRelease(
+            *own, identity=self.identity, key=self.key, unidentified=self.unidentified, accompanied=False
+        )
 
 
 def release_all(
@@ -111,6 +114,7 @@ def release_all(
     population: str = "",
     identity: str | None = None,
     key: Path | None = None,
+    unidentified: bool = False,
 ) -> FolderReleased:
     """Release the files of the folder `data`; see `rropt.release.release_folder`. Raises InputError."""
     checked_workers(workers, scheduler)
@@ -127,6 +131,7 @@ def release_all(
             population.replace("{file}", name),
             identity,
             None if key is None else key.resolve(),
+            unidentified,
         )
         for name in _names(data, output)
     ]

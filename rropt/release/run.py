@@ -41,7 +41,7 @@ from rropt.release.storage.places import Place
 from rropt.release.storage.private import Kept, PrivateStream, is_written
 from rropt.release.storage.tally import Draw
 from rropt.release.tables.batches import Protector
-from rropt.release.tables.cautions import cautions_of_designs
+from rropt.release.tables.cautions import cautions_of_designs, refused_without_estimates
 from rropt.release.tables.formats import SUFFIXES, check_places, open_table
 from rropt.release.tables.scan import Seen, look, warn_python
 
@@ -114,9 +114,11 @@ class FileRelease:
         quote_formulas: bool = True,
         identity: str | None = None,
         key: Path | None = None,
+        unidentified: bool = False,
         accompanied: bool = True,
+        declared: bool = False,
     ) -> None:
-        self.accompanied = accompanied
+        self.accompanied, self.unidentified, self.declared = accompanied, unidentified, declared
         self.data, self.release, self.output = data, release, output
         self.force, self.monitor, self.warn = force, monitor, warn
         self.accountant, self.population, self.quote_formulas = accountant, population, quote_formulas
@@ -162,8 +164,8 @@ class FileRelease:
             # Values that no design declares are reported first: with them there is no release to count.
             seen = self._look()
             crossed, earlier, total = self._count(accountant)
-            designs = cautions_of_designs(self.release, self.privacy, earlier, total)
-            seen.tell(self.warn, self.force, (*self.twice, *crossed, *designs))
+            designs = cautions_of_designs(self.release, self.privacy, earlier, total, self.declared)
+            seen.tell(self.warn, self.force, (*self.twice, *crossed, *designs), self._refused())
             if _state(self.data) != self.before:
                 remedy = "release it when no program writes to it"
                 raise Conflict("it changed while it was read", str(self.data), remedy)
@@ -197,8 +199,8 @@ class FileRelease:
             seen = self._look()
             crossed, earlier, total = self._count(accountant)
             warnings: list[str] = []
-            designs = cautions_of_designs(self.release, self.privacy, earlier, total)
-            seen.tell(warnings.append, self.force, (*self.twice, *crossed, *designs))
+            designs = cautions_of_designs(self.release, self.privacy, earlier, total, self.declared)
+            seen.tell(warnings.append, self.force, (*self.twice, *crossed, *designs), self._refused())
             before, after = (accountant.spent(self.draw, before=one) for one in (True, False))
         return seen, before.epsilon, after.epsilon, tuple(warnings)
 
@@ -242,6 +244,11 @@ class FileRelease:
     def _only(self) -> str:
         """The records that are protected, at the end of a sentence."""
         return f", in records with {' and '.join(map(str, self.release.where))}" if self.release.where else ""
+
+    def _refused(self) -> Iterator[InputError]:
+        """Errors for columns from which frequencies cannot be estimated, unless that is meant."""
+        if not (self.unidentified or self.is_empty):
+            yield from refused_without_estimates(self.release, str(self.data))
 
     def _look(self) -> Seen:
         """Read the whole table once. Raises InputError for values that cannot be released."""

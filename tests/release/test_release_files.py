@@ -854,7 +854,8 @@ def test_bad_release_files(old: str, new: str, what: str, capfd: pytest.CaptureF
 
 def test_apply_shows_what_it_gives_away(capfd: pytest.CaptureFixture[str], solved: Path) -> None:
     write(table(40), "t.parquet")
-    assert cli.main(["apply", str(solved), "t.parquet", "--column", "x", "-o", "o.parquet"]) == 0
+    command = ["apply", str(solved), "t.parquet", "--column", "x", "-o", "o.parquet", "--unidentified"]
+    assert cli.main(command) == 0
     out, err = capfd.readouterr()
     assert err.startswith("rropt: warning: from 'x' frequencies cannot be estimated")
     assert err.count("\n") == 1
