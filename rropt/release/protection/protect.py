@@ -77,9 +77,9 @@ class Protected(ByContent):
             yield from replace(self.preview, expected=self.expected)._tables()
         elif self.released is not None:
             yield from self.released._tables()
-            yield from self.expected._tables(self.records)
+            yield from self.expected._tables()
         else:
-            yield from self.expected._tables(self.records)
+            yield from self.expected._tables()
 
     def _remarks(self) -> Iterator[str]:
         yield from (f"note: {one}" for one in self.advice)
@@ -506,6 +506,8 @@ class _Task:
             sum(planner.sizes.values()),
             replace(
                 precision(made.moments(), planner.sizes, self.columns),
+                krr=precision(made.moments(krr=True), planner.sizes, self.columns),
+                wanted=planner.errors,
                 **({"frequencies": "the public frequencies"} if counts is not None or self.noised else {}),
             ),
             advice,
