@@ -127,6 +127,27 @@ def regress(
         terminal.show(one, terminal.console())
 
 
+def sheet(
+    data: Annotated[str, typer.Argument(metavar="FILE", help="The released file, with its manifest beside it.")],
+    out: Annotated[
+        str | None, typer.Option("--out", "-o", metavar="PAGE", help="The page to write: .html or .md.")
+    ] = None,
+    designs: Annotated[
+        str | None,
+        typer.Option("--designs", metavar="RELEASE.toml", help="The designs, for the SHA-256s of their certificates."),
+    ] = None,
+) -> None:
+    """Write a page about a release for the data protection officer: level, columns, risks, what is not protected."""
+    from rropt import release
+    from rropt.studies.reports import terminal
+
+    found = release.describe_release(data, designs=designs)
+    if out is None:
+        terminal.show_result(found, terminal.console())
+    else:
+        wrote(found.save(out))
+
+
 def estimate_from_scores(
     mechanism: str,
     data: str,

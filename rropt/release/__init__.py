@@ -13,6 +13,7 @@ from rropt.release.precision import Precision as Precision
 from rropt.release.preview import Preview as Preview
 from rropt.release.regressing import estimate_regression
 from rropt.release.scoring import Scored as Scored, ScoredColumn as ScoredColumn, score_file
+from rropt.release.sheet import Sheet as Sheet, describe_release
 from rropt.release.tabulating import estimate_means, estimate_shares, estimate_table
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ __all__ = [
     "RandomizedColumn",
     "Release",
     "counts_of",
+    "describe_release",
     "estimate_file",
     "estimate_means",
     "estimate_regression",

@@ -41,6 +41,7 @@ EXAMPLES = {
     "protect": "people.csv --columns c --epsilon 1 --categories-from-data -o protected.csv --force",
     "estimate": "yes-no released.csv --column c",
     "regress": "yes-no released.csv --response c --event yes --on number",
+    "sheet": "released.csv -o sheet.html",
     "scores": "yes-no released.csv --column c -o scored.csv",
     "identify": "design -o identified.json",
     "publish": "design -o public",
