@@ -254,6 +254,18 @@ def designs_of(
     return found, plan.delimiter
 
 
+def is_margin(mechanism: str, columns: list[str]) -> bool:
+    """Whether the one column is a part of what a release file or a manifest perturbed jointly. Raises InputError."""
+    from rropt.release import load_release
+    from rropt.release.plans.reading import DECLARING
+
+    if len(columns) != 1 or not mechanism.endswith(DECLARING):
+        return False
+    declared = load_release(mechanism, check=False).release.columns
+    parts = [one for one in declared if len(one.columns) > 1 and columns[0] in one.columns]
+    return bool(parts) and not any(one.released == (columns[0],) for one in declared)
+
+
 def read_where(given: list[str] | None) -> dict[str, str]:
     """The values of `--where C=V`. Raises InputError."""
     found: dict[str, str] = {}

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from rropt.cli.analyse import estimate_from_scores
-from rropt.cli.data import check_picture, designs_of, draw_estimate, read_where
+from rropt.cli.data import check_picture, designs_of, draw_estimate, is_margin, read_where
 from rropt.cli.folder import Scheduler, Workers, apply_folder, is_folder
 from rropt.cli.lines import Accountant, AsJson, Delimiter, Identity, Key, Null, Population, say, wrote
 from rropt.errors import Conflict, Missing, counted
@@ -193,7 +193,8 @@ def estimate(
     from rropt.studies.reports import terminal
 
     part = read_where(where)
-    if any(one is not None for one in (table, by, weights, mean, null)):
+    of_scores = any(one is not None for one in (table, by, weights, mean, null))
+    if of_scores or is_margin(mechanism, column or []):
         asked = (table, by, weights, mean, null, part, method, level, delimiter, as_json)
         estimate_from_scores(mechanism, data, column or [], plot, truth, *asked)
         return
