@@ -405,8 +405,8 @@ class _Records:
         for at, (key, outputs, values) in enumerate(self.sums):
             if together and homes[0] is not None:
                 axis = self.axes.index(homes[0][0])
-                known = inputs[key, axis]
-                possible[members[0][known], members[1][known]] = True
+                there = inputs[key, axis]
+                possible[members[0][there], members[1][there]] = True
                 np.add.at(joint[at], (members[0], members[1]), tables[key, axis][:, outputs[axis]])
                 continue
             parts, there = [], np.ones((), dtype=bool)
