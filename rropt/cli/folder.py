@@ -51,6 +51,7 @@ def apply_folder(
     population: str | None,
     identity: str | None,
     key: str | None,
+    unidentified: bool,
 ) -> None:
     """Release a folder, and print the result of each file."""
     from rropt.release import release_folder
@@ -73,6 +74,7 @@ def apply_folder(
                 population=population,
                 identity=identity,
                 key=key,
+                unidentified=unidentified,
             )
     except KeyboardInterrupt:
         say(

@@ -403,7 +403,8 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
     add_methods(rr.mechanisms.chance_device(rr.mechanisms.warner(0.75)), answer={"number": 1, "truth": "yes"})
     samples = {"counts": ((3, 4), (5, 6)), "sensitive": (0.7, 0.3)}
     add("estimate_two_samples", **samples)
-    add_methods(rr.estimation.estimate_two_samples(**samples), intervals={"level": 0.95})
+    two = rr.estimation.estimate_two_samples(**samples)
+    add_methods(two, intervals={"level": 0.95}, plot={"level": 0.95, "ax": None})
     add("generalization", groups={"x": ["a", "b"], "y": ["c"]})
     add("sample_size", channel=mechanism, half_width=0.1, level=0.95, frequencies=prior, simultaneous=False)
     # problems
@@ -568,8 +569,22 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
     means = rr.release.estimate_means(reports, {"ans": mechanism}, "ans", "two")
     add_methods(means, intervals={"level": 0.95}, to_dict={"level": 0.95})
     shares = rr.release.estimate_shares(reports, {"ans": mechanism}, "ans")
+    for one in (means, shares, crossed):
+        add_methods(one, plot={"level": 0.95, "ax": None})
     add_methods(shares, intervals={"level": 0.95}, to_dict={"level": 0.95})
-    add("release_table", table=pd.DataFrame({"ans": ABC}), release=release, source=None, force=False, warn=None)
+    asked: dict[str, Any] = {"response": "two", "covariates": ["ans"], "event": None, "model": "linear", **tabled}
+    add("estimate_regression", file=reports, columns={"ans": mechanism}, **asked)
+    fit = rr.release.estimate_regression(reports, {"ans": mechanism}, "two", ["ans"])
+    add_methods(fit, intervals={"level": 0.95}, to_dict={"level": 0.95}, plot={"level": 0.95, "ax": None})
+    add(
+        "release_table",
+        table=pd.DataFrame({"ans": ABC}),
+        release=release,
+        source=None,
+        force=False,
+        unidentified=False,
+        warn=None,
+    )
     learned = rr.release.RandomizedColumn(mechanism).fit([["a"], ["b"]])
     add("RandomizedColumn", mechanism=mechanism, problem=None)
     add_methods(
@@ -689,8 +704,9 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
         quote_formulas=True,
         identity=None,
         key=None,
+        unidentified=False,
     )
-    unforced = {"force": True, "delimiter": None, "identity": None, "key": None}
+    unforced = {"force": True, "delimiter": None, "identity": None, "key": None, "unidentified": False}
     add("preview_file", **(drawn_file | {"output": folder / "preview.csv"}), **unforced)
     add(
         "protect",
@@ -727,6 +743,7 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
         scheduler=None,
         identity=None,
         key=None,
+        unidentified=False,
     )
     (folder / "plan").mkdir()
     mechanism.save(folder / "plan" / "mechanism.json")

@@ -40,6 +40,8 @@ EXAMPLES = {
     "apply": "yes-no people.csv --column c -o again.csv --force",
     "protect": "people.csv --columns c --epsilon 1 --categories-from-data -o protected.csv --force",
     "estimate": "yes-no released.csv --column c",
+    "regress": "yes-no released.csv --response person --on c",
+    "sheet": "released.csv -o sheet.html",
     "scores": "yes-no released.csv --column c -o scored.csv",
     "identify": "design -o identified.json",
     "publish": "design -o public",
