@@ -78,10 +78,10 @@ def scores(mechanism: AnyMechanism, answers: Any, *, method: str = "unbiased", p
     the scores is the estimate of the same method. Raises InputError for answers that are not outputs, and for a
     mechanism that does not identify the frequencies.
 
-    >>> import rropt as rr
-    >>> mechanism = rr.RandomizedResponse(["yes", "no"], gamma=3).mechanism
-    >>> rr.estimation.scores(mechanism, ["yes", "no"]).values.round(3).tolist()
-    [[1.5, -0.5], [-0.5, 1.5]]
+        >>> import rropt as rr
+        >>> mechanism = rr.RandomizedResponse(["yes", "no"], gamma=3).mechanism
+        >>> rr.estimation.scores(mechanism, ["yes", "no"]).values.round(3).tolist()
+        [[1.5, -0.5], [-0.5, 1.5]]
     """
     made = explicit(mechanism, "mechanism")
     codes = codes_of(answers, made.outputs)

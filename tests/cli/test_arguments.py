@@ -732,8 +732,10 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
         population=None,
         monitor=None,
         warn=None,
-        **unforced,
+        **{name: one for name, one in unforced.items() if name != "unidentified"},
     )
+    released = rr.release.release_file(respondents, column, folder / "described.csv", force=True)
+    add("describe_release", file=released.output, designs=None)
     (folder / "parts").mkdir()
     pd.DataFrame({"ans": ABC}).to_parquet(folder / "parts" / "one.parquet")
     add(
@@ -775,6 +777,7 @@ MADE_HERE = [
     "VarianceSplit",
     "WaldTest",
     "QuasiIdentifierTable",
+    "Regression",
     "RobustAudit",
     "SamplerAudit",
     "Scores",

@@ -162,12 +162,12 @@ def protect(
     With `dry_run` nothing is drawn or written: the result has what would happen. Raises InputError; then nothing was
     drawn, except counts for `public_epsilon`.
 
-    >>> import pandas as pd, rropt as rr
-    >>> people = pd.DataFrame({"habit": ["never", "often"] * 500, "sex": ["f", "m"] * 500})
-    >>> domain = {"habit": ["never", "seldom", "often"]}
-    >>> found = rr.protect(people, "habit", epsilon=2, categories=domain, by="sex", dry_run=True)
-    >>> round(found.expected.shares["habit"], 4)
-    0.0185
+        >>> import pandas as pd, rropt as rr
+        >>> people = pd.DataFrame({"habit": ["never", "often"] * 500, "sex": ["f", "m"] * 500})
+        >>> domain = {"habit": ["never", "seldom", "often"]}
+        >>> found = rr.protect(people, "habit", epsilon=2, categories=domain, by="sex", dry_run=True)
+        >>> round(found.expected.shares["habit"], 4)
+        0.0185
     """
     need("pyarrow", EXTRA, "protect")
     need("narwhals", EXTRA, "protect")
