@@ -837,6 +837,8 @@ class Header:
     points: list[list[int]]
     touches: list[list[list[int]]]
     labels: Labels | None = None  # in mode labels, which has no pairs
+    common: int = 0  # in mode matrix: what the measures of the outputs sum to
+    measures: list[list[int]] = field(default_factory=list)
     hints: Hints = field(default_factory=lambda: Hints([], [], [], [], None, [], []))
 
 
@@ -1284,6 +1286,329 @@ class LabelTree:
             rows[x] = [*map(add, rows[x], accumulate(changes.get(at, 0) for at in range(len(rows[x]))))]
 
 
+# ---- matrices ----
+
+
+@dataclass
+class Rim:
+    """Of a column one of whose entries is 1: strict upper limits (x, c), what each set adds to the price of its columns,
+    and the numbers it adds it to."""
+
+    below: list[Pair]
+    extras: list[tuple[list[Pair], int]]
+    measure: list[int]
+
+
+@dataclass
+class Single:
+    """The price and the limits of one column."""
+
+    own: list[int]
+    box: Column
+    rim: Rim | None
+
+
+@dataclass
+class Whole:
+    """The limits of the columns whose least entry is 1, the actions of which one is best in each, and by set how many
+    columns are of it: at most so many, or more."""
+
+    boxes: list[Column]
+    actions: list[list[int]]
+    counts: list[tuple[list[Pair], int, bool]]
+
+
+@dataclass
+class Duty:
+    """What one column has to show: its price, limits, actions and measure."""
+
+    own: list[int]
+    box: Column
+    actions: list[int]
+    measure: list[int]
+
+
+@dataclass
+class Cells:
+    """A line of a proof by matrices that is none of a column: g, n or P and its lists."""
+
+    name: str
+    lists: list[list[int]]
+
+
+class OneColumn(Kernel):
+    """The rules of one column without edges and half-spaces."""
+
+    def __init__(self, problem: Problem, header: Header, unit: int, corner: int | None):
+        self.header, self.problem, self.weights, self.unit = header, problem, problem.weights, unit
+        self.k, self.total = len(problem.weights), sum(problem.weights)
+        kinds = {"information": "entropic", "given": "entropic", "chi-square": "square"}
+        self.kind = self.phi_kind = kinds.get(problem.utility, "plain")
+        self.corner, self.edges, self.halfspaces = corner, False, False
+        self.forms = [] if corner is None else [self.weights, [1] * self.k]
+
+
+def left_at_one(box: Column) -> int:
+    """How many entries may be 1."""
+    return sum(low <= D for low in box.low)
+
+
+def is_shut(box: Column) -> bool:
+    """Whether no column is within the limits."""
+    return not left_at_one(box) or any(
+        high is not None and high < low for low, high in zip(box.low, box.high, strict=True)
+    )
+
+
+def is_inside(box: Column, of: list[Pair]) -> bool:
+    """Whether every column within the limits is of a set."""
+    return all(0 <= x < len(box.low) and c <= box.low[x] for x, c in of)
+
+
+def is_outside(below: list[Pair], of: list[Pair]) -> bool:
+    """Whether no column below strict limits is of a set."""
+    return any(x == z and least <= c for x, c in of for z, least in below)
+
+
+class MatrixTree:
+    """Matrices whose columns are tied by rows, on a complete cone: `advance` takes one token."""
+
+    def __init__(self, problem: Problem, header: Header, fuel: float = math.inf):
+        if header.witness is not None:
+            need(not header.empty)
+            problem.attains(header.witness)
+        need(not (header.empty or header.points or header.touches))
+        problem, (a, b), (den, cost), self.claim = aimed(problem, header)
+        complete = problem.complete
+        need(complete is not None and problem.outputs is not None and problem.utility != "linear")
+        need(len(header.pairs) == 1)
+        assert complete is not None
+        (top, h), self.price_unit, k = header.pairs[0], header.unit, len(problem.weights)
+        self.fuel, self.words = fuel, 1 + (header.unit * sum(problem.weights) * max(1, abs(top))).bit_length() // 512
+        self.spend(4 * k * (problem.outputs or 0))
+        problem.check()
+        need(min(header.unit, self.claim[1], a, b, den) > 0 <= header.common and h == D <= top)
+        complete.at_most(top, h)
+        self.problem, self.k, self.m, self.scale = problem, k, problem.outputs or 0, b * den
+        self.rules = OneColumn(problem, header, a * den * header.unit, None)
+        self.tree = OneColumn(problem, header, a * den * header.unit, top)
+        self.base = dict[int, int]()
+        for x, y, c in cost:
+            self.base[y * k + x] = self.base.get(y * k + x, 0) - b * header.unit * c
+        self.one, last = self.rules.phi(D), self.rules.phi(top)
+        self.common = header.common
+        self.measures = [self.measured(y, line) for y, line in enumerate(header.measures)]
+        need(len(self.measures) in (0, self.m))
+        self.root = Column([D] * k, [self.one] * k, [top] * k, [last] * k, [])
+        actions = [*range(len(problem.lists))] if problem.utility == "bayes" else []
+        self.stack: list[Whole | Single | State] = [Whole([self.root] * self.m, [actions] * self.m, [])]
+
+    def spend(self, amount: int) -> None:
+        """Stop where more is computed than the caller allows."""
+        self.fuel -= amount * self.words
+        if self.fuel < 0:
+            raise UnreadableError(1, "needs more operations than are allowed")
+
+    def measured(self, y: int, line: list[int]) -> list[int]:
+        """Numbers whose product with column y is `common`, by multipliers of the sums of the inputs and of the rows."""
+        k = self.k
+        measure, prices, mults = line[:k], line[k : 2 * k], line[2 * k :]
+        need(len(prices) == k and min(measure) >= 0)
+        self.at_most_common(y, measure, prices, mults, self.common)
+        less = [[-n for n in own] for own in (measure, prices, mults)]
+        self.at_most_common(y, less[0], less[1], less[2], -self.common)
+        return measure
+
+    def at_most_common(self, y: int, measure: list[int], prices: list[int], mults: list[int], most: int) -> None:
+        """Refuse unless the product of the measure with column y is at most this."""
+        self.spend(self.k * self.m + sum(len(row.terms) for row in self.problem.rows))
+        cells, right = self.rules.coupled(1, mults, {})
+        need(y < self.m and sum(prices) + right <= most)
+        for z in range(self.m):
+            found = [a + cells.get(z * self.k + x, 0) for x, a in enumerate(prices)]
+            need(found == (measure if z == y else [0] * self.k))
+
+    def advance(self, token: Token | Cells) -> None:
+        """Replace the first open state by its children."""
+        need(bool(self.stack))
+        state = self.stack.pop()
+        if isinstance(state, Whole):
+            found: Sequence[Whole | Single | State] = self.of_whole(state, token)
+        elif isinstance(token, Cells):
+            raise RefutedError
+        else:
+            self.spend(8 * self.k)
+            found = self.of_single(state, token) if isinstance(state, Single) else self.tree.step(state, token)
+        self.stack.extend(reversed(found))
+
+    # ---- the whole matrix ----
+
+    def of_whole(self, state: Whole, token: Token | Cells) -> Sequence[Whole | Single | State]:
+        """The states into which one token splits a state of the whole matrix."""
+        self.spend(4 * self.m)
+        if isinstance(token, Token):
+            need(token.name == "s")
+            y, x, c = token.numbers
+            box = element(state.boxes, y)
+            need(0 <= x < self.k)
+            return [replace(state, boxes=put(state.boxes, y, half)) for half in self.halves(box, x, c)]
+        if token.name == "g":
+            y, action = token.lists[0]
+            kept = [a for a in element(state.actions, y) if a != action]
+            return [replace(state, actions=put(state.actions, y, own)) for own in ([action], kept)]
+        if token.name == "n":
+            (number,), fields = token.lists
+            of = [*zip(fields[::2], fields[1::2], strict=True)]
+            return [replace(state, counts=[(of, number, least), *state.counts]) for least in (True, False)]
+        return self.priced(state, *token.lists)
+
+    def halves(self, box: Column, x: int, c: int) -> Iterator[Column]:
+        """The limits with v_x <= c / D, and with v_x >= c / D."""
+        phi = self.rules.phi(c)
+        for upper in (True, False):
+            half, high = box.copy(), box.high[x]
+            if upper and (high is None or high > c):
+                half.high[x], half.phi_high[x] = c, phi
+            elif not upper and c > box.low[x]:
+                half.low[x], half.phi_low[x] = c, phi
+            yield half
+
+    def tight(self, box: Column) -> Column:
+        """The limits where one entry is 1, which one only may be."""
+        if left_at_one(box) != 1:
+            return box
+        (x,) = (x for x, low in enumerate(box.low) if low <= D)
+        return next(self.halves(box, x, D))
+
+    def priced(
+        self, state: Whole, prices: list[int], mults: list[int], numbers: list[int], ways: list[int]
+    ) -> Sequence[Single | State]:
+        """One state for each column that is not shut, at prices that the claim covers."""
+        self.spend(30 * self.k * self.m + sum(len(row.terms) for row in self.problem.rows))
+        cells, right = self.rules.coupled(self.scale, mults, dict(self.base))
+        need(len(prices) == self.k and len(ways) == self.m and len(numbers) == len(state.counts))
+        need(not numbers or bool(self.measures))
+        for n, (_, most, least) in zip(numbers, state.counts, strict=True):
+            need(n >= 0 if least else n <= 0)
+            right += n * self.common * (most if least else most + 1)
+        bound, over = self.claim
+        need((sum(prices) + right) * over <= bound * self.price_unit)
+        total, den = self.rules.total, self.problem.den if self.problem.utility == "bayes" else 1
+        extras = [(of, total * self.scale * n) for n, (of, _, _) in zip(numbers, state.counts, strict=True)]
+        duties = []
+        for y, (box, actions) in enumerate(zip(state.boxes, state.actions, strict=True)):
+            own = [total * (self.scale * a + cells.get(y * self.k + x, 0)) for x, a in enumerate(prices)]
+            duties.append(Duty(own, self.tight(box), actions, self.measures[y] if self.measures else []))
+        scaled = [(of, den * n) for of, n in extras]
+        found: list[Single | State] = []
+        for y, (way, duty) in enumerate(zip(ways, duties, strict=True)):
+            if is_shut(duty.box):
+                continue
+            if way == y:
+                found += [Single(own, duty.box, Rim([], scaled, duty.measure)) for own in self.prices_of(duty)]
+            elif way == -1:
+                need(self.problem.utility != "bayes" and not extras and duty.box == self.root)
+                found.append(self.whole_tree(duty.own))
+            else:
+                need(element(duties, way) == duty and ways[way] in (way, -1))
+        return found
+
+    def prices_of(self, duty: Duty) -> list[list[int]]:
+        """The price of a column: of bayes one for each action, less what that earns."""
+        if self.problem.utility != "bayes":
+            return [duty.own]
+        den, unit, found = self.problem.den, self.rules.unit, []
+        for action in duty.actions:
+            gains = element(self.problem.lists, action)
+            worth = zip(duty.own, self.rules.weights, gains, strict=True)
+            found.append([den * own - unit * w * g for own, w, g in worth])
+        return found
+
+    def whole_tree(self, own: list[int]) -> State:
+        """The corners {1, g}^k."""
+        limits = [(total * D, total * (self.root.high[0] or 0)) for total in (self.rules.total, self.k)]
+        return State(own, [replace(self.root, limits=limits)])
+
+    # ---- one column ----
+
+    def of_single(self, state: Single, token: Token) -> list[Single]:
+        """The states into which one token splits a state of one column."""
+        if token.name == "s":
+            y, x, c = token.numbers
+            need(state.rim is not None and y == 0 and 0 <= x < self.k)
+            assert state.rim is not None
+            first, second = self.halves(state.box, x, c)
+            below = [(x, c), *state.rim.below]
+            return [replace(state, box=first, rim=replace(state.rim, below=below)), replace(state, box=second)]
+        if token.name == "x":
+            (x,) = token.numbers
+            need(0 <= x < self.k)
+            own, box = self.settled(state), state.box
+            need(box.high[x] is not None and box.low[x] >= D)
+            found = []
+            for end, phi in ((box.high[x], box.phi_high[x]), (box.low[x], box.phi_low[x])):
+                half = box.copy()
+                half.low[x], half.phi_low[x], half.high[x], half.phi_high[x] = end or 0, phi, end, phi
+                found.append(Single(own, half, None))
+            return found
+        need(token.name == "l")
+        if state.rim is None or left_at_one(state.box):
+            own = self.settled(state)
+            if self.rules.kind == "square":
+                need(not token.numbers and token.mult == NOTHING)
+                need(self.is_below(own, state.box, upper=True) or self.is_below(own, state.box, upper=False))
+            else:
+                self.rules.leaf(own, state.box, token.numbers, token.mult)
+        return []
+
+    def settled(self, state: Single) -> list[int]:
+        """The price with what the sets add everywhere within the limits."""
+        rim, own = state.rim, state.own
+        for of, n in rim.extras if rim is not None else []:
+            assert rim is not None
+            if not is_inside(state.box, of):
+                n = 0 if is_outside(rim.below, of) else min(n, 0)
+            own = [a + n * c for a, c in zip(own, rim.measure, strict=True)] if n else own
+        return own
+
+    def is_below(self, own: list[int], box: Column, upper: bool) -> bool:
+        """Whether chi-square is shown to be at most the price: unit total W.v^2 <= w s with w = W.v and s = (unit W +
+        own).v, by the ends of w and s, both lower or both upper."""
+        weights, unit, constant = self.rules.weights, self.rules.unit, 0
+        slopes = [unit * w + a for w, a in zip(weights, own, strict=True)]
+        w, s = (self.end(one, box, upper) for one in (weights, slopes))
+        for x, (one, slope) in enumerate(zip(weights, slopes, strict=True)):
+            value, rate = unit * self.rules.total * one, -D * (w * slope + s * one)
+            ends = [(box.low[x], box.phi_low[x]), (box.high[x] or 0, box.phi_high[x])]
+            constant += max(value * phi * D + rate * end for end, phi in ends)
+        return w * s * D + constant <= 0
+
+    def end(self, form: list[int], box: Column, upper: bool) -> int:
+        """The largest or the smallest value of a form within the limits, over D."""
+        ends = ((c * low, c * (high or 0)) for c, low, high in zip(form, box.low, box.high, strict=True))
+        return sum(max(both) if upper else min(both) for both in ends)
+
+
+def put(items: list[T], i: int, item: T) -> list[T]:
+    """The list with another element at one place."""
+    return [*items[:i], item, *items[i + 1 :]]
+
+
+def aimed(problem: Problem, header: Header) -> tuple[Problem, Pair, tuple[int, list[Term]], Pair]:
+    """The rows and cone with the utility whose columns are priced; its factor, linear costs besides, and the claim."""
+    if not problem.parts:
+        problem, claim = problem.summed(header.hints.sums, header.claim)
+        problem = problem.replaced(header.hints)
+        need(problem.loss is None and not problem.bonus)
+        return problem, (1, 1), (1, []), claim
+    need(len(problem.parts) == 1 and problem.loss is None and not problem.bonus and problem.utility == "linear")
+    problem.check()
+    ((function, factor),) = problem.parts
+    need(len(function.weights) == len(problem.weights))
+    own = replace(function, cone=problem.cone, complete=problem.complete, outputs=problem.outputs, rows=problem.rows)
+    return own, factor, (problem.den, problem.cost), header.claim
+
+
 # ---- reading ----
 
 
@@ -1388,6 +1713,21 @@ def read_label(words: list[Word]) -> LabelToken:
     if not 0 <= shift <= SHIFT:
         raise stop(point[1:])
     return LabelLeaf(t, [numbers[:3] + [y << shift for y in numbers[3:]] for numbers in map(integers, flows)])
+
+
+def read_cells(words: list[Word]) -> Token | Cells:
+    """One line of a proof by matrices."""
+    name, rest = words[0][1], words[1:]
+    if name == "g":
+        return Cells(name, [exactly(2, rest)])
+    if name == "n" and rest:
+        return Cells(name, [integers(rest[:1]), [c for pair in read_pairs(rest[1:]) for c in pair]])
+    if name != "P":
+        return read_token(words)
+    parts = parted(rest)
+    if len(parts) != 4:
+        raise stop(rest)
+    return Cells(name, [*map(integers, parts)])
 
 
 class Reader:
@@ -1672,14 +2012,17 @@ def read_header(reader: Reader) -> Header:
         lifts.append((reader.numbers("lift", 1)[0], reader.lists("at")))
     sums, touches = reader.matrices("sum"), reader.matrices("minorant")
     unit, prices, mults = reader.numbers("unit", 1)[0], reader.numbers("prices"), reader.numbers("mults")
-    mode = reader.choice(reader.take("mode"), "dual", "corner", "box", "sheets", "known", "labels")
+    mode = reader.choice(reader.take("mode"), "dual", "corner", "box", "sheets", "known", "labels", "matrix")
     reader.next()
     hints = Hints(priors, around, reaches, lifts, cuts, sums, tangents_of)
     labels = read_labels(reader) if mode == "labels" else None
     pairs = [] if labels else reader.pairs("ratios")
-    return Header(
-        claim == "infeasible", (n, m), witness, unit, prices, mults, mode, pairs, points, touches, labels, hints
-    )
+    header = Header(claim == "infeasible", (n, m), witness, unit, prices, mults, mode, pairs, points, touches, labels)
+    header.hints = hints
+    if mode == "matrix":
+        header.common = reader.numbers("measures", 1)[0] if reader.at("measures") else 0
+        header.measures = reader.lists("measure")
+    return header
 
 
 def read_labels(reader: Reader) -> Labels:
@@ -1706,6 +2049,9 @@ def begun(problem: Problem, header: Header, fuel: float) -> tuple[Callable[[list
     if header.labels is not None:
         tree = LabelTree(problem, header, header.labels, fuel)
         return lambda words: tree.advance(read_label(words)), tree.stack
+    if header.mode == "matrix":
+        matrices = MatrixTree(problem, header, fuel)
+        return lambda words: matrices.advance(read_cells(words)), matrices.stack
     kernel = Kernel(problem, header)
     return lambda words: kernel.advance(read_token(words)), kernel.stack
 

@@ -683,6 +683,12 @@ let rec forallb f = function
 | [] -> true
 | a :: l0 -> (&&) (f a) (forallb f l0)
 
+(** val filter : ('a1 -> bool) -> 'a1 list -> 'a1 list **)
+
+let rec filter f = function
+| [] -> []
+| x :: l0 -> if f x then x :: (filter f l0) else filter f l0
+
 (** val firstn : nat -> 'a1 list -> 'a1 list **)
 
 let rec firstn n l =
@@ -1842,12 +1848,12 @@ let well_formed pb =
            (match pb.outputs with
             | Some _ -> true
             | None -> false)) (forallb (term_ok k (count pb)) cost)
-     | Bayes (den, gains) ->
+     | Bayes (den, gains0) ->
        (&&)
          ((&&) (Big_int_Z.lt_big_int Big_int_Z.zero_big_int den)
-           (match gains with
+           (match gains0 with
             | [] -> false
-            | _ :: _ -> true)) (forallb (fun g -> alike g w) gains)
+            | _ :: _ -> true)) (forallb (fun g -> alike g w) gains0)
      | Information gs ->
        (&&) (forallb (fun g -> (&&) (alike g w) (nonnegative g)) gs)
          (same (fold_right zplus (zeros w) gs) w)
@@ -1906,13 +1912,13 @@ let tests pb hd =
         (numbers (count pb) (fun y ->
           merge (Big_int_Z.mult_big_int y k) t0 (zscale den a)))
       | None -> None)
-   | Bayes (den, gains) ->
+   | Bayes (den, gains0) ->
      (match pb.rows with
       | [] ->
         Some
           (map (fun g ->
             zplus (zscale (Big_int_Z.mult_big_int den t) a)
-              (zscale (Big_int_Z.minus_big_int e) (products w g))) gains)
+              (zscale (Big_int_Z.minus_big_int e) (products w g))) gains0)
       | _ :: _ -> None)
    | _ -> None)
 
@@ -1989,7 +1995,7 @@ let start pb cl hd =
                     es; halfs = pb.halfspaces; forms = forms0; couplings =
                     pb.rows; claim = cl; sheets = sh }
                   in
-                  let single =
+                  let single0 =
                     match gs with
                     | [] -> false
                     | g :: l ->
@@ -2037,7 +2043,7 @@ let start pb cl hd =
                                    ((&&) (Big_int_Z.eq_big_int h d)
                                      (Big_int_Z.le_big_int d g))
                                    (match kd0 with
-                                    | Entropic -> single
+                                    | Entropic -> single0
                                     | _ -> true)
                               then (match phi_up kd0 g with
                                     | Some p2 ->
@@ -2095,7 +2101,7 @@ let start pb cl hd =
                       | Some k0 ->
                         (match k0 with
                          | Entropic ->
-                           if (&&) single (entropy_prices e t w a)
+                           if (&&) single0 (entropy_prices e t w a)
                            then Some ((env0 Plain [] false), [])
                            else None
                          | _ -> None)
@@ -2129,6 +2135,21 @@ let emptied pb =
 let refute pb cl hd toks =
   (&&) (Big_int_Z.lt_big_int (fst cl) Big_int_Z.zero_big_int)
     (verify (emptied pb) cl hd toks)
+
+(** val kind_of : problem -> kind **)
+
+let kind_of pb =
+  match pb.objective with
+  | Information _ -> Entropic
+  | ChiSquare -> Square
+  | _ -> Plain
+
+(** val groups_of : problem -> Big_int_Z.big_int list list **)
+
+let groups_of pb =
+  match pb.objective with
+  | Information gs -> gs
+  | _ -> []
 
 (** val zdot :
     Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int **)
@@ -2348,11 +2369,11 @@ let square_below w q =
 
 let rec best_gain w q = function
 | [] -> Big_int_Z.zero_big_int
-| g :: gains0 ->
-  (match gains0 with
+| g :: gains1 ->
+  (match gains1 with
    | [] -> zdot (products w g) q
    | _ :: _ ->
-     Big_int_Z.max_big_int (zdot (products w g) q) (best_gain w q gains0))
+     Big_int_Z.max_big_int (zdot (products w g) q) (best_gain w q gains1))
 
 (** val value_holds :
     problem -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
@@ -2366,8 +2387,8 @@ let value_holds pb n m d0 cols0 =
      Big_int_Z.le_big_int
        (Big_int_Z.mult_big_int n (Big_int_Z.mult_big_int den d0))
        (Big_int_Z.mult_big_int (zform (zlen w) (cells cols0) cost) m)
-   | Bayes (den, gains) ->
-     (match sum_all (fun q -> Some (best_gain w q gains)) cols0 with
+   | Bayes (den, gains0) ->
+     (match sum_all (fun q -> Some (best_gain w q gains0)) cols0 with
       | Some s ->
         Big_int_Z.le_big_int
           (Big_int_Z.mult_big_int n
@@ -2789,17 +2810,17 @@ let rec groups_under gs n q =
     Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int
     list list -> Big_int_Z.big_int list -> Big_int_Z.big_int list option **)
 
-let rec mixed w p0 gains q =
+let rec mixed w p0 gains0 q =
   match p0 with
-  | [] -> (match gains with
+  | [] -> (match gains0 with
            | [] -> Some q
            | _ :: _ -> None)
   | a :: p1 ->
-    (match gains with
+    (match gains0 with
      | [] -> None
-     | g :: gains0 ->
+     | g :: gains1 ->
        if Big_int_Z.le_big_int Big_int_Z.zero_big_int a
-       then mixed w p1 gains0 (zplus q (zscale a (products w g)))
+       then mixed w p1 gains1 (zplus q (zscale a (products w g)))
        else None)
 
 (** val alone : convex -> problem **)
@@ -2828,9 +2849,9 @@ let under u p0 =
   let t = zsum w in
   (match u.aim with
    | Linear (_, _) -> None
-   | Bayes (_, gains) ->
+   | Bayes (_, gains0) ->
      if Big_int_Z.eq_big_int (zsum p0) d
-     then mixed w p0 gains (zeros w)
+     then mixed w p0 gains0 (zeros w)
      else None
    | Information gs -> groups_under gs p0 (zeros w)
    | ChiSquare ->
@@ -3033,7 +3054,7 @@ let above u q =
   let w = u.prior in
   (match u.aim with
    | Linear (_, _) -> None
-   | Bayes (_, gains) -> Some (best_gain w q gains)
+   | Bayes (_, gains0) -> Some (best_gain w q gains0)
    | Information gs ->
      sum_all (fun g -> relative_above (zsum g) (zdot g q) g q) gs
    | ChiSquare -> square_above w q)
@@ -3084,8 +3105,8 @@ let realises co cl d0 lows cols0 =
 (** val wider : utility -> utility **)
 
 let wider a = match a with
-| Bayes (den, gains) ->
-  Bayes (den, (map (fun g -> app g (Big_int_Z.zero_big_int :: [])) gains))
+| Bayes (den, gains0) ->
+  Bayes (den, (map (fun g -> app g (Big_int_Z.zero_big_int :: [])) gains0))
 | Information gs ->
   Information (map (fun g -> app g (Big_int_Z.zero_big_int :: [])) gs)
 | _ -> a
@@ -3151,7 +3172,7 @@ let inside k = function
 
 let no_loss u =
   match u.aim with
-  | Bayes (_, gains) -> forallb nonnegative gains
+  | Bayes (_, gains0) -> forallb nonnegative gains0
   | _ -> true
 
 (** val forms_under :
@@ -3723,10 +3744,10 @@ let rec zmost a b =
 
 let rec highest = function
 | [] -> []
-| g :: gains0 ->
-  (match gains0 with
+| g :: gains1 ->
+  (match gains1 with
    | [] -> g
-   | _ :: _ -> zmost g (highest gains0))
+   | _ :: _ -> zmost g (highest gains1))
 
 (** val over_all :
     convex -> (Big_int_Z.big_int list * Big_int_Z.big_int) option **)
@@ -3736,8 +3757,8 @@ let over_all u =
   let t = zsum w in
   (match u.aim with
    | Linear (_, _) -> None
-   | Bayes (den, gains) ->
-     Some ((products w (highest gains)), (Big_int_Z.mult_big_int t den))
+   | Bayes (den, gains0) ->
+     Some ((products w (highest gains0)), (Big_int_Z.mult_big_int t den))
    | Information gs ->
      (match all_logs gs (zeros w) with
       | Some l -> Some (l, (Big_int_Z.mult_big_int t d))
@@ -4405,7 +4426,7 @@ let replaced mo hs =
            | Some p0 ->
              let (u, _) = p0 in
              let p1 = ((Some u), ws) in
-             let (aimed, ws0) = p1 in
+             let (aimed0, ws0) = p1 in
              (match each2 (at_prior pb) mo.capacities ws0 with
               | Some new0 ->
                 (match each (around_rows co.inner) hs.around with
@@ -4429,7 +4450,7 @@ let replaced mo hs =
                                    (widen co.inner cs
                                      (app (concat r1)
                                        (app (concat r2) (concat r3))));
-                                   loss = aimed; limits =
+                                   loss = aimed0; limits =
                                    (app co.limits new0) } hs.lifts
                             else None
                           | None -> None)
@@ -4439,7 +4460,7 @@ let replaced mo hs =
               | None -> None)
            | None -> None))
   else let p0 = (co.loss, hs.priors) in
-       let (aimed, ws) = p0 in
+       let (aimed0, ws) = p0 in
        (match each2 (at_prior pb) mo.capacities ws with
         | Some new0 ->
           (match each (around_rows co.inner) hs.around with
@@ -4461,7 +4482,7 @@ let replaced mo hs =
                       then lifted_few { inner =
                              (widen co.inner cs
                                (app (concat r1) (app (concat r2) (concat r3))));
-                             loss = aimed; limits = (app co.limits new0) }
+                             loss = aimed0; limits = (app co.limits new0) }
                              hs.lifts
                       else None
                     | None -> None)
@@ -5251,3 +5272,734 @@ let lab_start co cl lb =
             | _ -> None)
          | _ :: _ -> None))
    | _ -> None)
+
+type whole = { boxes : ent list list; acts : Big_int_Z.big_int list list;
+               counts0 : (((Big_int_Z.big_int * Big_int_Z.big_int)
+                         list * Big_int_Z.big_int) * bool) list }
+
+type rim = { below : (Big_int_Z.big_int * Big_int_Z.big_int) list;
+             extras : ((Big_int_Z.big_int * Big_int_Z.big_int)
+                      list * Big_int_Z.big_int) list;
+             each_ : Big_int_Z.big_int list }
+
+type single = { price : Big_int_Z.big_int list; box : ent list;
+                near : rim option }
+
+type mstate =
+| Matrix of whole
+| One of single
+| Tree of state
+
+type mtoken =
+| Tok of token
+| Act of Big_int_Z.big_int * Big_int_Z.big_int
+| Number of (Big_int_Z.big_int * Big_int_Z.big_int) list * Big_int_Z.big_int
+| Price of Big_int_Z.big_int list * Big_int_Z.big_int list
+   * Big_int_Z.big_int list * Big_int_Z.big_int list
+
+type mat = { menv : env; cenv : env;
+             gains : Big_int_Z.big_int list list option;
+             mden : Big_int_Z.big_int; mscale : Big_int_Z.big_int;
+             mbase : Big_int_Z.big_int trie; top : ent;
+             one : Big_int_Z.big_int; measures : Big_int_Z.big_int list list;
+             common : Big_int_Z.big_int; munit : Big_int_Z.big_int }
+
+(** val cap0 : Big_int_Z.big_int -> Big_int_Z.big_int -> ent -> ent **)
+
+let cap0 c p0 e =
+  match e.high with
+  | Some p1 ->
+    let (h, _) = p1 in
+    if Big_int_Z.le_big_int h c
+    then e
+    else { low = e.low; plow = e.plow; high = (Some (c, p0)) }
+  | None -> { low = e.low; plow = e.plow; high = (Some (c, p0)) }
+
+(** val lift_ : Big_int_Z.big_int -> Big_int_Z.big_int -> ent -> ent **)
+
+let lift_ c p0 e =
+  if Big_int_Z.le_big_int c e.low
+  then e
+  else { low = c; plow = p0; high = e.high }
+
+(** val ones_left : ent list -> Big_int_Z.big_int **)
+
+let rec ones_left = function
+| [] -> Big_int_Z.zero_big_int
+| e :: b0 ->
+  Big_int_Z.add_big_int
+    (if Big_int_Z.le_big_int e.low d
+     then Big_int_Z.unit_big_int
+     else Big_int_Z.zero_big_int) (ones_left b0)
+
+(** val tight : Big_int_Z.big_int -> ent list -> ent list **)
+
+let tight p1 b =
+  if Big_int_Z.eq_big_int (ones_left b) Big_int_Z.unit_big_int
+  then map (fun e -> if Big_int_Z.le_big_int e.low d then cap0 d p1 e else e)
+         b
+  else b
+
+(** val crossed0 : ent -> bool **)
+
+let crossed0 e =
+  match e.high with
+  | Some p0 -> let (h, _) = p0 in Big_int_Z.lt_big_int h e.low
+  | None -> false
+
+(** val shut : ent list -> bool **)
+
+let shut b =
+  (||) (Big_int_Z.eq_big_int (ones_left b) Big_int_Z.zero_big_int)
+    (existsb crossed0 b)
+
+(** val same_ent : ent -> ent -> bool **)
+
+let same_ent a b =
+  (&&)
+    ((&&) (Big_int_Z.eq_big_int a.low b.low)
+      (Big_int_Z.eq_big_int a.plow b.plow))
+    (match a.high with
+     | Some p0 ->
+       let (h, p1) = p0 in
+       (match b.high with
+        | Some p2 ->
+          let (i, q) = p2 in
+          (&&) (Big_int_Z.eq_big_int h i) (Big_int_Z.eq_big_int p1 q)
+        | None -> false)
+     | None -> (match b.high with
+                | Some _ -> false
+                | None -> true))
+
+(** val same_box : ent list -> ent list -> bool **)
+
+let rec same_box a b =
+  match a with
+  | [] -> (match b with
+           | [] -> true
+           | _ :: _ -> false)
+  | x :: a0 ->
+    (match b with
+     | [] -> false
+     | y :: b0 -> (&&) (same_ent x y) (same_box a0 b0))
+
+(** val inside0 :
+    ent list -> (Big_int_Z.big_int * Big_int_Z.big_int) list -> bool **)
+
+let inside0 b s =
+  forallb (fun xc ->
+    match nthz (fst xc) b with
+    | Some e -> Big_int_Z.le_big_int (snd xc) e.low
+    | None -> false) s
+
+(** val outside :
+    (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) list -> bool **)
+
+let outside l s =
+  existsb (fun xc ->
+    existsb (fun yc ->
+      (&&) (Big_int_Z.eq_big_int (fst xc) (fst yc))
+        (Big_int_Z.le_big_int (snd yc) (snd xc))) l) s
+
+(** val settled : single -> Big_int_Z.big_int list **)
+
+let settled p0 =
+  match p0.near with
+  | Some r ->
+    fold_right (fun sn q ->
+      if inside0 p0.box (fst sn)
+      then zplus q (zscale (snd sn) r.each_)
+      else if outside r.below (fst sn)
+           then q
+           else zplus q
+                  (zscale
+                    (Big_int_Z.min_big_int Big_int_Z.zero_big_int (snd sn))
+                    r.each_)) p0.price r.extras
+  | None -> p0.price
+
+(** val square_leaf :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list -> ent list -> bool -> bool **)
+
+let square_leaf e t w q b upper0 =
+  let o = zeros w in
+  let s = zplus (zscale e w) q in
+  let edge0 = fun q0 ->
+    if upper0
+    then endsum o q0 b
+    else (match endsum o
+                  (zscale (Big_int_Z.minus_big_int Big_int_Z.unit_big_int) q0)
+                  b with
+          | Some r -> Some (Big_int_Z.minus_big_int r)
+          | None -> None)
+  in
+  (match edge0 w with
+   | Some w0 ->
+     (match edge0 s with
+      | Some s0 ->
+        (match endsum (zscale (Big_int_Z.mult_big_int e t) w)
+                 (zscale (Big_int_Z.minus_big_int d)
+                   (zplus (zscale w0 s) (zscale s0 w))) b with
+         | Some r ->
+           Big_int_Z.le_big_int
+             (Big_int_Z.add_big_int
+               (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int w0 s0) d) r)
+             Big_int_Z.zero_big_int
+         | None -> false)
+      | None -> false)
+   | None -> false)
+
+(** val single_leaf :
+    env -> single -> Big_int_Z.big_int list -> mult -> bool **)
+
+let single_leaf en p0 ts m =
+  (||)
+    (match p0.near with
+     | Some _ ->
+       Big_int_Z.eq_big_int (ones_left p0.box) Big_int_Z.zero_big_int
+     | None -> false)
+    (let q = settled p0 in
+     match en.knd with
+     | Square ->
+       let ends = square_leaf en.unit_ en.total_ en.wts q p0.box in
+       (match ts with
+        | [] ->
+          let { flows = flows0; against = against0; along = along0 } = m in
+          (match flows0 with
+           | [] ->
+             (match against0 with
+              | [] ->
+                (match along0 with
+                 | [] -> (||) (ends true) (ends false)
+                 | _ :: _ -> false)
+              | _ :: _ -> false)
+           | _ :: _ -> false)
+        | _ :: _ -> false)
+     | _ -> leaf en q { ents = p0.box; lims = [] } ts m)
+
+(** val prices_of :
+    Big_int_Z.big_int list list option -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list -> Big_int_Z.big_int list list option **)
+
+let rec prices_of g e den w own0 acts0 =
+  match g with
+  | Some gs ->
+    (match acts0 with
+     | [] -> Some []
+     | a :: acts1 ->
+       (match nthz a gs with
+        | Some g0 ->
+          (match prices_of g e den w own0 acts1 with
+           | Some l ->
+             Some
+               ((zplus (zscale den own0)
+                  (zscale (Big_int_Z.minus_big_int e) (products w g0))) :: l)
+           | None -> None)
+        | None -> None))
+  | None -> Some (own0 :: [])
+
+type duty = { down : Big_int_Z.big_int list; where_ : ent list;
+              whose : Big_int_Z.big_int list; even : Big_int_Z.big_int list }
+
+(** val sums_of :
+    Big_int_Z.big_int -> Big_int_Z.big_int list ->
+    (((Big_int_Z.big_int * Big_int_Z.big_int)
+    list * Big_int_Z.big_int) * bool) list -> Big_int_Z.big_int option **)
+
+let rec sums_of r ns cs =
+  match ns with
+  | [] -> (match cs with
+           | [] -> Some Big_int_Z.zero_big_int
+           | _ :: _ -> None)
+  | n :: ns0 ->
+    (match cs with
+     | [] -> None
+     | p0 :: cs0 ->
+       let (p1, le0) = p0 in
+       let (_, n0) = p1 in
+       (match sums_of r ns0 cs0 with
+        | Some r0 ->
+          if if le0
+             then Big_int_Z.le_big_int Big_int_Z.zero_big_int n
+             else Big_int_Z.le_big_int n Big_int_Z.zero_big_int
+          then Some
+                 (Big_int_Z.add_big_int r0
+                   (Big_int_Z.mult_big_int n
+                     (Big_int_Z.mult_big_int r
+                       (if le0
+                        then n0
+                        else Big_int_Z.add_big_int n0 Big_int_Z.unit_big_int))))
+          else None
+        | None -> None))
+
+(** val extras_of :
+    Big_int_Z.big_int -> Big_int_Z.big_int list ->
+    (((Big_int_Z.big_int * Big_int_Z.big_int)
+    list * Big_int_Z.big_int) * bool) list ->
+    ((Big_int_Z.big_int * Big_int_Z.big_int) list * Big_int_Z.big_int) list **)
+
+let rec extras_of c ns cs =
+  match ns with
+  | [] -> []
+  | n :: ns0 ->
+    (match cs with
+     | [] -> []
+     | p0 :: cs0 ->
+       let (p1, _) = p0 in
+       let (s, _) = p1 in
+       (s, (Big_int_Z.mult_big_int c n)) :: (extras_of c ns0 cs0))
+
+(** val duties :
+    mat -> Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int
+    trie -> ent list list -> Big_int_Z.big_int list list -> duty list **)
+
+let rec duties mt y a t bs acts0 =
+  match bs with
+  | [] -> []
+  | b :: bs0 ->
+    (match acts0 with
+     | [] -> []
+     | a0 :: acts1 ->
+       let k = zlen a in
+       { down =
+       (zscale mt.menv.total_
+         (merge (Big_int_Z.mult_big_int y k) t (zscale mt.mscale a)));
+       where_ = (tight mt.one b); whose = a0; even =
+       (match nthz y mt.measures with
+        | Some c -> c
+        | None -> []) } :: (duties mt
+                             (Big_int_Z.add_big_int y Big_int_Z.unit_big_int)
+                             a t bs0 acts1))
+
+(** val same_duty : duty -> duty -> bool **)
+
+let same_duty a b =
+  (&&)
+    ((&&) ((&&) (same a.down b.down) (same_box a.where_ b.where_))
+      (same a.whose b.whose)) (same a.even b.even)
+
+(** val whole_tree :
+    mat -> ((Big_int_Z.big_int * Big_int_Z.big_int) list * Big_int_Z.big_int)
+    list -> duty -> mstate list option **)
+
+let whole_tree mt ex u =
+  let w = mt.menv.wts in
+  (match mt.gains with
+   | Some _ -> None
+   | None ->
+     (match ex with
+      | [] ->
+        (match mt.cenv.corner with
+         | Some p0 ->
+           let (g, _) = p0 in
+           if same_box u.where_ (map (fun _ -> mt.top) w)
+           then Some ((Tree { own = u.down; cols = ({ ents = u.where_; lims =
+                  (((Big_int_Z.mult_big_int (zsum w) d),
+                  (Big_int_Z.mult_big_int (zsum w) g)) :: (((Big_int_Z.mult_big_int
+                                                              (zlen w) d),
+                  (Big_int_Z.mult_big_int (zlen w) g)) :: [])) } :: []) }) :: [])
+           else None
+         | None -> None)
+      | _ :: _ -> None))
+
+(** val child :
+    mat -> ((Big_int_Z.big_int * Big_int_Z.big_int) list * Big_int_Z.big_int)
+    list -> duty list -> Big_int_Z.big_int list -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> mstate list option **)
+
+let child mt ex us ways y way =
+  match nthz y us with
+  | Some u ->
+    if shut u.where_
+    then Some []
+    else if Big_int_Z.eq_big_int way y
+         then (match prices_of mt.gains mt.menv.unit_ mt.mden mt.menv.wts
+                       u.down u.whose with
+               | Some qs ->
+                 Some
+                   (map (fun q -> One { price = q; box = u.where_; near =
+                     (Some { below = []; extras =
+                     (map (fun sn -> ((fst sn),
+                       (Big_int_Z.mult_big_int mt.mden (snd sn)))) ex);
+                     each_ = u.even }) }) qs)
+               | None -> None)
+         else if Big_int_Z.eq_big_int way (Big_int_Z.minus_big_int
+                   Big_int_Z.unit_big_int)
+              then whole_tree mt ex u
+              else (match nthz way us with
+                    | Some v ->
+                      (match nthz way ways with
+                       | Some w ->
+                         if (&&) (same_duty u v)
+                              ((||) (Big_int_Z.eq_big_int w way)
+                                (Big_int_Z.eq_big_int w
+                                  (Big_int_Z.minus_big_int
+                                  Big_int_Z.unit_big_int)))
+                         then Some []
+                         else None
+                       | None -> None)
+                    | None -> None)
+  | None -> None
+
+(** val children :
+    mat -> ((Big_int_Z.big_int * Big_int_Z.big_int) list * Big_int_Z.big_int)
+    list -> duty list -> Big_int_Z.big_int list -> Big_int_Z.big_int ->
+    Big_int_Z.big_int list -> mstate list option **)
+
+let rec children mt ex us ways y = function
+| [] -> Some []
+| way :: l0 ->
+  (match child mt ex us ways y way with
+   | Some a ->
+     (match children mt ex us ways
+              (Big_int_Z.add_big_int y Big_int_Z.unit_big_int) l0 with
+      | Some b -> Some (app a b)
+      | None -> None)
+   | None -> None)
+
+(** val priced :
+    mat -> whole -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list -> Big_int_Z.big_int list -> mstate list option **)
+
+let priced mt w a l ns ways =
+  let en = mt.menv in
+  (match add_rows (zlen en.wts) mt.mscale en.couplings l mt.mbase
+           Big_int_Z.zero_big_int with
+   | Some p0 ->
+     let (t, b) = p0 in
+     (match sums_of mt.common ns w.counts0 with
+      | Some c ->
+        if (&&)
+             ((&&) ((&&) (alike a en.wts) (alike ways w.boxes))
+               (match ns with
+                | [] -> true
+                | _ :: _ ->
+                  (match mt.measures with
+                   | [] -> false
+                   | _ :: _ -> true)))
+             (pays en.claim mt.munit
+               (Big_int_Z.add_big_int (Big_int_Z.add_big_int (zsum a) b) c))
+        then children mt
+               (extras_of (Big_int_Z.mult_big_int en.total_ mt.mscale) ns
+                 w.counts0)
+               (duties mt Big_int_Z.zero_big_int a t w.boxes w.acts) ways
+               Big_int_Z.zero_big_int ways
+        else None
+      | None -> None)
+   | None -> None)
+
+(** val mstep : mat -> mtoken -> mstate -> mstate list option **)
+
+let mstep mt tok st =
+  let kd = mt.menv.knd in
+  (match st with
+   | Matrix w ->
+     (match tok with
+      | Tok t ->
+        (match t with
+         | Split (y, x, c) ->
+           (match nthz y w.boxes with
+            | Some b ->
+              (match phi_up kd c with
+               | Some p0 ->
+                 (match nthz x b with
+                  | Some _ ->
+                    let now = fun f -> Matrix { boxes =
+                      (updz y (updz x f) w.boxes); acts = w.acts; counts0 =
+                      w.counts0 }
+                    in
+                    Some ((now (cap0 c p0)) :: ((now (lift_ c p0)) :: []))
+                  | None -> None)
+               | None -> None)
+            | None -> None)
+         | _ -> None)
+      | Act (y, a) ->
+        (match nthz y w.acts with
+         | Some _ ->
+           let now = fun f -> Matrix { boxes = w.boxes; acts =
+             (updz y f w.acts); counts0 = w.counts0 }
+           in
+           Some
+           ((now (fun _ -> a :: [])) :: ((now
+                                           (filter (fun b ->
+                                             negb (Big_int_Z.eq_big_int b a)))) :: []))
+         | None -> None)
+      | Number (s, n) ->
+        let now = fun le0 -> Matrix { boxes = w.boxes; acts = w.acts;
+          counts0 = (((s, n), le0) :: w.counts0) }
+        in
+        Some ((now true) :: ((now false) :: []))
+      | Price (a, l, ns, ways) -> priced mt w a l ns ways)
+   | One p0 ->
+     (match tok with
+      | Tok t ->
+        (match t with
+         | Split (y, x, c) ->
+           (match p0.near with
+            | Some r ->
+              (match nthz x p0.box with
+               | Some _ ->
+                 (match phi_up kd c with
+                  | Some q ->
+                    if Big_int_Z.eq_big_int y Big_int_Z.zero_big_int
+                    then Some ((One { price = p0.price; box =
+                           (updz x (cap0 c q) p0.box); near = (Some { below =
+                           ((x, c) :: r.below); extras = r.extras; each_ =
+                           r.each_ }) }) :: ((One { price = p0.price; box =
+                           (updz x (lift_ c q) p0.box); near =
+                           p0.near }) :: []))
+                    else None
+                  | None -> None)
+               | None -> None)
+            | None -> None)
+         | Fix x ->
+           (match nthz x p0.box with
+            | Some e ->
+              (match e.high with
+               | Some p1 ->
+                 let (h, q) = p1 in
+                 if Big_int_Z.le_big_int d e.low
+                 then let now = fun e0 -> One { price = (settled p0); box =
+                        (updz x (fun _ -> e0) p0.box); near = None }
+                      in
+                      Some
+                      ((now { low = h; plow = q; high = (Some (h, q)) }) :: (
+                      (now { low = e.low; plow = e.plow; high = (Some (e.low,
+                        e.plow)) }) :: []))
+                 else None
+               | None -> None)
+            | None -> None)
+         | Leaf (ts, m) ->
+           if single_leaf mt.menv p0 ts m then Some [] else None
+         | _ -> None)
+      | _ -> None)
+   | Tree st0 ->
+     (match tok with
+      | Tok t ->
+        (match step mt.cenv t st0 with
+         | Some l -> Some (map (fun x -> Tree x) l)
+         | None -> None)
+      | _ -> None))
+
+(** val mat_advance : mat -> mtoken -> mstate list -> mstate list option **)
+
+let mat_advance mt tok = function
+| [] -> None
+| st :: stack0 ->
+  (match mstep mt tok st with
+   | Some l -> Some (app l stack0)
+   | None -> None)
+
+(** val aimed :
+    with_more -> (Big_int_Z.big_int * Big_int_Z.big_int) -> hints ->
+    (((problem * (Big_int_Z.big_int * Big_int_Z.big_int)) * (Big_int_Z.big_int * terms)) * (Big_int_Z.big_int * Big_int_Z.big_int))
+    option **)
+
+let aimed mo cl hs =
+  match mo.parts with
+  | [] ->
+    (match reduce mo cl hs with
+     | Some p0 ->
+       let (co, cl0) = p0 in
+       (match co.loss with
+        | Some _ -> None
+        | None ->
+          (match co.inner.bonus with
+           | [] ->
+             Some (((co.inner.plain, (Big_int_Z.unit_big_int,
+               Big_int_Z.unit_big_int)), (Big_int_Z.unit_big_int, [])), cl0)
+           | _ :: _ -> None))
+     | None -> None)
+  | p0 :: l ->
+    let (u, ab) = p0 in
+    (match l with
+     | [] ->
+       let co = mo.middle in
+       let pb = co.inner.plain in
+       (match co.loss with
+        | Some _ -> None
+        | None ->
+          (match co.inner.bonus with
+           | [] ->
+             (match pb.objective with
+              | Linear (den, cost) ->
+                if (&&) ((&&) (negb mo.least_capacity) (well_formed pb))
+                     (alike u.prior pb.weights)
+                then Some ((({ weights = u.prior; objective = u.aim; base =
+                       pb.base; halfspaces = []; outputs = pb.outputs; rows =
+                       pb.rows }, ab), (den, cost)), cl)
+                else None
+              | _ -> None)
+           | _ :: _ -> None))
+     | _ :: _ -> None)
+
+(** val split_at :
+    Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int
+    list * Big_int_Z.big_int list **)
+
+let rec split_at w l =
+  match w with
+  | [] -> ([], l)
+  | _ :: w0 ->
+    (match l with
+     | [] -> ([], l)
+     | a :: l0 -> let (p0, q) = split_at w0 l0 in ((a :: p0), q))
+
+(** val at_most_common :
+    problem -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+    list -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int -> bool **)
+
+let at_most_common pb m y c a l r =
+  let k = zlen pb.weights in
+  (match add_rows k Big_int_Z.unit_big_int pb.rows l Tip
+           Big_int_Z.zero_big_int with
+   | Some p0 ->
+     let (t, b) = p0 in
+     (&&) (Big_int_Z.le_big_int (Big_int_Z.add_big_int (zsum a) b) r)
+       (forallb (fun z0 ->
+         same (merge (Big_int_Z.mult_big_int z0 k) t a)
+           (if Big_int_Z.eq_big_int z0 y then c else zeros a))
+         (numbers m (fun z0 -> z0)))
+   | None -> false)
+
+(** val measured :
+    problem -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int list list -> Big_int_Z.big_int list list option **)
+
+let rec measured pb m r y = function
+| [] -> Some []
+| l :: ls0 ->
+  let (c, r0) = split_at pb.weights l in
+  let (a, l0) = split_at pb.weights r0 in
+  let n = zscale (Big_int_Z.minus_big_int Big_int_Z.unit_big_int) in
+  if (&&)
+       ((&&)
+         ((&&) ((&&) (alike c pb.weights) (alike a pb.weights))
+           (nonnegative c)) (at_most_common pb m y c a l0 r))
+       (at_most_common pb m y (n c) (n a) (n l0) (Big_int_Z.minus_big_int r))
+  then (match measured pb m r
+                (Big_int_Z.add_big_int y Big_int_Z.unit_big_int) ls0 with
+        | Some s -> Some (c :: s)
+        | None -> None)
+  else None
+
+(** val mat_start :
+    with_more -> (Big_int_Z.big_int * Big_int_Z.big_int) -> hints ->
+    Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+    Big_int_Z.big_int -> Big_int_Z.big_int list list -> (mat * mstate list)
+    option **)
+
+let mat_start mo cl hs e ratios r ms =
+  match aimed mo cl hs with
+  | Some p0 ->
+    let (p1, cl0) = p0 in
+    let (p2, p3) = p1 in
+    let (pb, p4) = p2 in
+    let (a, b) = p4 in
+    let (den, cost) = p3 in
+    let w = pb.weights in
+    let t = zsum w in
+    let k = zlen w in
+    (match pb.outputs with
+     | Some m ->
+       (match pb.base with
+        | Complete r0 ->
+          (match ratios with
+           | [] -> None
+           | p5 :: l ->
+             let (g, h) = p5 in
+             (match l with
+              | [] ->
+                let kd = kind_of pb in
+                (match phi_up kd d with
+                 | Some p6 ->
+                   (match phi_up kd g with
+                    | Some p7 ->
+                      (match measured pb m r Big_int_Z.zero_big_int ms with
+                       | Some cs ->
+                         let e' =
+                           Big_int_Z.mult_big_int
+                             (Big_int_Z.mult_big_int a den) e
+                         in
+                         let gs =
+                           match pb.objective with
+                           | Linear (_, _) -> None
+                           | Bayes (_, gs) -> Some gs
+                           | _ -> None
+                         in
+                         let gden =
+                           match pb.objective with
+                           | Bayes (d0, _) -> d0
+                           | _ -> Big_int_Z.unit_big_int
+                         in
+                         if (&&)
+                              ((&&)
+                                ((&&)
+                                  ((&&)
+                                    ((&&)
+                                      ((&&)
+                                        ((&&)
+                                          ((&&)
+                                            ((&&)
+                                              ((&&)
+                                                ((&&) (well_formed pb)
+                                                  (Big_int_Z.lt_big_int
+                                                    Big_int_Z.zero_big_int e))
+                                                (Big_int_Z.lt_big_int
+                                                  Big_int_Z.zero_big_int
+                                                  (snd cl0)))
+                                              (Big_int_Z.lt_big_int
+                                                Big_int_Z.zero_big_int a))
+                                            (Big_int_Z.lt_big_int
+                                              Big_int_Z.zero_big_int b))
+                                          (Big_int_Z.lt_big_int
+                                            Big_int_Z.zero_big_int den))
+                                        (Big_int_Z.le_big_int
+                                          Big_int_Z.zero_big_int r))
+                                      (at_least r0 g h))
+                                    (Big_int_Z.eq_big_int h d))
+                                  (Big_int_Z.le_big_int d g))
+                                (match pb.objective with
+                                 | Linear (_, _) -> false
+                                 | _ -> true))
+                              (match cs with
+                               | [] -> true
+                               | _ :: _ -> Big_int_Z.eq_big_int (zlen cs) m)
+                         then Some ({ menv = { knd = kd; unit_ = e'; total_ =
+                                t; wts = w; groups = (groups_of pb); corner =
+                                None; edges = NoEdges; halfs = []; forms =
+                                []; couplings = pb.rows; claim = cl0;
+                                sheets = false }; cenv = { knd = kd; unit_ =
+                                e'; total_ = t; wts = w; groups =
+                                (groups_of pb); corner = (Some (g, p7));
+                                edges = NoEdges; halfs = []; forms =
+                                (w :: ((map (fun _ -> Big_int_Z.unit_big_int)
+                                         w) :: [])); couplings = pb.rows;
+                                claim = cl0; sheets = false }; gains = gs;
+                                mden = gden; mscale =
+                                (Big_int_Z.mult_big_int b den); mbase =
+                                (add_terms k
+                                  (Big_int_Z.minus_big_int
+                                    (Big_int_Z.mult_big_int b e)) cost Tip);
+                                top = { low = d; plow = p6; high = (Some (g,
+                                p7)) }; one = p6; measures = cs; common = r;
+                                munit = e }, ((Matrix { boxes =
+                                (numbers m (fun _ ->
+                                  map (fun _ -> { low = d; plow = p6; high =
+                                    (Some (g, p7)) }) w)); acts =
+                                (numbers m (fun _ ->
+                                  match gs with
+                                  | Some gs0 ->
+                                    numbers (zlen gs0) (fun a0 -> a0)
+                                  | None -> [])); counts0 = [] }) :: []))
+                         else None
+                       | None -> None)
+                    | None -> None)
+                 | None -> None)
+              | _ :: _ -> None))
+        | _ -> None)
+     | None -> None)
+  | None -> None

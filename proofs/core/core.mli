@@ -139,6 +139,8 @@ val existsb : ('a1 -> bool) -> 'a1 list -> bool
 
 val forallb : ('a1 -> bool) -> 'a1 list -> bool
 
+val filter : ('a1 -> bool) -> 'a1 list -> 'a1 list
+
 val firstn : nat -> 'a1 list -> 'a1 list
 
 val skipn : nat -> 'a1 list -> 'a1 list
@@ -472,6 +474,10 @@ val emptied : problem -> problem
 val refute :
   problem -> (Big_int_Z.big_int * Big_int_Z.big_int) -> header -> token list
   -> bool
+
+val kind_of : problem -> kind
+
+val groups_of : problem -> Big_int_Z.big_int list list
 
 val zdot :
   Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int
@@ -1098,3 +1104,135 @@ val lab_advance : lenv -> ltoken -> limits_of list -> limits_of list option
 val lab_start :
   with_convex -> (Big_int_Z.big_int * Big_int_Z.big_int) -> labels ->
   (lenv * limits_of list) option
+
+type whole = { boxes : ent list list; acts : Big_int_Z.big_int list list;
+               counts0 : (((Big_int_Z.big_int * Big_int_Z.big_int)
+                         list * Big_int_Z.big_int) * bool) list }
+
+type rim = { below : (Big_int_Z.big_int * Big_int_Z.big_int) list;
+             extras : ((Big_int_Z.big_int * Big_int_Z.big_int)
+                      list * Big_int_Z.big_int) list;
+             each_ : Big_int_Z.big_int list }
+
+type single = { price : Big_int_Z.big_int list; box : ent list;
+                near : rim option }
+
+type mstate =
+| Matrix of whole
+| One of single
+| Tree of state
+
+type mtoken =
+| Tok of token
+| Act of Big_int_Z.big_int * Big_int_Z.big_int
+| Number of (Big_int_Z.big_int * Big_int_Z.big_int) list * Big_int_Z.big_int
+| Price of Big_int_Z.big_int list * Big_int_Z.big_int list
+   * Big_int_Z.big_int list * Big_int_Z.big_int list
+
+type mat = { menv : env; cenv : env;
+             gains : Big_int_Z.big_int list list option;
+             mden : Big_int_Z.big_int; mscale : Big_int_Z.big_int;
+             mbase : Big_int_Z.big_int trie; top : ent;
+             one : Big_int_Z.big_int; measures : Big_int_Z.big_int list list;
+             common : Big_int_Z.big_int; munit : Big_int_Z.big_int }
+
+val cap0 : Big_int_Z.big_int -> Big_int_Z.big_int -> ent -> ent
+
+val lift_ : Big_int_Z.big_int -> Big_int_Z.big_int -> ent -> ent
+
+val ones_left : ent list -> Big_int_Z.big_int
+
+val tight : Big_int_Z.big_int -> ent list -> ent list
+
+val crossed0 : ent -> bool
+
+val shut : ent list -> bool
+
+val same_ent : ent -> ent -> bool
+
+val same_box : ent list -> ent list -> bool
+
+val inside0 : ent list -> (Big_int_Z.big_int * Big_int_Z.big_int) list -> bool
+
+val outside :
+  (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) list -> bool
+
+val settled : single -> Big_int_Z.big_int list
+
+val square_leaf :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int list -> ent list -> bool -> bool
+
+val single_leaf : env -> single -> Big_int_Z.big_int list -> mult -> bool
+
+val prices_of :
+  Big_int_Z.big_int list list option -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int list -> Big_int_Z.big_int list list option
+
+type duty = { down : Big_int_Z.big_int list; where_ : ent list;
+              whose : Big_int_Z.big_int list; even : Big_int_Z.big_int list }
+
+val sums_of :
+  Big_int_Z.big_int -> Big_int_Z.big_int list ->
+  (((Big_int_Z.big_int * Big_int_Z.big_int) list * Big_int_Z.big_int) * bool)
+  list -> Big_int_Z.big_int option
+
+val extras_of :
+  Big_int_Z.big_int -> Big_int_Z.big_int list ->
+  (((Big_int_Z.big_int * Big_int_Z.big_int) list * Big_int_Z.big_int) * bool)
+  list -> ((Big_int_Z.big_int * Big_int_Z.big_int) list * Big_int_Z.big_int)
+  list
+
+val duties :
+  mat -> Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int
+  trie -> ent list list -> Big_int_Z.big_int list list -> duty list
+
+val same_duty : duty -> duty -> bool
+
+val whole_tree :
+  mat -> ((Big_int_Z.big_int * Big_int_Z.big_int) list * Big_int_Z.big_int)
+  list -> duty -> mstate list option
+
+val child :
+  mat -> ((Big_int_Z.big_int * Big_int_Z.big_int) list * Big_int_Z.big_int)
+  list -> duty list -> Big_int_Z.big_int list -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> mstate list option
+
+val children :
+  mat -> ((Big_int_Z.big_int * Big_int_Z.big_int) list * Big_int_Z.big_int)
+  list -> duty list -> Big_int_Z.big_int list -> Big_int_Z.big_int ->
+  Big_int_Z.big_int list -> mstate list option
+
+val priced :
+  mat -> whole -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int list -> Big_int_Z.big_int list -> mstate list option
+
+val mstep : mat -> mtoken -> mstate -> mstate list option
+
+val mat_advance : mat -> mtoken -> mstate list -> mstate list option
+
+val aimed :
+  with_more -> (Big_int_Z.big_int * Big_int_Z.big_int) -> hints ->
+  (((problem * (Big_int_Z.big_int * Big_int_Z.big_int)) * (Big_int_Z.big_int * terms)) * (Big_int_Z.big_int * Big_int_Z.big_int))
+  option
+
+val split_at :
+  Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int
+  list * Big_int_Z.big_int list
+
+val at_most_common :
+  problem -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list
+  -> Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int ->
+  bool
+
+val measured :
+  problem -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int list list -> Big_int_Z.big_int list list option
+
+val mat_start :
+  with_more -> (Big_int_Z.big_int * Big_int_Z.big_int) -> hints ->
+  Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+  Big_int_Z.big_int -> Big_int_Z.big_int list list -> (mat * mstate list)
+  option

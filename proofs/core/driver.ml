@@ -68,6 +68,13 @@ let label = function
           End (t, List.map (fun flow -> raised (integers flow)) fl)
       | l :: _ -> stop l | [] -> stop r)
   | l -> stop l
+(* A line of a proof by matrices; any other is one of a column. *)
+let cell = function
+  | [_, "g"; y; a] -> let y = integer y in Act (y, integer a)
+  | (_, "n") :: n :: r -> let n = integer n in Number (steps [] r, n)
+  | (_, "P") :: r -> (match parts [] [] r with
+      | [a; l; n; w] -> let a = integers a in let l = integers l in let n = integers n in Price (a, l, n, integers w) | _ -> stop r)
+  | l -> Tok (token l)
 let ratio = function [_, "e"; a; b] -> let a = integer a in Exp (a, integer b) | [_, "q"; a; b] -> let a = integer a in Frac (a, integer b) | l -> stop l
 
 let number_of r = let say a b = ZA.to_string a ^ "/" ^ ZA.to_string b in match r with Exp (a, b) -> "exp(" ^ say a b ^ ")" | Frac (a, b) -> say a b
@@ -151,10 +158,15 @@ let check ch =
   let eunit = (match take "unit" with [n] -> integer n | l -> stop l) in next ();
   let prices = list "prices" in let mults = list "mults" in
   let mod_ = (match take "mode" with
-    | [_, "dual"] -> Some Dual | [_, "corner"] -> Some Corner | [_, "box"] -> Some Box | [_, "sheets"] -> Some Sheets
-    | [_, "known"] -> Some Known | [_, "labels"] -> None | l -> stop l) in next ();
+    | [_, "dual"] -> `One Dual | [_, "corner"] -> `One Corner | [_, "box"] -> `One Box | [_, "sheets"] -> `One Sheets
+    | [_, "known"] -> `One Known | [_, "labels"] -> `Labels | [_, "matrix"] -> `Matrix | l -> stop l) in next ();
   let two key = let l = steps [] (take key) in next (); l in
-  let begun = (match mod_ with Some mod_ -> `Columns { mod_; eunit; prices; mults; pairs = two "ratios" } | None ->
+  let begun = (match mod_ with
+    | `One mod_ -> `Columns { mod_; eunit; prices; mults; pairs = two "ratios" }
+    | `Matrix -> let pairs = two "ratios" in
+        let common = if here "measures" then (match whole "measures" with [n] -> next (); n | _ -> stop []) else ZA.zero in
+        `Matrix (pairs, common, lists "measure")
+    | `Labels ->
     let step_ = (match take "step" with [f; s] -> let f = integer f in (f, integer s) | l -> stop l) in next ();
     let lengths = list "lengths" in let powers = two "powers" in let order = list "order" in let least_ = list "least" in
     let links = two "links" in `Labels { lunit = eunit; lprices = prices; step_; lengths; powers; order; least_; links; trees = lists "tree" }) in
@@ -174,7 +186,7 @@ let check ch =
       ^ String.concat "" (List.map (fun (_, (a, b)) -> Printf.sprintf ", a part of %s/%s" (ZA.to_string a) (ZA.to_string b)) parts));
   let refuted () = Printf.printf "REFUTED at line %d\n" !row_number; 1 in
   (* [proves] is [reduce], then [accepts], which is [straight], [relax], [start], then [advance] for each token, then the empty stack; [denies] is the same of the emptied problem;
-     [charted] is [reduce], [lab_start], then [lab_advance] for each token, then the empty stack. *)
+     [charted] is [reduce], [lab_start], then [lab_advance] for each token, then the empty stack; [cornered] is the same of [mat_start] and [mat_advance]. *)
   let attained = match value with None -> true | Some (n, m, d, lows, best, nears, members, worths, moments, columns) ->
       not empty && displays entire (n, m) d lows best nears members worths moments columns in
   if not attained || (empty && ZA.sign (fst cl) >= 0) then refuted () else
@@ -189,7 +201,12 @@ let check ch =
               | None -> Printf.printf "PROVED (verified core): at %s %s\n" (if low then "least" else "most") (shown cl)); 0)
       | l -> let t = read l in (match step t stack with None -> refuted () | Some stack -> next (); loop stack) in
     loop stack in
-  match reduce entire cl { priors; around; reaches; lifts; cuts; sums; tangents_of } with None -> refuted () | Some (entire, smaller) ->
+  let hints = { priors; around; reaches; lifts; cuts; sums; tangents_of } in
+  match begun with
+  | `Matrix (pairs, common, measures) -> if empty || tangents <> [] || touches <> [] then refuted () else
+      (match mat_start entire cl hints eunit pairs common measures with None -> refuted () | Some (mt, stack) -> lines cell (mat_advance mt) stack)
+  | (`Labels _ | `Columns _) as begun ->
+  match reduce entire cl hints with None -> refuted () | Some (entire, smaller) ->
   match begun with
   | `Labels lb -> if empty || tangents <> [] || touches <> [] then refuted () else
       (match lab_start entire smaller lb with None -> refuted () | Some (en, stack) -> lines label (lab_advance en) stack)

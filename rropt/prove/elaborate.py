@@ -13,6 +13,7 @@ from rropt import kernel
 from rropt.kernel import D, log_below
 from rropt.mechanisms.columns import TwoValuedColumn
 from rropt.prove.limits import Limits, Paths
+from rropt.prove.matrices import Matrices, corner_lines
 from rropt.prove.problems import (
     Json,
     OutsideCoreError,
@@ -31,10 +32,9 @@ from rropt.prove.problems import (
 
 LONGEST = 4096
 """Bits that the denominators of the rows of a cone may add to all numbers of a proof file, at most."""
-KINDS = ("linear-dual", "farkas", "column-dual", "branch-tree", "entropy-dual", "entropy-farkas")
+KINDS = ("linear-dual", "farkas", "column-dual", "branch-tree", "entropy-dual", "entropy-farkas", "corner-tree")
 KEYS = {"kind", "prices", "rows", "flows", "multipliers", "tree", "boxes", "unit", "known", "weight", "tilts", "yield"}
-KEYS |= {"steps", "events", "cuts"}
-HUGE = 10**12
+KEYS |= {"steps", "events", "cuts", "nodes"}
 Tangents = tuple[list[Fraction], list[list[int]]]
 
 
@@ -51,7 +51,7 @@ def elaborate(certificate: Json) -> Iterator[str]:
     if certificate["bound"] is not None:
         yield words("claim bound", *(problem.sign * Fraction(certificate["bound"])).as_integer_ratio())
         yield from witness(problem, certificate)
-    writer = {"dual": dual, "corner": corner, "box": boxes, "sheets": boxes, "known": known}[mode]
+    writer = {"dual": dual, "corner": corner, "box": boxes, "sheets": boxes, "known": known, "matrix": matrices}[mode]
     yield from writer(problem, certificate)
     yield "end"
 
@@ -97,7 +97,7 @@ def proof_mode(proof: Json) -> str:
     extra = next((f" with {key}" for key in proof if key not in KEYS), "")
     if extra or proof["kind"] not in KINDS:
         raise OutsideCoreError(f"the verified core has no proofs of kind {proof['kind']!r}{extra}")
-    modes = {"tree": "corner", "boxes": "box", "known": "known"}
+    modes = {"tree": "corner", "boxes": "box", "known": "known", "nodes": "matrix"}
     found = next((mode for key, mode in modes.items() if key in proof), "dual")
     return "sheets" if proof["kind"] == "branch-tree" else found
 
@@ -209,45 +209,14 @@ def corner(problem: Problem, certificate: Json) -> Iterator[str]:
         raise OutsideCoreError("the verified core has no trees of corners with rows of the cone or 'given'")
     unit, prices = over(all_prices(proof["prices"], weights))
     yield from opening(problem, "corner", unit, prices, [])
-    g, entropic = problem.ratios[0][0], problem.core.utility == "information"
-    high = g * log_below(g, D) if entropic else 0
-    # The gain of an input at g, times unit D^2, without what its weight pays in a leaf.
-    base = [unit * w * high - (g - D) * problem.total * a * D for w, a in zip(weights, prices, strict=True)]
-    # The inputs that branches fixed, as bits; how many of them are at g; and limits on weight and number of all at g.
-    fixed, inside, limits, stack = 0, 0, [(0, problem.total), (0, problem.k)], []
-    for token in proof["tree"]:
-        if isinstance(token, int):
-            yield words("x", token)
-            fixed |= 1 << token
-            stack.append((fixed, inside, limits))
-            inside += 1
-        elif isinstance(token, list) and len(token) == 1:
-            form = 0 if isinstance(token[0], str) else 1
-            most = token[0] if form else int(token[0]) // problem.divisor
-            yield words("r", form, most)
-            low, top = limits[form]
-            stack.append((fixed, inside, [*limits[:form], (max(low, most + 1), top), *limits[form + 1 :]]))
-            limits = [*limits[:form], (low, min(top, most)), *limits[form + 1 :]]
-        else:
-            n, d = map(int, f"{token[0] if isinstance(token, list) else token}/1".split("/")[:2])
-            point = n * D // d if entropic else d * D // n
-            slope = D + log_below(point, D) if entropic else g * (D * D - point * point) // (D * D)
-            extra = math.floor(Fraction(token[1]) * D) - slope if isinstance(token, list) else 0
-            price, (few, many) = 0, limits[1]
-            if limits[0][0] > limits[0][1]:
-                extra = HUGE * D
-            elif (few, many) != (0, problem.k):
-                bend = (slope if entropic else D - g * point * point // (D * D)) + extra
-                free = [x for x in range(problem.k) if not fixed >> x & 1]
-                gains = sorted((base[x] - (g - D) * weights[x] * bend * unit for x in free), reverse=True)
-                least, most = max(few - inside, 0), min(many - inside, len(gains))
-                positive = sum(gain > 0 for gain in gains)
-                if least > most:
-                    price = HUGE * unit * D * (1 if few - inside <= len(gains) else -1)
-                elif not least <= positive <= most:
-                    price = gains[most if positive > most else least - 1] // (g - D)
-            yield words("l", point, *multipliers(problem, 1, (), (), extra * unit, price))
-            fixed, inside, limits = stack.pop() if stack else (0, 0, limits)
+    own = [problem.total * a for a in prices]
+    yield from corner_lines(problem.core, problem.divisor, problem.ratios[0][0], unit, own, proof["tree"])
+
+
+def matrices(problem: Problem, certificate: Json) -> Iterator[str]:
+    """A tree over matrices whose columns are tied by rows."""
+    found = Matrices(problem, certificate["proof"])
+    yield from found.lines(opening(problem, "matrix", found.unit, [], []))
 
 
 def leaf(problem: Problem, token: Json, unit: int, scale: int) -> list[object]:

@@ -202,7 +202,8 @@ class Problem:
             core.den, numbers = over([Fraction(c) for _, _, c in utility["cost"]])
             core.cost = [(x, y, self.sign * c) for (x, y, _), c in zip(utility["cost"], numbers, strict=True)]
             for part in utility.get("parts", []):
-                function = convex(part["utility"], *reduced(part["weights"]))
+                self.part_divisor, weights = reduced(part["weights"])
+                function = convex(part["utility"], self.part_divisor, weights)
                 core.parts.append((function, (self.sign * Fraction(part["weight"])).as_integer_ratio()))
         return core
 
@@ -224,7 +225,7 @@ class Problem:
         core.edges = [(x, z, ratio_of(text, base.get("unit") == "gamma")) for x, z, text in base.get("edges", [])]
         every = [ratio for _, _, ratio in core.edges] if core.complete is None else [core.complete]
         self.spelled = [spelled(ratio) for ratio in every]
-        ends = [around(ratio, mode == "corner") for ratio in every]
+        ends = [around(ratio, mode in ("corner", "matrix")) for ratio in every]
         self.lows, self.ratios = [low for low, _ in ends], [high for _, high in ends]
         self.index = {(x, z): i for i, (x, z, _) in enumerate(core.edges)}
 
