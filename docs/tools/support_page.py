@@ -64,7 +64,7 @@ with `PROVED (verified core)` if `rropt-core` is installed; without `--core` it 
 |---|---|---|
 | `linear-dual`, `farkas`, `entropy-dual`, `entropy-farkas` | verified core, kernel, checker | |
 | `column-dual` with `flows`, `tree`, `boxes` or `known`; `lines` | verified core, kernel, checker | |
-| `branch-tree` over columns | verified core, kernel, checker | |
+| `branch-tree` over columns; trees of corners over a matrix | verified core, kernel, checker | |
 | these with the steps `drop`, `gibbs`, `minorant`, `majorant`, `tangents`, `prior`, `cut`, and `lift` of a limit (leakage, entropy, capacity, Renyi, sums); `lines` with `drop` | verified core, kernel, checker | |
 | approximate LDP with linear utilities; robust LDP, exact, with boxes or a linear utility | verified core, kernel, checker | |
 | a tree for chi-square or information with rows of the cone or `given` | checker | `trees of corners with` |
@@ -72,7 +72,6 @@ with `PROVED (verified core)` if `rropt-core` is installed; without `--core` it 
 | designs | checker | `with forms` |
 | robust LDP, polytope and product | checker | `with shapes`, `with levels`, `cone 'robust'` |
 | robust LDP, exact, by cases | checker | `'column-dual' with cases` |
-| trees of corners over a matrix | checker | `kind 'corner-tree'` |
 | off-diagonals | checker | `problems with 'structure'` |
 | identification risk | checker | `kind 'risk-branch'`, `kind 'thresholds'`, `problems with 'identification_risk'` |
 | Renyi and zero-concentrated privacy of many inputs, or close to its limit at many orders | checker | divergences of so many pairs of inputs; divergences that are so close to their limit |
