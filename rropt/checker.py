@@ -7856,7 +7856,11 @@ OF_LINES = {
     "bayes": "bayes",
     "mutual_information": "information",
     "chi_square": "chi-square",
+    "inverse_trace": "inverse-trace",
+    "inverse_determinant": "inverse-determinant",
+    "inverse_eigenvalue": "inverse-eigenvalue",
 }  # utilities, and their names in lines
+WITHOUT_VALUE = ("sum", "capacity", "inverse_trace", "inverse_determinant", "inverse_eigenvalue")
 
 
 def _kernel() -> ModuleType:
@@ -7917,7 +7921,7 @@ def _part_outside_lines(problem: _Problem, stated: bool = False) -> str:
         "identification_risk": problem.risk is not None,
         "divergences": bool(problem.divergences) and not stated,
         f"cone {problem.cone.base}": sets is not None and not (stated and isinstance(sets, _Confidence)),
-        f"utility {utility}": utility not in OF_LINES or (utility in ("sum", "capacity") and not stated),
+        f"utility {utility}": utility not in OF_LINES or (utility in WITHOUT_VALUE and not stated),
     }
     return next((part for part, is_there in parts.items() if is_there), "")
 
@@ -7931,10 +7935,11 @@ def _utility_lines(problem: _Problem, less: str = "") -> tuple[list[int], list[s
         return weights, [_line(key, common), *(_line("cost", *term) for term in terms)]
     if name == "entropy":
         return weights, [key, _line("shares", *_coprime(problem.shares))]
-    if name == "bayes":
-        common, numbers = _over(g for gain in problem.gain for g in gain)
+    if name in ("bayes", "inverse-trace"):
+        item, lists = ("gain", problem.gain) if name == "bayes" else ("query", problem.queries)
+        common, numbers = _over(g for own in lists for g in own)
         k = problem.k
-        return weights, [_line(key, common), *(_line("gain", *numbers[i : i + k]) for i in range(0, len(numbers), k))]
+        return weights, [_line(key, common), *(_line(item, *numbers[i : i + k]) for i in range(0, len(numbers), k))]
     if problem.given is not None:
         divisor = gcd(*(weight for row in problem.given for weight in row))
         groups = [[row[z] // divisor for row in problem.given] for z in range(len(problem.given[0]))]

@@ -19,7 +19,7 @@ from itertools import accumulate
 from math import isqrt
 from operator import add
 from pathlib import Path
-from typing import BinaryIO, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 P = 160
 D = 1 << P
@@ -28,6 +28,7 @@ LONGEST = 1 << 26
 DIGITS = 39457
 SHIFT = 1024
 CONVEX = ("bayes", "information", "given", "chi-square")
+DESIGNS = ("inverse-trace", "inverse-eigenvalue", "inverse-determinant")
 WHOLE = re.compile(r"0|-?[1-9][0-9]*").fullmatch
 
 T = TypeVar("T")
@@ -384,6 +385,15 @@ def excess(g: int, h: int, one: tuple[int, ...], two: tuple[int, ...]) -> int:
 
 
 @dataclass
+class Design:
+    """A risk of estimation: that of queries over a denominator, the largest eigenvalue, or the log determinant."""
+
+    name: str
+    den: int
+    queries: list[list[int]]
+
+
+@dataclass
 class Problem:
     """The part of a proof file before its claim."""
 
@@ -408,6 +418,7 @@ class Problem:
     divergences: list[Divergence] = field(default_factory=list)
     confidence: Confidence | None = None
     parts: list[tuple[Problem, Pair]] = field(default_factory=list)  # a / b times each is added to the utility
+    design: Design | None = None  # the risk that is minimised, and nothing else is earned
 
     def summed(self, sums: list[list[list[int]]], claim: Pair) -> tuple[Problem, Pair]:
         """A problem with linear costs in the place of parts, and a claim about it that implies this one."""
@@ -1543,14 +1554,8 @@ class MatrixTree:
         if token.name == "x":
             (x,) = token.numbers
             need(0 <= x < self.k)
-            own, box = self.settled(state), state.box
-            need(box.high[x] is not None and box.low[x] >= D)
-            found = []
-            for end, phi in ((box.high[x], box.phi_high[x]), (box.low[x], box.phi_low[x])):
-                half = box.copy()
-                half.low[x], half.phi_low[x], half.high[x], half.phi_high[x] = end or 0, phi, end, phi
-                found.append(Single(own, half, None))
-            return found
+            own = self.settled(state)
+            return [Single(own, half, None) for half in self.ends(state.box, x)]
         need(token.name == "l")
         if state.rim is None or left_at_one(state.box):
             own = self.settled(state)
@@ -1560,6 +1565,14 @@ class MatrixTree:
             else:
                 self.rules.leaf(own, state.box, token.numbers, token.mult)
         return []
+
+    def ends(self, box: Column, x: int) -> Iterator[Column]:
+        """The limits with v_x at the upper one, and at the lower one."""
+        need(box.high[x] is not None and box.low[x] >= D)
+        for end, phi in ((box.high[x], box.phi_high[x]), (box.low[x], box.phi_low[x])):
+            half = box.copy()
+            half.low[x], half.phi_low[x], half.high[x], half.phi_high[x] = end or 0, phi, end, phi
+            yield half
 
     def settled(self, state: Single) -> list[int]:
         """The price with what the sets add everywhere within the limits."""
@@ -1576,17 +1589,144 @@ class MatrixTree:
         own).v, by the ends of w and s, both lower or both upper."""
         weights, unit, constant = self.rules.weights, self.rules.unit, 0
         slopes = [unit * w + a for w, a in zip(weights, own, strict=True)]
-        w, s = (self.end(one, box, upper) for one in (weights, slopes))
+        w, s = (end_of(one, box, upper) for one in (weights, slopes))
         for x, (one, slope) in enumerate(zip(weights, slopes, strict=True)):
             value, rate = unit * self.rules.total * one, -D * (w * slope + s * one)
             ends = [(box.low[x], box.phi_low[x]), (box.high[x] or 0, box.phi_high[x])]
             constant += max(value * phi * D + rate * end for end, phi in ends)
         return w * s * D + constant <= 0
 
-    def end(self, form: list[int], box: Column, upper: bool) -> int:
-        """The largest or the smallest value of a form within the limits, over D."""
-        ends = ((c * low, c * (high or 0)) for c, low, high in zip(form, box.low, box.high, strict=True))
-        return sum(max(both) if upper else min(both) for both in ends)
+
+def end_of(form: list[int], box: Column, upper: bool) -> int:
+    """The largest or the smallest value of a form within the limits, over D."""
+    ends = ((c * low, c * (high or 0)) for c, low, high in zip(form, box.low, box.high, strict=True))
+    return sum(max(both) if upper else min(both) for both in ends)
+
+
+def quad_holds(weights: list[int], forms: list[list[int]], own: list[int], box: Column, upper: bool) -> bool:
+    """Whether T^2 times the sum of (f.v)^2 is shown to be at most w s within the limits, with w = W.v and s = own.v, by
+    chords of the squares, and by both upper ends of w and s or both lower ones."""
+    w, s, square = end_of(weights, box, upper), end_of(own, box, upper), sum(weights) ** 2
+    slopes, constant = [-w * a - s * one for a, one in zip(own, weights, strict=True)], w * s
+    for form in forms:
+        low, high = (end_of(form, box, side) for side in (False, True))
+        constant -= square * low * high
+        slopes = [slope + square * (low + high) * c for slope, c in zip(slopes, form, strict=True)]
+    return constant + end_of(slopes, box, upper=True) <= 0
+
+
+def risk_below(
+    weights: list[int], design: Design, scale: int, total: int, forms: list[list[int]], factors: list[list[int]]
+) -> Pair:
+    """At most the risk, as a fraction, by forms and factors over `scale`: the energies of the forms sum to at most
+    `total` / scale^2."""
+    k, square = len(weights), sum(weights) ** 2
+    if design.name == "inverse-determinant":
+        need(len(forms) == k and not factors)
+        need(all(not any(form[i + 1 :]) for i, form in enumerate(forms)))
+        logs = sum(log_below(form[i], scale) for i, form in enumerate(forms))
+        return k * D * scale**2 + 2 * scale**2 * logs - D * total, D * scale**2
+    queries, den = (factors, 1) if design.name == "inverse-eigenvalue" else (design.queries, design.den)
+    need(len(forms) == len(queries) and all(len(one) == k for one in queries))
+    met = sum(dot(one, form) for one, form in zip(queries, forms, strict=True))
+    means = sum(dot(weights, one) ** 2 for one in queries)
+    if design.name == "inverse-eigenvalue":
+        size = sum(dot(one, one) for one in queries)
+        need(size > 0)
+        return 2 * square * met - means - square * total, square * size
+    need(not factors)
+    return 2 * den * scale * square * met - scale**2 * means - den**2 * square * total, den**2 * scale**2 * square
+
+
+@dataclass
+class Lone:
+    """What one column pays, its forms and limits. Where one of its entries is 1: those that are above 1."""
+
+    own: list[int]
+    forms: list[list[int]]
+    box: Column
+    gone: list[int] | None
+
+    def holds(self, weights: list[int]) -> bool:
+        """Whether a leaf holds."""
+        if self.gone is not None and not any(low <= D and x not in self.gone for x, low in enumerate(self.box.low)):
+            return True
+        return any(quad_holds(weights, self.forms, self.own, self.box, upper) for upper in (True, False))
+
+
+class DesignTree(MatrixTree):
+    """Risks of estimation on a complete cone: `advance` takes one token. Forms are over the unit, prices over its square."""
+
+    def __init__(self, problem: Problem, header: Header, fuel: float = math.inf):
+        need(not (header.empty or header.witness or header.points or header.touches))
+        base, design, complete, k = problem.emptied(), problem.design, problem.complete, len(problem.weights)
+        need(design is not None and complete is not None and len(header.pairs) == 1)
+        assert design is not None
+        assert complete is not None
+        (top, h), self.price_unit, self.claim, self.design = header.pairs[0], header.unit, header.claim, design
+        self.fuel, self.words = fuel, 1 + (header.unit * sum(problem.weights) * max(1, abs(top))).bit_length() // 512
+        base.check()
+        need(min(header.unit, self.claim[1], design.den) > 0 and h == D <= top)
+        need(all(len(one) == k for one in design.queries))
+        complete.at_most(top, h)
+        self.problem, self.k, self.m = base, k, 1 if base.outputs is None else base.outputs
+        self.spend(4 * k * self.m)
+        self.rules = OneColumn(base, header, 1, None)
+        root = Column([D] * k, [0] * k, [top] * k, [0] * k, [])
+        self.stack: list[Any] = [[root] * self.m]
+
+    def advance(self, token: Token | Cells) -> None:
+        """Replace the first open state by its children."""
+        need(bool(self.stack))
+        state = self.stack.pop()
+        self.spend(8 * self.k)
+        if isinstance(state, Lone):
+            need(isinstance(token, Token))
+            assert isinstance(token, Token)
+            found: list[Any] = self.of_lone(state, token)
+        elif isinstance(token, Token):
+            need(token.name == "s" and self.problem.outputs is not None)
+            y, x, c = token.numbers
+            box = element(state, y)
+            need(0 <= x < self.k)
+            found = [put(state, y, half) for half in self.halves(box, x, c)]
+        else:
+            found = self.at_prices(state, *token.lists)
+        self.stack.extend(reversed(found))
+
+    def at_prices(self, boxes: list[Column], prices: list[int], mults: list[int], *lists: list[int]) -> list[Lone]:
+        """One state for each column that is not shut, where the prices prove the claim."""
+        count = len(lists) // 2 if self.design.name == "inverse-eigenvalue" else len(lists)
+        forms, factors = [*lists[:count]], [*lists[count:]]
+        self.spend(30 * self.k * (self.m + len(lists)) + sum(len(row.terms) for row in self.problem.rows))
+        cells, right = self.rules.coupled(1, mults, {})
+        need(len(prices) == self.k and all(len(form) == self.k for form in forms))
+        n, d = risk_below(self.rules.weights, self.design, self.price_unit, sum(prices) + right, forms, factors)
+        need(-n * self.claim[1] <= self.claim[0] * d)
+        found = []
+        for y, limits in enumerate(boxes):
+            own = [self.rules.total * (a + cells.get(y * self.k + x, 0)) for x, a in enumerate(prices)]
+            box = self.tight(limits)
+            if not is_shut(box):
+                found.append(Lone(own, forms, box, []))
+        return found
+
+    def of_lone(self, state: Lone, token: Token) -> list[Lone]:
+        """The states into which one token splits a state of one column."""
+        if token.name == "s":
+            y, x, c = token.numbers
+            need(y == 0 and 0 <= x < self.k)
+            first, second = self.halves(state.box, x, c)
+            gone = state.gone if state.gone is None or c < D else [x, *state.gone]
+            return [replace(state, box=first), replace(state, box=second, gone=gone)]
+        if token.name == "x":
+            (x,) = token.numbers
+            need(0 <= x < self.k)
+            return [replace(state, box=half, gone=None) for half in self.ends(state.box, x)]
+        need(token.name == "l" and not token.numbers and token.mult == NOTHING)
+        self.spend(4 * self.k * len(state.forms))
+        need(state.holds(self.rules.weights))
+        return []
 
 
 def put(items: list[T], i: int, item: T) -> list[T]:
@@ -1730,6 +1870,19 @@ def read_cells(words: list[Word]) -> Token | Cells:
     return Cells(name, [*map(integers, parts)])
 
 
+def read_forms(words: list[Word], halves: bool) -> Token | Cells:
+    """One line of a proof of a design; `halves`: of its lists behind the second one half are factors."""
+    if words[0][1] != "F":
+        return read_token(words)
+    parts = parted(words[1:])
+    if len(parts) < 2:
+        raise stop(words[1:])
+    lists = [*map(integers, parts)]
+    if halves and len(parts) % 2:
+        raise stop(words[1:])
+    return Cells("F", lists)
+
+
 class Reader:
     """The lines of a file, one at a time."""
 
@@ -1869,11 +2022,15 @@ def read_problem(reader: Reader) -> Problem:
     weights = reader.numbers("weights", keep=True)
     fields = reader.take("utility")
     low, less = sense == "minimize", [word for _, word in fields[:1]] == ["less"] and sense == "minimize"
-    names = (*CONVEX, "capacity") if less else ("linear",) if low else ("linear", "entropy", *CONVEX)
+    names = (*CONVEX, "capacity", *DESIGNS) if less else ("linear",) if low else ("linear", "entropy", *CONVEX)
     utility, den = read_utility(reader, fields[less:], names)
+    design = Design(utility, den, []) if utility in DESIGNS else None
+    if design is not None:
+        design.queries = reader.many("query", integers) if utility == "inverse-trace" else []
+        utility, den = "linear", 1
     bonus = reader.numbers("shares", keep=True) if utility == "entropy" else []
     utility = "linear" if utility == "entropy" else utility
-    cost = reader.many("cost", read_term) if utility == "linear" else []
+    cost = reader.many("cost", read_term) if utility == "linear" and design is None else []
     lists = read_lists(reader, weights, utility)
     fields = reader.take("cone")
     cone = fields[0][1] if fields else ""
@@ -1917,7 +2074,8 @@ def read_problem(reader: Reader) -> Problem:
     )
     problem.limits, problem.capacities, problem.excesses = limits, capacities, excesses
     problem.divergences, problem.confidence, problem.parts = divergences, confidence, parts
-    if less:
+    problem.design = design
+    if less and design is None:
         problem.loss = convex(weights, utility, den, lists)
     return problem
 
@@ -1940,7 +2098,7 @@ def read_functions(reader: Reader, key: str) -> list[tuple[Problem, Pair]]:
 
 def read_utility(reader: Reader, fields: list[Word], names: tuple[str, ...]) -> tuple[str, int]:
     """The name of a utility, one of some, and its denominator."""
-    utility, scaled = reader.choice(fields[:1], *names), fields[0][1] in ("bayes", "linear")
+    utility, scaled = reader.choice(fields[:1], *names), fields[0][1] in ("bayes", "linear", "inverse-trace")
     numbers = exactly(int(scaled), fields[1:])
     reader.next(keep=True)
     return utility, numbers[0] if scaled else 1
@@ -2012,7 +2170,7 @@ def read_header(reader: Reader) -> Header:
         lifts.append((reader.numbers("lift", 1)[0], reader.lists("at")))
     sums, touches = reader.matrices("sum"), reader.matrices("minorant")
     unit, prices, mults = reader.numbers("unit", 1)[0], reader.numbers("prices"), reader.numbers("mults")
-    mode = reader.choice(reader.take("mode"), "dual", "corner", "box", "sheets", "known", "labels", "matrix")
+    mode = reader.choice(reader.take("mode"), "dual", "corner", "box", "sheets", "known", "labels", "matrix", "design")
     reader.next()
     hints = Hints(priors, around, reaches, lifts, cuts, sums, tangents_of)
     labels = read_labels(reader) if mode == "labels" else None
@@ -2049,6 +2207,10 @@ def begun(problem: Problem, header: Header, fuel: float) -> tuple[Callable[[list
     if header.labels is not None:
         tree = LabelTree(problem, header, header.labels, fuel)
         return lambda words: tree.advance(read_label(words)), tree.stack
+    need((problem.design is not None) == (header.mode == "design"))
+    if problem.design is not None:
+        halves, designs = problem.design.name == "inverse-eigenvalue", DesignTree(problem, header, fuel)
+        return lambda words: designs.advance(read_forms(words, halves)), designs.stack
     if header.mode == "matrix":
         matrices = MatrixTree(problem, header, fuel)
         return lambda words: matrices.advance(read_cells(words)), matrices.stack

@@ -6003,3 +6003,416 @@ let mat_start mo cl hs e ratios r ms =
         | _ -> None)
      | None -> None)
   | None -> None
+
+type design =
+| Trace of Big_int_Z.big_int * Big_int_Z.big_int list list
+| Eigenvalue
+| Determinant
+
+type lone = { due : Big_int_Z.big_int list;
+              quads : Big_int_Z.big_int list list; room : ent list;
+              gone : Big_int_Z.big_int list option }
+
+type dstate =
+| All of ent list list
+| Alone of lone
+
+type dtoken =
+| Plainly of token
+| Forms of Big_int_Z.big_int list * Big_int_Z.big_int list
+   * Big_int_Z.big_int list list * Big_int_Z.big_int list list
+
+type denv = { dproblem : problem; ddesign : design;
+              dunit : Big_int_Z.big_int;
+              dclaim : (Big_int_Z.big_int * Big_int_Z.big_int) }
+
+(** val edge_of :
+    ent list -> bool -> Big_int_Z.big_int list -> Big_int_Z.big_int option **)
+
+let edge_of b upper0 q =
+  let o = zeros q in
+  if upper0
+  then endsum o q b
+  else (match endsum o
+                (zscale (Big_int_Z.minus_big_int Big_int_Z.unit_big_int) q) b with
+        | Some r -> Some (Big_int_Z.minus_big_int r)
+        | None -> None)
+
+(** val chords :
+    Big_int_Z.big_int -> ent list -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list list -> (Big_int_Z.big_int
+    list * Big_int_Z.big_int) option **)
+
+let rec chords t2 b w = function
+| [] -> Some ((zeros w), Big_int_Z.zero_big_int)
+| f :: fs0 ->
+  (match edge_of b false f with
+   | Some l ->
+     (match edge_of b true f with
+      | Some u ->
+        (match chords t2 b w fs0 with
+         | Some p0 ->
+           let (q, c) = p0 in
+           Some
+           ((zplus
+              (zscale (Big_int_Z.mult_big_int t2 (Big_int_Z.add_big_int l u))
+                f) q),
+           (Big_int_Z.sub_big_int c
+             (Big_int_Z.mult_big_int t2 (Big_int_Z.mult_big_int l u))))
+         | None -> None)
+      | None -> None)
+   | None -> None)
+
+(** val quad_leaf :
+    Big_int_Z.big_int list -> Big_int_Z.big_int list list ->
+    Big_int_Z.big_int list -> ent list -> bool -> bool **)
+
+let quad_leaf w fs q b upper0 =
+  let t = zsum w in
+  (match edge_of b upper0 w with
+   | Some w0 ->
+     (match edge_of b upper0 q with
+      | Some s ->
+        (match chords (Big_int_Z.mult_big_int t t) b w fs with
+         | Some p0 ->
+           let (r, c) = p0 in
+           (match endsum (zeros w)
+                    (zscale d
+                      (zplus r
+                        (zplus (zscale (Big_int_Z.minus_big_int w0) q)
+                          (zscale (Big_int_Z.minus_big_int s) w)))) b with
+            | Some r0 ->
+              Big_int_Z.le_big_int
+                (Big_int_Z.add_big_int
+                  (Big_int_Z.mult_big_int
+                    (Big_int_Z.add_big_int c (Big_int_Z.mult_big_int w0 s)) d)
+                  r0) Big_int_Z.zero_big_int
+            | None -> false)
+         | None -> false)
+      | None -> false)
+   | None -> false)
+
+(** val zdots :
+    Big_int_Z.big_int list list -> Big_int_Z.big_int list list ->
+    Big_int_Z.big_int **)
+
+let rec zdots a b =
+  match a with
+  | [] -> Big_int_Z.zero_big_int
+  | c :: a0 ->
+    (match b with
+     | [] -> Big_int_Z.zero_big_int
+     | f :: b0 -> Big_int_Z.add_big_int (zdot c f) (zdots a0 b0))
+
+(** val corner_logs :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list list ->
+    Big_int_Z.big_int option **)
+
+let rec corner_logs s i = function
+| [] -> Some Big_int_Z.zero_big_int
+| f :: fs0 ->
+  (match nthz i f with
+   | Some n ->
+     (match log false n s with
+      | Some l ->
+        (match corner_logs s (Big_int_Z.add_big_int i Big_int_Z.unit_big_int)
+                 fs0 with
+         | Some r -> Some (Big_int_Z.add_big_int l r)
+         | None -> None)
+      | None -> None)
+   | None -> None)
+
+(** val ends_by : Big_int_Z.big_int -> Big_int_Z.big_int list -> bool **)
+
+let rec ends_by i = function
+| [] -> true
+| n :: f0 ->
+  (&&)
+    ((||) (Big_int_Z.le_big_int Big_int_Z.zero_big_int i)
+      (Big_int_Z.eq_big_int n Big_int_Z.zero_big_int))
+    (ends_by (Big_int_Z.sub_big_int i Big_int_Z.unit_big_int) f0)
+
+(** val triangular :
+    Big_int_Z.big_int -> Big_int_Z.big_int list list -> bool **)
+
+let rec triangular i = function
+| [] -> true
+| f :: fs0 ->
+  (&&) (ends_by i f)
+    (triangular (Big_int_Z.add_big_int i Big_int_Z.unit_big_int) fs0)
+
+(** val risk_below :
+    Big_int_Z.big_int list -> design -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> Big_int_Z.big_int list list -> Big_int_Z.big_int
+    list list -> (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let risk_below w ds s s0 fs cs =
+  let t = zsum w in
+  let t2 = Big_int_Z.mult_big_int t t in
+  (match ds with
+   | Trace (den, qs) ->
+     (match cs with
+      | [] ->
+        if Big_int_Z.eq_big_int (zlen fs) (zlen qs)
+        then Some
+               ((Big_int_Z.sub_big_int
+                  (Big_int_Z.sub_big_int
+                    (Big_int_Z.mult_big_int
+                      (Big_int_Z.mult_big_int
+                        (Big_int_Z.mult_big_int
+                          (Big_int_Z.mult_big_int
+                            (Big_int_Z.mult_int_big_int 2
+                            Big_int_Z.unit_big_int) den) s) t2) (zdots qs fs))
+                    (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int s s)
+                      (zsum
+                        (map (fun c ->
+                          Big_int_Z.mult_big_int (zdot w c) (zdot w c)) qs))))
+                  (Big_int_Z.mult_big_int
+                    (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int den den)
+                      t2) s0)),
+               (Big_int_Z.mult_big_int
+                 (Big_int_Z.mult_big_int
+                   (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int den den) s)
+                   s) t2))
+        else None
+      | _ :: _ -> None)
+   | Eigenvalue ->
+     if (&&)
+          ((&&) (Big_int_Z.eq_big_int (zlen fs) (zlen cs))
+            (forallb (fun c -> alike c w) cs))
+          (Big_int_Z.lt_big_int Big_int_Z.zero_big_int (zdots cs cs))
+     then Some
+            ((Big_int_Z.sub_big_int
+               (Big_int_Z.sub_big_int
+                 (Big_int_Z.mult_big_int
+                   (Big_int_Z.mult_big_int (Big_int_Z.mult_int_big_int 2
+                     Big_int_Z.unit_big_int) t2) (zdots cs fs))
+                 (zsum
+                   (map (fun c ->
+                     Big_int_Z.mult_big_int (zdot w c) (zdot w c)) cs)))
+               (Big_int_Z.mult_big_int t2 s0)),
+            (Big_int_Z.mult_big_int t2 (zdots cs cs)))
+     else None
+   | Determinant ->
+     (match cs with
+      | [] ->
+        (match corner_logs s Big_int_Z.zero_big_int fs with
+         | Some l ->
+           if (&&) (Big_int_Z.eq_big_int (zlen fs) (zlen w))
+                (triangular Big_int_Z.zero_big_int fs)
+           then Some
+                  ((Big_int_Z.sub_big_int
+                     (Big_int_Z.add_big_int
+                       (Big_int_Z.mult_big_int
+                         (Big_int_Z.mult_big_int
+                           (Big_int_Z.mult_big_int (zlen w) d) s) s)
+                       (Big_int_Z.mult_big_int
+                         (Big_int_Z.mult_big_int
+                           (Big_int_Z.mult_big_int
+                             (Big_int_Z.mult_int_big_int 2
+                             Big_int_Z.unit_big_int) s) s) l))
+                     (Big_int_Z.mult_big_int d s0)),
+                  (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int d s) s))
+           else None
+         | None -> None)
+      | _ :: _ -> None))
+
+(** val formed_states :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int list -> Big_int_Z.big_int trie -> Big_int_Z.big_int
+    list list -> ent list list -> dstate list **)
+
+let rec formed_states k y t a t0 fs = function
+| [] -> []
+| b :: bs0 ->
+  let b0 = tight Big_int_Z.zero_big_int b in
+  let l =
+    formed_states k (Big_int_Z.add_big_int y Big_int_Z.unit_big_int) t a t0
+      fs bs0
+  in
+  if shut b0
+  then l
+  else (Alone { due = (zscale t (merge (Big_int_Z.mult_big_int y k) t0 a));
+         quads = fs; room = b0; gone = (Some []) }) :: l
+
+(** val may_be_one :
+    Big_int_Z.big_int -> Big_int_Z.big_int list -> ent list -> bool **)
+
+let rec may_be_one i l = function
+| [] -> false
+| e :: b0 ->
+  (||)
+    ((&&) (Big_int_Z.le_big_int e.low d)
+      (negb (existsb (Big_int_Z.eq_big_int i) l)))
+    (may_be_one (Big_int_Z.add_big_int i Big_int_Z.unit_big_int) l b0)
+
+(** val dstep : denv -> dtoken -> dstate -> dstate list option **)
+
+let dstep de tok st =
+  let pb = de.dproblem in
+  let w = pb.weights in
+  (match st with
+   | All bs ->
+     (match tok with
+      | Plainly t ->
+        (match t with
+         | Split (y, x, c) ->
+           (match nthz y bs with
+            | Some b ->
+              (match pb.outputs with
+               | Some _ ->
+                 (match nthz x b with
+                  | Some _ ->
+                    if Big_int_Z.le_big_int Big_int_Z.zero_big_int c
+                    then Some ((All
+                           (updz y (updz x (cap0 c Big_int_Z.zero_big_int))
+                             bs)) :: ((All
+                           (updz y (updz x (lift_ c Big_int_Z.zero_big_int))
+                             bs)) :: []))
+                    else None
+                  | None -> None)
+               | None -> None)
+            | None -> None)
+         | _ -> None)
+      | Forms (a, l, fs, cs) ->
+        (match add_rows (zlen w) Big_int_Z.unit_big_int pb.rows l Tip
+                 Big_int_Z.zero_big_int with
+         | Some p0 ->
+           let (t, b) = p0 in
+           (match risk_below w de.ddesign de.dunit
+                    (Big_int_Z.add_big_int (zsum a) b) fs cs with
+            | Some p1 ->
+              let (x, y) = p1 in
+              if (&&) ((&&) (alike a w) (forallb (fun f -> alike f w) fs))
+                   (Big_int_Z.le_big_int
+                     (Big_int_Z.mult_big_int (Big_int_Z.minus_big_int x)
+                       (snd de.dclaim))
+                     (Big_int_Z.mult_big_int (fst de.dclaim) y))
+              then Some
+                     (formed_states (zlen w) Big_int_Z.zero_big_int (zsum w)
+                       a t fs bs)
+              else None
+            | None -> None)
+         | None -> None))
+   | Alone p0 ->
+     (match tok with
+      | Plainly t ->
+        (match t with
+         | Split (y, x, c) ->
+           (match nthz x p0.room with
+            | Some _ ->
+              if (&&) (Big_int_Z.eq_big_int y Big_int_Z.zero_big_int)
+                   (Big_int_Z.le_big_int Big_int_Z.zero_big_int c)
+              then Some ((Alone { due = p0.due; quads = p0.quads; room =
+                     (updz x (cap0 c Big_int_Z.zero_big_int) p0.room); gone =
+                     p0.gone }) :: ((Alone { due = p0.due; quads = p0.quads;
+                     room =
+                     (updz x (lift_ c Big_int_Z.zero_big_int) p0.room);
+                     gone =
+                     (match p0.gone with
+                      | Some l ->
+                        Some (if Big_int_Z.le_big_int d c then x :: l else l)
+                      | None -> None) }) :: []))
+              else None
+            | None -> None)
+         | Fix x ->
+           (match nthz x p0.room with
+            | Some e ->
+              (match e.high with
+               | Some p1 ->
+                 let (h, q) = p1 in
+                 if Big_int_Z.le_big_int d e.low
+                 then let now = fun e0 -> Alone { due = p0.due; quads =
+                        p0.quads; room = (updz x (fun _ -> e0) p0.room);
+                        gone = None }
+                      in
+                      Some
+                      ((now { low = h; plow = q; high = (Some (h, q)) }) :: (
+                      (now { low = e.low; plow = e.plow; high = (Some (e.low,
+                        e.plow)) }) :: []))
+                 else None
+               | None -> None)
+            | None -> None)
+         | Leaf (ts, m) ->
+           (match ts with
+            | [] ->
+              let { flows = flows0; against = against0; along = along0 } = m
+              in
+              (match flows0 with
+               | [] ->
+                 (match against0 with
+                  | [] ->
+                    (match along0 with
+                     | [] ->
+                       if (||)
+                            ((||)
+                              (match p0.gone with
+                               | Some l ->
+                                 negb
+                                   (may_be_one Big_int_Z.zero_big_int l
+                                     p0.room)
+                               | None -> false)
+                              (quad_leaf w p0.quads p0.due p0.room true))
+                            (quad_leaf w p0.quads p0.due p0.room false)
+                       then Some []
+                       else None
+                     | _ :: _ -> None)
+                  | _ :: _ -> None)
+               | _ :: _ -> None)
+            | _ :: _ -> None)
+         | _ -> None)
+      | Forms (_, _, _, _) -> None))
+
+(** val des_advance : denv -> dtoken -> dstate list -> dstate list option **)
+
+let des_advance de tok = function
+| [] -> None
+| st :: stack0 ->
+  (match dstep de tok st with
+   | Some l -> Some (app l stack0)
+   | None -> None)
+
+(** val design_ok : Big_int_Z.big_int list -> design -> bool **)
+
+let design_ok w = function
+| Trace (den, qs) ->
+  (&&) (Big_int_Z.lt_big_int Big_int_Z.zero_big_int den)
+    (forallb (fun c -> alike c w) qs)
+| _ -> true
+
+(** val des_start :
+    with_more -> design -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+    (denv * dstate list) option **)
+
+let des_start mo ds cl s ratios =
+  let pb = emptied mo.middle.inner.plain in
+  let w = pb.weights in
+  (match pb.base with
+   | Complete r ->
+     (match ratios with
+      | [] -> None
+      | p0 :: l ->
+        let (g, h) = p0 in
+        (match l with
+         | [] ->
+           if (&&)
+                ((&&)
+                  ((&&)
+                    ((&&)
+                      ((&&) ((&&) (well_formed pb) (design_ok w ds))
+                        (Big_int_Z.lt_big_int Big_int_Z.zero_big_int s))
+                      (Big_int_Z.lt_big_int Big_int_Z.zero_big_int (snd cl)))
+                    (at_least r g h)) (Big_int_Z.eq_big_int h d))
+                (Big_int_Z.le_big_int d g)
+           then Some ({ dproblem = pb; ddesign = ds; dunit = s; dclaim =
+                  cl }, ((All
+                  (numbers
+                    (match pb.outputs with
+                     | Some m -> m
+                     | None -> Big_int_Z.unit_big_int) (fun _ ->
+                    map (fun _ -> { low = d; plow = Big_int_Z.zero_big_int;
+                      high = (Some (g, Big_int_Z.zero_big_int)) }) w))) :: []))
+           else None
+         | _ :: _ -> None))
+   | _ -> None)

@@ -1236,3 +1236,73 @@ val mat_start :
   Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
   Big_int_Z.big_int -> Big_int_Z.big_int list list -> (mat * mstate list)
   option
+
+type design =
+| Trace of Big_int_Z.big_int * Big_int_Z.big_int list list
+| Eigenvalue
+| Determinant
+
+type lone = { due : Big_int_Z.big_int list;
+              quads : Big_int_Z.big_int list list; room : ent list;
+              gone : Big_int_Z.big_int list option }
+
+type dstate =
+| All of ent list list
+| Alone of lone
+
+type dtoken =
+| Plainly of token
+| Forms of Big_int_Z.big_int list * Big_int_Z.big_int list
+   * Big_int_Z.big_int list list * Big_int_Z.big_int list list
+
+type denv = { dproblem : problem; ddesign : design;
+              dunit : Big_int_Z.big_int;
+              dclaim : (Big_int_Z.big_int * Big_int_Z.big_int) }
+
+val edge_of :
+  ent list -> bool -> Big_int_Z.big_int list -> Big_int_Z.big_int option
+
+val chords :
+  Big_int_Z.big_int -> ent list -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int list list -> (Big_int_Z.big_int list * Big_int_Z.big_int)
+  option
+
+val quad_leaf :
+  Big_int_Z.big_int list -> Big_int_Z.big_int list list -> Big_int_Z.big_int
+  list -> ent list -> bool -> bool
+
+val zdots :
+  Big_int_Z.big_int list list -> Big_int_Z.big_int list list ->
+  Big_int_Z.big_int
+
+val corner_logs :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list list ->
+  Big_int_Z.big_int option
+
+val ends_by : Big_int_Z.big_int -> Big_int_Z.big_int list -> bool
+
+val triangular : Big_int_Z.big_int -> Big_int_Z.big_int list list -> bool
+
+val risk_below :
+  Big_int_Z.big_int list -> design -> Big_int_Z.big_int -> Big_int_Z.big_int
+  -> Big_int_Z.big_int list list -> Big_int_Z.big_int list list ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option
+
+val formed_states :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int list -> Big_int_Z.big_int trie -> Big_int_Z.big_int list
+  list -> ent list list -> dstate list
+
+val may_be_one :
+  Big_int_Z.big_int -> Big_int_Z.big_int list -> ent list -> bool
+
+val dstep : denv -> dtoken -> dstate -> dstate list option
+
+val des_advance : denv -> dtoken -> dstate list -> dstate list option
+
+val design_ok : Big_int_Z.big_int list -> design -> bool
+
+val des_start :
+  with_more -> design -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+  (denv * dstate list) option

@@ -75,6 +75,14 @@ let cell = function
   | (_, "P") :: r -> (match parts [] [] r with
       | [a; l; n; w] -> let a = integers a in let l = integers l in let n = integers n in Price (a, l, n, integers w) | _ -> stop r)
   | l -> Tok (token l)
+(* A line of a proof of a design: what prices, or a line of a column; of the eigenvalue half of the lists are factors. *)
+let forms design = function
+  | (_, "F") :: r -> (match parts [] [] r with
+      | a :: l :: f -> let a = integers a in let l = integers l in let f = List.map integers f in let n = List.length f / 2 in
+          if design <> Eigenvalue then Forms (a, l, f, []) else if List.length f mod 2 = 1 then stop r else
+          Forms (a, l, List.filteri (fun i _ -> i < n) f, List.filteri (fun i _ -> i >= n) f)
+      | _ -> stop r)
+  | l -> Plainly (token l)
 let ratio = function [_, "e"; a; b] -> let a = integer a in Exp (a, integer b) | [_, "q"; a; b] -> let a = integer a in Frac (a, integer b) | l -> stop l
 
 let number_of r = let say a b = ZA.to_string a ^ "/" ^ ZA.to_string b in match r with Exp (a, b) -> "exp(" ^ say a b ^ ")" | Frac (a, b) -> say a b
@@ -103,8 +111,11 @@ let check ch =
       | "given" -> Information (many "group" kept) | "information" -> Information [weights] | _ -> ChiSquare) in
   let less, u = (match take "utility" with (_, "less") :: r when low -> true, r | r -> false, r) in
   let least = less && (match u with [_, "capacity"] -> true | _ -> false) in
-  let name, aim = if least then (keep (); "capacity", Linear (ZA.one, [])) else utility u weights less in
-  let objective, loss = if less then Linear (ZA.one, []), (if least then None else Some { prior = weights; aim }) else aim, None in
+  let design = if not less then None else (match u with
+    | [_, "inverse-trace"; n] -> let n = integer n in keep (); Some (Trace (n, many "query" kept))
+    | [_, "inverse-eigenvalue"] -> keep (); Some Eigenvalue | [_, "inverse-determinant"] -> keep (); Some Determinant | _ -> None) in
+  let name, aim = if design <> None then snd (List.hd u), Linear (ZA.one, []) else if least then (keep (); "capacity", Linear (ZA.one, [])) else utility u weights less in
+  let objective, loss = if less then Linear (ZA.one, []), (if least || design <> None then None else Some { prior = weights; aim }) else aim, None in
   let bonus = if name = "entropy" then kept "shares" () else [] in
   let base = (match take "cone" with
     | [_, "free"] -> keep (); Free | (_, "complete") :: r -> let r = ratio r in keep (); Complete r
@@ -159,10 +170,11 @@ let check ch =
   let prices = list "prices" in let mults = list "mults" in
   let mod_ = (match take "mode" with
     | [_, "dual"] -> `One Dual | [_, "corner"] -> `One Corner | [_, "box"] -> `One Box | [_, "sheets"] -> `One Sheets
-    | [_, "known"] -> `One Known | [_, "labels"] -> `Labels | [_, "matrix"] -> `Matrix | l -> stop l) in next ();
+    | [_, "known"] -> `One Known | [_, "labels"] -> `Labels | [_, "matrix"] -> `Matrix | [_, "design"] -> `Design | l -> stop l) in next ();
   let two key = let l = steps [] (take key) in next (); l in
   let begun = (match mod_ with
     | `One mod_ -> `Columns { mod_; eunit; prices; mults; pairs = two "ratios" }
+    | `Design -> `Design (two "ratios")
     | `Matrix -> let pairs = two "ratios" in
         let common = if here "measures" then (match whole "measures" with [n] -> next (); n | _ -> stop []) else ZA.zero in
         `Matrix (pairs, common, lists "measure")
@@ -186,9 +198,11 @@ let check ch =
       ^ String.concat "" (List.map (fun (_, (a, b)) -> Printf.sprintf ", a part of %s/%s" (ZA.to_string a) (ZA.to_string b)) parts));
   let refuted () = Printf.printf "REFUTED at line %d\n" !row_number; 1 in
   (* [proves] is [reduce], then [accepts], which is [straight], [relax], [start], then [advance] for each token, then the empty stack; [denies] is the same of the emptied problem;
-     [charted] is [reduce], [lab_start], then [lab_advance] for each token, then the empty stack; [cornered] is the same of [mat_start] and [mat_advance]. *)
+     [charted] is [reduce], [lab_start], then [lab_advance] for each token, then the empty stack; [cornered] is the same of [mat_start] and [mat_advance], [designed] of [des_start] and [des_advance]. *)
   let attained = match value with None -> true | Some (n, m, d, lows, best, nears, members, worths, moments, columns) ->
       not empty && displays entire (n, m) d lows best nears members worths moments columns in
+  let of_design = (match begun with `Design _ -> true | _ -> false) in
+  if (design <> None) <> of_design || (of_design && (empty || value <> None || tangents <> [] || touches <> [])) then refuted () else
   if not attained || (empty && ZA.sign (fst cl) >= 0) then refuted () else
   (* The lines of the proof: [read] makes a token of one, [step] takes it from the open states to those that follow. *)
   let lines read step stack =
@@ -205,6 +219,8 @@ let check ch =
   match begun with
   | `Matrix (pairs, common, measures) -> if empty || tangents <> [] || touches <> [] then refuted () else
       (match mat_start entire cl hints eunit pairs common measures with None -> refuted () | Some (mt, stack) -> lines cell (mat_advance mt) stack)
+  | `Design pairs -> (match design with None -> refuted () | Some ds ->
+      (match des_start entire ds cl eunit pairs with None -> refuted () | Some (de, stack) -> lines (forms ds) (des_advance de) stack))
   | (`Labels _ | `Columns _) as begun ->
   match reduce entire cl hints with None -> refuted () | Some (entire, smaller) ->
   match begun with

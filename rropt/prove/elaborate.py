@@ -12,9 +12,11 @@ from fractions import Fraction
 from rropt import kernel
 from rropt.kernel import D, log_below
 from rropt.mechanisms.columns import TwoValuedColumn
+from rropt.prove.designs import Designs
 from rropt.prove.limits import Limits, Paths
 from rropt.prove.matrices import Matrices, corner_lines
 from rropt.prove.problems import (
+    DESIGNS,
     Json,
     OutsideCoreError,
     Problem,
@@ -41,7 +43,7 @@ Tangents = tuple[list[Fraction], list[list[int]]]
 def elaborate(certificate: Json) -> Iterator[str]:
     """The lines of the proof file; raises OutsideCoreError where the core has no such rule."""
     proof = certificate["proof"]
-    mode = proof_mode(proof)
+    mode = proof_mode(proof, certificate["problem"]["utility"]["kind"] in DESIGNS)
     problem = Problem(certificate["problem"], mode)
     problem.follow(proof.get("steps", []), proof.get("events", []), proof.get("cuts", []))
     lines = list(problem.lines())
@@ -50,8 +52,17 @@ def elaborate(certificate: Json) -> Iterator[str]:
     yield from lines
     if certificate["bound"] is not None:
         yield words("claim bound", *(problem.sign * Fraction(certificate["bound"])).as_integer_ratio())
-        yield from witness(problem, certificate)
-    writer = {"dual": dual, "corner": corner, "box": boxes, "sheets": boxes, "known": known, "matrix": matrices}[mode]
+        if problem.stated.design is None:
+            yield from witness(problem, certificate)
+    writer = {
+        "dual": dual,
+        "corner": corner,
+        "box": boxes,
+        "sheets": boxes,
+        "known": known,
+        "matrix": matrices,
+        "design": designs,
+    }[mode]
     yield from writer(problem, certificate)
     yield "end"
 
@@ -92,8 +103,12 @@ def witness(problem: Problem, certificate: Json) -> Iterator[str]:
         yield " ".join(["column", *map(own.__getitem__, groups)])
 
 
-def proof_mode(proof: Json) -> str:
+def proof_mode(proof: Json, is_design: bool) -> str:
     """The mode in which the core reads a proof of this kind."""
+    if is_design and proof["kind"] in ("column-dual", "corner-tree") and "boxes" not in proof:
+        return "design"
+    if is_design:
+        raise OutsideCoreError("the verified core has no designs with boxes, or without mechanisms")
     extra = next((f" with {key}" for key in proof if key not in KEYS), "")
     if extra or proof["kind"] not in KINDS:
         raise OutsideCoreError(f"the verified core has no proofs of kind {proof['kind']!r}{extra}")
@@ -211,6 +226,12 @@ def corner(problem: Problem, certificate: Json) -> Iterator[str]:
     yield from opening(problem, "corner", unit, prices, [])
     own = [problem.total * a for a in prices]
     yield from corner_lines(problem.core, problem.divisor, problem.ratios[0][0], unit, own, proof["tree"])
+
+
+def designs(problem: Problem, certificate: Json) -> Iterator[str]:
+    """Risks of estimation: forms, and a tree over the corners of the limits of each column."""
+    found = Designs(problem, certificate["proof"])
+    yield from found.lines(opening(problem, "design", found.unit, [], []))
 
 
 def matrices(problem: Problem, certificate: Json) -> Iterator[str]:

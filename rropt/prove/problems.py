@@ -32,6 +32,9 @@ KEYS = [
 ]
 
 
+DESIGNS = tuple(name.replace("-", "_") for name in kernel.DESIGNS)
+
+
 class OutsideCoreError(ValueError):
     """The certificate uses a rule that the verified core does not have; the message names it."""
 
@@ -190,6 +193,13 @@ class Problem:
 
     def with_utility(self, utility: Json, weights: list[int]) -> kernel.Problem:
         """A problem that has the utility of the certificate, a minimum as a maximum of the costs negated."""
+        if utility["kind"] in DESIGNS:
+            queries = utility.get("queries", [[int(x == z) for z in range(len(weights))] for x in range(len(weights))])
+            den, numbers = over([Fraction(c) for own in queries for c in own])
+            lists = [numbers[i : i + len(weights)] for i in range(0, len(numbers), len(weights))]
+            name, is_trace = utility["kind"].replace("_", "-"), utility["kind"] == "inverse_trace"
+            design = kernel.Design(name, den if is_trace else 1, lists if is_trace else [])
+            return replace(kernel.convex(weights, "linear", 1, []), design=design)
         if utility["kind"] == "capacity":
             return replace(kernel.convex(weights, "linear", 1, []), loss=kernel.convex(weights, "capacity", 1, []))
         if utility["kind"] not in ("linear", "entropy", "sum"):
@@ -225,7 +235,7 @@ class Problem:
         core.edges = [(x, z, ratio_of(text, base.get("unit") == "gamma")) for x, z, text in base.get("edges", [])]
         every = [ratio for _, _, ratio in core.edges] if core.complete is None else [core.complete]
         self.spelled = [spelled(ratio) for ratio in every]
-        ends = [around(ratio, mode in ("corner", "matrix")) for ratio in every]
+        ends = [around(ratio, mode in ("corner", "matrix", "design")) for ratio in every]
         self.lows, self.ratios = [low for low, _ in ends], [high for _, high in ends]
         self.index = {(x, z): i for i, (x, z, _) in enumerate(core.edges)}
 
@@ -350,7 +360,11 @@ class Problem:
         core = self.stated
         yield words("sense", core.sense)
         yield words("weights", *core.weights)
-        yield from utility_lines("utility", core) if core.loss is None else utility_lines("utility less", core.loss)
+        if (design := core.design) is not None:
+            yield words("utility less", design.name, *([design.den] if design.queries else []))
+            yield from (words("query", *query) for query in design.queries)
+        else:
+            yield from utility_lines("utility", core) if core.loss is None else utility_lines("utility less", core.loss)
         yield words("cone", core.cone, *(self.spelled if core.complete else []))
         yield from (words("edge", x, z, text) for (x, z, _), text in zip(core.edges, self.spelled, strict=False))
         yield from (words("halfspace", *row) for row in core.halfspaces)
