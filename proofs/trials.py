@@ -129,7 +129,9 @@ def children(lines: list[str], at: int) -> int:
     """The number after the lines of the first open state at `at`: its token and those of its children."""
     open_states = 1
     while open_states and at < len(lines):
-        open_states += {"s": 1, "x": 1, "r": 1, "g": 1, "n": 1, "l": -1, "S": -1, "c": -1}.get(lines[at].split(" ")[0], 0)
+        open_states += {"s": 1, "x": 1, "r": 1, "g": 1, "n": 1, "l": -1, "S": -1, "c": -1}.get(
+            lines[at].split(" ")[0], 0
+        )
         at += 1
     return at
 

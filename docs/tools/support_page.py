@@ -69,7 +69,8 @@ with `PROVED (verified core)` if `rropt-core` is installed; without `--core` it 
 | approximate LDP with linear utilities; robust LDP, exact, with boxes or a linear utility | verified core, kernel, checker | |
 | a tree for chi-square or information with rows of the cone or `given` | checker | `trees of corners with` |
 | gains of Bayes with rows that the proof leaves out | checker | `gains of Bayes with rows` |
-| designs | checker | `with forms` |
+| designs under LDP | verified core, kernel, checker; the value of the mechanism by the checker alone | `value of the mechanism` |
+| designs on other cones | checker | `designs with boxes`, `cone 'robust'` |
 | robust LDP, polytope and product | checker | `with shapes`, `with levels`, `cone 'robust'` |
 | robust LDP, exact, by cases | checker | `'column-dual' with cases` |
 | off-diagonals | checker | `problems with 'structure'` |

@@ -88,13 +88,23 @@ def test_inside_the_core_kernel_and_checker_accept_and_no_lemma_is_taken_for_gra
 
 
 def test_outside_of_the_core_the_verdict_names_the_checker_its_lemmas_and_the_kind_of_proof(checkout: Path):
-    found = rr.load_problem(checkout / "docs" / "examples" / "design-trace.toml").solve()
+    found = rr.load_problem(checkout / "docs" / "examples" / "design-eigenvalue.toml").solve()
     assert found.status == "certified"
     assert found.verdict.by == "checker"
     lines = found.verdict.report().splitlines()
-    assert "checker only: the verified core has no proofs of kind 'column-dual' with forms" in lines
+    assert "checker only: the verified core has no designs with boxes, or without mechanisms" in lines
     assert any(line.startswith("PROVED (checker) optimum in [") for line in lines)
-    assert "assumption: quadratic-over-linear-convex" in lines
+    assert "assumption: eigenvalue-of-densities" in lines
+
+
+def test_of_a_design_the_core_proves_the_bound_and_the_verdict_says_so(checkout: Path):
+    """The lemmas on its value stay."""
+    found = rr.load_problem(checkout / "docs" / "examples" / "design-trace.toml").solve()
+    assert found.status == "certified"
+    assert found.verdict.by == "kernel and checker"
+    assert found.verdict.assumptions == ("regular-by-approximate-inverse",)
+    lines = found.verdict.report().splitlines()
+    assert "checker only: the value of the mechanism; the verified core proves the bound of a design" in lines
 
 
 def test_a_limit_that_the_proof_leaves_out_is_read_by_the_core():
