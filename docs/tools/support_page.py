@@ -64,13 +64,13 @@ with `PROVED (verified core)` if `rropt-core` is installed; without `--core` it 
 |---|---|---|
 | `linear-dual`, `farkas`, `entropy-dual`, `entropy-farkas` | verified core, kernel, checker | |
 | `column-dual` with `flows`, `tree`, `boxes` or `known`; `lines` | verified core, kernel, checker | |
-| `branch-tree` over columns; trees of corners over a matrix | verified core, kernel, checker | |
+| `branch-tree` over columns; trees of corners over a matrix, `corner-tree` | verified core, kernel, checker | |
 | these with the steps `drop`, `gibbs`, `minorant`, `majorant`, `tangents`, `prior`, `cut`, and `lift` of a limit (leakage, entropy, capacity, Renyi, sums); `lines` with `drop` | verified core, kernel, checker | |
 | approximate LDP with linear utilities; robust LDP, exact, with boxes or a linear utility | verified core, kernel, checker | |
 | a tree for chi-square or information with rows of the cone or `given` | checker | `trees of corners with` |
 | gains of Bayes with rows that the proof leaves out | checker | `gains of Bayes with rows` |
-| designs under LDP | verified core, kernel, checker; the value of the mechanism by the checker alone | `value of the mechanism` |
-| designs on other cones | checker | `designs with boxes`, `cone 'robust'` |
+| designs under LDP: the bound; the value of the mechanism by the checker alone | verified core, kernel, checker | |
+| designs on other cones | checker | `designs with boxes` |
 | robust LDP, polytope and product | checker | `with shapes`, `with levels`, `cone 'robust'` |
 | robust LDP, exact, by cases | checker | `'column-dual' with cases` |
 | off-diagonals | checker | `problems with 'structure'` |
