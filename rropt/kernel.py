@@ -896,8 +896,8 @@ class Kernel:
         self.problem, self.weights = problem, problem.weights
         self.k, self.total, self.unit = len(problem.weights), sum(problem.weights), header.unit
         problem.check()
-        need(header.unit > 0 and self.claim[1] > 0 and problem.robust is None)
-        self.listed = problem.joined(header.pairs, Ratio.at_most)
+        need(header.unit > 0 and self.claim[1] > 0 and not (problem.robust and header.pairs))
+        self.listed = [] if problem.robust else problem.joined(header.pairs, Ratio.at_most)
         kinds = {"information": "entropic", "given": "entropic", "chi-square": "square"}
         self.kind = kinds.get(problem.utility, "plain")
         self.phi_kind = self.kind

@@ -48,7 +48,7 @@ Proof.
   { intros r A B. apply at_least_ok in A. destruct A as (A1 & A2 & A3). repeat split; auto. apply IZR_lt in A2.
     apply Rmult_le_compat_r with (r := entry z q) in A3; auto. apply Rmult_le_compat_l with (r := IZR h) in B; [|lra].
     apply Rmult_le_compat_l with (r := IZR h) in A3; [|lra]. replace (IZR h * (IZR g / IZR h * entry z q)) with (IZR g * entry z q) in A3 by (field; lra). lra. }
-  destruct c as [|r|es'|]; simpl in H; [| | |discriminate].
+  destruct c as [|r|es'|]; simpl in H; [| | |destruct gs; [|discriminate]; apply Some_inj in H; subst; discriminate].
   - destruct gs; [|discriminate]. apply Some_inj in H. subst. discriminate.
   - destruct gs as [|[g0 h0] [|]]; try discriminate. destruct (at_least r g0 h0) eqn:A; [|discriminate]. apply Some_inj in H. subst es. simpl in Q.
     set (k := Z.of_nat (length q)) in *. destruct ((0 <? k) && (0 <=? e / k) && (e / k <? k) && negb (e / k =? e mod k))%Z%bool eqn:B; [|discriminate].

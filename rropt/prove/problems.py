@@ -230,6 +230,8 @@ class Problem:
         self.spelled = [spelled(ratio) for ratio in every]
         ends = [around(ratio, mode == "corner") for ratio in every]
         self.lows, self.ratios = [low for low, _ in ends], [high for _, high in ends]
+        if core.robust is not None and mode != "blocks":  # the other modes leave out that cone
+            self.ratios = []
         self.index = {(x, z): i for i, (x, z, _) in enumerate(core.edges)}
 
     def edge(self, x: int, z: int) -> tuple[int, int, int]:
