@@ -70,7 +70,8 @@ with `PROVED (verified core)` if `rropt-core` is installed; without `--core` it 
 | a tree for chi-square or information with rows of the cone or `given` | checker | `trees of corners with` |
 | gains of Bayes with rows that the proof leaves out | checker | `gains of Bayes with rows` |
 | designs | checker | `with forms` |
-| robust LDP, polytope and product | checker | `with shapes`, `with levels`, `cone 'robust'` |
+| robust LDP, polytope and product, by `shapes` (blocks of at most 12 inputs) or `known` | verified core, kernel, checker | |
+| robust LDP, polytope and product, by `levels` | checker | `with levels` |
 | robust LDP, exact, by cases | checker | `'column-dual' with cases` |
 | trees of corners over a matrix | checker | `kind 'corner-tree'` |
 | off-diagonals | checker | `problems with 'structure'` |

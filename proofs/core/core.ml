@@ -1218,7 +1218,9 @@ let edges_of k c gs =
     (match join at_least k es gs with
      | Some l -> Some (Listed (number Big_int_Z.zero_big_int l Tip))
      | None -> None)
-  | Robust (_, _, _, _) -> None
+  | Robust (_, _, _, _) -> (match gs with
+                            | [] -> Some NoEdges
+                            | _ :: _ -> None)
 
 type ent = { low : Big_int_Z.big_int; plow : Big_int_Z.big_int;
              high : (Big_int_Z.big_int * Big_int_Z.big_int) option }
