@@ -1314,7 +1314,7 @@ class _Cone:
     base: "complete", "graph", "free", "robust" or "confidence". gamma: (gl, gh), where base is neither graph nor free.
     edges: (x, z) to the (gl, gh) of that edge, where base is graph. rows: the [RAT x k] of a polyhedral cone, None for
     the others. label: for the line of section 7. sets: where base is robust or confidence, None for the others.
-    numbers: the RAT of each edge, or of a complete cone; exponents, or ratios where by_gamma.
+    numbers: the RAT of each edge, or of another cone; exponents, or ratios where by_gamma.
     """
 
     base: str
@@ -1960,7 +1960,9 @@ def _read_robust(value: object, where: Where, k: int, rats: _Rationals) -> _Cone
         if rest[s] == 0 and not all(lower[x] for x in block):
             _unreadable(at, f"the sum over block {s} is 1, so that each of its numbers must be > 0")
     sets = _Robust(blocks, lower, rest)
-    return _Cone("robust", gamma, {}, None, f"robust cone of {len(blocks)} blocks, {label}", sets)
+    number, by_gamma = _read_number_of_level(value, where, rats)
+    line = f"robust cone of {len(blocks)} blocks, {label}"
+    return _Cone("robust", gamma, {}, None, line, sets, [number], by_gamma)
 
 
 def _read_size_of_blocks(sets: _Robust, where: Where) -> None:
@@ -7920,7 +7922,7 @@ def _part_outside_lines(problem: _Problem, stated: bool = False) -> str:
         "approximate": problem.approximate is not None and not stated,
         "identification_risk": problem.risk is not None,
         "divergences": bool(problem.divergences) and not stated,
-        f"cone {problem.cone.base}": sets is not None and not (stated and isinstance(sets, _Confidence)),
+        f"cone {problem.cone.base}": sets is not None and not stated,
         f"utility {utility}": utility not in OF_LINES or (utility in WITHOUT_VALUE and not stated),
     }
     return next((part for part, is_there in parts.items() if is_there), "")
@@ -7974,7 +7976,10 @@ def _problem_lines(problem: _Problem) -> list[str]:
     ratios = [_ratio(number, cone.by_gamma) for number in cone.numbers]
     lines = [_line("sense", problem.sense), _line("weights", *weights), *utility]
     base = "free" if cone.base == "confidence" else cone.base
-    lines.append(_line("cone", base, *(ratios if base == "complete" else [])))
+    lines.append(_line("cone", base, *(ratios if base in ("complete", "robust") else [])))
+    if isinstance(cone.sets, _Robust):
+        den, lower = _over(cone.sets.lower)
+        lines += [_line("lower", den, *lower), *(_line("block", *block) for block in cone.sets.blocks)]
     if cone.base == "graph":
         lines += [_line("edge", x, z, ratio) for (x, z), ratio in zip(cone.edges, ratios, strict=True)]
     lines += [_line("halfspace", *_over(row)[1]) for row in cone.rows or []]

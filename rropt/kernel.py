@@ -11,11 +11,13 @@ import hashlib
 import math
 import re
 import sys
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, chain
 from math import isqrt
 from operator import add
 from pathlib import Path
@@ -326,6 +328,35 @@ class Confidence:
         return sum(n * isqrt(u * D // d) for n, u in terms)
 
 
+@dataclass
+class Robust:
+    """Distributions within each block of inputs that give each input at least its share, of `lower` over `den`, agree
+    up to the ratio in what they give a column."""
+
+    ratio: Ratio
+    den: int
+    lower: list[int]
+    blocks: list[list[int]]
+
+    def check(self, k: int) -> None:
+        """Refuse blocks that are not a partition, other signs, and shares that leave less than nothing."""
+        need(self.den > 0 and len(self.lower) == k <= 1024 and min(self.lower, default=0) >= 0)
+        need(len(self.blocks) >= 2 and all(self.blocks) and sorted(chain(*self.blocks)) == [*range(k)])
+        for block in self.blocks:
+            shares = [self.lower[x] for x in block]
+            need(sum(shares) < self.den or (sum(shares) == self.den and min(shares) > 0))
+
+    def holds(self, g: int, h: int, column: list[int]) -> None:
+        """Refuse unless a column is in the cone at the ratio g / h."""
+        ends = []
+        for block in self.blocks:
+            own, rest = [column[x] for x in block], self.den - sum(self.lower[x] for x in block)
+            mean = sum(self.lower[x] * column[x] for x in block)
+            ends.append((rest * min(own) + mean, rest * max(own) + mean))
+        for s, (_, high) in enumerate(ends):
+            need(all(s == t or h * high <= g * low for t, (low, _) in enumerate(ends)))
+
+
 def spread(a: int, b: int, d: int, shares: list[int], sizes: list[int], q: list[int]) -> int:
     """At least D d times the sum of s_x q_x (b log(q_x n_x) - (b - a) log n_x) over one column, in integers over d."""
     total = 0
@@ -419,6 +450,7 @@ class Problem:
     confidence: Confidence | None = None
     parts: list[tuple[Problem, Pair]] = field(default_factory=list)  # a / b times each is added to the utility
     design: Design | None = None  # the risk that is minimised, and nothing else is earned
+    robust: Robust | None = None  # where the cone is that
 
     def summed(self, sums: list[list[list[int]]], claim: Pair) -> tuple[Problem, Pair]:
         """A problem with linear costs in the place of parts, and a claim about it that implies this one."""
@@ -497,7 +529,7 @@ class Problem:
         need(all(0 <= x < k and 0 <= z < k for x, z, _ in self.edges) and (self.complete is None or k <= 1024))
         need(len(points) * k <= 10**7)
         need(function.utility != "bayes" or all(min(gains) >= 0 for gains in function.lists))
-        need(a > 0 and b > 0 and not self.floors and not self.bonus)
+        need(a > 0 and b > 0 and not self.floors and not self.bonus and self.robust is None)
         edges, scale = self.edges, a * function.form_scale()
         if self.complete is not None:
             edges = [(x, z, self.complete) for x in range(k) for z in range(k) if x != z]
@@ -708,6 +740,10 @@ class Problem:
         if self.complete is not None:
             g, h = witness.lows[0]
             need(all(max(q) * h <= g * min(q) for q in columns))
+        if self.robust is not None:
+            self.robust.check(k)
+            for q in columns:
+                self.robust.holds(*witness.lows[0], q)
         need(all(dot(row, q) <= 0 for row in self.halfspaces for q in columns))
         for row in self.rows:
             left = self.total_of(row.terms, columns)
@@ -759,10 +795,11 @@ class Problem:
         return total * d * D, worth
 
     def joined(self, pairs: list[Pair], proved: Callable[[Ratio, int, int], None]) -> list[Edge]:
-        """The edges of a graph, with g and h proved to suit the ratios; of a complete cone none: its pair is proved."""
-        if self.complete is not None:
+        """The edges of a graph, with g and h proved to suit the ratios; of another cone none: its pair is proved."""
+        only = self.complete if self.robust is None else self.robust.ratio
+        if only is not None:
             need(len(pairs) == 1)
-            proved(self.complete, *pairs[0])
+            proved(only, *pairs[0])
             return []
         need(len(pairs) == len(self.edges))
         found = []
@@ -872,8 +909,8 @@ class Kernel:
         self.problem, self.weights = problem, problem.weights
         self.k, self.total, self.unit = len(problem.weights), sum(problem.weights), header.unit
         problem.check()
-        need(header.unit > 0 and self.claim[1] > 0)
-        self.listed = problem.joined(header.pairs, Ratio.at_most)
+        need(header.unit > 0 and self.claim[1] > 0 and not (problem.robust and header.pairs))
+        self.listed = [] if problem.robust else problem.joined(header.pairs, Ratio.at_most)
         kinds = {"information": "entropic", "given": "entropic", "chi-square": "square"}
         self.kind = kinds.get(problem.utility, "plain")
         self.phi_kind = self.kind
@@ -1106,6 +1143,192 @@ class Kernel:
             own = [self.total * (a + cells.get(y * self.k + x, 0)) for x, a in enumerate(token.prices)]
             self.leaf(own, column, points, mult)
         return []
+
+
+# ---- blocks ----
+
+
+@lru_cache(maxsize=1 << 16)
+def height(n: int, m: int) -> Term:
+    """n / m over D, from below and from above, and at least D^2 v log v there."""
+    if n == 0:
+        return 0, 0, 0
+    low, high = n * D // m, -(-n * D // m)
+    u = log_above(high, D)
+    return low, high, u * (high if u >= 0 else low)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Inputs of a block with entries l, h and at most one x: the shares of those with h, and of x; whether some are l,
+    whether some are h; and weights and prices of each of the three."""
+
+    share: int
+    alone: int
+    some_low: bool
+    some_high: bool
+    sums: tuple[Pair, Pair, Pair]
+
+
+def choices(items: list[Term]) -> list[Choice]:
+    """All choices, of share, weight and price of each input."""
+    found = [Choice(0, 0, False, False, ((0, 0), (0, 0), (0, 0)))]
+    for r, w, a in reversed(items):
+        longer = []
+        for c in found:
+            (wl, al), (wh, ah), x = c.sums
+            longer.append(Choice(c.share, c.alone, True, c.some_high, ((w + wl, a + al), (wh, ah), x)))
+            longer.append(Choice(c.share + r, c.alone, c.some_low, True, ((wl, al), (w + wh, a + ah), x)))
+            if c.alone == 0 < r:
+                longer.append(Choice(c.share, r, c.some_low, c.some_high, ((wl, al), (wh, ah), (w, a))))
+        found = longer
+    return found
+
+
+@dataclass
+class BlockState:
+    """The smallest lower end is that of block `home`; the places of the gaps that are left, limits on D w over the sum
+    of weights, and the corners of each block, once they are computed."""
+
+    home: int
+    start: int
+    stop: int
+    least: int
+    most: int | None
+    known: list[list[Term]] | None
+
+
+class BlockTree:
+    """Mutual information on a robust cone, by the corners of its blocks: `advance` takes one token."""
+
+    def __init__(self, problem: Problem, header: Header):
+        if header.witness is not None:
+            need(not header.empty)
+            problem.attains(header.witness)
+        need(not (header.empty or header.points or header.touches))
+        problem, (n, m) = problem.summed(header.hints.sums, header.claim)
+        problem = problem.replaced(header.hints)
+        problem.check()
+        weights, robust, (g, h) = problem.weights, problem.robust, header.pairs[0]
+        need(problem.lists == [weights] and problem.utility in ("information", "given") and problem.loss is None)
+        need(header.unit > 0 and m > 0 and len(header.prices) == len(weights) and robust is not None)
+        need(sum(header.prices) * m <= n * header.unit)
+        if robust is None:
+            raise RefutedError
+        robust.check(len(weights))
+        robust.ratio.at_most(g, h)
+        need(h <= g and max(map(len, robust.blocks)) <= 12)
+        self.unit, self.total, self.den, self.ratio = header.unit, sum(weights), robust.den, (g, h)
+        self.blocks = list[tuple[int, list[Choice]]]()
+        for block in robust.blocks:
+            items = [(robust.lower[x], weights[x], self.total * header.prices[x]) for x in block]
+            self.blocks.append((robust.den - sum(r for r, _, _ in items), choices(items)))
+        self.found = dict[tuple[int, bool, Fraction], list[Term]]()
+        self.stored = 0
+        self.gaps = [self.gaps_of(home) for home in range(len(self.blocks))]
+        roots = enumerate(map(len, self.gaps))
+        self.stack = [BlockState(home, 0, count, 0, None, None) for home, count in roots][::-1]
+
+    def gaps_of(self, home: int) -> list[Fraction]:
+        """The b at which corners turn, and both ends."""
+        g, h = self.ratio
+        found = {Fraction(1), Fraction(g, h)}
+        for s, (rest, parts) in enumerate(self.blocks):
+            for share in {part.share for part in parts if part.alone == 0 < part.share}:
+                one, other = h * (rest + share), g * share
+                turn = Fraction(one, other) if s == home else Fraction(other, one)
+                if 1 <= turn and turn * h <= g:
+                    found.add(turn)
+        return sorted(found)
+
+    def corners_of(self, s: int, own: bool, b: Fraction) -> list[Term]:
+        """The corners of a block: its weight times D at least and at most, and what it earns times D^2 at most."""
+        key = s, own, b
+        if key not in self.found:
+            (g, h), (n, d) = self.ratio, b.as_integer_ratio()
+            ends = (h * d, g * n, h * d) if own else (n * h, g * d, d * h)
+            found = [*{*self.corners(*self.blocks[s], *ends)}]
+            if self.stored > 1 << 19:
+                self.found.clear()
+                self.stored = 0
+            self.found[key] = found
+            self.stored += len(found)
+        return self.found[key]
+
+    def corners(self, rest: int, parts: list[Choice], a: int, b: int, c: int) -> Iterator[Term]:
+        """The corners of a block at the limits a / c and b / c."""
+        none, den, wide = (0, 0, 0), self.den, (b - a) * self.den
+        for part in parts:
+            if rest:
+                over = a * rest - (b - a) * part.share
+                if part.alone:
+                    if part.some_low and 0 <= over <= (b - a) * part.alone:
+                        yield self.earned(part, none, height(wide, c * rest), height(over * den, c * rest * part.alone))
+                    continue
+                if over <= 0:
+                    yield self.earned(part, none, height(b * den, c * (rest + part.share)), none)
+                if over >= 0:
+                    yield self.earned(part, height(over, c * rest), height(over + wide, c * rest), none)
+            elif part.alone and not part.some_high:
+                yield self.earned(part, none, none, height(a * den, c * part.alone))
+                yield self.earned(part, none, none, height(b * den, c * part.alone))
+
+    def earned(self, part: Choice, *ends: Term) -> Term:
+        """Weights over D from below and from above, and what they earn, less their price, over D^2."""
+        low, high, worth = 0, 0, 0
+        for (w, a), (least, most, phi) in zip(part.sums, ends, strict=True):
+            low += w * least
+            high += w * most
+            worth += self.unit * w * phi - (a * least if a >= 0 else a * most) * D
+        return low, high, worth
+
+    def corners_here(self, state: BlockState) -> list[list[Term]]:
+        """The corners of all blocks in a state."""
+        if state.known is not None:
+            return state.known
+        gaps = self.gaps[state.home]
+        first, last = gaps[state.start], gaps[state.stop - 1]
+        return [
+            self.corners_of(s, s == state.home, last if s == state.home else first) for s in range(len(self.blocks))
+        ]
+
+    def advance(self, name: str, numbers: list[int]) -> None:
+        """Replace the first open state by its children."""
+        need(bool(self.stack))
+        state = self.stack.pop()
+        if name == "b":
+            middle = bisect_right(self.gaps[state.home], Fraction(numbers[0], D), state.start, state.stop)
+            need(state.start < middle < state.stop)
+            self.stack.append(replace(state, start=middle, known=None))
+            self.stack.append(replace(state, stop=middle, known=None))
+        elif name == "w":
+            c, known = numbers[0] * self.total, self.corners_here(state)
+            self.stack.append(replace(state, least=max(c, state.least), known=known))
+            self.stack.append(replace(state, most=c if state.most is None else min(c, state.most), known=known))
+        elif name == "p":
+            (s, c), known = numbers, self.corners_here(state)
+            need(state.stop - state.start == 1)
+            one, c = element(known, s), c * self.total
+            for kept in ([t for t in one if t[1] > c], [t for t in one if t[0] <= c]):
+                self.stack.append(replace(state, known=[*known[:s], kept, *known[s + 1 :]]))
+        else:
+            need(self.closed(state, *numbers))
+
+    def closed(self, state: BlockState, t: int, slope: int | None = None) -> bool:
+        """Whether no choice of corners in a state earns more than it pays, by the tangent at t."""
+        known = self.corners_here(state)
+        if not all(known):
+            return True
+        least = max(state.least, sum(min(t[0] for t in one) for one in known))
+        most = sum(max(t[1] for t in one) for one in known)
+        most = most if state.most is None else min(most, state.most)
+        if most < least:
+            return True
+        low = log_below(t, D)
+        slope = D + low if slope is None else slope
+        rise, end, steep = slope - D - low, int(slope < 0), self.unit * slope
+        amount = self.unit * (self.total * t * D + max(least * rise, most * rise))
+        return amount + sum(max(t[2] - steep * t[end] for t in one) for one in known) <= 0
 
 
 # ---- labels ----
@@ -1883,6 +2106,14 @@ def read_forms(words: list[Word], halves: bool) -> Token | Cells:
     return Cells("F", lists)
 
 
+def read_block_token(words: list[Word]) -> tuple[str, list[int]]:
+    """One line of a proof by blocks."""
+    name, rest = words[0][1], words[1:]
+    if len(rest) not in {"b": (1,), "w": (1,), "p": (2,), "t": (1, 2)}.get(name, ()):
+        raise stop(words)
+    return name, integers(rest)
+
+
 class Reader:
     """The lines of a file, one at a time."""
 
@@ -2034,12 +2265,18 @@ def read_problem(reader: Reader) -> Problem:
     lists = read_lists(reader, weights, utility)
     fields = reader.take("cone")
     cone = fields[0][1] if fields else ""
-    complete, edges = None, []
-    if cone == "complete":
+    complete, edges, robust = None, [], None
+    if cone in ("complete", "robust"):
         complete = read_ratio(fields[1:])
     else:
         reader.choice(fields, "free", "graph")
     reader.next(keep=True)
+    if cone == "robust" and complete is not None:
+        numbers = integers(reader.take("lower"))
+        if not numbers:
+            raise stop([])
+        reader.next(keep=True)
+        robust, complete = Robust(complete, numbers[0], numbers[1:], reader.many("block", integers)), None
     if cone == "graph":
         edges = reader.many("edge", read_edge)
     halfspaces = reader.many("halfspace", integers)
@@ -2074,7 +2311,7 @@ def read_problem(reader: Reader) -> Problem:
     )
     problem.limits, problem.capacities, problem.excesses = limits, capacities, excesses
     problem.divergences, problem.confidence, problem.parts = divergences, confidence, parts
-    problem.design = design
+    problem.design, problem.robust = design, robust
     if less and design is None:
         problem.loss = convex(weights, utility, den, lists)
     return problem
@@ -2170,11 +2407,12 @@ def read_header(reader: Reader) -> Header:
         lifts.append((reader.numbers("lift", 1)[0], reader.lists("at")))
     sums, touches = reader.matrices("sum"), reader.matrices("minorant")
     unit, prices, mults = reader.numbers("unit", 1)[0], reader.numbers("prices"), reader.numbers("mults")
-    mode = reader.choice(reader.take("mode"), "dual", "corner", "box", "sheets", "known", "labels", "matrix", "design")
+    names = ("dual", "corner", "box", "sheets", "known", "labels", "matrix", "design", "blocks")
+    mode = reader.choice(reader.take("mode"), *names)
     reader.next()
     hints = Hints(priors, around, reaches, lifts, cuts, sums, tangents_of)
     labels = read_labels(reader) if mode == "labels" else None
-    pairs = [] if labels else reader.pairs("ratios")
+    pairs = [reader.two("ratios")] if mode == "blocks" else [] if labels else reader.pairs("ratios")
     header = Header(claim == "infeasible", (n, m), witness, unit, prices, mults, mode, pairs, points, touches, labels)
     header.hints = hints
     if mode == "matrix":
@@ -2214,6 +2452,9 @@ def begun(problem: Problem, header: Header, fuel: float) -> tuple[Callable[[list
     if header.mode == "matrix":
         matrices = MatrixTree(problem, header, fuel)
         return lambda words: matrices.advance(read_cells(words)), matrices.stack
+    if header.mode == "blocks":
+        blocks = BlockTree(problem, header)
+        return lambda words: blocks.advance(*read_block_token(words)), blocks.stack
     kernel = Kernel(problem, header)
     return lambda words: kernel.advance(read_token(words)), kernel.stack
 

@@ -71,7 +71,8 @@ with `PROVED (verified core)` if `rropt-core` is installed; without `--core` it 
 | gains of Bayes with rows that the proof leaves out | checker | `gains of Bayes with rows` |
 | designs under LDP: the bound; the value of the mechanism by the checker alone | verified core, kernel, checker | |
 | designs on other cones | checker | `designs with boxes` |
-| robust LDP, polytope and product | checker | `with shapes`, `with levels`, `cone 'robust'` |
+| robust LDP, polytope and product, by `shapes` (blocks of at most 12 inputs) or `known` | verified core, kernel, checker | |
+| robust LDP, polytope and product, by `levels` | checker | `with levels` |
 | robust LDP, exact, by cases | checker | `'column-dual' with cases` |
 | off-diagonals | checker | `problems with 'structure'` |
 | identification risk | checker | `kind 'risk-branch'`, `kind 'thresholds'`, `problems with 'identification_risk'` |

@@ -607,7 +607,7 @@ Definition cornered mo cl hs E ratios R ms toks : bool := match mat_start mo cl 
 Theorem cornered_sound mo N M hs E ratios R ms toks : cornered mo (N, M) hs E ratios R ms toks = true -> forall Q, obeys mo Q -> nets_at_most mo Q (IZR N / IZR M).
 Proof.
   unfold cornered, mat_start. intros H Q0 O. destruct (aimed mo (N, M) hs) as [[[[pb [a b]] [den cost]] cl]|] eqn:AI; [|discriminate]. cbv zeta in H.
-  destruct (aimed_ok _ _ _ _ _ _ _ _ _ _ _ AI O) as (Q & HQ & HC & GOAL). apply GOAL. clear GOAL AI O. destruct (outputs pb) as [m|] eqn:OM; [|discriminate]. destruct (base pb) as [|r|] eqn:BA; try discriminate.
+  destruct (aimed_ok _ _ _ _ _ _ _ _ _ _ _ AI O) as (Q & HQ & HC & GOAL). apply GOAL. clear GOAL AI O. destruct (outputs pb) as [m|] eqn:OM; [|discriminate]. destruct (base pb) as [|r| |] eqn:BA; try discriminate.
   destruct ratios as [|[G h] [|]]; try discriminate. destruct (phi_up (kind_of pb) D) as [p1|] eqn:P1; [|discriminate]. destruct (phi_up (kind_of pb) G) as [p|] eqn:P0; [|discriminate]. destruct (measured pb m R 0 ms) as [cs|] eqn:ME; [|discriminate].
   match type of H with match (if ?x then _ else _) with _ => _ end = _ => destruct x eqn:C; [|discriminate] end. apply andb_prop in C. destruct C as [C CM]. apply andb_prop in C. destruct C as [C CO]. split_and C.
   apply well_formed_ok in C. apply Z.ltb_lt in C4, C5, C6, C7, C8. apply Z.leb_le in C0, C3. apply Z.eqb_eq in C1. subst h. specialize (HC C).

@@ -337,7 +337,7 @@ End Whole.
 Definition designed mo ds cl s ratios toks : bool := match des_start mo ds cl s ratios with Some (de, stack) => des_run de toks stack | None => false end.
 Theorem designed_sound mo ds N M s ratios toks : designed mo ds (N, M) s ratios toks = true -> forall Q, obeys mo Q -> forall t, risk_at_most (weights (plain (inner (middle mo)))) ds Q t -> - t <= IZR N / IZR M.
 Proof.
-  unfold designed, des_start. cbv zeta. intros H Q O. set (pb := emptied (plain (inner (middle mo)))) in *. destruct (base pb) as [|r|] eqn:BA; try discriminate. destruct ratios as [|[G h] [|]]; try discriminate.
+  unfold designed, des_start. cbv zeta. intros H Q O. set (pb := emptied (plain (inner (middle mo)))) in *. destruct (base pb) as [|r| |] eqn:BA; try discriminate. destruct ratios as [|[G h] [|]]; try discriminate.
   match type of H with match (if ?x then _ else _) with _ => _ end = _ => destruct x eqn:C; [|discriminate] end. split_and C. apply well_formed_ok in C. apply Z.ltb_lt in C3, C4. apply Z.leb_le in C0. apply Z.eqb_eq in C1. subst h.
   destruct O as ([[HQ _] _] & _). assert (HQ' : mechanism pb Q) by exact HQ. clear HQ. pose proof HQ' as (HQ1 & _ & HM & _). destruct (unit_boxes pb r G Q HQ1 BA C2 C0) as (QV & EQ & SH). rewrite <- EQ in HQ'.
   assert (RUN : forall toks stack, des_run (Denv pb ds s (N, M)) toks stack = true -> Forall (good_d pb ds (N, M) QV) stack).

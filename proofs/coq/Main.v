@@ -118,7 +118,7 @@ Proof.
   { intros ->. pose proof (K (scale 1 q) (Dm 1 ltac:(lra))) as Q. rewrite dotR_scale, Rmult_1_l in Q. apply Q, RT; [|rewrite len_scaleR; auto].
     eapply Forall_impl; [|apply (scale_pos 1 q ltac:(lra) Nq)]. intros y Hy. repeat split; simpl; auto; try lia; unfold vd; lra. }
   destruct es as [|k g h|t]; [apply Raw; congruence| |apply Raw; congruence]. destruct (Z.leb_spec h g) as [Hg|]; [|discriminate]. apply Some_inj in HR. subst root.
-  unfold edges_of in HES. destruct (base pb) as [|r|l] eqn:B; [destruct (pairs hd); discriminate| |destruct (join at_least (zlen (weights pb)) l (pairs hd)); discriminate].
+  unfold edges_of in HES. destruct (base pb) as [|r|l|] eqn:B; [destruct (pairs hd); discriminate| |destruct (join at_least (zlen (weights pb)) l (pairs hd)); discriminate|destruct (pairs hd); discriminate].
   destruct (pairs hd) as [|[g0 h0] [|]]; try discriminate. destruct (at_least r g0 h0) eqn:A; [|discriminate]. apply Some_inj in HES. injection HES as _ -> ->.
   rewrite <- Lq in Iq. destruct (complete_box r g h q A Hg Nq Iq) as [Z0|(s & S0 & Bx)]. { rewrite (zero_all q Z0). lra. }
   assert (Q : 0 <= dot o (scale s q)).
@@ -240,7 +240,7 @@ Proof.
     destruct es as [|k0 G h|]; try discriminate. destruct (phi_up (kind_of pb) D) as [p1|] eqn:P1; [|discriminate].
     match type of S with (if ?c then _ else _) = _ => destruct c eqn:C; [|discriminate] end. split_and C. apply Z.eqb_eq in C. subst h. apply Z.leb_le in C1.
     destruct (phi_up (kind_of pb) G) as [p|] eqn:P0; [|discriminate]. apply Some_inj in S. injection S as <- <-.
-    unfold edges_of in ES. destruct (base pb) as [|r|l] eqn:B; [destruct (pairs hd); discriminate| |destruct (join at_least (zlen (weights pb)) l (pairs hd)); discriminate].
+    unfold edges_of in ES. destruct (base pb) as [|r|l|] eqn:B; [destruct (pairs hd); discriminate| |destruct (join at_least (zlen (weights pb)) l (pairs hd)); discriminate|destruct (pairs hd); discriminate].
     destruct (pairs hd) as [|[g0 h0] [|]]; try discriminate. destruct (at_least r g0 h0) eqn:AL; [|discriminate]. apply Some_inj in ES. injection ES as _ -> ->.
     eapply (conclude pb (N, M) hd WF WF1 Q b N M); eauto. apply B0. discriminate. intros q I. eapply corner_ok; eauto.
   - (* Box *) destruct (HA ltac:(discriminate)) as [LA HP].

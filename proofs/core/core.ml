@@ -665,6 +665,12 @@ let rec map f = function
 | [] -> []
 | a :: t -> (f a) :: (map f t)
 
+(** val flat_map : ('a1 -> 'a2 list) -> 'a1 list -> 'a2 list **)
+
+let rec flat_map f = function
+| [] -> []
+| x :: t -> app (f x) (flat_map f t)
+
 (** val fold_right : ('a2 -> 'a1 -> 'a1) -> 'a1 -> 'a2 list -> 'a1 **)
 
 let rec fold_right f a0 = function
@@ -688,6 +694,16 @@ let rec forallb f = function
 let rec filter f = function
 | [] -> []
 | x :: l0 -> if f x then x :: (filter f l0) else filter f l0
+
+(** val combine : 'a1 list -> 'a2 list -> ('a1 * 'a2) list **)
+
+let rec combine l l' =
+  match l with
+  | [] -> []
+  | x :: tl ->
+    (match l' with
+     | [] -> []
+     | y :: tl' -> (x, y) :: (combine tl tl'))
 
 (** val firstn : nat -> 'a1 list -> 'a1 list **)
 
@@ -857,6 +873,8 @@ type cone =
 | Free
 | Complete of ratio
 | Graph of ((Big_int_Z.big_int * Big_int_Z.big_int) * ratio) list
+| Robust of ratio * Big_int_Z.big_int * Big_int_Z.big_int list
+   * Big_int_Z.big_int list list
 
 type terms =
   ((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int) list
@@ -1200,6 +1218,9 @@ let edges_of k c gs =
     (match join at_least k es gs with
      | Some l -> Some (Listed (number Big_int_Z.zero_big_int l Tip))
      | None -> None)
+  | Robust (_, _, _, _) -> (match gs with
+                            | [] -> Some NoEdges
+                            | _ :: _ -> None)
 
 type ent = { low : Big_int_Z.big_int; plow : Big_int_Z.big_int;
              high : (Big_int_Z.big_int * Big_int_Z.big_int) option }
@@ -1990,10 +2011,10 @@ let start pb cl hd =
                     | ChiSquare -> Some Square
                   in
                   let ones0 = map (fun _ -> Big_int_Z.unit_big_int) w in
-                  let env0 = fun kd0 forms0 sh -> { knd = kd0; unit_ = e;
+                  let env0 = fun kd0 forms0 sh0 -> { knd = kd0; unit_ = e;
                     total_ = t; wts = w; groups = gs; corner = None; edges =
                     es; halfs = pb.halfspaces; forms = forms0; couplings =
-                    pb.rows; claim = cl; sheets = sh }
+                    pb.rows; claim = cl; sheets = sh0 }
                   in
                   let single0 =
                     match gs with
@@ -2204,6 +2225,98 @@ let edge_holds t = function
   Big_int_Z.le_big_int (Big_int_Z.mult_big_int (amount x t) h)
     (Big_int_Z.mult_big_int g (amount z0 t))
 
+(** val marks :
+    Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int list **)
+
+let marks l q =
+  fold_right (unit_at Big_int_Z.unit_big_int) q l
+
+(** val robust_ok :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list list -> bool **)
+
+let robust_ok k den low0 sets =
+  (&&)
+    ((&&)
+      ((&&)
+        ((&&)
+          ((&&)
+            ((&&)
+              ((&&)
+                ((&&) (Big_int_Z.lt_big_int Big_int_Z.zero_big_int den)
+                  (Big_int_Z.eq_big_int (zlen low0) k))
+                (Big_int_Z.le_big_int k (Big_int_Z.mult_int_big_int 2
+                  (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+                  (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+                  (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+                  (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+                  (Big_int_Z.mult_int_big_int 2
+                  Big_int_Z.unit_big_int)))))))))))) (nonnegative low0))
+            (Big_int_Z.le_big_int (Big_int_Z.mult_int_big_int 2
+              Big_int_Z.unit_big_int) (zlen sets)))
+          (forallb (fun b -> match b with
+                             | [] -> false
+                             | _ :: _ -> true) sets))
+        (forallb (fun x ->
+          (&&) (Big_int_Z.le_big_int Big_int_Z.zero_big_int x)
+            (Big_int_Z.lt_big_int x k)) (concat sets)))
+      (forallb (Big_int_Z.eq_big_int Big_int_Z.unit_big_int)
+        (marks (concat sets) (zeros low0))))
+    (forallb (fun b ->
+      let l = pick Big_int_Z.zero_big_int b low0 in
+      (||) (Big_int_Z.lt_big_int (zsum l) den)
+        ((&&) (Big_int_Z.eq_big_int (zsum l) den)
+          (forallb (Big_int_Z.lt_big_int Big_int_Z.zero_big_int) l))) sets)
+
+(** val block_ends :
+    Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list -> Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let block_ends den low0 q b =
+  let l = pick Big_int_Z.zero_big_int b low0 in
+  let v = pick Big_int_Z.zero_big_int b q in
+  let s = zdot l v in
+  let rest = Big_int_Z.sub_big_int den (zsum l) in
+  ((Big_int_Z.add_big_int (Big_int_Z.mult_big_int rest (most v)) s),
+  (Big_int_Z.add_big_int (Big_int_Z.mult_big_int rest (least_of v (most v)))
+    s))
+
+(** val below_all :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) list -> bool **)
+
+let rec below_all g h i m j = function
+| [] -> true
+| p0 :: es0 ->
+  let (_, m0) = p0 in
+  (&&)
+    ((||) (Big_int_Z.eq_big_int i j)
+      (Big_int_Z.le_big_int (Big_int_Z.mult_big_int h m)
+        (Big_int_Z.mult_big_int g m0)))
+    (below_all g h i m (Big_int_Z.add_big_int j Big_int_Z.unit_big_int) es0)
+
+(** val pairs_below :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) list -> bool **)
+
+let rec pairs_below g h i all = function
+| [] -> true
+| p0 :: es0 ->
+  let (m, _) = p0 in
+  (&&) (below_all g h i m Big_int_Z.zero_big_int all)
+    (pairs_below g h (Big_int_Z.add_big_int i Big_int_Z.unit_big_int) all es0)
+
+(** val robust_holds :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int list -> Big_int_Z.big_int list list ->
+    Big_int_Z.big_int list -> bool **)
+
+let robust_holds g h den low0 sets q =
+  let es = map (block_ends den low0 q) sets in
+  pairs_below g h Big_int_Z.zero_big_int es es
+
 (** val cone_holds :
     cone -> Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) list
     -> Big_int_Z.big_int list list -> bool **)
@@ -2230,6 +2343,16 @@ let cone_holds c k lows cols0 =
          let t = number Big_int_Z.zero_big_int q Tip in
          forallb (edge_holds t) l) cols0
      | None -> false)
+  | Robust (r, den, low0, sets) ->
+    (match lows with
+     | [] -> false
+     | p0 :: l ->
+       let (g, h) = p0 in
+       (match l with
+        | [] ->
+          (&&) ((&&) (at_most r g h) (robust_ok k den low0 sets))
+            (forallb (robust_holds g h den low0 sets) cols0)
+        | _ :: _ -> false))
 
 (** val row_holds :
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int trie -> row
@@ -3167,6 +3290,7 @@ let inside k = function
           (Big_int_Z.lt_big_int x k))
         (Big_int_Z.le_big_int Big_int_Z.zero_big_int z0))
       (Big_int_Z.lt_big_int z0 k)) es
+| Robust (_, _, _, _) -> false
 
 (** val no_loss : convex -> bool **)
 
@@ -4673,9 +4797,9 @@ let displays mo claim0 d0 lows best nears members worths moments cols0 =
                  (Big_int_Z.mult_int_big_int 2
                  Big_int_Z.unit_big_int))))))))))))))))))))))))))))
              (all2 (excess_there pb d0 cols0) nears mo.excesses))
-           (all2 (fun v sh ->
+           (all2 (fun v sh0 ->
              divergence_there d0
-               (fold_right attach (map (fun _ -> []) pb.weights) cols0) v sh)
+               (fold_right attach (map (fun _ -> []) pb.weights) cols0) v sh0)
              mo.divergences moments))
          (match mo.set_of with
           | Some cf ->
@@ -6414,5 +6538,531 @@ let des_start mo ds cl s ratios =
                     map (fun _ -> { low = d; plow = Big_int_Z.zero_big_int;
                       high = (Some (g, Big_int_Z.zero_big_int)) }) w))) :: []))
            else None
+         | _ :: _ -> None))
+   | _ -> None)
+
+type blocks_header = { bunit : Big_int_Z.big_int;
+                       bprices : Big_int_Z.big_int list;
+                       bratio : (Big_int_Z.big_int * Big_int_Z.big_int) }
+
+type choice = { sh : Big_int_Z.big_int; sx : Big_int_Z.big_int;
+                some_l : bool; some_h : bool; wl : Big_int_Z.big_int;
+                al : Big_int_Z.big_int; wh : Big_int_Z.big_int;
+                ah : Big_int_Z.big_int; wx : Big_int_Z.big_int;
+                ax : Big_int_Z.big_int }
+
+(** val choices :
+    ((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int) list ->
+    choice list **)
+
+let rec choices = function
+| [] ->
+  { sh = Big_int_Z.zero_big_int; sx = Big_int_Z.zero_big_int; some_l = false;
+    some_h = false; wl = Big_int_Z.zero_big_int; al = Big_int_Z.zero_big_int;
+    wh = Big_int_Z.zero_big_int; ah = Big_int_Z.zero_big_int; wx =
+    Big_int_Z.zero_big_int; ax = Big_int_Z.zero_big_int } :: []
+| p0 :: its0 ->
+  let (p1, a) = p0 in
+  let (r, w) = p1 in
+  flat_map (fun p2 -> { sh = p2.sh; sx = p2.sx; some_l = true; some_h =
+    p2.some_h; wl = (Big_int_Z.add_big_int w p2.wl); al =
+    (Big_int_Z.add_big_int a p2.al); wh = p2.wh; ah = p2.ah; wx = p2.wx; ax =
+    p2.ax } :: ({ sh = (Big_int_Z.add_big_int r p2.sh); sx = p2.sx; some_l =
+    p2.some_l; some_h = true; wl = p2.wl; al = p2.al; wh =
+    (Big_int_Z.add_big_int w p2.wh); ah = (Big_int_Z.add_big_int a p2.ah);
+    wx = p2.wx; ax =
+    p2.ax } :: (if (&&) (Big_int_Z.eq_big_int p2.sx Big_int_Z.zero_big_int)
+                     (Big_int_Z.lt_big_int Big_int_Z.zero_big_int r)
+                then { sh = p2.sh; sx = r; some_l = p2.some_l; some_h =
+                       p2.some_h; wl = p2.wl; al = p2.al; wh = p2.wh; ah =
+                       p2.ah; wx = w; ax = a } :: []
+                else []))) (choices its0)
+
+type triple = (Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int
+
+(** val height : Big_int_Z.big_int -> Big_int_Z.big_int -> triple option **)
+
+let height n m =
+  if Big_int_Z.eq_big_int n Big_int_Z.zero_big_int
+  then Some ((Big_int_Z.zero_big_int, Big_int_Z.zero_big_int),
+         Big_int_Z.zero_big_int)
+  else let lo0 = Z.div (Big_int_Z.mult_big_int n d) m in
+       let hi0 =
+         Big_int_Z.minus_big_int
+           (Z.div (Big_int_Z.minus_big_int (Big_int_Z.mult_big_int n d)) m)
+       in
+       (match log true hi0 d with
+        | Some u ->
+          Some ((lo0, hi0),
+            (if Big_int_Z.le_big_int Big_int_Z.zero_big_int u
+             then Big_int_Z.mult_big_int hi0 u
+             else Big_int_Z.mult_big_int lo0 u))
+        | None -> None)
+
+(** val adds :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> triple ->
+    triple **)
+
+let adds e w a = function
+| (p0, p1) ->
+  let (lo0, hi0) = p0 in
+  (((Big_int_Z.mult_big_int w lo0), (Big_int_Z.mult_big_int w hi0)),
+  (Big_int_Z.sub_big_int
+    (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int e w) p1)
+    (Big_int_Z.mult_big_int
+      (if Big_int_Z.le_big_int Big_int_Z.zero_big_int a
+       then Big_int_Z.mult_big_int a lo0
+       else Big_int_Z.mult_big_int a hi0) d)))
+
+(** val both : triple -> triple -> triple **)
+
+let both a b =
+  let (p0, z0) = a in
+  let (x, y) = p0 in
+  let (p1, z') = b in
+  let (x', y') = p1 in
+  (((Big_int_Z.add_big_int x x'), (Big_int_Z.add_big_int y y')),
+  (Big_int_Z.add_big_int z0 z'))
+
+(** val put0 :
+    Big_int_Z.big_int -> choice -> triple option -> triple option -> triple
+    option -> triple list option -> triple list option **)
+
+let put0 e p0 l h x acc =
+  match l with
+  | Some l0 ->
+    (match h with
+     | Some h0 ->
+       (match x with
+        | Some x0 ->
+          (match acc with
+           | Some acc0 ->
+             Some
+               ((both (adds e p0.wl p0.al l0)
+                  (both (adds e p0.wh p0.ah h0) (adds e p0.wx p0.ax x0))) :: acc0)
+           | None -> None)
+        | None -> None)
+     | None -> None)
+  | None -> None
+
+(** val corner_of :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> triple
+    option -> choice -> triple list option -> triple list option **)
+
+let corner_of e rest den a b c w p0 acc =
+  let none = Some ((Big_int_Z.zero_big_int, Big_int_Z.zero_big_int),
+    Big_int_Z.zero_big_int)
+  in
+  if Big_int_Z.lt_big_int Big_int_Z.zero_big_int rest
+  then let over0 =
+         Big_int_Z.sub_big_int (Big_int_Z.mult_big_int a rest)
+           (Big_int_Z.mult_big_int (Big_int_Z.sub_big_int b a) p0.sh)
+       in
+       if Big_int_Z.eq_big_int p0.sx Big_int_Z.zero_big_int
+       then let acc0 =
+              if Big_int_Z.le_big_int over0 Big_int_Z.zero_big_int
+              then put0 e p0 none
+                     (height (Big_int_Z.mult_big_int b den)
+                       (Big_int_Z.mult_big_int c
+                         (Big_int_Z.add_big_int rest p0.sh))) none acc
+              else acc
+            in
+            if Big_int_Z.le_big_int Big_int_Z.zero_big_int over0
+            then put0 e p0 (height over0 (Big_int_Z.mult_big_int c rest))
+                   (height
+                     (Big_int_Z.add_big_int over0
+                       (Big_int_Z.mult_big_int (Big_int_Z.sub_big_int b a)
+                         den)) (Big_int_Z.mult_big_int c rest)) none acc0
+            else acc0
+       else if (&&)
+                 ((&&) p0.some_l
+                   (Big_int_Z.le_big_int Big_int_Z.zero_big_int over0))
+                 (Big_int_Z.le_big_int over0
+                   (Big_int_Z.mult_big_int (Big_int_Z.sub_big_int b a) p0.sx))
+            then put0 e p0 none w
+                   (height (Big_int_Z.mult_big_int over0 den)
+                     (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int c rest)
+                       p0.sx)) acc
+            else acc
+  else if (||) (Big_int_Z.eq_big_int p0.sx Big_int_Z.zero_big_int) p0.some_h
+       then acc
+       else put0 e p0 none none
+              (height (Big_int_Z.mult_big_int a den)
+                (Big_int_Z.mult_big_int c p0.sx))
+              (put0 e p0 none none
+                (height (Big_int_Z.mult_big_int b den)
+                  (Big_int_Z.mult_big_int c p0.sx)) acc)
+
+(** val corners :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> choice
+    list -> triple list option **)
+
+let corners e rest den a b c ps =
+  fold_right
+    (corner_of e rest den a b c
+      (if Big_int_Z.lt_big_int Big_int_Z.zero_big_int rest
+       then height (Big_int_Z.mult_big_int (Big_int_Z.sub_big_int b a) den)
+              (Big_int_Z.mult_big_int c rest)
+       else Some ((Big_int_Z.zero_big_int, Big_int_Z.zero_big_int),
+              Big_int_Z.zero_big_int))) (Some []) ps
+
+type bstate = { home : Big_int_Z.big_int;
+                gaps : (Big_int_Z.big_int * Big_int_Z.big_int) list;
+                least_w : Big_int_Z.big_int;
+                most_w : Big_int_Z.big_int option;
+                known : triple list list option }
+
+type benv = { b_unit : Big_int_Z.big_int; b_total : Big_int_Z.big_int;
+              b_ratio : (Big_int_Z.big_int * Big_int_Z.big_int);
+              b_den : Big_int_Z.big_int;
+              b_blocks : (Big_int_Z.big_int * choice list) list }
+
+type btoken =
+| Gap of Big_int_Z.big_int
+| Mass of Big_int_Z.big_int
+| Share of Big_int_Z.big_int * Big_int_Z.big_int
+| Close of Big_int_Z.big_int * Big_int_Z.big_int option
+
+(** val less :
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) -> bool **)
+
+let less a b =
+  Big_int_Z.le_big_int (Big_int_Z.mult_big_int (fst a) (snd b))
+    (Big_int_Z.mult_big_int (fst b) (snd a))
+
+(** val first_of :
+    ((Big_int_Z.big_int * Big_int_Z.big_int) ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) -> bool) ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let rec first_of before = function
+| [] -> None
+| a :: l0 ->
+  (match first_of before l0 with
+   | Some b -> Some (if before a b then a else b)
+   | None -> Some a)
+
+(** val ends_of_gaps :
+    (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+    ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int))
+    option **)
+
+let ends_of_gaps l =
+  match first_of less l with
+  | Some a ->
+    (match first_of (fun a0 b -> less b a0) l with
+     | Some b -> Some (a, b)
+     | None -> None)
+  | None -> None
+
+(** val all_corners :
+    benv -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) -> (Big_int_Z.big_int * choice
+    list) list -> triple list list option **)
+
+let rec all_corners en i j lo0 hi0 bs =
+  let (g, h) = en.b_ratio in
+  (match bs with
+   | [] -> Some []
+   | p0 :: bs0 ->
+     let (rest, ps) = p0 in
+     (match if Big_int_Z.eq_big_int i j
+            then corners en.b_unit rest en.b_den
+                   (Big_int_Z.mult_big_int h (snd hi0))
+                   (Big_int_Z.mult_big_int g (fst hi0))
+                   (Big_int_Z.mult_big_int h (snd hi0)) ps
+            else corners en.b_unit rest en.b_den
+                   (Big_int_Z.mult_big_int (fst lo0) h)
+                   (Big_int_Z.mult_big_int g (snd lo0))
+                   (Big_int_Z.mult_big_int (snd lo0) h) ps with
+      | Some l ->
+        (match all_corners en i
+                 (Big_int_Z.add_big_int j Big_int_Z.unit_big_int) lo0 hi0 bs0 with
+         | Some ls -> Some (l :: ls)
+         | None -> None)
+      | None -> None))
+
+(** val corners_here : benv -> bstate -> triple list list option **)
+
+let corners_here en st =
+  match st.known with
+  | Some ls -> Some ls
+  | None ->
+    (match ends_of_gaps st.gaps with
+     | Some p0 ->
+       let (lo0, hi0) = p0 in
+       all_corners en st.home Big_int_Z.zero_big_int lo0 hi0 en.b_blocks
+     | None -> None)
+
+(** val one_gap : bstate -> bool **)
+
+let one_gap st =
+  match ends_of_gaps st.gaps with
+  | Some p0 -> let (lo0, hi0) = p0 in less hi0 lo0
+  | None -> false
+
+(** val zmost0 : Big_int_Z.big_int list -> Big_int_Z.big_int **)
+
+let rec zmost0 = function
+| [] -> Big_int_Z.zero_big_int
+| a :: l0 ->
+  (match l0 with
+   | [] -> a
+   | _ :: _ -> Big_int_Z.max_big_int a (zmost0 l0))
+
+(** val zleast : Big_int_Z.big_int list -> Big_int_Z.big_int **)
+
+let rec zleast = function
+| [] -> Big_int_Z.zero_big_int
+| a :: l0 ->
+  (match l0 with
+   | [] -> a
+   | _ :: _ -> Big_int_Z.min_big_int a (zleast l0))
+
+(** val low_w : triple -> Big_int_Z.big_int **)
+
+let low_w t =
+  fst (fst t)
+
+(** val high_w : triple -> Big_int_Z.big_int **)
+
+let high_w t =
+  snd (fst t)
+
+(** val no_corner : triple list -> bool **)
+
+let no_corner = function
+| [] -> true
+| _ :: _ -> false
+
+(** val above_slope :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> triple -> Big_int_Z.big_int **)
+
+let above_slope e l t =
+  Big_int_Z.sub_big_int (snd t)
+    (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int e l)
+      (if Big_int_Z.le_big_int Big_int_Z.zero_big_int l
+       then low_w t
+       else high_w t))
+
+(** val blocks_leaf :
+    benv -> bstate -> triple list list -> Big_int_Z.big_int ->
+    Big_int_Z.big_int option -> bool **)
+
+let blocks_leaf en st ls t slope =
+  let e = en.b_unit in
+  let q0 =
+    Big_int_Z.max_big_int st.least_w
+      (zsum (map (fun l -> zleast (map low_w l)) ls))
+  in
+  let s = zsum (map (fun l -> zmost0 (map high_w l)) ls) in
+  let q1 =
+    match st.most_w with
+    | Some m -> Big_int_Z.min_big_int m s
+    | None -> s
+  in
+  (||) ((||) (existsb no_corner ls) (Big_int_Z.lt_big_int q1 q0))
+    (match log false t d with
+     | Some l ->
+       let l0 =
+         match slope with
+         | Some l0 -> l0
+         | None -> Big_int_Z.add_big_int d l
+       in
+       let rise = Big_int_Z.sub_big_int (Big_int_Z.sub_big_int l0 d) l in
+       Big_int_Z.le_big_int
+         (Big_int_Z.add_big_int
+           (Big_int_Z.add_big_int
+             (Big_int_Z.mult_big_int
+               (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int e en.b_total)
+                 t) d)
+             (Big_int_Z.mult_big_int e
+               (Big_int_Z.max_big_int (Big_int_Z.mult_big_int q0 rise)
+                 (Big_int_Z.mult_big_int q1 rise))))
+           (zsum (map (fun l1 -> zmost0 (map (above_slope e l0) l1)) ls)))
+         Big_int_Z.zero_big_int
+     | None -> false)
+
+(** val gap_most :
+    Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) -> bool **)
+
+let gap_most c e =
+  Big_int_Z.le_big_int (Big_int_Z.mult_big_int (fst e) d)
+    (Big_int_Z.mult_big_int c (snd e))
+
+(** val blocks_step : benv -> btoken -> bstate -> bstate list option **)
+
+let blocks_step en tok st =
+  match tok with
+  | Gap c ->
+    (match filter (gap_most c) st.gaps with
+     | [] -> None
+     | p0 :: l0 ->
+       (match filter (fun e -> negb (gap_most c e)) st.gaps with
+        | [] -> None
+        | p1 :: l1 ->
+          Some ({ home = st.home; gaps = (p0 :: l0); least_w = st.least_w;
+            most_w = st.most_w; known = None } :: ({ home = st.home; gaps =
+            (p1 :: l1); least_w = st.least_w; most_w = st.most_w; known =
+            None } :: []))))
+  | Mass c ->
+    let c0 = Big_int_Z.mult_big_int c en.b_total in
+    (match corners_here en st with
+     | Some l ->
+       let ls = Some l in
+       Some ({ home = st.home; gaps = st.gaps; least_w = st.least_w; most_w =
+       (Some
+       (match st.most_w with
+        | Some m -> Big_int_Z.min_big_int m c0
+        | None -> c0)); known = ls } :: ({ home = st.home; gaps = st.gaps;
+       least_w = (Big_int_Z.max_big_int c0 st.least_w); most_w = st.most_w;
+       known = ls } :: []))
+     | None -> None)
+  | Share (s, c) ->
+    let c0 = Big_int_Z.mult_big_int c en.b_total in
+    if one_gap st
+    then (match corners_here en st with
+          | Some ls ->
+            (match nthz s ls with
+             | Some _ ->
+               let cut = fun f -> { home = st.home; gaps = st.gaps; least_w =
+                 st.least_w; most_w = st.most_w; known = (Some
+                 (updz s (filter f) ls)) }
+               in
+               Some
+               ((cut (fun t -> Big_int_Z.le_big_int (low_w t) c0)) :: (
+               (cut (fun t -> Big_int_Z.lt_big_int c0 (high_w t))) :: []))
+             | None -> None)
+          | None -> None)
+    else None
+  | Close (t, slope) ->
+    (match corners_here en st with
+     | Some ls -> if blocks_leaf en st ls t slope then Some [] else None
+     | None -> None)
+
+(** val blocks_advance :
+    benv -> btoken -> bstate list -> bstate list option **)
+
+let blocks_advance en tok = function
+| [] -> None
+| st :: stack0 ->
+  (match blocks_step en tok st with
+   | Some l -> Some (app l stack0)
+   | None -> None)
+
+(** val turns_of :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> bool ->
+    choice list -> (Big_int_Z.big_int * Big_int_Z.big_int) list **)
+
+let rec turns_of g h rest own0 = function
+| [] -> []
+| p0 :: ps0 ->
+  if (&&) (Big_int_Z.eq_big_int p0.sx Big_int_Z.zero_big_int)
+       (Big_int_Z.lt_big_int Big_int_Z.zero_big_int p0.sh)
+  then (if own0
+        then ((Big_int_Z.mult_big_int h (Big_int_Z.add_big_int rest p0.sh)),
+               (Big_int_Z.mult_big_int g p0.sh))
+        else ((Big_int_Z.mult_big_int g p0.sh),
+               (Big_int_Z.mult_big_int h (Big_int_Z.add_big_int rest p0.sh)))) :: 
+         (turns_of g h rest own0 ps0)
+  else turns_of g h rest own0 ps0
+
+(** val all_turns :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> (Big_int_Z.big_int * choice list) list ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) list **)
+
+let rec all_turns g h i j = function
+| [] -> []
+| p0 :: bs0 ->
+  let (rest, ps) = p0 in
+  app (turns_of g h rest (Big_int_Z.eq_big_int i j) ps)
+    (all_turns g h i (Big_int_Z.add_big_int j Big_int_Z.unit_big_int) bs0)
+
+(** val all_gaps :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * choice list) list ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) list **)
+
+let all_gaps g h i bs =
+  (Big_int_Z.unit_big_int, Big_int_Z.unit_big_int) :: ((g,
+    h) :: (filter (fun e ->
+            (&&) (Big_int_Z.le_big_int (snd e) (fst e))
+              (Big_int_Z.le_big_int (Big_int_Z.mult_big_int (fst e) h)
+                (Big_int_Z.mult_big_int g (snd e))))
+            (all_turns g h i Big_int_Z.zero_big_int bs)))
+
+(** val blocks_start :
+    with_convex -> (Big_int_Z.big_int * Big_int_Z.big_int) -> blocks_header
+    -> (benv * bstate list) option **)
+
+let blocks_start co cl hd =
+  let pb = co.inner.plain in
+  let w = pb.weights in
+  let t = zsum w in
+  let e = hd.bunit in
+  let (g, h) = hd.bratio in
+  let a = zscale t hd.bprices in
+  (match pb.objective with
+   | Information groups0 ->
+     (match groups0 with
+      | [] -> None
+      | g0 :: l ->
+        (match l with
+         | [] ->
+           (match pb.base with
+            | Robust (r, den, low0, sets) ->
+              (match co.loss with
+               | Some _ -> None
+               | None ->
+                 (match co.inner.bonus with
+                  | [] ->
+                    if (&&)
+                         ((&&)
+                           ((&&)
+                             ((&&)
+                               ((&&)
+                                 ((&&)
+                                   ((&&)
+                                     ((&&)
+                                       ((&&) (same g0 w) (well_formed pb))
+                                       (Big_int_Z.lt_big_int
+                                         Big_int_Z.zero_big_int e))
+                                     (Big_int_Z.lt_big_int
+                                       Big_int_Z.zero_big_int (snd cl)))
+                                   (alike hd.bprices w))
+                                 (pays cl e (zsum hd.bprices)))
+                               (robust_ok (zlen w) den low0 sets))
+                             (at_least r g h)) (Big_int_Z.le_big_int h g))
+                         (forallb (fun b ->
+                           Big_int_Z.le_big_int (zlen b)
+                             (Big_int_Z.mult_int_big_int 2
+                             (Big_int_Z.mult_int_big_int 2
+                             ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+                             Big_int_Z.unit_big_int)))) sets)
+                    then let bs =
+                           map (fun b ->
+                             let r0 = pick Big_int_Z.zero_big_int b low0 in
+                             ((Big_int_Z.sub_big_int den (zsum r0)),
+                             (choices
+                               (combine
+                                 (combine r0
+                                   (pick Big_int_Z.zero_big_int b w))
+                                 (pick Big_int_Z.zero_big_int b a))))) sets
+                         in
+                         Some ({ b_unit = e; b_total = t; b_ratio = (g, h);
+                         b_den = den; b_blocks = bs },
+                         (numbers (zlen sets) (fun i -> { home = i; gaps =
+                           (all_gaps g h i bs); least_w =
+                           Big_int_Z.zero_big_int; most_w = None; known =
+                           None })))
+                    else None
+                  | _ :: _ -> None))
+            | _ -> None)
          | _ :: _ -> None))
    | _ -> None)

@@ -133,6 +133,8 @@ val concat : 'a1 list list -> 'a1 list
 
 val map : ('a1 -> 'a2) -> 'a1 list -> 'a2 list
 
+val flat_map : ('a1 -> 'a2 list) -> 'a1 list -> 'a2 list
+
 val fold_right : ('a2 -> 'a1 -> 'a1) -> 'a1 -> 'a2 list -> 'a1
 
 val existsb : ('a1 -> bool) -> 'a1 list -> bool
@@ -140,6 +142,8 @@ val existsb : ('a1 -> bool) -> 'a1 list -> bool
 val forallb : ('a1 -> bool) -> 'a1 list -> bool
 
 val filter : ('a1 -> bool) -> 'a1 list -> 'a1 list
+
+val combine : 'a1 list -> 'a2 list -> ('a1 * 'a2) list
 
 val firstn : nat -> 'a1 list -> 'a1 list
 
@@ -185,6 +189,8 @@ type cone =
 | Free
 | Complete of ratio
 | Graph of ((Big_int_Z.big_int * Big_int_Z.big_int) * ratio) list
+| Robust of ratio * Big_int_Z.big_int * Big_int_Z.big_int list
+   * Big_int_Z.big_int list list
 
 type terms =
   ((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int) list
@@ -493,6 +499,32 @@ val zform :
   Big_int_Z.big_int -> Big_int_Z.big_int trie -> terms -> Big_int_Z.big_int
 
 val edge_holds : Big_int_Z.big_int trie -> edge -> bool
+
+val marks :
+  Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int list
+
+val robust_ok :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int list list -> bool
+
+val block_ends :
+  Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int list -> Big_int_Z.big_int * Big_int_Z.big_int
+
+val below_all :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) list -> bool
+
+val pairs_below :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) list -> bool
+
+val robust_holds :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int list -> Big_int_Z.big_int list list -> Big_int_Z.big_int
+  list -> bool
 
 val cone_holds :
   cone -> Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) list
@@ -1306,3 +1338,125 @@ val des_start :
   with_more -> design -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
   Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
   (denv * dstate list) option
+
+type blocks_header = { bunit : Big_int_Z.big_int;
+                       bprices : Big_int_Z.big_int list;
+                       bratio : (Big_int_Z.big_int * Big_int_Z.big_int) }
+
+type choice = { sh : Big_int_Z.big_int; sx : Big_int_Z.big_int;
+                some_l : bool; some_h : bool; wl : Big_int_Z.big_int;
+                al : Big_int_Z.big_int; wh : Big_int_Z.big_int;
+                ah : Big_int_Z.big_int; wx : Big_int_Z.big_int;
+                ax : Big_int_Z.big_int }
+
+val choices :
+  ((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int) list ->
+  choice list
+
+type triple = (Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int
+
+val height : Big_int_Z.big_int -> Big_int_Z.big_int -> triple option
+
+val adds :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> triple ->
+  triple
+
+val both : triple -> triple -> triple
+
+val put0 :
+  Big_int_Z.big_int -> choice -> triple option -> triple option -> triple
+  option -> triple list option -> triple list option
+
+val corner_of :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> triple
+  option -> choice -> triple list option -> triple list option
+
+val corners :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> choice list
+  -> triple list option
+
+type bstate = { home : Big_int_Z.big_int;
+                gaps : (Big_int_Z.big_int * Big_int_Z.big_int) list;
+                least_w : Big_int_Z.big_int;
+                most_w : Big_int_Z.big_int option;
+                known : triple list list option }
+
+type benv = { b_unit : Big_int_Z.big_int; b_total : Big_int_Z.big_int;
+              b_ratio : (Big_int_Z.big_int * Big_int_Z.big_int);
+              b_den : Big_int_Z.big_int;
+              b_blocks : (Big_int_Z.big_int * choice list) list }
+
+type btoken =
+| Gap of Big_int_Z.big_int
+| Mass of Big_int_Z.big_int
+| Share of Big_int_Z.big_int * Big_int_Z.big_int
+| Close of Big_int_Z.big_int * Big_int_Z.big_int option
+
+val less :
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) -> bool
+
+val first_of :
+  ((Big_int_Z.big_int * Big_int_Z.big_int) ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) -> bool) ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option
+
+val ends_of_gaps :
+  (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+  ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int))
+  option
+
+val all_corners :
+  benv -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) -> (Big_int_Z.big_int * choice
+  list) list -> triple list list option
+
+val corners_here : benv -> bstate -> triple list list option
+
+val one_gap : bstate -> bool
+
+val zmost0 : Big_int_Z.big_int list -> Big_int_Z.big_int
+
+val zleast : Big_int_Z.big_int list -> Big_int_Z.big_int
+
+val low_w : triple -> Big_int_Z.big_int
+
+val high_w : triple -> Big_int_Z.big_int
+
+val no_corner : triple list -> bool
+
+val above_slope :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> triple -> Big_int_Z.big_int
+
+val blocks_leaf :
+  benv -> bstate -> triple list list -> Big_int_Z.big_int ->
+  Big_int_Z.big_int option -> bool
+
+val gap_most :
+  Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) -> bool
+
+val blocks_step : benv -> btoken -> bstate -> bstate list option
+
+val blocks_advance : benv -> btoken -> bstate list -> bstate list option
+
+val turns_of :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> bool ->
+  choice list -> (Big_int_Z.big_int * Big_int_Z.big_int) list
+
+val all_turns :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> (Big_int_Z.big_int * choice list) list ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) list
+
+val all_gaps :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * choice list) list ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) list
+
+val blocks_start :
+  with_convex -> (Big_int_Z.big_int * Big_int_Z.big_int) -> blocks_header ->
+  (benv * bstate list) option

@@ -83,6 +83,9 @@ let forms design = function
           Forms (a, l, List.filteri (fun i _ -> i < n) f, List.filteri (fun i _ -> i >= n) f)
       | _ -> stop r)
   | l -> Plainly (token l)
+let gap = function
+  | [_, "b"; c] -> Gap (integer c) | [_, "w"; c] -> Mass (integer c) | [_, "p"; s; c] -> let s = integer s in Share (s, integer c)
+  | [_, "t"; t] -> Close (integer t, None) | [_, "t"; t; l] -> let t = integer t in Close (t, Some (integer l)) | l -> stop l
 let ratio = function [_, "e"; a; b] -> let a = integer a in Exp (a, integer b) | [_, "q"; a; b] -> let a = integer a in Frac (a, integer b) | l -> stop l
 
 let number_of r = let say a b = ZA.to_string a ^ "/" ^ ZA.to_string b in match r with Exp (a, b) -> "exp(" ^ say a b ^ ")" | Frac (a, b) -> say a b
@@ -119,6 +122,8 @@ let check ch =
   let bonus = if name = "entropy" then kept "shares" () else [] in
   let base = (match take "cone" with
     | [_, "free"] -> keep (); Free | (_, "complete") :: r -> let r = ratio r in keep (); Complete r
+    | (_, "robust") :: r -> let r = ratio r in keep (); (match whole "lower" with
+        | den :: lower -> keep (); Robust (r, den, lower, many "block" kept) | [] -> stop [])
     | [_, "graph"] -> keep (); Graph (several "edge" (fun () -> match take "edge" with
         | x :: z :: r -> let x = integer x in let z = integer z in let r = ratio r in keep (); ((x, z), r) | l -> stop l) []) | l -> stop l) in
   let halfspaces = many "halfspace" kept in
@@ -170,7 +175,8 @@ let check ch =
   let prices = list "prices" in let mults = list "mults" in
   let mod_ = (match take "mode" with
     | [_, "dual"] -> `One Dual | [_, "corner"] -> `One Corner | [_, "box"] -> `One Box | [_, "sheets"] -> `One Sheets
-    | [_, "known"] -> `One Known | [_, "labels"] -> `Labels | [_, "matrix"] -> `Matrix | [_, "design"] -> `Design | l -> stop l) in next ();
+    | [_, "known"] -> `One Known | [_, "labels"] -> `Labels | [_, "blocks"] -> `Blocks
+    | [_, "matrix"] -> `Matrix | [_, "design"] -> `Design | l -> stop l) in next ();
   let two key = let l = steps [] (take key) in next (); l in
   let begun = (match mod_ with
     | `One mod_ -> `Columns { mod_; eunit; prices; mults; pairs = two "ratios" }
@@ -178,6 +184,7 @@ let check ch =
     | `Matrix -> let pairs = two "ratios" in
         let common = if here "measures" then (match whole "measures" with [n] -> next (); n | _ -> stop []) else ZA.zero in
         `Matrix (pairs, common, lists "measure")
+    | `Blocks -> `Blocks { bunit = eunit; bprices = prices; bratio = (match whole "ratios" with [g; h] -> next (); (g, h) | _ -> stop []) }
     | `Labels ->
     let step_ = (match take "step" with [f; s] -> let f = integer f in (f, integer s) | l -> stop l) in next ();
     let lengths = list "lengths" in let powers = two "powers" in let order = list "order" in let least_ = list "least" in
@@ -185,7 +192,8 @@ let check ch =
   Printf.printf "problem %s\n%s %s%s, %d inputs, total weight %s, %s, %d half-spaces, %d rows%s%s\n" digest sense (if less then "less " else "") name (List.length weights)
     (ZA.to_string (List.fold_left ZA.add ZA.zero weights))
     (match base with Free -> "cone free" | Graph l -> Printf.sprintf "%d edges" (List.length l)
-      | Complete r -> "ratio " ^ number_of r) (List.length halfspaces) (List.length rows)
+      | Complete r -> "ratio " ^ number_of r
+      | Robust (r, _, _, sets) -> Printf.sprintf "%d blocks at ratio %s" (List.length sets) (number_of r)) (List.length halfspaces) (List.length rows)
     (String.concat "" (List.map (fun f -> Printf.sprintf ", entropy at least %s/%s" (ZA.to_string (fst f.part)) (ZA.to_string (snd f.part))) floors))
     (String.concat "" (List.map (fun (_, (a, b)) -> Printf.sprintf ", a limit of %s/%s" (ZA.to_string a) (ZA.to_string b)) limits)
       ^ String.concat "" (List.map (fun (a, b) -> Printf.sprintf ", a capacity of %s/%s" (ZA.to_string a) (ZA.to_string b)) capacities)
@@ -198,7 +206,8 @@ let check ch =
       ^ String.concat "" (List.map (fun (_, (a, b)) -> Printf.sprintf ", a part of %s/%s" (ZA.to_string a) (ZA.to_string b)) parts));
   let refuted () = Printf.printf "REFUTED at line %d\n" !row_number; 1 in
   (* [proves] is [reduce], then [accepts], which is [straight], [relax], [start], then [advance] for each token, then the empty stack; [denies] is the same of the emptied problem;
-     [charted] is [reduce], [lab_start], then [lab_advance] for each token, then the empty stack; [cornered] is the same of [mat_start] and [mat_advance], [designed] of [des_start] and [des_advance]. *)
+     [charted] is [reduce], [lab_start], then [lab_advance] for each token, then the empty stack; [cornered] is the same of [mat_start] and [mat_advance], [designed] of [des_start] and [des_advance],
+     [blocks_proved] of [reduce], [blocks_start] and [blocks_advance]. *)
   let attained = match value with None -> true | Some (n, m, d, lows, best, nears, members, worths, moments, columns) ->
       not empty && displays entire (n, m) d lows best nears members worths moments columns in
   let of_design = (match begun with `Design _ -> true | _ -> false) in
@@ -221,11 +230,13 @@ let check ch =
       (match mat_start entire cl hints eunit pairs common measures with None -> refuted () | Some (mt, stack) -> lines cell (mat_advance mt) stack)
   | `Design pairs -> (match design with None -> refuted () | Some ds ->
       (match des_start entire ds cl eunit pairs with None -> refuted () | Some (de, stack) -> lines (forms ds) (des_advance de) stack))
-  | (`Labels _ | `Columns _) as begun ->
+  | (`Labels _ | `Blocks _ | `Columns _) as begun ->
   match reduce entire cl hints with None -> refuted () | Some (entire, smaller) ->
   match begun with
   | `Labels lb -> if empty || tangents <> [] || touches <> [] then refuted () else
       (match lab_start entire smaller lb with None -> refuted () | Some (en, stack) -> lines label (lab_advance en) stack)
+  | `Blocks hd -> if empty || tangents <> [] || touches <> [] then refuted () else
+      (match blocks_start entire smaller hd with None -> refuted () | Some (en, stack) -> lines gap (blocks_advance en) stack)
   | `Columns header ->
   match straight entire touches with None -> refuted () | Some plainer ->
   match relax (if empty then bare plainer else plainer) (if empty then cl else smaller) tangents with None -> refuted () | Some (pb, relaxed) ->

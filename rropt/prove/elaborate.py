@@ -8,6 +8,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from itertools import chain
 
 from rropt import kernel
 from rropt.kernel import D, log_below
@@ -36,7 +37,7 @@ LONGEST = 4096
 """Bits that the denominators of the rows of a cone may add to all numbers of a proof file, at most."""
 KINDS = ("linear-dual", "farkas", "column-dual", "branch-tree", "entropy-dual", "entropy-farkas", "corner-tree")
 KEYS = {"kind", "prices", "rows", "flows", "multipliers", "tree", "boxes", "unit", "known", "weight", "tilts", "yield"}
-KEYS |= {"steps", "events", "cuts", "nodes"}
+KEYS |= {"steps", "events", "cuts", "nodes", "shapes"}
 Tangents = tuple[list[Fraction], list[list[int]]]
 
 
@@ -60,6 +61,7 @@ def elaborate(certificate: Json) -> Iterator[str]:
         "box": boxes,
         "sheets": boxes,
         "known": known,
+        "blocks": blocks,
         "matrix": matrices,
         "design": designs,
     }[mode]
@@ -112,7 +114,7 @@ def proof_mode(proof: Json, is_design: bool) -> str:
     extra = next((f" with {key}" for key in proof if key not in KEYS), "")
     if extra or proof["kind"] not in KINDS:
         raise OutsideCoreError(f"the verified core has no proofs of kind {proof['kind']!r}{extra}")
-    modes = {"tree": "corner", "boxes": "box", "known": "known", "nodes": "matrix"}
+    modes = {"tree": "corner", "boxes": "box", "known": "known", "nodes": "matrix", "shapes": "blocks"}
     found = next((mode for key, mode in modes.items() if key in proof), "dual")
     return "sheets" if proof["kind"] == "branch-tree" else found
 
@@ -281,6 +283,22 @@ def boxes(problem: Problem, certificate: Json) -> Iterator[str]:
             (columns, y, x, limit), upper = stack.pop(), False
         columns[y] = Limits(problem, paths, y, columns[y].low[:], columns[y].high[:])
         yield from columns[y].narrow(x, limit, upper)
+
+
+def blocks(problem: Problem, certificate: Json) -> Iterator[str]:
+    """The trees of a robust cone, one for each block: branches on b, on w, and on the weight of one block."""
+    proof = certificate["proof"]
+    yield from opening(problem, "blocks", *over([Fraction(a) for a in proof["prices"]]), [])
+    for token in chain(*proof["shapes"]):
+        head, *others = token if isinstance(token, list) else [token]
+        if head == "b":
+            yield words("b", math.ceil(Fraction(*others) * D))
+        elif head == "w":
+            yield words("w", math.floor(Fraction(*others) * D))
+        elif isinstance(head, int):
+            yield words("p", head, math.floor(Fraction(*others) * D))
+        else:
+            yield words("t", *(math.floor(Fraction(number) * D) for number in (head, *others)))
 
 
 def sheet(problem: Problem, token: Json, unit: int, scale: int) -> list[object]:

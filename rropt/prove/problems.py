@@ -225,7 +225,10 @@ class Problem:
             counts, product = [int(n) for n in base["counts"]], base["form"] == "product"
             core.confidence = kernel.Confidence(ratio_in(base), counts, (a, b, c, e), product, base["blocks"])
             base = {"kind": "free"}
-        if base["kind"] not in ("free", "complete", "graph"):
+        if base["kind"] == "robust":
+            den, lower = over([Fraction(share) for share in base["lower"]])
+            core.robust = kernel.Robust(ratio_in(base), den, lower, base["blocks"])
+        elif base["kind"] not in ("free", "complete", "graph"):
             raise OutsideCoreError(f"the verified core has no cone {base['kind']!r}")
         scaled = [over([Fraction(c) for c in row]) for row in cone.get("rows", [])]
         self.half_scales, core.halfspaces = [scale for scale, _ in scaled], [row for _, row in scaled]
@@ -233,10 +236,13 @@ class Problem:
         if core.cone == "complete":
             core.complete = ratio_in(base)
         core.edges = [(x, z, ratio_of(text, base.get("unit") == "gamma")) for x, z, text in base.get("edges", [])]
-        every = [ratio for _, _, ratio in core.edges] if core.complete is None else [core.complete]
+        only = core.complete if core.robust is None else core.robust.ratio
+        every = [ratio for _, _, ratio in core.edges] if only is None else [only]
         self.spelled = [spelled(ratio) for ratio in every]
         ends = [around(ratio, mode in ("corner", "matrix", "design")) for ratio in every]
         self.lows, self.ratios = [low for low, _ in ends], [high for _, high in ends]
+        if core.robust is not None and mode != "blocks":  # the other modes leave out that cone
+            self.ratios = []
         self.index = {(x, z): i for i, (x, z, _) in enumerate(core.edges)}
 
     def edge(self, x: int, z: int) -> tuple[int, int, int]:
@@ -365,7 +371,10 @@ class Problem:
             yield from (words("query", *query) for query in design.queries)
         else:
             yield from utility_lines("utility", core) if core.loss is None else utility_lines("utility less", core.loss)
-        yield words("cone", core.cone, *(self.spelled if core.complete else []))
+        yield words("cone", core.cone, *([] if core.cone in ("free", "graph") else self.spelled))
+        if core.robust is not None:
+            yield words("lower", core.robust.den, *core.robust.lower)
+            yield from (words("block", *block) for block in core.robust.blocks)
         yield from (words("edge", x, z, text) for (x, z, _), text in zip(core.edges, self.spelled, strict=False))
         yield from (words("halfspace", *row) for row in core.halfspaces)
         yield words("outputs", "free" if core.outputs is None else core.outputs)

@@ -132,6 +132,8 @@ def read_as(problem: Json, proof: bytes) -> list[str]:
     place = "cone free"
     if base["kind"] == "complete":
         place = f"ratio {_ratio(base)}"
+    elif base["kind"] == "robust":
+        place = f"{len(base['blocks'])} blocks at ratio {_ratio(base)}"
     elif base["kind"] == "graph":
         place = f"{len(base['edges'])} edges"
     notions = problem.get("divergences", ())

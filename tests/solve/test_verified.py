@@ -246,12 +246,12 @@ def test_the_command_says_which_programs_accept_and_that_the_core_is_missing(
 ):
     # A name without the folders above it, whose letters may be ones that the checker prints escaped.
     monkeypatch.chdir(tmp_path)
-    outside = shutil.copy(checkout / "docs" / "examples" / "robust-shapes.json", "outside.json")
+    outside = shutil.copy(checkout / "docs" / "examples" / "robust-levels.json", "outside.json")
     assert main(["check", "--core", str(saved), str(outside)]) == 0
     ended = capsys.readouterr()
     assert f"{saved}: PROVED (kernel and checker) optimum in [" in ended.out
     assert f"{outside}: PROVED (checker) optimum in [" in ended.out
-    assert f"{outside}: checker only: the verified core has no proofs of kind 'column-dual' with shapes" in ended.out
+    assert f"{outside}: checker only: the verified core has no proofs of kind 'column-dual' with levels" in ended.out
     assert ended.err.count("\n") == 1
     assert "rropt-core is not on PATH, and RROPT_CORE is not set: the kernel of rropt checks" in ended.err
 
@@ -266,10 +266,10 @@ def test_the_command_writes_the_file_that_the_kernel_checks(saved, tmp_path, cap
 
 
 def test_the_command_refuses_what_is_outside_and_what_is_not_proved(tmp_path, capsys, checkout: Path):
-    outside, proof = checkout / "docs" / "examples" / "robust-shapes.json", tmp_path / "proof.core"
+    outside, proof = checkout / "docs" / "examples" / "robust-levels.json", tmp_path / "proof.core"
     assert main(["core", str(outside), "-o", str(proof)]) == 2
     said = capsys.readouterr().err
-    assert "the verified core has no proofs of kind 'column-dual' with shapes; rropt check checks it" in said
+    assert "the verified core has no proofs of kind 'column-dual' with levels; rropt check checks it" in said
     assert main(["core", str(tmp_path / "missing.json"), "-o", str(proof)]) == 2
     assert not proof.exists()
 
