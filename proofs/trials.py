@@ -129,7 +129,7 @@ def children(lines: list[str], at: int) -> int:
     """The number after the lines of the first open state at `at`: its token and those of its children."""
     open_states = 1
     while open_states and at < len(lines):
-        open_states += {"s": 1, "x": 1, "r": 1, "l": -1, "S": -1, "c": -1}.get(lines[at].split(" ")[0], 0)
+        open_states += {**dict.fromkeys("sxrgnbwp", 1), **dict.fromkeys("lSct", -1)}.get(lines[at].split(" ")[0], 0)
         at += 1
     return at
 
@@ -138,7 +138,7 @@ def reasoned(lines: list[str], first: int, draw: random.Random) -> list[str]:
     """The lines of a proof with one change that a rule forbids: a sign, a unit, an index outside, what is known in one
     branch used in its sibling, a line or a field lost or doubled. `first` is the number of the first token."""
     lines, tokens = lines[:], [i for i in range(first, len(lines)) if lines[i] not in ("", "end")]
-    branches = [i for i in tokens if lines[i][0] in "sxr"]
+    branches = [i for i in tokens if lines[i][0] in "sxrgnbwp"]
     head = next(i for i, line in enumerate(lines) if line.startswith("unit"))
     how = draw.randrange(8) if tokens else draw.randrange(3)
     if how < 4:  # one number after the claim: its sign, one unit, an index outside, a sign of a whole line

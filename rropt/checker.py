@@ -1316,7 +1316,7 @@ class _Cone:
     base: "complete", "graph", "free", "robust" or "confidence". gamma: (gl, gh), where base is neither graph nor free.
     edges: (x, z) to the (gl, gh) of that edge, where base is graph. rows: the [RAT x k] of a polyhedral cone, None for
     the others. label: for the line of section 7. sets: where base is robust or confidence, None for the others.
-    numbers: the RAT of each edge, or of a complete cone; exponents, or ratios where by_gamma.
+    numbers: the RAT of each edge, or of another cone; exponents, or ratios where by_gamma.
     """
 
     base: str
@@ -1962,7 +1962,9 @@ def _read_robust(value: object, where: Where, k: int, rats: _Rationals) -> _Cone
         if rest[s] == 0 and not all(lower[x] for x in block):
             _unreadable(at, f"the sum over block {s} is 1, so that each of its numbers must be > 0")
     sets = _Robust(blocks, lower, rest)
-    return _Cone("robust", gamma, {}, None, f"robust cone of {len(blocks)} blocks, {label}", sets)
+    number, by_gamma = _read_number_of_level(value, where, rats)
+    line = f"robust cone of {len(blocks)} blocks, {label}"
+    return _Cone("robust", gamma, {}, None, line, sets, [number], by_gamma)
 
 
 def _read_size_of_blocks(sets: _Robust, where: Where) -> None:
@@ -7198,6 +7200,9 @@ OF_LINES = {
     "bayes": "bayes",
     "mutual_information": "information",
     "chi_square": "chi-square",
+    "inverse_trace": "inverse-trace",
+    "inverse_determinant": "inverse-determinant",
+    "inverse_eigenvalue": "inverse-eigenvalue",
 }  # utilities, and their names in lines
 
 
@@ -7248,13 +7253,15 @@ def _terms_over(
     return common, numbers[: len(rest)], terms
 
 
-def _part_outside_lines(problem: _Problem) -> str:
-    """A part of the problem that lines cannot state; "" where there is none."""
+def _part_outside_lines(problem: _Problem, stated: bool = False) -> str:
+    """A part of the problem of which lines cannot state a mechanism, or, where `stated`, that they cannot state; ""
+    where there is none.
+    """
     parts = {
         "structure": problem.structure,
         "identification_risk": problem.risk is not None,
-        "cone robust": isinstance(problem.cone.sets, _Robust),
-        f"utility {problem.utility}": problem.utility not in OF_LINES,
+        f"utility {problem.utility}": problem.utility not in OF_LINES or (problem.utility in DESIGNS and not stated),
+        "cone robust": isinstance(problem.cone.sets, _Robust) and not stated,
     }
     return next((part for part, is_there in parts.items() if is_there), "")
 
@@ -7268,10 +7275,11 @@ def _utility_lines(problem: _Problem, less: str = "") -> tuple[list[int], list[s
         return weights, [_line(key, common), *(_line("cost", *term) for term in terms)]
     if name == "entropy":
         return weights, [key, _line("shares", *_coprime(problem.shares))]
-    if name == "bayes":
-        common, numbers = _over(g for gain in problem.gain for g in gain)
+    if name in ("bayes", "inverse-trace"):
+        item, lists = ("gain", problem.gain) if name == "bayes" else ("query", problem.queries)
+        common, numbers = _over(g for own in lists for g in own)
         k = problem.k
-        return weights, [_line(key, common), *(_line("gain", *numbers[i : i + k]) for i in range(0, len(numbers), k))]
+        return weights, [_line(key, common), *(_line(item, *numbers[i : i + k]) for i in range(0, len(numbers), k))]
     if problem.given is not None:
         divisor = gcd(*(weight for row in problem.given for weight in row))
         groups = [[row[z] // divisor for row in problem.given] for z in range(len(problem.given[0]))]
@@ -7306,7 +7314,10 @@ def _problem_lines(problem: _Problem) -> list[str]:
     ratios = [_ratio(number, cone.by_gamma) for number in cone.numbers]
     lines = [_line("sense", problem.sense), _line("weights", *weights), *utility]
     base = "free" if cone.base == "confidence" else cone.base
-    lines.append(_line("cone", base, *(ratios if base == "complete" else [])))
+    lines.append(_line("cone", base, *(ratios if base in ("complete", "robust") else [])))
+    if isinstance(cone.sets, _Robust):
+        den, lower = _over(cone.sets.lower)
+        lines += [_line("lower", den, *lower), *(_line("block", *block) for block in cone.sets.blocks)]
     if cone.base == "graph":
         lines += [_line("edge", x, z, ratio) for (x, z), ratio in zip(cone.edges, ratios, strict=True)]
     lines += [_line("halfspace", *_over(row)[1]) for row in cone.rows or []]
@@ -7350,7 +7361,7 @@ def problem_lines(problem: object) -> list[str] | None:
     """A problem as JSON gives it in lines; None where lines cannot state it. Raises Unreadable."""
     read = _read_problem(problem, "problem", _Rationals(), MAX_GROUPED_INPUTS)
     with _kernel().long_integers():
-        return None if _part_outside_lines(read) else _problem_lines(read)
+        return None if _part_outside_lines(read, stated=True) else _problem_lines(read)
 
 
 def _check_lines(certificate: _Certificate) -> None:

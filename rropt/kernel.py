@@ -11,15 +11,17 @@ import hashlib
 import math
 import re
 import sys
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, chain
 from math import isqrt
 from operator import add
 from pathlib import Path
-from typing import BinaryIO, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 P = 160
 D = 1 << P
@@ -29,6 +31,7 @@ DIGITS = 39457
 SHIFT = 1024
 MINUTE = 240_000_000  # operations of a quarter of a microsecond, about
 CONVEX = ("bayes", "information", "given", "chi-square")
+DESIGNS = ("inverse-trace", "inverse-eigenvalue", "inverse-determinant")
 WHOLE = re.compile(r"0|-?[1-9][0-9]*").fullmatch
 
 T = TypeVar("T")
@@ -341,6 +344,35 @@ class Confidence:
         return sum(n * isqrt(u * D // d) for n, u in terms)
 
 
+@dataclass
+class Robust:
+    """Distributions within each block of inputs that give each input at least its share, of `lower` over `den`, agree
+    up to the ratio in what they give a column."""
+
+    ratio: Ratio
+    den: int
+    lower: list[int]
+    blocks: list[list[int]]
+
+    def check(self, k: int) -> None:
+        """Refuse blocks that are not a partition, other signs, and shares that leave less than nothing."""
+        need(self.den > 0 and len(self.lower) == k <= 1024 and min(self.lower, default=0) >= 0)
+        need(len(self.blocks) >= 2 and all(self.blocks) and sorted(chain(*self.blocks)) == [*range(k)])
+        for block in self.blocks:
+            shares = [self.lower[x] for x in block]
+            need(sum(shares) < self.den or (sum(shares) == self.den and min(shares) > 0))
+
+    def holds(self, g: int, h: int, column: list[int]) -> None:
+        """Refuse unless a column is in the cone at the ratio g / h."""
+        ends = []
+        for block in self.blocks:
+            own, rest = [column[x] for x in block], self.den - sum(self.lower[x] for x in block)
+            mean = sum(self.lower[x] * column[x] for x in block)
+            ends.append((rest * min(own) + mean, rest * max(own) + mean))
+        for s, (_, high) in enumerate(ends):
+            need(all(s == t or h * high <= g * low for t, (low, _) in enumerate(ends)))
+
+
 def spread(a: int, b: int, d: int, shares: list[int], sizes: list[int], q: list[int]) -> int:
     """At least D d times the sum of s_x q_x (b log(q_x n_x) - (b - a) log n_x) over one column, in integers over d."""
     total = 0
@@ -400,6 +432,15 @@ def excess(g: int, h: int, one: tuple[int, ...], two: tuple[int, ...]) -> int:
 
 
 @dataclass
+class Design:
+    """A risk of estimation: that of queries over a denominator, the largest eigenvalue, or the log determinant."""
+
+    name: str
+    den: int
+    queries: list[list[int]]
+
+
+@dataclass
 class Problem:
     """The part of a proof file before its claim."""
 
@@ -424,6 +465,8 @@ class Problem:
     divergences: list[Divergence] = field(default_factory=list)
     confidence: Confidence | None = None
     parts: list[tuple[Problem, Pair]] = field(default_factory=list)  # a / b times each is added to the utility
+    design: Design | None = None  # the risk that is minimised, and nothing else is earned
+    robust: Robust | None = None  # where the cone is that
 
     def summed(self, sums: list[list[list[int]]], claim: Pair) -> tuple[Problem, Pair]:
         """A problem with linear costs in the place of parts, and a claim about it that implies this one."""
@@ -502,7 +545,7 @@ class Problem:
         need(all(0 <= x < k and 0 <= z < k for x, z, _ in self.edges) and (self.complete is None or k <= 1024))
         need(len(points) * k <= 10**7)
         need(function.utility != "bayes" or all(min(gains) >= 0 for gains in function.lists))
-        need(a > 0 and b > 0 and not self.floors and not self.bonus)
+        need(a > 0 and b > 0 and not self.floors and not self.bonus and self.robust is None)
         edges, scale = self.edges, a * function.form_scale()
         if self.complete is not None:
             edges = [(x, z, self.complete) for x in range(k) for z in range(k) if x != z]
@@ -713,6 +756,10 @@ class Problem:
         if self.complete is not None:
             g, h = witness.lows[0]
             need(all(max(q) * h <= g * min(q) for q in columns))
+        if self.robust is not None:
+            self.robust.check(k)
+            for q in columns:
+                self.robust.holds(*witness.lows[0], q)
         need(all(dot(row, q) <= 0 for row in self.halfspaces for q in columns))
         for row in self.rows:
             left = self.total_of(row.terms, columns)
@@ -764,10 +811,11 @@ class Problem:
         return total * d * D, worth
 
     def joined(self, pairs: list[Pair], proved: Callable[[Ratio, int, int], None]) -> list[Edge]:
-        """The edges of a graph, with g and h proved to suit the ratios; of a complete cone none: its pair is proved."""
-        if self.complete is not None:
+        """The edges of a graph, with g and h proved to suit the ratios; of another cone none: its pair is proved."""
+        only = self.complete if self.robust is None else self.robust.ratio
+        if only is not None:
             need(len(pairs) == 1)
-            proved(self.complete, *pairs[0])
+            proved(only, *pairs[0])
             return []
         need(len(pairs) == len(self.edges))
         found = []
@@ -853,6 +901,8 @@ class Header:
     points: list[list[int]]
     touches: list[list[list[int]]]
     labels: Labels | None = None  # in mode labels, which has no pairs
+    common: int = 0  # in mode matrix: what the measures of the outputs sum to
+    measures: list[list[int]] = field(default_factory=list)
     hints: Hints = field(default_factory=lambda: Hints([], [], [], [], None, [], []))
 
 
@@ -906,8 +956,8 @@ class Kernel:
         self.problem, self.weights = problem, problem.weights
         self.k, self.total, self.unit = len(problem.weights), sum(problem.weights), header.unit
         problem.check()
-        need(header.unit > 0 and self.claim[1] > 0)
-        self.listed = problem.joined(header.pairs, Ratio.at_most)
+        need(header.unit > 0 and self.claim[1] > 0 and not (problem.robust and header.pairs))
+        self.listed = [] if problem.robust else problem.joined(header.pairs, Ratio.at_most)
         kinds = {"information": "entropic", "given": "entropic", "chi-square": "square"}
         self.kind = kinds.get(problem.utility, "plain")
         self.phi_kind = self.kind
@@ -1150,6 +1200,197 @@ class Kernel:
         return []
 
 
+# ---- blocks ----
+
+
+@lru_cache(maxsize=1 << 16)
+def height(n: int, m: int) -> Term:
+    """n / m over D, from below and from above, and at least D^2 v log v there."""
+    if n == 0:
+        return 0, 0, 0
+    low, high = n * D // m, -(-n * D // m)
+    u = log_above(high, D)
+    return low, high, u * (high if u >= 0 else low)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Inputs of a block with entries l, h and at most one x: the shares of those with h, and of x; whether some are l,
+    whether some are h; and weights and prices of each of the three."""
+
+    share: int
+    alone: int
+    some_low: bool
+    some_high: bool
+    sums: tuple[Pair, Pair, Pair]
+
+
+def choices(items: list[Term]) -> list[Choice]:
+    """All choices, of share, weight and price of each input."""
+    found = [Choice(0, 0, False, False, ((0, 0), (0, 0), (0, 0)))]
+    for r, w, a in reversed(items):
+        longer = []
+        for c in found:
+            (wl, al), (wh, ah), x = c.sums
+            longer.append(Choice(c.share, c.alone, True, c.some_high, ((w + wl, a + al), (wh, ah), x)))
+            longer.append(Choice(c.share + r, c.alone, c.some_low, True, ((wl, al), (w + wh, a + ah), x)))
+            if c.alone == 0 < r:
+                longer.append(Choice(c.share, r, c.some_low, c.some_high, ((wl, al), (wh, ah), (w, a))))
+        found = longer
+    return found
+
+
+@dataclass
+class BlockState:
+    """The smallest lower end is that of block `home`; the places of the gaps that are left, limits on D w over the sum
+    of weights, and the corners of each block, once they are computed."""
+
+    home: int
+    start: int
+    stop: int
+    least: int
+    most: int | None
+    known: list[list[Term]] | None
+
+
+class BlockTree:
+    """Mutual information on a robust cone, by the corners of its blocks: `advance` takes one token."""
+
+    def __init__(self, problem: Problem, header: Header, fuel: Fuel):
+        spend_before(problem, header, fuel)
+        if header.witness is not None:
+            need(not header.empty)
+            problem.attains(header.witness)
+        need(not (header.empty or header.points or header.touches))
+        problem, (n, m) = problem.summed(header.hints.sums, header.claim)
+        problem = problem.replaced(header.hints)
+        problem.check()
+        weights, robust, (g, h) = problem.weights, problem.robust, header.pairs[0]
+        need(problem.lists == [weights] and problem.utility in ("information", "given") and problem.loss is None)
+        need(header.unit > 0 and m > 0 and len(header.prices) == len(weights) and robust is not None)
+        need(sum(header.prices) * m <= n * header.unit)
+        if robust is None:
+            raise RefutedError
+        robust.check(len(weights))
+        robust.ratio.at_most(g, h)
+        need(h <= g and max(map(len, robust.blocks)) <= 12)
+        self.unit, self.total, self.den, self.ratio = header.unit, sum(weights), robust.den, (g, h)
+        self.blocks = list[tuple[int, list[Choice]]]()
+        # Each block has at most a corner for each set of its inputs, and each turns at one b for each home.
+        self.fuel, self.sets = fuel, sum(1 << len(block) for block in robust.blocks)
+        fuel.spend(20 * self.sets * (12 + len(robust.blocks)))
+        for block in robust.blocks:
+            items = [(robust.lower[x], weights[x], self.total * header.prices[x]) for x in block]
+            self.blocks.append((robust.den - sum(r for r, _, _ in items), choices(items)))
+        self.found = dict[tuple[int, bool, Fraction], list[Term]]()
+        self.stored = 0
+        self.gaps = [self.gaps_of(home) for home in range(len(self.blocks))]
+        roots = enumerate(map(len, self.gaps))
+        self.stack = [BlockState(home, 0, count, 0, None, None) for home, count in roots][::-1]
+
+    def gaps_of(self, home: int) -> list[Fraction]:
+        """The b at which corners turn, and both ends."""
+        g, h = self.ratio
+        found = {Fraction(1), Fraction(g, h)}
+        for s, (rest, parts) in enumerate(self.blocks):
+            for share in {part.share for part in parts if part.alone == 0 < part.share}:
+                one, other = h * (rest + share), g * share
+                turn = Fraction(one, other) if s == home else Fraction(other, one)
+                if 1 <= turn and turn * h <= g:
+                    found.add(turn)
+        return sorted(found)
+
+    def corners_of(self, s: int, own: bool, b: Fraction) -> list[Term]:
+        """The corners of a block: its weight times D at least and at most, and what it earns times D^2 at most."""
+        key = s, own, b
+        if key not in self.found:
+            (g, h), (n, d) = self.ratio, b.as_integer_ratio()
+            ends = (h * d, g * n, h * d) if own else (n * h, g * d, d * h)
+            found = [*{*self.corners(*self.blocks[s], *ends)}]
+            if self.stored > 1 << 19:
+                self.found.clear()
+                self.stored = 0
+            self.found[key] = found
+            self.stored += len(found)
+        return self.found[key]
+
+    def corners(self, rest: int, parts: list[Choice], a: int, b: int, c: int) -> Iterator[Term]:
+        """The corners of a block at the limits a / c and b / c."""
+        none, den, wide = (0, 0, 0), self.den, (b - a) * self.den
+        for part in parts:
+            if rest:
+                over = a * rest - (b - a) * part.share
+                if part.alone:
+                    if part.some_low and 0 <= over <= (b - a) * part.alone:
+                        yield self.earned(part, none, height(wide, c * rest), height(over * den, c * rest * part.alone))
+                    continue
+                if over <= 0:
+                    yield self.earned(part, none, height(b * den, c * (rest + part.share)), none)
+                if over >= 0:
+                    yield self.earned(part, height(over, c * rest), height(over + wide, c * rest), none)
+            elif part.alone and not part.some_high:
+                yield self.earned(part, none, none, height(a * den, c * part.alone))
+                yield self.earned(part, none, none, height(b * den, c * part.alone))
+
+    def earned(self, part: Choice, *ends: Term) -> Term:
+        """Weights over D from below and from above, and what they earn, less their price, over D^2."""
+        low, high, worth = 0, 0, 0
+        for (w, a), (least, most, phi) in zip(part.sums, ends, strict=True):
+            low += w * least
+            high += w * most
+            worth += self.unit * w * phi - (a * least if a >= 0 else a * most) * D
+        return low, high, worth
+
+    def corners_here(self, state: BlockState) -> list[list[Term]]:
+        """The corners of all blocks in a state."""
+        if state.known is not None:
+            return state.known
+        gaps = self.gaps[state.home]
+        first, last = gaps[state.start], gaps[state.stop - 1]
+        return [
+            self.corners_of(s, s == state.home, last if s == state.home else first) for s in range(len(self.blocks))
+        ]
+
+    def advance(self, name: str, numbers: list[int]) -> None:
+        """Replace the first open state by its children."""
+        need(bool(self.stack))
+        self.fuel.spend(30 * self.sets)
+        state = self.stack.pop()
+        if name == "b":
+            middle = bisect_right(self.gaps[state.home], Fraction(numbers[0], D), state.start, state.stop)
+            need(state.start < middle < state.stop)
+            self.stack.append(replace(state, start=middle, known=None))
+            self.stack.append(replace(state, stop=middle, known=None))
+        elif name == "w":
+            c, known = numbers[0] * self.total, self.corners_here(state)
+            self.stack.append(replace(state, least=max(c, state.least), known=known))
+            self.stack.append(replace(state, most=c if state.most is None else min(c, state.most), known=known))
+        elif name == "p":
+            (s, c), known = numbers, self.corners_here(state)
+            need(state.stop - state.start == 1)
+            one, c = element(known, s), c * self.total
+            for kept in ([t for t in one if t[1] > c], [t for t in one if t[0] <= c]):
+                self.stack.append(replace(state, known=[*known[:s], kept, *known[s + 1 :]]))
+        else:
+            need(self.closed(state, *numbers))
+
+    def closed(self, state: BlockState, t: int, slope: int | None = None) -> bool:
+        """Whether no choice of corners in a state earns more than it pays, by the tangent at t."""
+        known = self.corners_here(state)
+        if not all(known):
+            return True
+        least = max(state.least, sum(min(t[0] for t in one) for one in known))
+        most = sum(max(t[1] for t in one) for one in known)
+        most = most if state.most is None else min(most, state.most)
+        if most < least:
+            return True
+        low = log_below(t, D)
+        slope = D + low if slope is None else slope
+        rise, end, steep = slope - D - low, int(slope < 0), self.unit * slope
+        amount = self.unit * (self.total * t * D + max(least * rise, most * rise))
+        return amount + sum(max(t[2] - steep * t[end] for t in one) for one in known) <= 0
+
+
 # ---- labels ----
 
 
@@ -1338,6 +1579,458 @@ class LabelTree:
             rows[x] = [*map(add, rows[x], accumulate(changes.get(at, 0) for at in range(len(rows[x]))))]
 
 
+# ---- matrices ----
+
+
+@dataclass
+class Rim:
+    """Of a column one of whose entries is 1: strict upper limits (x, c), what each set adds to the price of its columns,
+    and the numbers it adds it to."""
+
+    below: list[Pair]
+    extras: list[tuple[list[Pair], int]]
+    measure: list[int]
+
+
+@dataclass
+class Single:
+    """The price and the limits of one column."""
+
+    own: list[int]
+    box: Column
+    rim: Rim | None
+
+
+@dataclass
+class Whole:
+    """The limits of the columns whose least entry is 1, the actions of which one is best in each, and by set how many
+    columns are of it: at most so many, or more."""
+
+    boxes: list[Column]
+    actions: list[list[int]]
+    counts: list[tuple[list[Pair], int, bool]]
+
+
+@dataclass
+class Duty:
+    """What one column has to show: its price, limits, actions and measure."""
+
+    own: list[int]
+    box: Column
+    actions: list[int]
+    measure: list[int]
+
+
+@dataclass
+class Cells:
+    """A line of a proof by matrices that is none of a column: g, n or P and its lists."""
+
+    name: str
+    lists: list[list[int]]
+
+
+class OneColumn(Kernel):
+    """The rules of one column without edges and half-spaces."""
+
+    def __init__(self, problem: Problem, header: Header, unit: int, corner: int | None):
+        self.header, self.problem, self.weights, self.unit = header, problem, problem.weights, unit
+        self.k, self.total = len(problem.weights), sum(problem.weights)
+        kinds = {"information": "entropic", "given": "entropic", "chi-square": "square"}
+        self.kind = self.phi_kind = kinds.get(problem.utility, "plain")
+        self.corner, self.edges, self.halfspaces = corner, False, False
+        self.forms = [] if corner is None else [self.weights, [1] * self.k]
+
+
+def left_at_one(box: Column) -> int:
+    """How many entries may be 1."""
+    return sum(low <= D for low in box.low)
+
+
+def is_shut(box: Column) -> bool:
+    """Whether no column is within the limits."""
+    return not left_at_one(box) or any(
+        high is not None and high < low for low, high in zip(box.low, box.high, strict=True)
+    )
+
+
+def is_inside(box: Column, of: list[Pair]) -> bool:
+    """Whether every column within the limits is of a set."""
+    return all(0 <= x < len(box.low) and c <= box.low[x] for x, c in of)
+
+
+def is_outside(below: list[Pair], of: list[Pair]) -> bool:
+    """Whether no column below strict limits is of a set."""
+    return any(x == z and least <= c for x, c in of for z, least in below)
+
+
+class MatrixTree:
+    """Matrices whose columns are tied by rows, on a complete cone: `advance` takes one token."""
+
+    def __init__(self, problem: Problem, header: Header, fuel: Fuel):
+        spend_before(problem, header, fuel)
+        if header.witness is not None:
+            need(not header.empty)
+            problem.attains(header.witness)
+        need(not (header.empty or header.points or header.touches))
+        problem, (a, b), (den, cost), self.claim = aimed(problem, header)
+        complete = problem.complete
+        need(complete is not None and problem.outputs is not None and problem.utility != "linear")
+        need(len(header.pairs) == 1)
+        assert complete is not None
+        (top, h), self.price_unit, k = header.pairs[0], header.unit, len(problem.weights)
+        self.fuel, self.words = fuel, 1 + (header.unit * sum(problem.weights) * max(1, abs(top))).bit_length() // 512
+        self.spend(4 * k * (problem.outputs or 0))
+        problem.check()
+        need(min(header.unit, self.claim[1], a, b, den) > 0 <= header.common and h == D <= top)
+        complete.at_most(top, h)
+        self.problem, self.k, self.m, self.scale = problem, k, problem.outputs or 0, b * den
+        self.rules = OneColumn(problem, header, a * den * header.unit, None)
+        self.tree = OneColumn(problem, header, a * den * header.unit, top)
+        self.base = dict[int, int]()
+        for x, y, c in cost:
+            self.base[y * k + x] = self.base.get(y * k + x, 0) - b * header.unit * c
+        self.one, last = self.rules.phi(D), self.rules.phi(top)
+        self.common = header.common
+        self.measures = [self.measured(y, line) for y, line in enumerate(header.measures)]
+        need(len(self.measures) in (0, self.m))
+        self.root = Column([D] * k, [self.one] * k, [top] * k, [last] * k, [])
+        actions = [*range(len(problem.lists))] if problem.utility == "bayes" else []
+        self.stack: list[Whole | Single | State] = [Whole([self.root] * self.m, [actions] * self.m, [])]
+
+    def spend(self, amount: int) -> None:
+        """Stop where more is computed than the caller allows."""
+        self.fuel.spend(amount, self.words)
+
+    def measured(self, y: int, line: list[int]) -> list[int]:
+        """Numbers whose product with column y is `common`, by multipliers of the sums of the inputs and of the rows."""
+        k = self.k
+        measure, prices, mults = line[:k], line[k : 2 * k], line[2 * k :]
+        need(len(prices) == k and min(measure) >= 0)
+        self.at_most_common(y, measure, prices, mults, self.common)
+        less = [[-n for n in own] for own in (measure, prices, mults)]
+        self.at_most_common(y, less[0], less[1], less[2], -self.common)
+        return measure
+
+    def at_most_common(self, y: int, measure: list[int], prices: list[int], mults: list[int], most: int) -> None:
+        """Refuse unless the product of the measure with column y is at most this."""
+        self.spend(self.k * self.m + sum(len(row.terms) for row in self.problem.rows))
+        cells, right = self.rules.coupled(1, mults, {})
+        need(y < self.m and sum(prices) + right <= most)
+        for z in range(self.m):
+            found = [a + cells.get(z * self.k + x, 0) for x, a in enumerate(prices)]
+            need(found == (measure if z == y else [0] * self.k))
+
+    def advance(self, token: Token | Cells) -> None:
+        """Replace the first open state by its children."""
+        need(bool(self.stack))
+        state = self.stack.pop()
+        if isinstance(state, Whole):
+            found: Sequence[Whole | Single | State] = self.of_whole(state, token)
+        elif isinstance(token, Cells):
+            raise RefutedError
+        else:
+            self.spend(8 * self.k)
+            found = self.of_single(state, token) if isinstance(state, Single) else self.tree.step(state, token)
+        self.stack.extend(reversed(found))
+
+    # ---- the whole matrix ----
+
+    def of_whole(self, state: Whole, token: Token | Cells) -> Sequence[Whole | Single | State]:
+        """The states into which one token splits a state of the whole matrix."""
+        self.spend(4 * self.m)
+        if isinstance(token, Token):
+            need(token.name == "s")
+            y, x, c = token.numbers
+            box = element(state.boxes, y)
+            need(0 <= x < self.k)
+            return [replace(state, boxes=put(state.boxes, y, half)) for half in self.halves(box, x, c)]
+        if token.name == "g":
+            y, action = token.lists[0]
+            kept = [a for a in element(state.actions, y) if a != action]
+            return [replace(state, actions=put(state.actions, y, own)) for own in ([action], kept)]
+        if token.name == "n":
+            (number,), fields = token.lists
+            of = [*zip(fields[::2], fields[1::2], strict=True)]
+            return [replace(state, counts=[(of, number, least), *state.counts]) for least in (True, False)]
+        return self.priced(state, *token.lists)
+
+    def halves(self, box: Column, x: int, c: int) -> Iterator[Column]:
+        """The limits with v_x <= c / D, and with v_x >= c / D."""
+        phi = self.rules.phi(c)
+        for upper in (True, False):
+            half, high = box.copy(), box.high[x]
+            if upper and (high is None or high > c):
+                half.high[x], half.phi_high[x] = c, phi
+            elif not upper and c > box.low[x]:
+                half.low[x], half.phi_low[x] = c, phi
+            yield half
+
+    def tight(self, box: Column) -> Column:
+        """The limits where one entry is 1, which one only may be."""
+        if left_at_one(box) != 1:
+            return box
+        (x,) = (x for x, low in enumerate(box.low) if low <= D)
+        return next(self.halves(box, x, D))
+
+    def priced(
+        self, state: Whole, prices: list[int], mults: list[int], numbers: list[int], ways: list[int]
+    ) -> Sequence[Single | State]:
+        """One state for each column that is not shut, at prices that the claim covers."""
+        self.spend(30 * self.k * self.m + sum(len(row.terms) for row in self.problem.rows))
+        cells, right = self.rules.coupled(self.scale, mults, dict(self.base))
+        need(len(prices) == self.k and len(ways) == self.m and len(numbers) == len(state.counts))
+        need(not numbers or bool(self.measures))
+        for n, (_, most, least) in zip(numbers, state.counts, strict=True):
+            need(n >= 0 if least else n <= 0)
+            right += n * self.common * (most if least else most + 1)
+        bound, over = self.claim
+        need((sum(prices) + right) * over <= bound * self.price_unit)
+        total, den = self.rules.total, self.problem.den if self.problem.utility == "bayes" else 1
+        extras = [(of, total * self.scale * n) for n, (of, _, _) in zip(numbers, state.counts, strict=True)]
+        duties = []
+        for y, (box, actions) in enumerate(zip(state.boxes, state.actions, strict=True)):
+            own = [total * (self.scale * a + cells.get(y * self.k + x, 0)) for x, a in enumerate(prices)]
+            duties.append(Duty(own, self.tight(box), actions, self.measures[y] if self.measures else []))
+        scaled = [(of, den * n) for of, n in extras]
+        found: list[Single | State] = []
+        for y, (way, duty) in enumerate(zip(ways, duties, strict=True)):
+            if is_shut(duty.box):
+                continue
+            if way == y:
+                found += [Single(own, duty.box, Rim([], scaled, duty.measure)) for own in self.prices_of(duty)]
+            elif way == -1:
+                need(self.problem.utility != "bayes" and not extras and duty.box == self.root)
+                found.append(self.whole_tree(duty.own))
+            else:
+                need(element(duties, way) == duty and ways[way] in (way, -1))
+        return found
+
+    def prices_of(self, duty: Duty) -> list[list[int]]:
+        """The price of a column: of bayes one for each action, less what that earns."""
+        if self.problem.utility != "bayes":
+            return [duty.own]
+        den, unit, found = self.problem.den, self.rules.unit, []
+        for action in duty.actions:
+            gains = element(self.problem.lists, action)
+            worth = zip(duty.own, self.rules.weights, gains, strict=True)
+            found.append([den * own - unit * w * g for own, w, g in worth])
+        return found
+
+    def whole_tree(self, own: list[int]) -> State:
+        """The corners {1, g}^k."""
+        limits = [(total * D, total * (self.root.high[0] or 0)) for total in (self.rules.total, self.k)]
+        return State(own, [replace(self.root, limits=limits)])
+
+    # ---- one column ----
+
+    def of_single(self, state: Single, token: Token) -> list[Single]:
+        """The states into which one token splits a state of one column."""
+        if token.name == "s":
+            y, x, c = token.numbers
+            need(state.rim is not None and y == 0 and 0 <= x < self.k)
+            assert state.rim is not None
+            first, second = self.halves(state.box, x, c)
+            below = [(x, c), *state.rim.below]
+            return [replace(state, box=first, rim=replace(state.rim, below=below)), replace(state, box=second)]
+        if token.name == "x":
+            (x,) = token.numbers
+            need(0 <= x < self.k)
+            own = self.settled(state)
+            return [Single(own, half, None) for half in self.ends(state.box, x)]
+        need(token.name == "l")
+        if state.rim is None or left_at_one(state.box):
+            own = self.settled(state)
+            if self.rules.kind == "square":
+                need(not token.numbers and token.mult == NOTHING)
+                need(self.is_below(own, state.box, upper=True) or self.is_below(own, state.box, upper=False))
+            else:
+                self.rules.leaf(own, state.box, token.numbers, token.mult)
+        return []
+
+    def ends(self, box: Column, x: int) -> Iterator[Column]:
+        """The limits with v_x at the upper one, and at the lower one."""
+        need(box.high[x] is not None and box.low[x] >= D)
+        for end, phi in ((box.high[x], box.phi_high[x]), (box.low[x], box.phi_low[x])):
+            half = box.copy()
+            half.low[x], half.phi_low[x], half.high[x], half.phi_high[x] = end or 0, phi, end, phi
+            yield half
+
+    def settled(self, state: Single) -> list[int]:
+        """The price with what the sets add everywhere within the limits."""
+        rim, own = state.rim, state.own
+        for of, n in rim.extras if rim is not None else []:
+            assert rim is not None
+            if not is_inside(state.box, of):
+                n = 0 if is_outside(rim.below, of) else min(n, 0)
+            own = [a + n * c for a, c in zip(own, rim.measure, strict=True)] if n else own
+        return own
+
+    def is_below(self, own: list[int], box: Column, upper: bool) -> bool:
+        """Whether chi-square is shown to be at most the price: unit total W.v^2 <= w s with w = W.v and s = (unit W +
+        own).v, by the ends of w and s, both lower or both upper."""
+        weights, unit, constant = self.rules.weights, self.rules.unit, 0
+        slopes = [unit * w + a for w, a in zip(weights, own, strict=True)]
+        w, s = (end_of(one, box, upper) for one in (weights, slopes))
+        for x, (one, slope) in enumerate(zip(weights, slopes, strict=True)):
+            value, rate = unit * self.rules.total * one, -D * (w * slope + s * one)
+            ends = [(box.low[x], box.phi_low[x]), (box.high[x] or 0, box.phi_high[x])]
+            constant += max(value * phi * D + rate * end for end, phi in ends)
+        return w * s * D + constant <= 0
+
+
+def end_of(form: list[int], box: Column, upper: bool) -> int:
+    """The largest or the smallest value of a form within the limits, over D."""
+    ends = ((c * low, c * (high or 0)) for c, low, high in zip(form, box.low, box.high, strict=True))
+    return sum(max(both) if upper else min(both) for both in ends)
+
+
+def quad_holds(weights: list[int], forms: list[list[int]], own: list[int], box: Column, upper: bool) -> bool:
+    """Whether T^2 times the sum of (f.v)^2 is shown to be at most w s within the limits, with w = W.v and s = own.v, by
+    chords of the squares, and by both upper ends of w and s or both lower ones."""
+    w, s, square = end_of(weights, box, upper), end_of(own, box, upper), sum(weights) ** 2
+    slopes, constant = [-w * a - s * one for a, one in zip(own, weights, strict=True)], w * s
+    for form in forms:
+        low, high = (end_of(form, box, side) for side in (False, True))
+        constant -= square * low * high
+        slopes = [slope + square * (low + high) * c for slope, c in zip(slopes, form, strict=True)]
+    return constant + end_of(slopes, box, upper=True) <= 0
+
+
+def risk_below(
+    weights: list[int], design: Design, scale: int, total: int, forms: list[list[int]], factors: list[list[int]]
+) -> Pair:
+    """At most the risk, as a fraction, by forms and factors over `scale`: the energies of the forms sum to at most
+    `total` / scale^2."""
+    k, square = len(weights), sum(weights) ** 2
+    if design.name == "inverse-determinant":
+        need(len(forms) == k and not factors)
+        need(all(not any(form[i + 1 :]) for i, form in enumerate(forms)))
+        logs = sum(log_below(form[i], scale) for i, form in enumerate(forms))
+        return k * D * scale**2 + 2 * scale**2 * logs - D * total, D * scale**2
+    queries, den = (factors, 1) if design.name == "inverse-eigenvalue" else (design.queries, design.den)
+    need(len(forms) == len(queries) and all(len(one) == k for one in queries))
+    met = sum(dot(one, form) for one, form in zip(queries, forms, strict=True))
+    means = sum(dot(weights, one) ** 2 for one in queries)
+    if design.name == "inverse-eigenvalue":
+        size = sum(dot(one, one) for one in queries)
+        need(size > 0)
+        return 2 * square * met - means - square * total, square * size
+    need(not factors)
+    return 2 * den * scale * square * met - scale**2 * means - den**2 * square * total, den**2 * scale**2 * square
+
+
+@dataclass
+class Lone:
+    """What one column pays, its forms and limits. Where one of its entries is 1: those that are above 1."""
+
+    own: list[int]
+    forms: list[list[int]]
+    box: Column
+    gone: list[int] | None
+
+    def holds(self, weights: list[int]) -> bool:
+        """Whether a leaf holds."""
+        if self.gone is not None and not any(low <= D and x not in self.gone for x, low in enumerate(self.box.low)):
+            return True
+        return any(quad_holds(weights, self.forms, self.own, self.box, upper) for upper in (True, False))
+
+
+class DesignTree(MatrixTree):
+    """Risks of estimation on a complete cone: `advance` takes one token. Forms are over the unit, prices over its square."""
+
+    def __init__(self, problem: Problem, header: Header, fuel: Fuel):
+        spend_before(problem, header, fuel)
+        need(not (header.empty or header.witness or header.points or header.touches))
+        base, design, complete, k = problem.emptied(), problem.design, problem.complete, len(problem.weights)
+        need(design is not None and complete is not None and len(header.pairs) == 1)
+        assert design is not None
+        assert complete is not None
+        (top, h), self.price_unit, self.claim, self.design = header.pairs[0], header.unit, header.claim, design
+        self.fuel, self.words = fuel, 1 + (header.unit * sum(problem.weights) * max(1, abs(top))).bit_length() // 512
+        base.check()
+        need(min(header.unit, self.claim[1], design.den) > 0 and h == D <= top)
+        need(all(len(one) == k for one in design.queries))
+        complete.at_most(top, h)
+        self.problem, self.k, self.m = base, k, 1 if base.outputs is None else base.outputs
+        self.spend(4 * k * self.m)
+        self.rules = OneColumn(base, header, 1, None)
+        root = Column([D] * k, [0] * k, [top] * k, [0] * k, [])
+        self.stack: list[Any] = [[root] * self.m]
+
+    def advance(self, token: Token | Cells) -> None:
+        """Replace the first open state by its children."""
+        need(bool(self.stack))
+        state = self.stack.pop()
+        self.spend(8 * self.k)
+        if isinstance(state, Lone):
+            need(isinstance(token, Token))
+            assert isinstance(token, Token)
+            found: list[Any] = self.of_lone(state, token)
+        elif isinstance(token, Token):
+            need(token.name == "s" and self.problem.outputs is not None)
+            y, x, c = token.numbers
+            box = element(state, y)
+            need(0 <= x < self.k)
+            found = [put(state, y, half) for half in self.halves(box, x, c)]
+        else:
+            found = self.at_prices(state, *token.lists)
+        self.stack.extend(reversed(found))
+
+    def at_prices(self, boxes: list[Column], prices: list[int], mults: list[int], *lists: list[int]) -> list[Lone]:
+        """One state for each column that is not shut, where the prices prove the claim."""
+        count = len(lists) // 2 if self.design.name == "inverse-eigenvalue" else len(lists)
+        forms, factors = [*lists[:count]], [*lists[count:]]
+        self.spend(30 * self.k * (self.m + len(lists)) + sum(len(row.terms) for row in self.problem.rows))
+        cells, right = self.rules.coupled(1, mults, {})
+        need(len(prices) == self.k and all(len(form) == self.k for form in forms))
+        n, d = risk_below(self.rules.weights, self.design, self.price_unit, sum(prices) + right, forms, factors)
+        need(-n * self.claim[1] <= self.claim[0] * d)
+        found = []
+        for y, limits in enumerate(boxes):
+            own = [self.rules.total * (a + cells.get(y * self.k + x, 0)) for x, a in enumerate(prices)]
+            box = self.tight(limits)
+            if not is_shut(box):
+                found.append(Lone(own, forms, box, []))
+        return found
+
+    def of_lone(self, state: Lone, token: Token) -> list[Lone]:
+        """The states into which one token splits a state of one column."""
+        if token.name == "s":
+            y, x, c = token.numbers
+            need(y == 0 and 0 <= x < self.k)
+            first, second = self.halves(state.box, x, c)
+            gone = state.gone if state.gone is None or c < D else [x, *state.gone]
+            return [replace(state, box=first), replace(state, box=second, gone=gone)]
+        if token.name == "x":
+            (x,) = token.numbers
+            need(0 <= x < self.k)
+            return [replace(state, box=half, gone=None) for half in self.ends(state.box, x)]
+        need(token.name == "l" and not token.numbers and token.mult == NOTHING)
+        self.spend(4 * self.k * len(state.forms))
+        need(state.holds(self.rules.weights))
+        return []
+
+
+def put(items: list[T], i: int, item: T) -> list[T]:
+    """The list with another element at one place."""
+    return [*items[:i], item, *items[i + 1 :]]
+
+
+def aimed(problem: Problem, header: Header) -> tuple[Problem, Pair, tuple[int, list[Term]], Pair]:
+    """The rows and cone with the utility whose columns are priced; its factor, linear costs besides, and the claim."""
+    if not problem.parts:
+        problem, claim = problem.summed(header.hints.sums, header.claim)
+        problem = problem.replaced(header.hints)
+        need(problem.loss is None and not problem.bonus)
+        return problem, (1, 1), (1, []), claim
+    need(len(problem.parts) == 1 and problem.loss is None and not problem.bonus and problem.utility == "linear")
+    problem.check()
+    ((function, factor),) = problem.parts
+    need(len(function.weights) == len(problem.weights))
+    own = replace(function, cone=problem.cone, complete=problem.complete, outputs=problem.outputs, rows=problem.rows)
+    return own, factor, (problem.den, problem.cost), header.claim
+
+
 # ---- reading ----
 
 
@@ -1442,6 +2135,42 @@ def read_label(words: list[Word]) -> LabelToken:
     if not 0 <= shift <= SHIFT:
         raise stop(point[1:])
     return LabelLeaf(t, [numbers[:3] + [y << shift for y in numbers[3:]] for numbers in map(integers, flows)])
+
+
+def read_cells(words: list[Word]) -> Token | Cells:
+    """One line of a proof by matrices."""
+    name, rest = words[0][1], words[1:]
+    if name == "g":
+        return Cells(name, [exactly(2, rest)])
+    if name == "n" and rest:
+        return Cells(name, [integers(rest[:1]), [c for pair in read_pairs(rest[1:]) for c in pair]])
+    if name != "P":
+        return read_token(words)
+    parts = parted(rest)
+    if len(parts) != 4:
+        raise stop(rest)
+    return Cells(name, [*map(integers, parts)])
+
+
+def read_forms(words: list[Word], halves: bool) -> Token | Cells:
+    """One line of a proof of a design; `halves`: of its lists behind the second one half are factors."""
+    if words[0][1] != "F":
+        return read_token(words)
+    parts = parted(words[1:])
+    if len(parts) < 2:
+        raise stop(words[1:])
+    lists = [*map(integers, parts)]
+    if halves and len(parts) % 2:
+        raise stop(words[1:])
+    return Cells("F", lists)
+
+
+def read_block_token(words: list[Word]) -> tuple[str, list[int]]:
+    """One line of a proof by blocks."""
+    name, rest = words[0][1], words[1:]
+    if len(rest) not in {"b": (1,), "w": (1,), "p": (2,), "t": (1, 2)}.get(name, ()):
+        raise stop(words)
+    return name, integers(rest)
 
 
 class Reader:
@@ -1583,20 +2312,32 @@ def read_problem(reader: Reader) -> Problem:
     weights = reader.numbers("weights", keep=True)
     fields = reader.take("utility")
     low, less = sense == "minimize", [word for _, word in fields[:1]] == ["less"] and sense == "minimize"
-    names = (*CONVEX, "capacity") if less else ("linear",) if low else ("linear", "entropy", *CONVEX)
+    names = (*CONVEX, "capacity", *DESIGNS) if less else ("linear",) if low else ("linear", "entropy", *CONVEX)
     utility, den = read_utility(reader, fields[less:], names)
+    design = Design(utility, den, []) if utility in DESIGNS else None
+    if design is not None:
+        design.queries = reader.many("query", integers) if utility == "inverse-trace" else []
+        utility, den = "linear", 1
     bonus = reader.numbers("shares", keep=True) if utility == "entropy" else []
+    if utility == "entropy" and not any(bonus):
+        raise UnreadableError(1, "a utility entropy needs shares that are not all 0")
     utility = "linear" if utility == "entropy" else utility
-    cost = reader.many("cost", read_term) if utility == "linear" else []
+    cost = reader.many("cost", read_term) if utility == "linear" and design is None else []
     lists = read_lists(reader, weights, utility)
     fields = reader.take("cone")
     cone = fields[0][1] if fields else ""
-    complete, edges = None, []
-    if cone == "complete":
+    complete, edges, robust = None, [], None
+    if cone in ("complete", "robust"):
         complete = read_ratio(fields[1:])
     else:
         reader.choice(fields, "free", "graph")
     reader.next(keep=True)
+    if cone == "robust" and complete is not None:
+        numbers = integers(reader.take("lower"))
+        if not numbers:
+            raise stop([])
+        reader.next(keep=True)
+        robust, complete = Robust(complete, numbers[0], numbers[1:], reader.many("block", integers)), None
     if cone == "graph":
         edges = reader.many("edge", read_edge)
     halfspaces = reader.many("halfspace", integers)
@@ -1631,7 +2372,8 @@ def read_problem(reader: Reader) -> Problem:
     )
     problem.limits, problem.capacities, problem.excesses = limits, capacities, excesses
     problem.divergences, problem.confidence, problem.parts = divergences, confidence, parts
-    if less:
+    problem.design, problem.robust = design, robust
+    if less and design is None:
         problem.loss = convex(weights, utility, den, lists)
     return problem
 
@@ -1654,7 +2396,7 @@ def read_functions(reader: Reader, key: str) -> list[tuple[Problem, Pair]]:
 
 def read_utility(reader: Reader, fields: list[Word], names: tuple[str, ...]) -> tuple[str, int]:
     """The name of a utility, one of some, and its denominator."""
-    utility, scaled = reader.choice(fields[:1], *names), fields[0][1] in ("bayes", "linear")
+    utility, scaled = reader.choice(fields[:1], *names), fields[0][1] in ("bayes", "linear", "inverse-trace")
     numbers = exactly(int(scaled), fields[1:])
     reader.next(keep=True)
     return utility, numbers[0] if scaled else 1
@@ -1741,14 +2483,18 @@ def read_header(reader: Reader, weights: list[int]) -> Header:
         lifts.append((reader.numbers("lift", 1)[0], reader.lists("at")))
     sums, touches = reader.matrices("sum"), reader.matrices("minorant")
     unit, prices, mults = reader.numbers("unit", 1)[0], read_prices(reader, weights), reader.numbers("mults")
-    mode = reader.choice(reader.take("mode"), "dual", "corner", "box", "sheets", "known", "labels")
+    names = ("dual", "corner", "box", "sheets", "known", "labels", "matrix", "design", "blocks")
+    mode = reader.choice(reader.take("mode"), *names)
     reader.next()
     hints = Hints(priors, around, reaches, lifts, cuts, sums, tangents_of)
     labels = read_labels(reader) if mode == "labels" else None
-    pairs = [] if labels else reader.pairs("ratios")
-    return Header(
-        claim == "infeasible", (n, m), witness, unit, prices, mults, mode, pairs, points, touches, labels, hints
-    )
+    pairs = [reader.two("ratios")] if mode == "blocks" else [] if labels else reader.pairs("ratios")
+    header = Header(claim == "infeasible", (n, m), witness, unit, prices, mults, mode, pairs, points, touches, labels)
+    header.hints = hints
+    if mode == "matrix":
+        header.common = reader.numbers("measures", 1)[0] if reader.at("measures") else 0
+        header.measures = reader.lists("measure")
+    return header
 
 
 def read_labels(reader: Reader) -> Labels:
@@ -1775,6 +2521,16 @@ def begun(problem: Problem, header: Header, fuel: Fuel) -> tuple[Callable[[list[
     if header.labels is not None:
         tree = LabelTree(problem, header, header.labels, fuel)
         return lambda words: tree.advance(read_label(words)), tree.stack
+    need((problem.design is not None) == (header.mode == "design"))
+    if problem.design is not None:
+        halves, designs = problem.design.name == "inverse-eigenvalue", DesignTree(problem, header, fuel)
+        return lambda words: designs.advance(read_forms(words, halves)), designs.stack
+    if header.mode == "matrix":
+        matrices = MatrixTree(problem, header, fuel)
+        return lambda words: matrices.advance(read_cells(words)), matrices.stack
+    if header.mode == "blocks":
+        blocks = BlockTree(problem, header, fuel)
+        return lambda words: blocks.advance(*read_block_token(words)), blocks.stack
     kernel = Kernel(problem, header, fuel)
     return lambda words: kernel.advance(read_token(words)), kernel.stack
 
@@ -1799,6 +2555,8 @@ def verdict(stream: BinaryIO, fuel: float = MINUTE) -> tuple[int, str]:
         return 2, f"UNREADABLE line {reader.number} column {at}: {what}"
     except RefutedError:
         return 1, f"REFUTED at line {reader.number}"
+    except MemoryError:
+        return 2, f"UNREADABLE line {reader.number} column 1: too large for this machine"
     if header.empty:
         return 0, "PROVED (kernel): no mechanism exists"
     sign = -1 if problem.sense == "minimize" else 1

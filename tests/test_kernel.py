@@ -72,6 +72,9 @@ def test_every_certificate_inside_is_proved_with_its_own_bound(name):
     else:
         ends = [Fraction(end) for end in re.findall(r"-?\d+/\d+", line)]
         low = certificate["problem"]["sense"] == "minimize"
+        if "\nmode design\n" in text:  # the bound alone
+            assert line == f"PROVED (kernel): at least {certificate['bound']}"
+            return
         value = Fraction(certificate["value"]["upper" if low else "lower"])
         assert abs(ends[1 if low else 0] - value) <= Fraction(1, 2**139)
         assert ends[0 if low else 1] == Fraction(certificate["bound"])
@@ -118,7 +121,7 @@ def test_no_mutant_proves_less_than_a_mechanism_attains(name):
         assert judged(mutant)[0] != 0, mutant
 
 
-@pytest.mark.parametrize("name", BOUNDS)
+@pytest.mark.parametrize("name", [name for name, (_, text) in BOUNDS.items() if "\nvalue " in text])
 def test_no_mutant_attains_more_than_the_bound(name):
     certificate, text = FILES[name]
     sign = -1 if certificate["problem"]["sense"] == "minimize" else 1

@@ -53,7 +53,7 @@ Fixpoint join (ok : ratio -> Z -> Z -> bool) (k : Z) (es : list (Z * Z * ratio))
       then match join ok k es gs with Some l => Some ((x, z, g, h) :: l) | None => None end else None
   | _, _ => None end.
 Definition edges_of k c gs : option table := match c with
-  | Free => match gs with [] => Some NoEdges | _ => None end
+  | Free | Robust _ _ _ _ => match gs with [] => Some NoEdges | _ => None end
   | Complete r => match gs with [(g, h)] => if at_least r g h then Some (Pairs k g h) else None | _ => None end
   | Graph es => match join at_least k es gs with Some l => Some (Listed (number 0 l Tip)) | None => None end end.
 

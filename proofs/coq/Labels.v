@@ -563,7 +563,7 @@ Qed.
 Theorem labelled_sound co N M lb toks : labelled co (N, M) lb toks = true -> forall Q, fits co Q -> nets co Q <= IZR N / IZR M.
 Proof.
   unfold labelled, lab_start. cbv zeta. intros H Q [[HQ _] _]. unfold nets, earns. set (pb := plain (inner co)) in *. set (W := weights pb) in *.
-  destruct (objective pb) as [| |[|G [|]]|] eqn:OB; try discriminate. destruct (base pb) as [| |es] eqn:BA; try discriminate.
+  destruct (objective pb) as [| |[|G [|]]|] eqn:OB; try discriminate. destruct (base pb) as [| |es|] eqn:BA; try discriminate.
   destruct (loss co); [discriminate|]. destruct (bonus (inner co)) eqn:BO; [|discriminate].
   match type of H with match (if ?c then _ else _) with _ => _ end = _ => destruct c eqn:C; [|discriminate] end. split_and C.
   rename C0 into COV, C1 into LT, C2 into PO, C3 into S0, C4 into F1, C5 into PAYS, C6 into LL, C7 into LP, C8 into M0, C9 into E0, C10 into WF.

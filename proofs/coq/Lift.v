@@ -16,7 +16,7 @@ Fixpoint all_ratios (r : ratio) (x : Z) (W V : list Z) : list (Z * Z * ratio) :=
 Definition open_cone W c := match c with Complete r => Graph (all_ratios r 0 W W) | _ => c end.
 Definition inside k (c : cone) := match c with
   | Graph es => forallb (fun e => match e with (x, z, _) => (0 <=? x) && (x <? k) && (0 <=? z) && (z <? k) end) es
-  | Complete _ => k <=? 1024 | Free => true end.
+  | Complete _ => k <=? 1024 | Free => true | Robust _ _ _ _ => false end.
 Definition no_loss (u : convex) := match aim u with Bayes _ gains => forallb nonnegative gains | _ => true end.
 Fixpoint forms_under u (ps : list (list Z)) : option (list (list Z)) := match ps with [] => Some []
   | p :: ps => match under u p, forms_under u ps with Some c, Some l => Some (c :: l) | _, _ => None end end.
@@ -123,7 +123,7 @@ Proof.
 Qed.
 Lemma cone_longer W c q e : length q = length W -> inside (zlen W) c = true -> in_cone (length W) c q -> in_cone (length W + 1) (open_cone W c) (q ++ [e]).
 Proof.
-  rewrite zlen_len. intros L I H. destruct c as [|r|es]; cbn [open_cone in_cone] in *; auto.
+  rewrite zlen_len. intros L I H. destruct c as [|r|es|]; cbn [open_cone in_cone] in *; auto; [| |discriminate].
   - intros x z s J. apply all_ratios_in in J. rewrite zlen_len in J. destruct J as (A & B & C & ->). rewrite !entry_longer by lia. unfold entry. apply H; lia.
   - intros x z s J. cbn [inside] in I. rewrite forallb_forall in I. specialize (I _ J). simpl in I. rewrite !andb_true_iff, !Z.leb_le, !Z.ltb_lt in I. rewrite !entry_longer by lia. auto.
 Qed.

@@ -5,33 +5,44 @@ Import ListNotations.
 Open Scope R_scope.
 
 (* ---- corners ---- *)
-Lemma relative_whole G v : Forall (Z.le 0) G -> Forall (Rle 0) v -> information [G] v = zphi Entropic G v - IZR (zsum G) * xlogx (dot G v / IZR (zsum G)).
-Proof. intros. unfold information. simpl total. rewrite relative_split by auto. simpl. lra. Qed.
-Lemma corner_convex pb E own g : formed pb -> (0 < E)%Z -> 1 <= g ->
-  (kind_of pb = Entropic /\ groups_of pb = [weights pb] \/ kind_of pb = Square) -> forall l1 l2 y, length (l1 ++ y :: l2) = length (weights pb) ->
-  Forall (fun y => 1 <= y <= g) l1 -> Forall (fun y => 1 <= y <= g) l2 -> 1 <= y <= g ->
-  let F v := IZR E * earned pb v - dot own v in F (l1 ++ y :: l2) <= Rmax (F (l1 ++ 1 :: l2)) (F (l1 ++ g :: l2)).
+(* Along one entry what a column earns lies above a line through each point, where all entries are at least 1. *)
+Lemma group_support G l1 l2 y : Forall (Z.le 0) G -> length G = length (l1 ++ y :: l2) -> Forall (Rle 1) l1 -> Forall (Rle 1) l2 -> 1 <= y ->
+  exists s, forall u, 1 <= u -> relative G (dot G (l1 ++ y :: l2) / IZR (zsum G)) (l1 ++ y :: l2) + s * (u - y) <= relative G (dot G (l1 ++ u :: l2) / IZR (zsum G)) (l1 ++ u :: l2).
 Proof.
-  intros FM HE Hg HK l1 l2 y L H1 H2 Hy F. apply IZR_lt in HE. pose proof (fT pb FM) as HT. pose proof HT as HT'. apply IZR_lt in HT.
-  assert (N1 : Forall (Rle 0) l1) by (eapply Forall_impl; [|exact H1]; simpl; intros; lra).
+  intros HG L H1 H2 Hy. assert (N1 : Forall (Rle 0) l1) by (eapply Forall_impl; [|exact H1]; simpl; intros; lra).
   assert (N2 : Forall (Rle 0) l2) by (eapply Forall_impl; [|exact H2]; simpl; intros; lra).
-  assert (P : forall u, 1 <= u -> Forall (Rle 0) (l1 ++ u :: l2) /\ IZR (zsum (weights pb)) <= dot (weights pb) (l1 ++ u :: l2)).
-  { intros u Hu. split. { apply Forall_app. split; auto. constructor; auto. lra. }
-    rewrite <- (Rmult_1_l (IZR _)). apply dot_above; [apply FM|rewrite app_length in *; simpl in *; lia|lra|].
-    apply Forall_app. split; [|constructor; [lra|]]; [eapply Forall_impl; [|exact H1]|eapply Forall_impl; [|exact H2]]; simpl; intros; lra. }
-  destruct (dot_mid own l1 l2) as (oc & oa & OE). apply (ends_of (fun u => F (l1 ++ u :: l2))); auto.
-  destruct (weights_mid (kind_of pb) (weights pb) l1 l2 (fW pb FM) N1 N2) as (c & p & e & Hc & Hp & He & K).
-  assert (S : exists s, forall u, 1 <= u -> earned pb (l1 ++ y :: l2) + s * (u - y) <= earned pb (l1 ++ u :: l2)).
-  { unfold earned. destruct HK as [[K1 K2]|K1]; rewrite K1 in K |- *.
-    - destruct (entropic_support (IZR (zsum (weights pb))) p c y HT Hp Hc ltac:(lra)) as (s & Q). exists s. intros u Hu. specialize (Q u ltac:(lra)).
-      rewrite K2, !relative_whole by (try apply FM; apply P; lra). destruct (K u) as [A B]. destruct (K y) as [A' B']. rewrite A, B, A', B'. lra.
-    - specialize (He K1). assert (Pos : forall u, 1 <= u -> 0 < c + p * u). { intros u Hu. destruct (K u) as [A _]. destruct (P u Hu) as [_ B]. lra. }
-      destruct (square_support (IZR (zsum (weights pb))) p c e y HT Hp He (Pos y ltac:(lra))) as (s & Q). exists s. intros u Hu. specialize (Q u (Pos u Hu)).
-      unfold chi_square. destruct (K u) as [A B]. destruct (K y) as [A' B']. rewrite !squares_zphi, A, B, A', B'. simpl phi.
-      set (t := IZR (zsum (weights pb))) in *. replace (t * ((c + p * y) / t)) with (c + p * y) by (field; lra).
-      replace (t * ((c + p * u) / t)) with (c + p * u) by (field; lra). exact Q. }
-  destruct S as (s & S). exists (IZR E * s - oa). unfold F. rewrite !OE.
-  split; [pose proof (S 1 ltac:(lra)) as Q|pose proof (S g ltac:(lra)) as Q]; apply Rmult_le_compat_l with (r := IZR E) in Q; lra.
+  assert (N : forall u, 1 <= u -> Forall (Rle 0) (l1 ++ u :: l2)). { intros u Hu. apply Forall_app. split; auto. constructor; auto. lra. }
+  destruct (weights_mid Entropic G l1 l2 HG N1 N2) as (c & p & e & Hc & Hp & _ & K). pose proof (zsum_nonneg G HG) as T0. apply IZR_le in T0. destruct T0 as [T0|T0].
+  - destruct (entropic_support (IZR (zsum G)) p c y T0 Hp Hc ltac:(lra)) as (s & Q). exists s. intros u Hu. specialize (Q u ltac:(lra)).
+    rewrite !relative_split by auto. destruct (K u) as [A B]. destruct (K y) as [A' B']. rewrite A, B, A', B'. lra.
+  - exists 0. intros u Hu. assert (Z0 : zsum G = 0%Z) by (apply eq_IZR; auto).
+    assert (R0 : forall v w, Forall (Rle 0) v -> relative G w v = 0). { intros v w Nv. destruct (zero_dot G v HG Nv) as (R0 & _); auto. rewrite (zero_sum G v HG Z0). lra. }
+    rewrite !R0 by auto. lra.
+Qed.
+Lemma earned_support pb l1 l2 y : formed pb -> length (l1 ++ y :: l2) = length (weights pb) -> Forall (Rle 1) l1 -> Forall (Rle 1) l2 -> 1 <= y ->
+  exists s, forall u, 1 <= u -> earned pb (l1 ++ y :: l2) + s * (u - y) <= earned pb (l1 ++ u :: l2).
+Proof.
+  intros FM L H1 H2 Hy. unfold earned. destruct (kind_of pb) eqn:K1.
+  - exists 0. intros. lra.
+  - destruct (groups_ok pb FM K1) as [GO _]. unfold information. induction GO as [|G gs [LG HG] GO IH]. { exists 0. intros. simpl. lra. }
+    destruct IH as (s & IH). destruct (group_support G l1 l2 y HG ltac:(lia) H1 H2 Hy) as (s' & S). exists (s' + s). intros u Hu. simpl total. specialize (IH u Hu). specialize (S u Hu). lra.
+  - pose proof (fT pb FM) as HT. apply IZR_lt in HT. assert (N1 : Forall (Rle 0) l1) by (eapply Forall_impl; [|exact H1]; simpl; intros; lra).
+    assert (N2 : Forall (Rle 0) l2) by (eapply Forall_impl; [|exact H2]; simpl; intros; lra).
+    destruct (weights_mid Square (weights pb) l1 l2 (fW pb FM) N1 N2) as (c & p & e & Hc & Hp & He & K). specialize (He eq_refl).
+    assert (Pos : forall u, 1 <= u -> 0 < c + p * u).
+    { intros u Hu. destruct (K u) as [A _]. rewrite <- A. eapply Rlt_le_trans; [exact HT|]. rewrite <- (Rmult_1_l (IZR _)). apply dot_above; [apply FM|rewrite app_length in *; simpl in *; lia|lra|].
+      apply Forall_app. split; auto. }
+    destruct (square_support (IZR (zsum (weights pb))) p c e y HT Hp He (Pos y ltac:(lra))) as (s & Q). exists s. intros u Hu. specialize (Q u (Pos u Hu)).
+    unfold chi_square. destruct (K u) as [A B]. destruct (K y) as [A' B']. rewrite !squares_zphi, A, B, A', B'. simpl phi.
+    set (t := IZR (zsum (weights pb))) in *. replace (t * ((c + p * y) / t)) with (c + p * y) by (field; lra).
+    replace (t * ((c + p * u) / t)) with (c + p * u) by (field; lra). exact Q.
+Qed.
+Lemma earned_ends pb E own lo hi l1 l2 y : formed pb -> (0 < E)%Z -> 1 <= lo -> length (l1 ++ y :: l2) = length (weights pb) -> Forall (Rle 1) l1 -> Forall (Rle 1) l2 -> lo <= y <= hi ->
+  let F v := IZR E * earned pb v - dot own v in F (l1 ++ y :: l2) <= Rmax (F (l1 ++ lo :: l2)) (F (l1 ++ hi :: l2)).
+Proof.
+  intros FM HE Hlo L H1 H2 Hy F. apply IZR_lt in HE. destruct (dot_mid own l1 l2) as (oc & oa & OE). apply (ends_of (fun u => F (l1 ++ u :: l2))); auto.
+  destruct (earned_support pb l1 l2 y FM L H1 H2 ltac:(lra)) as (s & S). exists (IZR E * s - oa). unfold F. rewrite !OE.
+  split; [pose proof (S lo ltac:(lra)) as Q|pose proof (S hi ltac:(lra)) as Q]; apply Rmult_le_compat_l with (r := IZR E) in Q; lra.
 Qed.
 Lemma slim_range g V v : Forall (Z.le 0) V -> length V = length v -> Forall (fun y => y = 1 \/ y = vd g) v -> 1 <= vd g ->
   vd (zsum V * D) <= dot V v <= vd (zsum V * g).
@@ -41,25 +52,25 @@ Proof.
 Qed.
 Lemma zsum_ones {A} (l : list A) : zsum (map (fun _ => 1%Z) l) = zlen l.
 Proof. induction l; auto. cbn [map zsum zlen]. lia. Qed.
-Lemma corner_ok pb cl hd r G p p1 toks : formed pb -> (0 < eunit hd)%Z -> base pb = Complete r -> at_least r G D = true -> (D <= G)%Z ->
-  (kind_of pb = Entropic /\ groups_of pb = [weights pb] \/ kind_of pb = Square) ->
-  phi_up (kind_of pb) D = Some p1 -> phi_up (kind_of pb) G = Some p -> length (prices hd) = length (weights pb) ->
-  let W := weights pb in let T := zsum W in let k := zlen W in
-  run (Env (kind_of pb) (eunit hd) T W (groups_of pb) (Some (G, p)) NoEdges [] [W; map (fun _ => 1%Z) W] (rows pb) cl false) toks
-    [State (zscale T (prices hd)) [Col (map (fun _ => Ent D p1 (Some (G, p))) W) [(T * D, T * G); (k * D, k * G)]%Z]] = true ->
-  forall q, column pb q -> IZR (eunit hd) * earned pb q <= dot (zscale T (prices hd)) q.
+(* What holds at the corners of the box holds in it. *)
+Definition corner_env pb E G p cl := let W := weights pb in Env (kind_of pb) E (zsum W) W (groups_of pb) (Some (G, p)) NoEdges [] [W; map (fun _ => 1%Z) W] (rows pb) cl false.
+Definition corner_root (W own : list Z) G p p1 := State own [Col (map (fun _ => Ent D p1 (Some (G, p))) W) [(zsum W * D, zsum W * G); (zlen W * D, zlen W * G)]%Z].
+Lemma corner_env_ok pb E G p cl : formed pb -> (0 < E)%Z -> (D <= G)%Z -> phi_up (kind_of pb) G = Some p -> env_ok (corner_env pb E G p cl).
 Proof.
-  intros FM HE HB HA HG HK P1 P0 LA W T k HC q (Lq & Nq & Iq & _). set (E := eunit hd) in *. set (own := zscale T (prices hd)) in *.
-  set (en := Env (kind_of pb) E T W (groups_of pb) (Some (G, p)) NoEdges [] [W; map (fun _ => 1%Z) W] (rows pb) cl false) in *.
+  intros FM HE HG P0. apply phi_up_ok in P0. destruct P0 as [P0 _]. apply (make_env pb (Header Corner E [] [] [])); auto; simpl. repeat constructor. now rewrite map_length. intros G' p' Q. apply Some_inj in Q. injection Q as <- <-. auto.
+Qed.
+Lemma corner_box pb E own cl G p p1 : formed pb -> (0 < E)%Z -> (D <= G)%Z -> phi_up (kind_of pb) D = Some p1 -> phi_up (kind_of pb) G = Some p -> length own = length (weights pb) ->
+  good (corner_env pb E G p cl) (corner_root (weights pb) own G p p1) ->
+  forall v, length v = length (weights pb) -> Forall (fun y => 1 <= y <= vd G) v -> IZR E * earned pb v - dot own v <= 0.
+Proof.
+  intros FM HE HG P1 P0 LA G1. set (W := weights pb) in *. set (en := corner_env pb E G p cl) in *. set (T := zsum W). set (k := zlen W).
   apply phi_up_ok in P1, P0. destruct P1 as [P1 _]. destruct P0 as [P0 _]. pose proof HG as Hg. apply vd_mono in Hg. rewrite vdD in Hg.
-  assert (OK : env_ok en). { apply (make_env pb hd); auto; simpl. repeat constructor. unfold W. now rewrite map_length. intros G' p' Q. apply Some_inj in Q. injection Q as <- <-. auto. }
-  pose proof (run_ok en OK _ _ HC) as GG. inversion GG as [|? ? G1 _]; subst.
   assert (CV : forall v, length v = length W -> Forall (fun y => y = 1 \/ y = vd G) v -> IZR E * earned pb v - dot own v <= 0).
-  { intros v Lv Cv. specialize (G1 ltac:(unfold own; simpl; rewrite len_scale; auto) [v]).
+  { intros v Lv Cv. specialize (G1 ltac:(simpl; auto) [v]).
     assert (Dm : dom en v).
     { constructor; simpl; auto; try discriminate. eapply Forall_impl; [|exact Cv]. simpl. intros a [-> | ->]; lra.
       intros G' p' Q. apply Some_inj in Q. injection Q as <- <-. auto. }
-    assert (Sc : sat en (State own [Col (map (fun _ => Ent D p1 (Some (G, p))) W) [(T * D, T * G); (k * D, k * G)]%Z]) [v]).
+    assert (Sc : sat en (corner_root W own G p p1) [v]).
     { constructor; [|constructor]. split; simpl.
       - clear - Cv Lv Hg P1 P0. revert Lv. generalize W. induction Cv as [|y v H0 H IH]; intros [|w V] Lv; simpl in *; try discriminate; constructor; auto.
         repeat split; simpl; auto. pose proof D_pos. lia. rewrite vdD. destruct H0; subst; lra. destruct H0; subst; lra.
@@ -67,8 +78,17 @@ Proof.
         pose proof (slim_range G (map (fun _ => 1%Z) W) v ltac:(apply Forall_map, Forall_forall; intros; lia) ltac:(rewrite map_length; auto) Cv Hg) as S2.
         rewrite zsum_ones in S2. tauto. }
     specialize (G1 (Forall_cons _ Dm (Forall_nil _)) Sc). unfold goal, owes in G1. simpl in G1. exact G1. }
-  assert (BX : forall v, length v = length W -> Forall (fun y => 1 <= y <= vd G) v -> IZR E * earned pb v - dot own v <= 0).
-  { apply (corners_enough (fun v => IZR E * earned pb v - dot own v) (length W) 1 (vd G) Hg); auto. apply (corner_convex pb E own (vd G)); auto. }
+  intros v Lv Hv. apply (corners_enough (fun v => IZR E * earned pb v - dot own v) (length W) 1 (vd G) Hg); auto.
+  intros l1 l2 y L A B Y. apply (earned_ends pb E own); auto; try lra; eapply Forall_impl; try eassumption; simpl; intros; lra.
+Qed.
+Lemma corner_ok pb cl hd r G p p1 toks : formed pb -> (0 < eunit hd)%Z -> base pb = Complete r -> at_least r G D = true -> (D <= G)%Z ->
+  phi_up (kind_of pb) D = Some p1 -> phi_up (kind_of pb) G = Some p -> length (prices hd) = length (weights pb) ->
+  run (corner_env pb (eunit hd) G p cl) toks [corner_root (weights pb) (zscale (zsum (weights pb)) (prices hd)) G p p1] = true ->
+  forall q, column pb q -> IZR (eunit hd) * earned pb q <= dot (zscale (zsum (weights pb)) (prices hd)) q.
+Proof.
+  intros FM HE HB HA HG P1 P0 LA HC q (Lq & Nq & Iq & _). pose proof (run_ok _ (corner_env_ok pb (eunit hd) G p cl FM HE HG P0) _ _ HC) as GG. inversion GG as [|? ? G1 _]; subst.
+  assert (LO : length (zscale (zsum (weights pb)) (prices hd)) = length (weights pb)) by (rewrite len_scale; auto).
+  pose proof (corner_box pb (eunit hd) _ cl G p p1 FM HE HG P1 P0 LO G1) as BX.
   rewrite HB, <- Lq in Iq. destruct (complete_box r G D q HA HG Nq Iq) as [Z0|(s & S0 & B)].
   - rewrite (zero_all q Z0). rewrite earned_zero; auto. lra. rewrite (zero_all q Z0). lra.
   - rewrite vdD in B. specialize (BX (scale s q) ltac:(rewrite len_scaleR; auto) B). rewrite earned_scale, dotR_scale in BX by auto.
@@ -98,7 +118,7 @@ Proof.
   { intros ->. pose proof (K (scale 1 q) (Dm 1 ltac:(lra))) as Q. rewrite dotR_scale, Rmult_1_l in Q. apply Q, RT; [|rewrite len_scaleR; auto].
     eapply Forall_impl; [|apply (scale_pos 1 q ltac:(lra) Nq)]. intros y Hy. repeat split; simpl; auto; try lia; unfold vd; lra. }
   destruct es as [|k g h|t]; [apply Raw; congruence| |apply Raw; congruence]. destruct (Z.leb_spec h g) as [Hg|]; [|discriminate]. apply Some_inj in HR. subst root.
-  unfold edges_of in HES. destruct (base pb) as [|r|l] eqn:B; [destruct (pairs hd); discriminate| |destruct (join at_least (zlen (weights pb)) l (pairs hd)); discriminate].
+  unfold edges_of in HES. destruct (base pb) as [|r|l|] eqn:B; [destruct (pairs hd); discriminate| |destruct (join at_least (zlen (weights pb)) l (pairs hd)); discriminate|destruct (pairs hd); discriminate].
   destruct (pairs hd) as [|[g0 h0] [|]]; try discriminate. destruct (at_least r g0 h0) eqn:A; [|discriminate]. apply Some_inj in HES. injection HES as _ -> ->.
   rewrite <- Lq in Iq. destruct (complete_box r g h q A Hg Nq Iq) as [Z0|(s & S0 & Bx)]. { rewrite (zero_all q Z0). lra. }
   assert (Q : 0 <= dot o (scale s q)).
@@ -220,11 +240,9 @@ Proof.
     destruct es as [|k0 G h|]; try discriminate. destruct (phi_up (kind_of pb) D) as [p1|] eqn:P1; [|discriminate].
     match type of S with (if ?c then _ else _) = _ => destruct c eqn:C; [|discriminate] end. split_and C. apply Z.eqb_eq in C. subst h. apply Z.leb_le in C1.
     destruct (phi_up (kind_of pb) G) as [p|] eqn:P0; [|discriminate]. apply Some_inj in S. injection S as <- <-.
-    unfold edges_of in ES. destruct (base pb) as [|r|l] eqn:B; [destruct (pairs hd); discriminate| |destruct (join at_least (zlen (weights pb)) l (pairs hd)); discriminate].
+    unfold edges_of in ES. destruct (base pb) as [|r|l|] eqn:B; [destruct (pairs hd); discriminate| |destruct (join at_least (zlen (weights pb)) l (pairs hd)); discriminate|destruct (pairs hd); discriminate].
     destruct (pairs hd) as [|[g0 h0] [|]]; try discriminate. destruct (at_least r g0 h0) eqn:AL; [|discriminate]. apply Some_inj in ES. injection ES as _ -> ->.
     eapply (conclude pb (N, M) hd WF WF1 Q b N M); eauto. apply B0. discriminate. intros q I. eapply corner_ok; eauto.
-    destruct (kind_of pb) eqn:KK; try congruence; [left|now right]. split; auto. clear - C0. fold (groups_of pb) in C0.
-    destruct (groups_of pb) as [|G0 [|]]; try discriminate C0. apply same_eq in C0. now rewrite C0.
   - (* Box *) destruct (HA ltac:(discriminate)) as [LA HP].
     destruct (match objective pb with Information _ => Some Entropic | ChiSquare => Some Square | _ => None end) as [kd|] eqn:K; [|discriminate]. apply kind_found in K. destruct K as [-> KP].
     destruct (roots (kind_of pb) (zsum (weights pb)) (weights pb)) as [r|] eqn:RT; [|discriminate]. apply Some_inj in S. injection S as <- <-.

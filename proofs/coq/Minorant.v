@@ -218,7 +218,8 @@ Proof.
   induction Q as [|q Q IH]; intros H; simpl.
   - assert (E : forall i, nth i (repeat 0 (length (weights pb))) 0 = 0) by (intros i; destruct (nth_in_or_default i (repeat 0 (length (weights pb))) 0) as [I|]; auto; now apply repeat_spec in I).
     split; [apply repeat_length|]. split. { apply Forall_forall. intros y I. apply repeat_spec in I. lra. } split.
-    + destruct (base pb); simpl; auto; intros; unfold entry; rewrite !E; lra.
+    + assert (E' : forall g b, total (fun x => g x * entry x (repeat 0 (length (weights pb)))) b = 0) by (intros g b; apply total_nothing; intros x; unfold entry; rewrite E; ring).
+      destruct (base pb); simpl; auto; intros; unfold given_by; rewrite ?E'; unfold entry; rewrite !E; lra.
     + apply Forall_forall. intros c _. rewrite dot_0. lra.
   - inversion_clear H as [|? ? H1 H2]. rewrite <- (scale_1 (colsum _ Q)). apply column_plus; auto. lra.
 Qed.

@@ -7,7 +7,8 @@ Open Scope R_scope.
 Inductive ratio := Exp (a b : Z) | Frac (a b : Z).
 Definition ratioR r := match r with Exp a b => exp (IZR a / IZR b) | Frac a b => IZR a / IZR b end.
 
-Inductive cone := Free | Complete (r : ratio) | Graph (edges : list (Z * Z * ratio)).
+(* Robust: what a distribution within each block of inputs gives a column, for all distributions that give each input x at least lower_x / den. *)
+Inductive cone := Free | Complete (r : ratio) | Graph (edges : list (Z * Z * ratio)) | Robust (r : ratio) (den : Z) (lower : list Z) (sets : list (list Z)).
 
 (* Terms (x, y, c) stand for the sum of c times the probability of output y given input x. *)
 Definition terms := list (Z * Z * Z).
@@ -35,11 +36,16 @@ Definition entry (x : Z) (q : list R) := nth (Z.to_nat x) q 0.
 Definition cell (Q : list (list R)) (x y : Z) := entry x (nth (Z.to_nat y) Q []).
 Definition form (ts : terms) Q := total (fun t => match t with (x, y, c) => IZR c * cell Q x y end) ts.
 
+(* What the distribution within a block that has the rest besides at an input with entry y gives a column. *)
+Definition least_share den (lower : list Z) x := IZR (nth (Z.to_nat x) lower 0%Z) / IZR den.
+Definition given_by den lower block y q := (1 - total (least_share den lower) block) * y + total (fun x => least_share den lower x * entry x q) block.
 (* A mechanism is the list of its columns: column y has the probability of output y given each input. *)
 Definition in_cone (k : nat) c (q : list R) := match c with
   | Free => True
   | Complete r => forall x z, (x < k)%nat -> (z < k)%nat -> x <> z -> nth x q 0 <= ratioR r * nth z q 0
-  | Graph edges => forall x z r, In (x, z, r) edges -> entry x q <= ratioR r * entry z q end.
+  | Graph edges => forall x z r, In (x, z, r) edges -> entry x q <= ratioR r * entry z q
+  | Robust r den lower sets => forall s t b1 b2 x z, nth_error sets s = Some b1 -> nth_error sets t = Some b2 -> s <> t -> In x b1 -> In z b2 ->
+      given_by den lower b1 (entry x q) q <= ratioR r * given_by den lower b2 (entry z q) q end.
 Fixpoint plus (a b : list R) := match a, b with x :: a, y :: b => (x + y) :: plus a b | _, _ => [] end.
 Fixpoint colsum (k : nat) (Q : list (list R)) := match Q with [] => repeat 0 k | q :: Q => plus q (colsum k Q) end.
 Definition column pb (q : list R) := length q = length (weights pb) /\ Forall (Rle 0) q /\

@@ -48,7 +48,7 @@ Proof.
   { intros r A B. apply at_least_ok in A. destruct A as (A1 & A2 & A3). repeat split; auto. apply IZR_lt in A2.
     apply Rmult_le_compat_r with (r := entry z q) in A3; auto. apply Rmult_le_compat_l with (r := IZR h) in B; [|lra].
     apply Rmult_le_compat_l with (r := IZR h) in A3; [|lra]. replace (IZR h * (IZR g / IZR h * entry z q)) with (IZR g * entry z q) in A3 by (field; lra). lra. }
-  destruct c as [|r|es']; simpl in H.
+  destruct c as [|r|es'|]; simpl in H; [| | |destruct gs; [|discriminate]; apply Some_inj in H; subst; discriminate].
   - destruct gs; [|discriminate]. apply Some_inj in H. subst. discriminate.
   - destruct gs as [|[g0 h0] [|]]; try discriminate. destruct (at_least r g0 h0) eqn:A; [|discriminate]. apply Some_inj in H. subst es. simpl in Q.
     set (k := Z.of_nat (length q)) in *. destruct ((0 <? k) && (0 <=? e / k) && (e / k <? k) && negb (e / k =? e mod k))%Z%bool eqn:B; [|discriminate].
@@ -323,15 +323,22 @@ Proof.
   induction Q as [|q Q IH]; simpl; intros r HT S; [lra|]. destruct (Rlt_dec 0 (dot W q)) as [P|P]; [exists q; auto|].
   destruct (IH (r - dot W q) ltac:(lra) ltac:(lra)) as (u & A0 & B); eauto.
 Qed.
+Lemma total_nothing {A} (f : A -> R) : (forall a, f a = 0) -> forall l, total f l = 0. Proof. intros H. induction l; simpl; auto. rewrite H, IHl. lra. Qed.
 Lemma column_plus q u e : column pb q -> column pb u -> 0 <= e -> column pb (plus q (scale e u)).
 Proof.
   clear HE ES. intros (L & N & I & H) (L' & N' & I' & H') He. assert (LL : length q = length (scale e u)) by (rewrite len_scaleR; lia).
   split. { rewrite len_plus; auto. } split. { apply plus_pos; auto. now apply scale_pos. } split.
   - assert (Nn : forall x, nth x (plus q (scale e u)) 0 = nth x q 0 + e * nth x u 0).
     { intros x. pose proof (entry_plus (Z.of_nat x) q (scale e u) LL) as Q. rewrite entry_scale in Q. unfold entry in Q. rewrite Nat2Z.id in Q. exact Q. }
-    destruct (base pb) as [|r|edges]; simpl in *; auto.
+    destruct (base pb) as [|r|edges|r den low sets]; simpl in *; auto.
     + intros x z X Z0 D0. rewrite !Nn. pose proof (I x z X Z0 D0). pose proof (I' x z X Z0 D0). nra.
     + intros x z r Q. unfold entry in *. rewrite !Nn. pose proof (I x z r Q). pose proof (I' x z r Q). nra.
+    + intros s t b1 b2 x z E1 E2 D0 X Z0. pose proof (I s t b1 b2 x z E1 E2 D0 X Z0). pose proof (I' s t b1 b2 x z E1 E2 D0 X Z0). unfold entry in *.
+      assert (G : forall b y, given_by den low b (nth y (plus q (scale e u)) 0) (plus q (scale e u)) = given_by den low b (nth y q 0) q + e * given_by den low b (nth y u 0) u).
+      { intros b y. unfold given_by, entry.
+        assert (S : total (fun x => least_share den low x * nth (Z.to_nat x) (plus q (scale e u)) 0) b = total (fun x => least_share den low x * nth (Z.to_nat x) q 0) b + e * total (fun x => least_share den low x * nth (Z.to_nat x) u 0) b).
+        { clear - Nn. induction b as [|x' b IH]; simpl; [lra|]. rewrite IH, Nn. ring. } rewrite S, Nn. ring. }
+      rewrite !G. nra.
   - rewrite Forall_forall in *. intros c C. rewrite dot_plus, dotR_scale by auto. specialize (H c C). specialize (H' c C). nra.
 Qed.
 

@@ -11,11 +11,22 @@ Fixpoint least_of (l : list Z) (w : Z) : Z := match l with [] => w | a :: l => Z
 Definition cells (cols : list (list Z)) : trie Z := number 0 (concat cols) Tip.
 Fixpoint zform (k : Z) (t : trie Z) (ts : terms) : Z := match ts with [] => 0 | (x, y, c) :: ts => c * amount (y * k + x) t + zform k t ts end.
 Definition edge_holds (t : trie Z) (e : edge) : bool := match e with (x, z, g, h) => amount x t * h <=? g * amount z t end.
+(* Of a robust cone: inputs in two blocks or more, each in one, lower shares with a rest of each block. *)
+Definition marks (l : list Z) (q : list Z) : list Z := fold_right (unit_at 1) q l.
+Definition robust_ok (k den : Z) (low : list Z) (sets : list (list Z)) : bool := (0 <? den) && (zlen low =? k) && (k <=? 1024) && nonnegative low && (2 <=? zlen sets) &&
+  forallb (fun b => match b with [] => false | _ => true end) sets && forallb (fun x => (0 <=? x) && (x <? k)) (concat sets) && forallb (Z.eqb 1) (marks (concat sets) (zeros low)) &&
+  forallb (fun b => let l := pick 0 b low in (zsum l <? den) || ((zsum l =? den) && forallb (Z.ltb 0) l)) sets.
+Definition block_ends den low q b : Z * Z := let l := pick 0 b low in let v := pick 0 b q in let s := zdot l v in let rest := den - zsum l in
+  (rest * most v + s, rest * least_of v (most v) + s).
+Fixpoint below_all (g h i M j : Z) (es : list (Z * Z)) : bool := match es with [] => true | (_, m) :: es => ((i =? j) || (h * M <=? g * m)) && below_all g h i M (j + 1) es end.
+Fixpoint pairs_below (g h i : Z) (all es : list (Z * Z)) : bool := match es with [] => true | (M, _) :: es => below_all g h i M 0 all && pairs_below g h (i + 1) all es end.
+Definition robust_holds g h den low sets q : bool := let es := map (block_ends den low q) sets in pairs_below g h 0 es es.
 Definition cone_holds (c : cone) (k : Z) (lows : list (Z * Z)) (cols : list (list Z)) : bool := match c with
   | Free => true
   | Complete r => match lows with [(g, h)] => at_most r g h && forallb (fun q => most q * h <=? g * least_of q (most q)) cols | _ => false end
   | Graph es => match join at_most k es lows with
-      | Some l => forallb (fun q => let t := number 0 q Tip in forallb (edge_holds t) l) cols | None => false end end.
+      | Some l => forallb (fun q => let t := number 0 q Tip in forallb (edge_holds t) l) cols | None => false end
+  | Robust r den low sets => match lows with [(g, h)] => at_most r g h && robust_ok k den low sets && forallb (robust_holds g h den low sets) cols | _ => false end end.
 Definition row_holds (k d : Z) (t : trie Z) (r : row) : bool := let s := zform k t (coefficients r) in
   if equal r then s =? right r * d else s <=? right r * d.
 Definition rows_hold (k d : Z) (cols : list (list Z)) (rs : list row) : bool := match rs with [] => true
@@ -98,9 +109,53 @@ Lemma most_ge : forall q n, In n q -> (n <= most q)%Z.
 Proof. induction q; simpl; intros n H; [tauto|]. destruct H as [->|H]; [lia|]. specialize (IHq n H). lia. Qed.
 Lemma least_le w : forall q n, In n q -> (least_of q w <= n)%Z.
 Proof. induction q; simpl; intros n H; [tauto|]. destruct H as [->|H]; [lia|]. specialize (IHq n H). lia. Qed.
+Lemma zdot_pos : forall G q, Forall (Z.le 0) G -> Forall (Z.le 0) q -> (0 <= zdot G q)%Z.
+Proof. induction G; destruct q; simpl; intros A B; try lia. inversion A; inversion B; subst. specialize (IHG q H2 H6). nia. Qed.
+Lemma below_all_ok g h i M : forall es j e, below_all g h i M j es = true -> forall t, nth_error es t = Some e -> i <> (j + Z.of_nat t)%Z -> (h * M <= g * snd e)%Z.
+Proof.
+  induction es as [|[M' m] es IH]; intros j e H [|t] E N; cbn [nth_error below_all] in *; try discriminate; apply andb_prop in H; destruct H as [H1 H2].
+  - apply Some_inj in E. subst e. apply orb_prop in H1. destruct H1 as [H1|H1]; [apply Z.eqb_eq in H1; lia|now apply Z.leb_le].
+  - eapply (IH (j + 1)%Z); eauto. lia.
+Qed.
+Lemma pairs_below_ok g h all : forall es i, pairs_below g h i all es = true -> forall s e, nth_error es s = Some e -> below_all g h (i + Z.of_nat s) (fst e) 0 all = true.
+Proof.
+  induction es as [|[M m] es IH]; intros i H [|s] e E; cbn [nth_error pairs_below] in *; try discriminate; apply andb_prop in H; destruct H as [H1 H2].
+  - apply Some_inj in E. subst e. now rewrite Z.add_0_r.
+  - specialize (IH _ H2 s e E). now replace (i + Z.of_nat (S s))%Z with (i + 1 + Z.of_nat s)%Z by lia.
+Qed.
+Lemma given_real den low q y b : (0 < den)%Z -> given_by den low b (IZR y / dr) (real q) = IZR ((den - zsum (pick 0%Z b low)) * y + zdot (pick 0%Z b low) (pick 0%Z b q)) / (IZR den * dr).
+Proof.
+  intros H. apply IZR_lt in H. pose proof dr0. unfold given_by, least_share, entry.
+  assert (A : total (fun x => IZR (nth (Z.to_nat x) low 0%Z) / IZR den) b = IZR (zsum (pick 0%Z b low)) / IZR den).
+  { induction b as [|x b IH]; simpl; [unfold Rdiv; lra|]. rewrite IH, plus_IZR. unfold Rdiv. ring. }
+  assert (B : total (fun x => IZR (nth (Z.to_nat x) low 0%Z) / IZR den * nth (Z.to_nat x) (real q) 0) b = IZR (zdot (pick 0%Z b low) (pick 0%Z b q)) / (IZR den * dr)).
+  { clear A. induction b as [|x b IH]; simpl; [unfold Rdiv; lra|]. rewrite IH, nth_real, plus_IZR, mult_IZR. field. lra. }
+  rewrite A, B, plus_IZR, mult_IZR, minus_IZR. field. lra.
+Qed.
+Lemma robust_holds_ok r den low sets g h q k : at_most r g h = true -> robust_ok k den low sets = true -> robust_holds g h den low sets q = true -> Forall (Z.le 0) q ->
+  in_cone (length (real q)) (Robust r den low sets) (real q).
+Proof.
+  intros HR HO H N s t b1 b2 x z E1 E2 D0 X Z0. unfold robust_ok in HO. split_and HO. apply Z.ltb_lt in HO. rewrite forallb_forall in HO0.
+  pose proof (pairs_below_ok _ _ _ _ _ H s _ (map_nth_error (block_ends den low q) _ _ E1)) as K. pose proof (below_all_ok _ _ _ _ _ _ _ K t (map_nth_error (block_ends den low q) _ _ E2) ltac:(lia)) as L. clear H K.
+  unfold block_ends in L. cbn [fst snd] in L. assert (PK : forall b y, In y b -> In (nth (Z.to_nat y) q 0%Z) (pick 0%Z b q)) by (intros b y I; exact (in_map (fun y => nth (Z.to_nat y) q 0%Z) _ _ I)).
+  pose proof (most_ge _ _ (PK _ _ X)) as A. pose proof (least_le (most (pick 0%Z b2 q)) _ _ (PK _ _ Z0)) as B. apply nth_error_In in E1, E2. pose proof HR as HR'. apply at_most_ok in HR'. destruct HR' as (g0 & h0 & _).
+  assert (RE : forall b, In b sets -> (0 <= den - zsum (pick 0%Z b low))%Z).
+  { intros b I. specialize (HO0 _ I). cbv zeta in HO0. apply orb_prop in HO0. destruct HO0 as [O|O]; [apply Z.ltb_lt in O; lia|]. apply andb_prop in O. destruct O as [O _]. apply Z.eqb_eq in O. lia. }
+  pose proof (RE _ E1) as R1. pose proof (RE _ E2) as R2. unfold entry. rewrite !nth_real, !given_real by auto. apply IZR_lt in HO. pose proof dr0 as P0.
+  assert (NN : (0 <= (den - zsum (pick 0 b2 low)) * nth (Z.to_nat z) q 0 + zdot (pick 0 b2 low) (pick 0 b2 q))%Z).
+  { assert (P : forall l, Forall (Z.le 0) l -> Forall (Z.le 0) (pick 0%Z b2 l)).
+    { intros l Hl. apply Forall_map, Forall_forall. intros y _. destruct (nth_in_or_default (Z.to_nat y) l 0%Z) as [I'| ->]; [|lia]. rewrite Forall_forall in Hl. auto. }
+    apply nonneg_all in HO5. pose proof (zdot_pos _ _ (P _ HO5) (P _ N)). destruct (nth_in_or_default (Z.to_nat z) q 0%Z) as [I'| ->]; [|lia]. rewrite Forall_forall in N. pose proof (N _ I'). nia. }
+  replace (IZR den * dr) with (dr * IZR den) by ring. unfold Rdiv. rewrite Rinv_mult, <- !Rmult_assoc. rewrite !(Rmult_assoc _ _ (/ IZR den)).
+  assert (V : 0 < / IZR den) by now apply Rinv_0_lt_compat. rewrite <- !Rmult_assoc. apply Rmult_le_compat_r; [lra|]. rewrite Rmult_assoc.
+  apply (below_ratio r g h); auto. now apply IZR_le. rewrite <- !mult_IZR. apply IZR_le.
+  apply (Z.mul_le_mono_nonneg_l _ _ _ R1) in A. apply (Z.mul_le_mono_nonneg_l _ _ _ R2) in B. set (u1 := zdot _ (pick 0%Z b1 q)) in *. set (u2 := zdot _ (pick 0%Z b2 q)) in *.
+  apply Z.le_trans with (h * ((den - zsum (pick 0 b1 low)) * most (pick 0 b1 q) + u1))%Z; [rewrite Z.mul_comm; apply Z.mul_le_mono_nonneg_l; lia|].
+  eapply Z.le_trans; [exact L|]. apply Z.mul_le_mono_nonneg_l; lia.
+Qed.
 Lemma cone_ok c lows cols q : cone_holds c (Z.of_nat (length q)) lows cols = true -> In q cols -> Forall (Z.le 0) q -> in_cone (length (real q)) c (real q).
 Proof.
-  intros H I N. unfold real at 1. rewrite map_length. destruct c as [|r|es]; simpl in *; auto.
+  intros H I N. unfold real at 1. rewrite map_length. destruct c as [|r|es|r den low sets]; simpl in *; auto.
   - destruct lows as [|[g h] [|]]; try discriminate. split_and H. rewrite forallb_forall in H0. specialize (H0 q I). apply Z.leb_le in H0.
     intros x z X Z0 _. rewrite !nth_real. rewrite Forall_forall in N. pose proof (nth_In q 0%Z X) as Ix. pose proof (nth_In q 0%Z Z0) as Iz.
     pose proof (N _ Iz) as Nz. apply (below_ratio r g h); auto. now apply IZR_le. rewrite <- !mult_IZR. apply IZR_le.
@@ -115,6 +170,7 @@ Proof.
     destruct (K _ _ _ J E) as (g & h & Il & A & X & Z0). specialize (H _ Il). simpl in H. apply Z.leb_le, IZR_le in H. rewrite !mult_IZR in H.
     rewrite !entry_real by auto. apply (below_ratio r g h); auto. rewrite amount_number by auto. apply IZR_le.
     rewrite Forall_forall in N. destruct (nth_in_or_default (Z.to_nat z) q 0%Z) as [Iq| ->]; [auto|lia].
+  - destruct lows as [|[g h] [|]]; try discriminate. split_and H. rewrite forallb_forall in H0. specialize (H0 q I). eapply robust_holds_ok; eauto.
 Qed.
 Lemma cell_real cols k x y : Forall (fun q => Z.of_nat (length q) = k) cols -> (0 <= x < k)%Z -> (0 <= y)%Z ->
   cell (map real cols) x y = IZR (amount (y * k + x) (cells cols)) / dr.
@@ -191,8 +247,6 @@ Proof.
       apply Rmult_le_pos; auto. apply Rlt_le, Rinv_0_lt_compat; auto. }
     unfold Rdiv in *. lra.
 Qed.
-Lemma zdot_pos : forall G q, Forall (Z.le 0) G -> Forall (Z.le 0) q -> (0 <= zdot G q)%Z.
-Proof. induction G; destruct q; simpl; intros A B; try lia. inversion A; inversion B; subst. specialize (IHG q H2 H6). nia. Qed.
 Lemma group_below_ok G q s : Forall (Z.le 0) G -> Forall (Z.le 0) q -> group_below G q dn = Some s ->
   IZR s / DR / dr <= relative G (dot G (real q) / IZR (zsum G)) (real q).
 Proof.

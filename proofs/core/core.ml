@@ -665,6 +665,12 @@ let rec map f = function
 | [] -> []
 | a :: t -> (f a) :: (map f t)
 
+(** val flat_map : ('a1 -> 'a2 list) -> 'a1 list -> 'a2 list **)
+
+let rec flat_map f = function
+| [] -> []
+| x :: t -> app (f x) (flat_map f t)
+
 (** val fold_right : ('a2 -> 'a1 -> 'a1) -> 'a1 -> 'a2 list -> 'a1 **)
 
 let rec fold_right f a0 = function
@@ -682,6 +688,22 @@ let rec existsb f = function
 let rec forallb f = function
 | [] -> true
 | a :: l0 -> (&&) (f a) (forallb f l0)
+
+(** val filter : ('a1 -> bool) -> 'a1 list -> 'a1 list **)
+
+let rec filter f = function
+| [] -> []
+| x :: l0 -> if f x then x :: (filter f l0) else filter f l0
+
+(** val combine : 'a1 list -> 'a2 list -> ('a1 * 'a2) list **)
+
+let rec combine l l' =
+  match l with
+  | [] -> []
+  | x :: tl ->
+    (match l' with
+     | [] -> []
+     | y :: tl' -> (x, y) :: (combine tl tl'))
 
 (** val firstn : nat -> 'a1 list -> 'a1 list **)
 
@@ -851,6 +873,8 @@ type cone =
 | Free
 | Complete of ratio
 | Graph of ((Big_int_Z.big_int * Big_int_Z.big_int) * ratio) list
+| Robust of ratio * Big_int_Z.big_int * Big_int_Z.big_int list
+   * Big_int_Z.big_int list list
 
 type terms =
   ((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int) list
@@ -1194,6 +1218,9 @@ let edges_of k c gs =
     (match join at_least k es gs with
      | Some l -> Some (Listed (number Big_int_Z.zero_big_int l Tip))
      | None -> None)
+  | Robust (_, _, _, _) -> (match gs with
+                            | [] -> Some NoEdges
+                            | _ :: _ -> None)
 
 type ent = { low : Big_int_Z.big_int; plow : Big_int_Z.big_int;
              high : (Big_int_Z.big_int * Big_int_Z.big_int) option }
@@ -1842,12 +1869,12 @@ let well_formed pb =
            (match pb.outputs with
             | Some _ -> true
             | None -> false)) (forallb (term_ok k (count pb)) cost)
-     | Bayes (den, gains) ->
+     | Bayes (den, gains0) ->
        (&&)
          ((&&) (Big_int_Z.lt_big_int Big_int_Z.zero_big_int den)
-           (match gains with
+           (match gains0 with
             | [] -> false
-            | _ :: _ -> true)) (forallb (fun g -> alike g w) gains)
+            | _ :: _ -> true)) (forallb (fun g -> alike g w) gains0)
      | Information gs ->
        (&&) (forallb (fun g -> (&&) (alike g w) (nonnegative g)) gs)
          (same (fold_right zplus (zeros w) gs) w)
@@ -1906,13 +1933,13 @@ let tests pb hd =
         (numbers (count pb) (fun y ->
           merge (Big_int_Z.mult_big_int y k) t0 (zscale den a)))
       | None -> None)
-   | Bayes (den, gains) ->
+   | Bayes (den, gains0) ->
      (match pb.rows with
       | [] ->
         Some
           (map (fun g ->
             zplus (zscale (Big_int_Z.mult_big_int den t) a)
-              (zscale (Big_int_Z.minus_big_int e) (products w g))) gains)
+              (zscale (Big_int_Z.minus_big_int e) (products w g))) gains0)
       | _ :: _ -> None)
    | _ -> None)
 
@@ -1984,12 +2011,12 @@ let start pb cl hd =
                     | ChiSquare -> Some Square
                   in
                   let ones0 = map (fun _ -> Big_int_Z.unit_big_int) w in
-                  let env0 = fun kd0 forms0 sh -> { knd = kd0; unit_ = e;
+                  let env0 = fun kd0 forms0 sh0 -> { knd = kd0; unit_ = e;
                     total_ = t; wts = w; groups = gs; corner = None; edges =
                     es; halfs = pb.halfspaces; forms = forms0; couplings =
-                    pb.rows; claim = cl; sheets = sh }
+                    pb.rows; claim = cl; sheets = sh0 }
                   in
-                  let single =
+                  let single0 =
                     match gs with
                     | [] -> false
                     | g :: l ->
@@ -2037,7 +2064,7 @@ let start pb cl hd =
                                    ((&&) (Big_int_Z.eq_big_int h d)
                                      (Big_int_Z.le_big_int d g))
                                    (match kd0 with
-                                    | Entropic -> single
+                                    | Entropic -> single0
                                     | _ -> true)
                               then (match phi_up kd0 g with
                                     | Some p2 ->
@@ -2095,7 +2122,7 @@ let start pb cl hd =
                       | Some k0 ->
                         (match k0 with
                          | Entropic ->
-                           if (&&) single (entropy_prices e t w a)
+                           if (&&) single0 (entropy_prices e t w a)
                            then Some ((env0 Plain [] false), [])
                            else None
                          | _ -> None)
@@ -2129,6 +2156,21 @@ let emptied pb =
 let refute pb cl hd toks =
   (&&) (Big_int_Z.lt_big_int (fst cl) Big_int_Z.zero_big_int)
     (verify (emptied pb) cl hd toks)
+
+(** val kind_of : problem -> kind **)
+
+let kind_of pb =
+  match pb.objective with
+  | Information _ -> Entropic
+  | ChiSquare -> Square
+  | _ -> Plain
+
+(** val groups_of : problem -> Big_int_Z.big_int list list **)
+
+let groups_of pb =
+  match pb.objective with
+  | Information gs -> gs
+  | _ -> []
 
 (** val zdot :
     Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int **)
@@ -2183,6 +2225,98 @@ let edge_holds t = function
   Big_int_Z.le_big_int (Big_int_Z.mult_big_int (amount x t) h)
     (Big_int_Z.mult_big_int g (amount z0 t))
 
+(** val marks :
+    Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int list **)
+
+let marks l q =
+  fold_right (unit_at Big_int_Z.unit_big_int) q l
+
+(** val robust_ok :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list list -> bool **)
+
+let robust_ok k den low0 sets =
+  (&&)
+    ((&&)
+      ((&&)
+        ((&&)
+          ((&&)
+            ((&&)
+              ((&&)
+                ((&&) (Big_int_Z.lt_big_int Big_int_Z.zero_big_int den)
+                  (Big_int_Z.eq_big_int (zlen low0) k))
+                (Big_int_Z.le_big_int k (Big_int_Z.mult_int_big_int 2
+                  (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+                  (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+                  (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+                  (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+                  (Big_int_Z.mult_int_big_int 2
+                  Big_int_Z.unit_big_int)))))))))))) (nonnegative low0))
+            (Big_int_Z.le_big_int (Big_int_Z.mult_int_big_int 2
+              Big_int_Z.unit_big_int) (zlen sets)))
+          (forallb (fun b -> match b with
+                             | [] -> false
+                             | _ :: _ -> true) sets))
+        (forallb (fun x ->
+          (&&) (Big_int_Z.le_big_int Big_int_Z.zero_big_int x)
+            (Big_int_Z.lt_big_int x k)) (concat sets)))
+      (forallb (Big_int_Z.eq_big_int Big_int_Z.unit_big_int)
+        (marks (concat sets) (zeros low0))))
+    (forallb (fun b ->
+      let l = pick Big_int_Z.zero_big_int b low0 in
+      (||) (Big_int_Z.lt_big_int (zsum l) den)
+        ((&&) (Big_int_Z.eq_big_int (zsum l) den)
+          (forallb (Big_int_Z.lt_big_int Big_int_Z.zero_big_int) l))) sets)
+
+(** val block_ends :
+    Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list -> Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let block_ends den low0 q b =
+  let l = pick Big_int_Z.zero_big_int b low0 in
+  let v = pick Big_int_Z.zero_big_int b q in
+  let s = zdot l v in
+  let rest = Big_int_Z.sub_big_int den (zsum l) in
+  ((Big_int_Z.add_big_int (Big_int_Z.mult_big_int rest (most v)) s),
+  (Big_int_Z.add_big_int (Big_int_Z.mult_big_int rest (least_of v (most v)))
+    s))
+
+(** val below_all :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) list -> bool **)
+
+let rec below_all g h i m j = function
+| [] -> true
+| p0 :: es0 ->
+  let (_, m0) = p0 in
+  (&&)
+    ((||) (Big_int_Z.eq_big_int i j)
+      (Big_int_Z.le_big_int (Big_int_Z.mult_big_int h m)
+        (Big_int_Z.mult_big_int g m0)))
+    (below_all g h i m (Big_int_Z.add_big_int j Big_int_Z.unit_big_int) es0)
+
+(** val pairs_below :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) list -> bool **)
+
+let rec pairs_below g h i all = function
+| [] -> true
+| p0 :: es0 ->
+  let (m, _) = p0 in
+  (&&) (below_all g h i m Big_int_Z.zero_big_int all)
+    (pairs_below g h (Big_int_Z.add_big_int i Big_int_Z.unit_big_int) all es0)
+
+(** val robust_holds :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int list -> Big_int_Z.big_int list list ->
+    Big_int_Z.big_int list -> bool **)
+
+let robust_holds g h den low0 sets q =
+  let es = map (block_ends den low0 q) sets in
+  pairs_below g h Big_int_Z.zero_big_int es es
+
 (** val cone_holds :
     cone -> Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) list
     -> Big_int_Z.big_int list list -> bool **)
@@ -2209,6 +2343,16 @@ let cone_holds c k lows cols0 =
          let t = number Big_int_Z.zero_big_int q Tip in
          forallb (edge_holds t) l) cols0
      | None -> false)
+  | Robust (r, den, low0, sets) ->
+    (match lows with
+     | [] -> false
+     | p0 :: l ->
+       let (g, h) = p0 in
+       (match l with
+        | [] ->
+          (&&) ((&&) (at_most r g h) (robust_ok k den low0 sets))
+            (forallb (robust_holds g h den low0 sets) cols0)
+        | _ :: _ -> false))
 
 (** val row_holds :
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int trie -> row
@@ -2348,11 +2492,11 @@ let square_below w q =
 
 let rec best_gain w q = function
 | [] -> Big_int_Z.zero_big_int
-| g :: gains0 ->
-  (match gains0 with
+| g :: gains1 ->
+  (match gains1 with
    | [] -> zdot (products w g) q
    | _ :: _ ->
-     Big_int_Z.max_big_int (zdot (products w g) q) (best_gain w q gains0))
+     Big_int_Z.max_big_int (zdot (products w g) q) (best_gain w q gains1))
 
 (** val value_holds :
     problem -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
@@ -2366,8 +2510,8 @@ let value_holds pb n m d0 cols0 =
      Big_int_Z.le_big_int
        (Big_int_Z.mult_big_int n (Big_int_Z.mult_big_int den d0))
        (Big_int_Z.mult_big_int (zform (zlen w) (cells cols0) cost) m)
-   | Bayes (den, gains) ->
-     (match sum_all (fun q -> Some (best_gain w q gains)) cols0 with
+   | Bayes (den, gains0) ->
+     (match sum_all (fun q -> Some (best_gain w q gains0)) cols0 with
       | Some s ->
         Big_int_Z.le_big_int
           (Big_int_Z.mult_big_int n
@@ -2789,17 +2933,17 @@ let rec groups_under gs n q =
     Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int
     list list -> Big_int_Z.big_int list -> Big_int_Z.big_int list option **)
 
-let rec mixed w p0 gains q =
+let rec mixed w p0 gains0 q =
   match p0 with
-  | [] -> (match gains with
+  | [] -> (match gains0 with
            | [] -> Some q
            | _ :: _ -> None)
   | a :: p1 ->
-    (match gains with
+    (match gains0 with
      | [] -> None
-     | g :: gains0 ->
+     | g :: gains1 ->
        if Big_int_Z.le_big_int Big_int_Z.zero_big_int a
-       then mixed w p1 gains0 (zplus q (zscale a (products w g)))
+       then mixed w p1 gains1 (zplus q (zscale a (products w g)))
        else None)
 
 (** val alone : convex -> problem **)
@@ -2828,9 +2972,9 @@ let under u p0 =
   let t = zsum w in
   (match u.aim with
    | Linear (_, _) -> None
-   | Bayes (_, gains) ->
+   | Bayes (_, gains0) ->
      if Big_int_Z.eq_big_int (zsum p0) d
-     then mixed w p0 gains (zeros w)
+     then mixed w p0 gains0 (zeros w)
      else None
    | Information gs -> groups_under gs p0 (zeros w)
    | ChiSquare ->
@@ -3033,7 +3177,7 @@ let above u q =
   let w = u.prior in
   (match u.aim with
    | Linear (_, _) -> None
-   | Bayes (_, gains) -> Some (best_gain w q gains)
+   | Bayes (_, gains0) -> Some (best_gain w q gains0)
    | Information gs ->
      sum_all (fun g -> relative_above (zsum g) (zdot g q) g q) gs
    | ChiSquare -> square_above w q)
@@ -3084,8 +3228,8 @@ let realises co cl d0 lows cols0 =
 (** val wider : utility -> utility **)
 
 let wider a = match a with
-| Bayes (den, gains) ->
-  Bayes (den, (map (fun g -> app g (Big_int_Z.zero_big_int :: [])) gains))
+| Bayes (den, gains0) ->
+  Bayes (den, (map (fun g -> app g (Big_int_Z.zero_big_int :: [])) gains0))
 | Information gs ->
   Information (map (fun g -> app g (Big_int_Z.zero_big_int :: [])) gs)
 | _ -> a
@@ -3146,12 +3290,13 @@ let inside k = function
           (Big_int_Z.lt_big_int x k))
         (Big_int_Z.le_big_int Big_int_Z.zero_big_int z0))
       (Big_int_Z.lt_big_int z0 k)) es
+| Robust (_, _, _, _) -> false
 
 (** val no_loss : convex -> bool **)
 
 let no_loss u =
   match u.aim with
-  | Bayes (_, gains) -> forallb nonnegative gains
+  | Bayes (_, gains0) -> forallb nonnegative gains0
   | _ -> true
 
 (** val forms_under :
@@ -3723,10 +3868,10 @@ let rec zmost a b =
 
 let rec highest = function
 | [] -> []
-| g :: gains0 ->
-  (match gains0 with
+| g :: gains1 ->
+  (match gains1 with
    | [] -> g
-   | _ :: _ -> zmost g (highest gains0))
+   | _ :: _ -> zmost g (highest gains1))
 
 (** val over_all :
     convex -> (Big_int_Z.big_int list * Big_int_Z.big_int) option **)
@@ -3736,8 +3881,8 @@ let over_all u =
   let t = zsum w in
   (match u.aim with
    | Linear (_, _) -> None
-   | Bayes (den, gains) ->
-     Some ((products w (highest gains)), (Big_int_Z.mult_big_int t den))
+   | Bayes (den, gains0) ->
+     Some ((products w (highest gains0)), (Big_int_Z.mult_big_int t den))
    | Information gs ->
      (match all_logs gs (zeros w) with
       | Some l -> Some (l, (Big_int_Z.mult_big_int t d))
@@ -4405,7 +4550,7 @@ let replaced mo hs =
            | Some p0 ->
              let (u, _) = p0 in
              let p1 = ((Some u), ws) in
-             let (aimed, ws0) = p1 in
+             let (aimed0, ws0) = p1 in
              (match each2 (at_prior pb) mo.capacities ws0 with
               | Some new0 ->
                 (match each (around_rows co.inner) hs.around with
@@ -4429,7 +4574,7 @@ let replaced mo hs =
                                    (widen co.inner cs
                                      (app (concat r1)
                                        (app (concat r2) (concat r3))));
-                                   loss = aimed; limits =
+                                   loss = aimed0; limits =
                                    (app co.limits new0) } hs.lifts
                             else None
                           | None -> None)
@@ -4439,7 +4584,7 @@ let replaced mo hs =
               | None -> None)
            | None -> None))
   else let p0 = (co.loss, hs.priors) in
-       let (aimed, ws) = p0 in
+       let (aimed0, ws) = p0 in
        (match each2 (at_prior pb) mo.capacities ws with
         | Some new0 ->
           (match each (around_rows co.inner) hs.around with
@@ -4461,7 +4606,7 @@ let replaced mo hs =
                       then lifted_few { inner =
                              (widen co.inner cs
                                (app (concat r1) (app (concat r2) (concat r3))));
-                             loss = aimed; limits = (app co.limits new0) }
+                             loss = aimed0; limits = (app co.limits new0) }
                              hs.lifts
                       else None
                     | None -> None)
@@ -4652,9 +4797,9 @@ let displays mo claim0 d0 lows best nears members worths moments cols0 =
                  (Big_int_Z.mult_int_big_int 2
                  Big_int_Z.unit_big_int))))))))))))))))))))))))))))
              (all2 (excess_there pb d0 cols0) nears mo.excesses))
-           (all2 (fun v sh ->
+           (all2 (fun v sh0 ->
              divergence_there d0
-               (fold_right attach (map (fun _ -> []) pb.weights) cols0) v sh)
+               (fold_right attach (map (fun _ -> []) pb.weights) cols0) v sh0)
              mo.divergences moments))
          (match mo.set_of with
           | Some cf ->
@@ -5246,6 +5391,1676 @@ let lab_start co cl lb =
                                 | None -> None)
                              | None -> None)
                           | None -> None)
+                    else None
+                  | _ :: _ -> None))
+            | _ -> None)
+         | _ :: _ -> None))
+   | _ -> None)
+
+type whole = { boxes : ent list list; acts : Big_int_Z.big_int list list;
+               counts0 : (((Big_int_Z.big_int * Big_int_Z.big_int)
+                         list * Big_int_Z.big_int) * bool) list }
+
+type rim = { below : (Big_int_Z.big_int * Big_int_Z.big_int) list;
+             extras : ((Big_int_Z.big_int * Big_int_Z.big_int)
+                      list * Big_int_Z.big_int) list;
+             each_ : Big_int_Z.big_int list }
+
+type single = { price : Big_int_Z.big_int list; box : ent list;
+                near : rim option }
+
+type mstate =
+| Matrix of whole
+| One of single
+| Tree of state
+
+type mtoken =
+| Tok of token
+| Act of Big_int_Z.big_int * Big_int_Z.big_int
+| Number of (Big_int_Z.big_int * Big_int_Z.big_int) list * Big_int_Z.big_int
+| Price of Big_int_Z.big_int list * Big_int_Z.big_int list
+   * Big_int_Z.big_int list * Big_int_Z.big_int list
+
+type mat = { menv : env; cenv : env;
+             gains : Big_int_Z.big_int list list option;
+             mden : Big_int_Z.big_int; mscale : Big_int_Z.big_int;
+             mbase : Big_int_Z.big_int trie; top : ent;
+             one : Big_int_Z.big_int; measures : Big_int_Z.big_int list list;
+             common : Big_int_Z.big_int; munit : Big_int_Z.big_int }
+
+(** val cap0 : Big_int_Z.big_int -> Big_int_Z.big_int -> ent -> ent **)
+
+let cap0 c p0 e =
+  match e.high with
+  | Some p1 ->
+    let (h, _) = p1 in
+    if Big_int_Z.le_big_int h c
+    then e
+    else { low = e.low; plow = e.plow; high = (Some (c, p0)) }
+  | None -> { low = e.low; plow = e.plow; high = (Some (c, p0)) }
+
+(** val lift_ : Big_int_Z.big_int -> Big_int_Z.big_int -> ent -> ent **)
+
+let lift_ c p0 e =
+  if Big_int_Z.le_big_int c e.low
+  then e
+  else { low = c; plow = p0; high = e.high }
+
+(** val ones_left : ent list -> Big_int_Z.big_int **)
+
+let rec ones_left = function
+| [] -> Big_int_Z.zero_big_int
+| e :: b0 ->
+  Big_int_Z.add_big_int
+    (if Big_int_Z.le_big_int e.low d
+     then Big_int_Z.unit_big_int
+     else Big_int_Z.zero_big_int) (ones_left b0)
+
+(** val tight : Big_int_Z.big_int -> ent list -> ent list **)
+
+let tight p1 b =
+  if Big_int_Z.eq_big_int (ones_left b) Big_int_Z.unit_big_int
+  then map (fun e -> if Big_int_Z.le_big_int e.low d then cap0 d p1 e else e)
+         b
+  else b
+
+(** val crossed0 : ent -> bool **)
+
+let crossed0 e =
+  match e.high with
+  | Some p0 -> let (h, _) = p0 in Big_int_Z.lt_big_int h e.low
+  | None -> false
+
+(** val shut : ent list -> bool **)
+
+let shut b =
+  (||) (Big_int_Z.eq_big_int (ones_left b) Big_int_Z.zero_big_int)
+    (existsb crossed0 b)
+
+(** val same_ent : ent -> ent -> bool **)
+
+let same_ent a b =
+  (&&)
+    ((&&) (Big_int_Z.eq_big_int a.low b.low)
+      (Big_int_Z.eq_big_int a.plow b.plow))
+    (match a.high with
+     | Some p0 ->
+       let (h, p1) = p0 in
+       (match b.high with
+        | Some p2 ->
+          let (i, q) = p2 in
+          (&&) (Big_int_Z.eq_big_int h i) (Big_int_Z.eq_big_int p1 q)
+        | None -> false)
+     | None -> (match b.high with
+                | Some _ -> false
+                | None -> true))
+
+(** val same_box : ent list -> ent list -> bool **)
+
+let rec same_box a b =
+  match a with
+  | [] -> (match b with
+           | [] -> true
+           | _ :: _ -> false)
+  | x :: a0 ->
+    (match b with
+     | [] -> false
+     | y :: b0 -> (&&) (same_ent x y) (same_box a0 b0))
+
+(** val inside0 :
+    ent list -> (Big_int_Z.big_int * Big_int_Z.big_int) list -> bool **)
+
+let inside0 b s =
+  forallb (fun xc ->
+    match nthz (fst xc) b with
+    | Some e -> Big_int_Z.le_big_int (snd xc) e.low
+    | None -> false) s
+
+(** val outside :
+    (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) list -> bool **)
+
+let outside l s =
+  existsb (fun xc ->
+    existsb (fun yc ->
+      (&&) (Big_int_Z.eq_big_int (fst xc) (fst yc))
+        (Big_int_Z.le_big_int (snd yc) (snd xc))) l) s
+
+(** val settled : single -> Big_int_Z.big_int list **)
+
+let settled p0 =
+  match p0.near with
+  | Some r ->
+    fold_right (fun sn q ->
+      if inside0 p0.box (fst sn)
+      then zplus q (zscale (snd sn) r.each_)
+      else if outside r.below (fst sn)
+           then q
+           else zplus q
+                  (zscale
+                    (Big_int_Z.min_big_int Big_int_Z.zero_big_int (snd sn))
+                    r.each_)) p0.price r.extras
+  | None -> p0.price
+
+(** val square_leaf :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list -> ent list -> bool -> bool **)
+
+let square_leaf e t w q b upper0 =
+  let o = zeros w in
+  let s = zplus (zscale e w) q in
+  let edge0 = fun q0 ->
+    if upper0
+    then endsum o q0 b
+    else (match endsum o
+                  (zscale (Big_int_Z.minus_big_int Big_int_Z.unit_big_int) q0)
+                  b with
+          | Some r -> Some (Big_int_Z.minus_big_int r)
+          | None -> None)
+  in
+  (match edge0 w with
+   | Some w0 ->
+     (match edge0 s with
+      | Some s0 ->
+        (match endsum (zscale (Big_int_Z.mult_big_int e t) w)
+                 (zscale (Big_int_Z.minus_big_int d)
+                   (zplus (zscale w0 s) (zscale s0 w))) b with
+         | Some r ->
+           Big_int_Z.le_big_int
+             (Big_int_Z.add_big_int
+               (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int w0 s0) d) r)
+             Big_int_Z.zero_big_int
+         | None -> false)
+      | None -> false)
+   | None -> false)
+
+(** val single_leaf :
+    env -> single -> Big_int_Z.big_int list -> mult -> bool **)
+
+let single_leaf en p0 ts m =
+  (||)
+    (match p0.near with
+     | Some _ ->
+       Big_int_Z.eq_big_int (ones_left p0.box) Big_int_Z.zero_big_int
+     | None -> false)
+    (let q = settled p0 in
+     match en.knd with
+     | Square ->
+       let ends = square_leaf en.unit_ en.total_ en.wts q p0.box in
+       (match ts with
+        | [] ->
+          let { flows = flows0; against = against0; along = along0 } = m in
+          (match flows0 with
+           | [] ->
+             (match against0 with
+              | [] ->
+                (match along0 with
+                 | [] -> (||) (ends true) (ends false)
+                 | _ :: _ -> false)
+              | _ :: _ -> false)
+           | _ :: _ -> false)
+        | _ :: _ -> false)
+     | _ -> leaf en q { ents = p0.box; lims = [] } ts m)
+
+(** val prices_of :
+    Big_int_Z.big_int list list option -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list -> Big_int_Z.big_int list list option **)
+
+let rec prices_of g e den w own0 acts0 =
+  match g with
+  | Some gs ->
+    (match acts0 with
+     | [] -> Some []
+     | a :: acts1 ->
+       (match nthz a gs with
+        | Some g0 ->
+          (match prices_of g e den w own0 acts1 with
+           | Some l ->
+             Some
+               ((zplus (zscale den own0)
+                  (zscale (Big_int_Z.minus_big_int e) (products w g0))) :: l)
+           | None -> None)
+        | None -> None))
+  | None -> Some (own0 :: [])
+
+type duty = { down : Big_int_Z.big_int list; where_ : ent list;
+              whose : Big_int_Z.big_int list; even : Big_int_Z.big_int list }
+
+(** val sums_of :
+    Big_int_Z.big_int -> Big_int_Z.big_int list ->
+    (((Big_int_Z.big_int * Big_int_Z.big_int)
+    list * Big_int_Z.big_int) * bool) list -> Big_int_Z.big_int option **)
+
+let rec sums_of r ns cs =
+  match ns with
+  | [] -> (match cs with
+           | [] -> Some Big_int_Z.zero_big_int
+           | _ :: _ -> None)
+  | n :: ns0 ->
+    (match cs with
+     | [] -> None
+     | p0 :: cs0 ->
+       let (p1, le0) = p0 in
+       let (_, n0) = p1 in
+       (match sums_of r ns0 cs0 with
+        | Some r0 ->
+          if if le0
+             then Big_int_Z.le_big_int Big_int_Z.zero_big_int n
+             else Big_int_Z.le_big_int n Big_int_Z.zero_big_int
+          then Some
+                 (Big_int_Z.add_big_int r0
+                   (Big_int_Z.mult_big_int n
+                     (Big_int_Z.mult_big_int r
+                       (if le0
+                        then n0
+                        else Big_int_Z.add_big_int n0 Big_int_Z.unit_big_int))))
+          else None
+        | None -> None))
+
+(** val extras_of :
+    Big_int_Z.big_int -> Big_int_Z.big_int list ->
+    (((Big_int_Z.big_int * Big_int_Z.big_int)
+    list * Big_int_Z.big_int) * bool) list ->
+    ((Big_int_Z.big_int * Big_int_Z.big_int) list * Big_int_Z.big_int) list **)
+
+let rec extras_of c ns cs =
+  match ns with
+  | [] -> []
+  | n :: ns0 ->
+    (match cs with
+     | [] -> []
+     | p0 :: cs0 ->
+       let (p1, _) = p0 in
+       let (s, _) = p1 in
+       (s, (Big_int_Z.mult_big_int c n)) :: (extras_of c ns0 cs0))
+
+(** val duties :
+    mat -> Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int
+    trie -> ent list list -> Big_int_Z.big_int list list -> duty list **)
+
+let rec duties mt y a t bs acts0 =
+  match bs with
+  | [] -> []
+  | b :: bs0 ->
+    (match acts0 with
+     | [] -> []
+     | a0 :: acts1 ->
+       let k = zlen a in
+       { down =
+       (zscale mt.menv.total_
+         (merge (Big_int_Z.mult_big_int y k) t (zscale mt.mscale a)));
+       where_ = (tight mt.one b); whose = a0; even =
+       (match nthz y mt.measures with
+        | Some c -> c
+        | None -> []) } :: (duties mt
+                             (Big_int_Z.add_big_int y Big_int_Z.unit_big_int)
+                             a t bs0 acts1))
+
+(** val same_duty : duty -> duty -> bool **)
+
+let same_duty a b =
+  (&&)
+    ((&&) ((&&) (same a.down b.down) (same_box a.where_ b.where_))
+      (same a.whose b.whose)) (same a.even b.even)
+
+(** val whole_tree :
+    mat -> ((Big_int_Z.big_int * Big_int_Z.big_int) list * Big_int_Z.big_int)
+    list -> duty -> mstate list option **)
+
+let whole_tree mt ex u =
+  let w = mt.menv.wts in
+  (match mt.gains with
+   | Some _ -> None
+   | None ->
+     (match ex with
+      | [] ->
+        (match mt.cenv.corner with
+         | Some p0 ->
+           let (g, _) = p0 in
+           if same_box u.where_ (map (fun _ -> mt.top) w)
+           then Some ((Tree { own = u.down; cols = ({ ents = u.where_; lims =
+                  (((Big_int_Z.mult_big_int (zsum w) d),
+                  (Big_int_Z.mult_big_int (zsum w) g)) :: (((Big_int_Z.mult_big_int
+                                                              (zlen w) d),
+                  (Big_int_Z.mult_big_int (zlen w) g)) :: [])) } :: []) }) :: [])
+           else None
+         | None -> None)
+      | _ :: _ -> None))
+
+(** val child :
+    mat -> ((Big_int_Z.big_int * Big_int_Z.big_int) list * Big_int_Z.big_int)
+    list -> duty list -> Big_int_Z.big_int list -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> mstate list option **)
+
+let child mt ex us ways y way =
+  match nthz y us with
+  | Some u ->
+    if shut u.where_
+    then Some []
+    else if Big_int_Z.eq_big_int way y
+         then (match prices_of mt.gains mt.menv.unit_ mt.mden mt.menv.wts
+                       u.down u.whose with
+               | Some qs ->
+                 Some
+                   (map (fun q -> One { price = q; box = u.where_; near =
+                     (Some { below = []; extras =
+                     (map (fun sn -> ((fst sn),
+                       (Big_int_Z.mult_big_int mt.mden (snd sn)))) ex);
+                     each_ = u.even }) }) qs)
+               | None -> None)
+         else if Big_int_Z.eq_big_int way (Big_int_Z.minus_big_int
+                   Big_int_Z.unit_big_int)
+              then whole_tree mt ex u
+              else (match nthz way us with
+                    | Some v ->
+                      (match nthz way ways with
+                       | Some w ->
+                         if (&&) (same_duty u v)
+                              ((||) (Big_int_Z.eq_big_int w way)
+                                (Big_int_Z.eq_big_int w
+                                  (Big_int_Z.minus_big_int
+                                  Big_int_Z.unit_big_int)))
+                         then Some []
+                         else None
+                       | None -> None)
+                    | None -> None)
+  | None -> None
+
+(** val children :
+    mat -> ((Big_int_Z.big_int * Big_int_Z.big_int) list * Big_int_Z.big_int)
+    list -> duty list -> Big_int_Z.big_int list -> Big_int_Z.big_int ->
+    Big_int_Z.big_int list -> mstate list option **)
+
+let rec children mt ex us ways y = function
+| [] -> Some []
+| way :: l0 ->
+  (match child mt ex us ways y way with
+   | Some a ->
+     (match children mt ex us ways
+              (Big_int_Z.add_big_int y Big_int_Z.unit_big_int) l0 with
+      | Some b -> Some (app a b)
+      | None -> None)
+   | None -> None)
+
+(** val priced :
+    mat -> whole -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list -> Big_int_Z.big_int list -> mstate list option **)
+
+let priced mt w a l ns ways =
+  let en = mt.menv in
+  (match add_rows (zlen en.wts) mt.mscale en.couplings l mt.mbase
+           Big_int_Z.zero_big_int with
+   | Some p0 ->
+     let (t, b) = p0 in
+     (match sums_of mt.common ns w.counts0 with
+      | Some c ->
+        if (&&)
+             ((&&) ((&&) (alike a en.wts) (alike ways w.boxes))
+               (match ns with
+                | [] -> true
+                | _ :: _ ->
+                  (match mt.measures with
+                   | [] -> false
+                   | _ :: _ -> true)))
+             (pays en.claim mt.munit
+               (Big_int_Z.add_big_int (Big_int_Z.add_big_int (zsum a) b) c))
+        then children mt
+               (extras_of (Big_int_Z.mult_big_int en.total_ mt.mscale) ns
+                 w.counts0)
+               (duties mt Big_int_Z.zero_big_int a t w.boxes w.acts) ways
+               Big_int_Z.zero_big_int ways
+        else None
+      | None -> None)
+   | None -> None)
+
+(** val mstep : mat -> mtoken -> mstate -> mstate list option **)
+
+let mstep mt tok st =
+  let kd = mt.menv.knd in
+  (match st with
+   | Matrix w ->
+     (match tok with
+      | Tok t ->
+        (match t with
+         | Split (y, x, c) ->
+           (match nthz y w.boxes with
+            | Some b ->
+              (match phi_up kd c with
+               | Some p0 ->
+                 (match nthz x b with
+                  | Some _ ->
+                    let now = fun f -> Matrix { boxes =
+                      (updz y (updz x f) w.boxes); acts = w.acts; counts0 =
+                      w.counts0 }
+                    in
+                    Some ((now (cap0 c p0)) :: ((now (lift_ c p0)) :: []))
+                  | None -> None)
+               | None -> None)
+            | None -> None)
+         | _ -> None)
+      | Act (y, a) ->
+        (match nthz y w.acts with
+         | Some _ ->
+           let now = fun f -> Matrix { boxes = w.boxes; acts =
+             (updz y f w.acts); counts0 = w.counts0 }
+           in
+           Some
+           ((now (fun _ -> a :: [])) :: ((now
+                                           (filter (fun b ->
+                                             negb (Big_int_Z.eq_big_int b a)))) :: []))
+         | None -> None)
+      | Number (s, n) ->
+        let now = fun le0 -> Matrix { boxes = w.boxes; acts = w.acts;
+          counts0 = (((s, n), le0) :: w.counts0) }
+        in
+        Some ((now true) :: ((now false) :: []))
+      | Price (a, l, ns, ways) -> priced mt w a l ns ways)
+   | One p0 ->
+     (match tok with
+      | Tok t ->
+        (match t with
+         | Split (y, x, c) ->
+           (match p0.near with
+            | Some r ->
+              (match nthz x p0.box with
+               | Some _ ->
+                 (match phi_up kd c with
+                  | Some q ->
+                    if Big_int_Z.eq_big_int y Big_int_Z.zero_big_int
+                    then Some ((One { price = p0.price; box =
+                           (updz x (cap0 c q) p0.box); near = (Some { below =
+                           ((x, c) :: r.below); extras = r.extras; each_ =
+                           r.each_ }) }) :: ((One { price = p0.price; box =
+                           (updz x (lift_ c q) p0.box); near =
+                           p0.near }) :: []))
+                    else None
+                  | None -> None)
+               | None -> None)
+            | None -> None)
+         | Fix x ->
+           (match nthz x p0.box with
+            | Some e ->
+              (match e.high with
+               | Some p1 ->
+                 let (h, q) = p1 in
+                 if Big_int_Z.le_big_int d e.low
+                 then let now = fun e0 -> One { price = (settled p0); box =
+                        (updz x (fun _ -> e0) p0.box); near = None }
+                      in
+                      Some
+                      ((now { low = h; plow = q; high = (Some (h, q)) }) :: (
+                      (now { low = e.low; plow = e.plow; high = (Some (e.low,
+                        e.plow)) }) :: []))
+                 else None
+               | None -> None)
+            | None -> None)
+         | Leaf (ts, m) ->
+           if single_leaf mt.menv p0 ts m then Some [] else None
+         | _ -> None)
+      | _ -> None)
+   | Tree st0 ->
+     (match tok with
+      | Tok t ->
+        (match step mt.cenv t st0 with
+         | Some l -> Some (map (fun x -> Tree x) l)
+         | None -> None)
+      | _ -> None))
+
+(** val mat_advance : mat -> mtoken -> mstate list -> mstate list option **)
+
+let mat_advance mt tok = function
+| [] -> None
+| st :: stack0 ->
+  (match mstep mt tok st with
+   | Some l -> Some (app l stack0)
+   | None -> None)
+
+(** val aimed :
+    with_more -> (Big_int_Z.big_int * Big_int_Z.big_int) -> hints ->
+    (((problem * (Big_int_Z.big_int * Big_int_Z.big_int)) * (Big_int_Z.big_int * terms)) * (Big_int_Z.big_int * Big_int_Z.big_int))
+    option **)
+
+let aimed mo cl hs =
+  match mo.parts with
+  | [] ->
+    (match reduce mo cl hs with
+     | Some p0 ->
+       let (co, cl0) = p0 in
+       (match co.loss with
+        | Some _ -> None
+        | None ->
+          (match co.inner.bonus with
+           | [] ->
+             Some (((co.inner.plain, (Big_int_Z.unit_big_int,
+               Big_int_Z.unit_big_int)), (Big_int_Z.unit_big_int, [])), cl0)
+           | _ :: _ -> None))
+     | None -> None)
+  | p0 :: l ->
+    let (u, ab) = p0 in
+    (match l with
+     | [] ->
+       let co = mo.middle in
+       let pb = co.inner.plain in
+       (match co.loss with
+        | Some _ -> None
+        | None ->
+          (match co.inner.bonus with
+           | [] ->
+             (match pb.objective with
+              | Linear (den, cost) ->
+                if (&&) ((&&) (negb mo.least_capacity) (well_formed pb))
+                     (alike u.prior pb.weights)
+                then Some ((({ weights = u.prior; objective = u.aim; base =
+                       pb.base; halfspaces = []; outputs = pb.outputs; rows =
+                       pb.rows }, ab), (den, cost)), cl)
+                else None
+              | _ -> None)
+           | _ :: _ -> None))
+     | _ :: _ -> None)
+
+(** val split_at :
+    Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int
+    list * Big_int_Z.big_int list **)
+
+let rec split_at w l =
+  match w with
+  | [] -> ([], l)
+  | _ :: w0 ->
+    (match l with
+     | [] -> ([], l)
+     | a :: l0 -> let (p0, q) = split_at w0 l0 in ((a :: p0), q))
+
+(** val at_most_common :
+    problem -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+    list -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int -> bool **)
+
+let at_most_common pb m y c a l r =
+  let k = zlen pb.weights in
+  (match add_rows k Big_int_Z.unit_big_int pb.rows l Tip
+           Big_int_Z.zero_big_int with
+   | Some p0 ->
+     let (t, b) = p0 in
+     (&&) (Big_int_Z.le_big_int (Big_int_Z.add_big_int (zsum a) b) r)
+       (forallb (fun z0 ->
+         same (merge (Big_int_Z.mult_big_int z0 k) t a)
+           (if Big_int_Z.eq_big_int z0 y then c else zeros a))
+         (numbers m (fun z0 -> z0)))
+   | None -> false)
+
+(** val measured :
+    problem -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int list list -> Big_int_Z.big_int list list option **)
+
+let rec measured pb m r y = function
+| [] -> Some []
+| l :: ls0 ->
+  let (c, r0) = split_at pb.weights l in
+  let (a, l0) = split_at pb.weights r0 in
+  let n = zscale (Big_int_Z.minus_big_int Big_int_Z.unit_big_int) in
+  if (&&)
+       ((&&)
+         ((&&) ((&&) (alike c pb.weights) (alike a pb.weights))
+           (nonnegative c)) (at_most_common pb m y c a l0 r))
+       (at_most_common pb m y (n c) (n a) (n l0) (Big_int_Z.minus_big_int r))
+  then (match measured pb m r
+                (Big_int_Z.add_big_int y Big_int_Z.unit_big_int) ls0 with
+        | Some s -> Some (c :: s)
+        | None -> None)
+  else None
+
+(** val mat_start :
+    with_more -> (Big_int_Z.big_int * Big_int_Z.big_int) -> hints ->
+    Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+    Big_int_Z.big_int -> Big_int_Z.big_int list list -> (mat * mstate list)
+    option **)
+
+let mat_start mo cl hs e ratios r ms =
+  match aimed mo cl hs with
+  | Some p0 ->
+    let (p1, cl0) = p0 in
+    let (p2, p3) = p1 in
+    let (pb, p4) = p2 in
+    let (a, b) = p4 in
+    let (den, cost) = p3 in
+    let w = pb.weights in
+    let t = zsum w in
+    let k = zlen w in
+    (match pb.outputs with
+     | Some m ->
+       (match pb.base with
+        | Complete r0 ->
+          (match ratios with
+           | [] -> None
+           | p5 :: l ->
+             let (g, h) = p5 in
+             (match l with
+              | [] ->
+                let kd = kind_of pb in
+                (match phi_up kd d with
+                 | Some p6 ->
+                   (match phi_up kd g with
+                    | Some p7 ->
+                      (match measured pb m r Big_int_Z.zero_big_int ms with
+                       | Some cs ->
+                         let e' =
+                           Big_int_Z.mult_big_int
+                             (Big_int_Z.mult_big_int a den) e
+                         in
+                         let gs =
+                           match pb.objective with
+                           | Linear (_, _) -> None
+                           | Bayes (_, gs) -> Some gs
+                           | _ -> None
+                         in
+                         let gden =
+                           match pb.objective with
+                           | Bayes (d0, _) -> d0
+                           | _ -> Big_int_Z.unit_big_int
+                         in
+                         if (&&)
+                              ((&&)
+                                ((&&)
+                                  ((&&)
+                                    ((&&)
+                                      ((&&)
+                                        ((&&)
+                                          ((&&)
+                                            ((&&)
+                                              ((&&)
+                                                ((&&) (well_formed pb)
+                                                  (Big_int_Z.lt_big_int
+                                                    Big_int_Z.zero_big_int e))
+                                                (Big_int_Z.lt_big_int
+                                                  Big_int_Z.zero_big_int
+                                                  (snd cl0)))
+                                              (Big_int_Z.lt_big_int
+                                                Big_int_Z.zero_big_int a))
+                                            (Big_int_Z.lt_big_int
+                                              Big_int_Z.zero_big_int b))
+                                          (Big_int_Z.lt_big_int
+                                            Big_int_Z.zero_big_int den))
+                                        (Big_int_Z.le_big_int
+                                          Big_int_Z.zero_big_int r))
+                                      (at_least r0 g h))
+                                    (Big_int_Z.eq_big_int h d))
+                                  (Big_int_Z.le_big_int d g))
+                                (match pb.objective with
+                                 | Linear (_, _) -> false
+                                 | _ -> true))
+                              (match cs with
+                               | [] -> true
+                               | _ :: _ -> Big_int_Z.eq_big_int (zlen cs) m)
+                         then Some ({ menv = { knd = kd; unit_ = e'; total_ =
+                                t; wts = w; groups = (groups_of pb); corner =
+                                None; edges = NoEdges; halfs = []; forms =
+                                []; couplings = pb.rows; claim = cl0;
+                                sheets = false }; cenv = { knd = kd; unit_ =
+                                e'; total_ = t; wts = w; groups =
+                                (groups_of pb); corner = (Some (g, p7));
+                                edges = NoEdges; halfs = []; forms =
+                                (w :: ((map (fun _ -> Big_int_Z.unit_big_int)
+                                         w) :: [])); couplings = pb.rows;
+                                claim = cl0; sheets = false }; gains = gs;
+                                mden = gden; mscale =
+                                (Big_int_Z.mult_big_int b den); mbase =
+                                (add_terms k
+                                  (Big_int_Z.minus_big_int
+                                    (Big_int_Z.mult_big_int b e)) cost Tip);
+                                top = { low = d; plow = p6; high = (Some (g,
+                                p7)) }; one = p6; measures = cs; common = r;
+                                munit = e }, ((Matrix { boxes =
+                                (numbers m (fun _ ->
+                                  map (fun _ -> { low = d; plow = p6; high =
+                                    (Some (g, p7)) }) w)); acts =
+                                (numbers m (fun _ ->
+                                  match gs with
+                                  | Some gs0 ->
+                                    numbers (zlen gs0) (fun a0 -> a0)
+                                  | None -> [])); counts0 = [] }) :: []))
+                         else None
+                       | None -> None)
+                    | None -> None)
+                 | None -> None)
+              | _ :: _ -> None))
+        | _ -> None)
+     | None -> None)
+  | None -> None
+
+type design =
+| Trace of Big_int_Z.big_int * Big_int_Z.big_int list list
+| Eigenvalue
+| Determinant
+
+type lone = { due : Big_int_Z.big_int list;
+              quads : Big_int_Z.big_int list list; room : ent list;
+              gone : Big_int_Z.big_int list option }
+
+type dstate =
+| All of ent list list
+| Alone of lone
+
+type dtoken =
+| Plainly of token
+| Forms of Big_int_Z.big_int list * Big_int_Z.big_int list
+   * Big_int_Z.big_int list list * Big_int_Z.big_int list list
+
+type denv = { dproblem : problem; ddesign : design;
+              dunit : Big_int_Z.big_int;
+              dclaim : (Big_int_Z.big_int * Big_int_Z.big_int) }
+
+(** val edge_of :
+    ent list -> bool -> Big_int_Z.big_int list -> Big_int_Z.big_int option **)
+
+let edge_of b upper0 q =
+  let o = zeros q in
+  if upper0
+  then endsum o q b
+  else (match endsum o
+                (zscale (Big_int_Z.minus_big_int Big_int_Z.unit_big_int) q) b with
+        | Some r -> Some (Big_int_Z.minus_big_int r)
+        | None -> None)
+
+(** val chords :
+    Big_int_Z.big_int -> ent list -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list list -> (Big_int_Z.big_int
+    list * Big_int_Z.big_int) option **)
+
+let rec chords t2 b w = function
+| [] -> Some ((zeros w), Big_int_Z.zero_big_int)
+| f :: fs0 ->
+  (match edge_of b false f with
+   | Some l ->
+     (match edge_of b true f with
+      | Some u ->
+        (match chords t2 b w fs0 with
+         | Some p0 ->
+           let (q, c) = p0 in
+           Some
+           ((zplus
+              (zscale (Big_int_Z.mult_big_int t2 (Big_int_Z.add_big_int l u))
+                f) q),
+           (Big_int_Z.sub_big_int c
+             (Big_int_Z.mult_big_int t2 (Big_int_Z.mult_big_int l u))))
+         | None -> None)
+      | None -> None)
+   | None -> None)
+
+(** val quad_leaf :
+    Big_int_Z.big_int list -> Big_int_Z.big_int list list ->
+    Big_int_Z.big_int list -> ent list -> bool -> bool **)
+
+let quad_leaf w fs q b upper0 =
+  let t = zsum w in
+  (match edge_of b upper0 w with
+   | Some w0 ->
+     (match edge_of b upper0 q with
+      | Some s ->
+        (match chords (Big_int_Z.mult_big_int t t) b w fs with
+         | Some p0 ->
+           let (r, c) = p0 in
+           (match endsum (zeros w)
+                    (zscale d
+                      (zplus r
+                        (zplus (zscale (Big_int_Z.minus_big_int w0) q)
+                          (zscale (Big_int_Z.minus_big_int s) w)))) b with
+            | Some r0 ->
+              Big_int_Z.le_big_int
+                (Big_int_Z.add_big_int
+                  (Big_int_Z.mult_big_int
+                    (Big_int_Z.add_big_int c (Big_int_Z.mult_big_int w0 s)) d)
+                  r0) Big_int_Z.zero_big_int
+            | None -> false)
+         | None -> false)
+      | None -> false)
+   | None -> false)
+
+(** val zdots :
+    Big_int_Z.big_int list list -> Big_int_Z.big_int list list ->
+    Big_int_Z.big_int **)
+
+let rec zdots a b =
+  match a with
+  | [] -> Big_int_Z.zero_big_int
+  | c :: a0 ->
+    (match b with
+     | [] -> Big_int_Z.zero_big_int
+     | f :: b0 -> Big_int_Z.add_big_int (zdot c f) (zdots a0 b0))
+
+(** val corner_logs :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list list ->
+    Big_int_Z.big_int option **)
+
+let rec corner_logs s i = function
+| [] -> Some Big_int_Z.zero_big_int
+| f :: fs0 ->
+  (match nthz i f with
+   | Some n ->
+     (match log false n s with
+      | Some l ->
+        (match corner_logs s (Big_int_Z.add_big_int i Big_int_Z.unit_big_int)
+                 fs0 with
+         | Some r -> Some (Big_int_Z.add_big_int l r)
+         | None -> None)
+      | None -> None)
+   | None -> None)
+
+(** val ends_by : Big_int_Z.big_int -> Big_int_Z.big_int list -> bool **)
+
+let rec ends_by i = function
+| [] -> true
+| n :: f0 ->
+  (&&)
+    ((||) (Big_int_Z.le_big_int Big_int_Z.zero_big_int i)
+      (Big_int_Z.eq_big_int n Big_int_Z.zero_big_int))
+    (ends_by (Big_int_Z.sub_big_int i Big_int_Z.unit_big_int) f0)
+
+(** val triangular :
+    Big_int_Z.big_int -> Big_int_Z.big_int list list -> bool **)
+
+let rec triangular i = function
+| [] -> true
+| f :: fs0 ->
+  (&&) (ends_by i f)
+    (triangular (Big_int_Z.add_big_int i Big_int_Z.unit_big_int) fs0)
+
+(** val risk_below :
+    Big_int_Z.big_int list -> design -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> Big_int_Z.big_int list list -> Big_int_Z.big_int
+    list list -> (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let risk_below w ds s s0 fs cs =
+  let t = zsum w in
+  let t2 = Big_int_Z.mult_big_int t t in
+  (match ds with
+   | Trace (den, qs) ->
+     (match cs with
+      | [] ->
+        if Big_int_Z.eq_big_int (zlen fs) (zlen qs)
+        then Some
+               ((Big_int_Z.sub_big_int
+                  (Big_int_Z.sub_big_int
+                    (Big_int_Z.mult_big_int
+                      (Big_int_Z.mult_big_int
+                        (Big_int_Z.mult_big_int
+                          (Big_int_Z.mult_big_int
+                            (Big_int_Z.mult_int_big_int 2
+                            Big_int_Z.unit_big_int) den) s) t2) (zdots qs fs))
+                    (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int s s)
+                      (zsum
+                        (map (fun c ->
+                          Big_int_Z.mult_big_int (zdot w c) (zdot w c)) qs))))
+                  (Big_int_Z.mult_big_int
+                    (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int den den)
+                      t2) s0)),
+               (Big_int_Z.mult_big_int
+                 (Big_int_Z.mult_big_int
+                   (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int den den) s)
+                   s) t2))
+        else None
+      | _ :: _ -> None)
+   | Eigenvalue ->
+     if (&&)
+          ((&&) (Big_int_Z.eq_big_int (zlen fs) (zlen cs))
+            (forallb (fun c -> alike c w) cs))
+          (Big_int_Z.lt_big_int Big_int_Z.zero_big_int (zdots cs cs))
+     then Some
+            ((Big_int_Z.sub_big_int
+               (Big_int_Z.sub_big_int
+                 (Big_int_Z.mult_big_int
+                   (Big_int_Z.mult_big_int (Big_int_Z.mult_int_big_int 2
+                     Big_int_Z.unit_big_int) t2) (zdots cs fs))
+                 (zsum
+                   (map (fun c ->
+                     Big_int_Z.mult_big_int (zdot w c) (zdot w c)) cs)))
+               (Big_int_Z.mult_big_int t2 s0)),
+            (Big_int_Z.mult_big_int t2 (zdots cs cs)))
+     else None
+   | Determinant ->
+     (match cs with
+      | [] ->
+        (match corner_logs s Big_int_Z.zero_big_int fs with
+         | Some l ->
+           if (&&) (Big_int_Z.eq_big_int (zlen fs) (zlen w))
+                (triangular Big_int_Z.zero_big_int fs)
+           then Some
+                  ((Big_int_Z.sub_big_int
+                     (Big_int_Z.add_big_int
+                       (Big_int_Z.mult_big_int
+                         (Big_int_Z.mult_big_int
+                           (Big_int_Z.mult_big_int (zlen w) d) s) s)
+                       (Big_int_Z.mult_big_int
+                         (Big_int_Z.mult_big_int
+                           (Big_int_Z.mult_big_int
+                             (Big_int_Z.mult_int_big_int 2
+                             Big_int_Z.unit_big_int) s) s) l))
+                     (Big_int_Z.mult_big_int d s0)),
+                  (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int d s) s))
+           else None
+         | None -> None)
+      | _ :: _ -> None))
+
+(** val formed_states :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int list -> Big_int_Z.big_int trie -> Big_int_Z.big_int
+    list list -> ent list list -> dstate list **)
+
+let rec formed_states k y t a t0 fs = function
+| [] -> []
+| b :: bs0 ->
+  let b0 = tight Big_int_Z.zero_big_int b in
+  let l =
+    formed_states k (Big_int_Z.add_big_int y Big_int_Z.unit_big_int) t a t0
+      fs bs0
+  in
+  if shut b0
+  then l
+  else (Alone { due = (zscale t (merge (Big_int_Z.mult_big_int y k) t0 a));
+         quads = fs; room = b0; gone = (Some []) }) :: l
+
+(** val may_be_one :
+    Big_int_Z.big_int -> Big_int_Z.big_int list -> ent list -> bool **)
+
+let rec may_be_one i l = function
+| [] -> false
+| e :: b0 ->
+  (||)
+    ((&&) (Big_int_Z.le_big_int e.low d)
+      (negb (existsb (Big_int_Z.eq_big_int i) l)))
+    (may_be_one (Big_int_Z.add_big_int i Big_int_Z.unit_big_int) l b0)
+
+(** val dstep : denv -> dtoken -> dstate -> dstate list option **)
+
+let dstep de tok st =
+  let pb = de.dproblem in
+  let w = pb.weights in
+  (match st with
+   | All bs ->
+     (match tok with
+      | Plainly t ->
+        (match t with
+         | Split (y, x, c) ->
+           (match nthz y bs with
+            | Some b ->
+              (match pb.outputs with
+               | Some _ ->
+                 (match nthz x b with
+                  | Some _ ->
+                    if Big_int_Z.le_big_int Big_int_Z.zero_big_int c
+                    then Some ((All
+                           (updz y (updz x (cap0 c Big_int_Z.zero_big_int))
+                             bs)) :: ((All
+                           (updz y (updz x (lift_ c Big_int_Z.zero_big_int))
+                             bs)) :: []))
+                    else None
+                  | None -> None)
+               | None -> None)
+            | None -> None)
+         | _ -> None)
+      | Forms (a, l, fs, cs) ->
+        (match add_rows (zlen w) Big_int_Z.unit_big_int pb.rows l Tip
+                 Big_int_Z.zero_big_int with
+         | Some p0 ->
+           let (t, b) = p0 in
+           (match risk_below w de.ddesign de.dunit
+                    (Big_int_Z.add_big_int (zsum a) b) fs cs with
+            | Some p1 ->
+              let (x, y) = p1 in
+              if (&&) ((&&) (alike a w) (forallb (fun f -> alike f w) fs))
+                   (Big_int_Z.le_big_int
+                     (Big_int_Z.mult_big_int (Big_int_Z.minus_big_int x)
+                       (snd de.dclaim))
+                     (Big_int_Z.mult_big_int (fst de.dclaim) y))
+              then Some
+                     (formed_states (zlen w) Big_int_Z.zero_big_int (zsum w)
+                       a t fs bs)
+              else None
+            | None -> None)
+         | None -> None))
+   | Alone p0 ->
+     (match tok with
+      | Plainly t ->
+        (match t with
+         | Split (y, x, c) ->
+           (match nthz x p0.room with
+            | Some _ ->
+              if (&&) (Big_int_Z.eq_big_int y Big_int_Z.zero_big_int)
+                   (Big_int_Z.le_big_int Big_int_Z.zero_big_int c)
+              then Some ((Alone { due = p0.due; quads = p0.quads; room =
+                     (updz x (cap0 c Big_int_Z.zero_big_int) p0.room); gone =
+                     p0.gone }) :: ((Alone { due = p0.due; quads = p0.quads;
+                     room =
+                     (updz x (lift_ c Big_int_Z.zero_big_int) p0.room);
+                     gone =
+                     (match p0.gone with
+                      | Some l ->
+                        Some (if Big_int_Z.le_big_int d c then x :: l else l)
+                      | None -> None) }) :: []))
+              else None
+            | None -> None)
+         | Fix x ->
+           (match nthz x p0.room with
+            | Some e ->
+              (match e.high with
+               | Some p1 ->
+                 let (h, q) = p1 in
+                 if Big_int_Z.le_big_int d e.low
+                 then let now = fun e0 -> Alone { due = p0.due; quads =
+                        p0.quads; room = (updz x (fun _ -> e0) p0.room);
+                        gone = None }
+                      in
+                      Some
+                      ((now { low = h; plow = q; high = (Some (h, q)) }) :: (
+                      (now { low = e.low; plow = e.plow; high = (Some (e.low,
+                        e.plow)) }) :: []))
+                 else None
+               | None -> None)
+            | None -> None)
+         | Leaf (ts, m) ->
+           (match ts with
+            | [] ->
+              let { flows = flows0; against = against0; along = along0 } = m
+              in
+              (match flows0 with
+               | [] ->
+                 (match against0 with
+                  | [] ->
+                    (match along0 with
+                     | [] ->
+                       if (||)
+                            ((||)
+                              (match p0.gone with
+                               | Some l ->
+                                 negb
+                                   (may_be_one Big_int_Z.zero_big_int l
+                                     p0.room)
+                               | None -> false)
+                              (quad_leaf w p0.quads p0.due p0.room true))
+                            (quad_leaf w p0.quads p0.due p0.room false)
+                       then Some []
+                       else None
+                     | _ :: _ -> None)
+                  | _ :: _ -> None)
+               | _ :: _ -> None)
+            | _ :: _ -> None)
+         | _ -> None)
+      | Forms (_, _, _, _) -> None))
+
+(** val des_advance : denv -> dtoken -> dstate list -> dstate list option **)
+
+let des_advance de tok = function
+| [] -> None
+| st :: stack0 ->
+  (match dstep de tok st with
+   | Some l -> Some (app l stack0)
+   | None -> None)
+
+(** val design_ok : Big_int_Z.big_int list -> design -> bool **)
+
+let design_ok w = function
+| Trace (den, qs) ->
+  (&&) (Big_int_Z.lt_big_int Big_int_Z.zero_big_int den)
+    (forallb (fun c -> alike c w) qs)
+| _ -> true
+
+(** val des_start :
+    with_more -> design -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+    (denv * dstate list) option **)
+
+let des_start mo ds cl s ratios =
+  let pb = emptied mo.middle.inner.plain in
+  let w = pb.weights in
+  (match pb.base with
+   | Complete r ->
+     (match ratios with
+      | [] -> None
+      | p0 :: l ->
+        let (g, h) = p0 in
+        (match l with
+         | [] ->
+           if (&&)
+                ((&&)
+                  ((&&)
+                    ((&&)
+                      ((&&) ((&&) (well_formed pb) (design_ok w ds))
+                        (Big_int_Z.lt_big_int Big_int_Z.zero_big_int s))
+                      (Big_int_Z.lt_big_int Big_int_Z.zero_big_int (snd cl)))
+                    (at_least r g h)) (Big_int_Z.eq_big_int h d))
+                (Big_int_Z.le_big_int d g)
+           then Some ({ dproblem = pb; ddesign = ds; dunit = s; dclaim =
+                  cl }, ((All
+                  (numbers
+                    (match pb.outputs with
+                     | Some m -> m
+                     | None -> Big_int_Z.unit_big_int) (fun _ ->
+                    map (fun _ -> { low = d; plow = Big_int_Z.zero_big_int;
+                      high = (Some (g, Big_int_Z.zero_big_int)) }) w))) :: []))
+           else None
+         | _ :: _ -> None))
+   | _ -> None)
+
+type blocks_header = { bunit : Big_int_Z.big_int;
+                       bprices : Big_int_Z.big_int list;
+                       bratio : (Big_int_Z.big_int * Big_int_Z.big_int) }
+
+type choice = { sh : Big_int_Z.big_int; sx : Big_int_Z.big_int;
+                some_l : bool; some_h : bool; wl : Big_int_Z.big_int;
+                al : Big_int_Z.big_int; wh : Big_int_Z.big_int;
+                ah : Big_int_Z.big_int; wx : Big_int_Z.big_int;
+                ax : Big_int_Z.big_int }
+
+(** val choices :
+    ((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int) list ->
+    choice list **)
+
+let rec choices = function
+| [] ->
+  { sh = Big_int_Z.zero_big_int; sx = Big_int_Z.zero_big_int; some_l = false;
+    some_h = false; wl = Big_int_Z.zero_big_int; al = Big_int_Z.zero_big_int;
+    wh = Big_int_Z.zero_big_int; ah = Big_int_Z.zero_big_int; wx =
+    Big_int_Z.zero_big_int; ax = Big_int_Z.zero_big_int } :: []
+| p0 :: its0 ->
+  let (p1, a) = p0 in
+  let (r, w) = p1 in
+  flat_map (fun p2 -> { sh = p2.sh; sx = p2.sx; some_l = true; some_h =
+    p2.some_h; wl = (Big_int_Z.add_big_int w p2.wl); al =
+    (Big_int_Z.add_big_int a p2.al); wh = p2.wh; ah = p2.ah; wx = p2.wx; ax =
+    p2.ax } :: ({ sh = (Big_int_Z.add_big_int r p2.sh); sx = p2.sx; some_l =
+    p2.some_l; some_h = true; wl = p2.wl; al = p2.al; wh =
+    (Big_int_Z.add_big_int w p2.wh); ah = (Big_int_Z.add_big_int a p2.ah);
+    wx = p2.wx; ax =
+    p2.ax } :: (if (&&) (Big_int_Z.eq_big_int p2.sx Big_int_Z.zero_big_int)
+                     (Big_int_Z.lt_big_int Big_int_Z.zero_big_int r)
+                then { sh = p2.sh; sx = r; some_l = p2.some_l; some_h =
+                       p2.some_h; wl = p2.wl; al = p2.al; wh = p2.wh; ah =
+                       p2.ah; wx = w; ax = a } :: []
+                else []))) (choices its0)
+
+type triple = (Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int
+
+(** val height : Big_int_Z.big_int -> Big_int_Z.big_int -> triple option **)
+
+let height n m =
+  if Big_int_Z.eq_big_int n Big_int_Z.zero_big_int
+  then Some ((Big_int_Z.zero_big_int, Big_int_Z.zero_big_int),
+         Big_int_Z.zero_big_int)
+  else let lo0 = Z.div (Big_int_Z.mult_big_int n d) m in
+       let hi0 =
+         Big_int_Z.minus_big_int
+           (Z.div (Big_int_Z.minus_big_int (Big_int_Z.mult_big_int n d)) m)
+       in
+       (match log true hi0 d with
+        | Some u ->
+          Some ((lo0, hi0),
+            (if Big_int_Z.le_big_int Big_int_Z.zero_big_int u
+             then Big_int_Z.mult_big_int hi0 u
+             else Big_int_Z.mult_big_int lo0 u))
+        | None -> None)
+
+(** val adds :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> triple ->
+    triple **)
+
+let adds e w a = function
+| (p0, p1) ->
+  let (lo0, hi0) = p0 in
+  (((Big_int_Z.mult_big_int w lo0), (Big_int_Z.mult_big_int w hi0)),
+  (Big_int_Z.sub_big_int
+    (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int e w) p1)
+    (Big_int_Z.mult_big_int
+      (if Big_int_Z.le_big_int Big_int_Z.zero_big_int a
+       then Big_int_Z.mult_big_int a lo0
+       else Big_int_Z.mult_big_int a hi0) d)))
+
+(** val both : triple -> triple -> triple **)
+
+let both a b =
+  let (p0, z0) = a in
+  let (x, y) = p0 in
+  let (p1, z') = b in
+  let (x', y') = p1 in
+  (((Big_int_Z.add_big_int x x'), (Big_int_Z.add_big_int y y')),
+  (Big_int_Z.add_big_int z0 z'))
+
+(** val put0 :
+    Big_int_Z.big_int -> choice -> triple option -> triple option -> triple
+    option -> triple list option -> triple list option **)
+
+let put0 e p0 l h x acc =
+  match l with
+  | Some l0 ->
+    (match h with
+     | Some h0 ->
+       (match x with
+        | Some x0 ->
+          (match acc with
+           | Some acc0 ->
+             Some
+               ((both (adds e p0.wl p0.al l0)
+                  (both (adds e p0.wh p0.ah h0) (adds e p0.wx p0.ax x0))) :: acc0)
+           | None -> None)
+        | None -> None)
+     | None -> None)
+  | None -> None
+
+(** val corner_of :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> triple
+    option -> choice -> triple list option -> triple list option **)
+
+let corner_of e rest den a b c w p0 acc =
+  let none = Some ((Big_int_Z.zero_big_int, Big_int_Z.zero_big_int),
+    Big_int_Z.zero_big_int)
+  in
+  if Big_int_Z.lt_big_int Big_int_Z.zero_big_int rest
+  then let over0 =
+         Big_int_Z.sub_big_int (Big_int_Z.mult_big_int a rest)
+           (Big_int_Z.mult_big_int (Big_int_Z.sub_big_int b a) p0.sh)
+       in
+       if Big_int_Z.eq_big_int p0.sx Big_int_Z.zero_big_int
+       then let acc0 =
+              if Big_int_Z.le_big_int over0 Big_int_Z.zero_big_int
+              then put0 e p0 none
+                     (height (Big_int_Z.mult_big_int b den)
+                       (Big_int_Z.mult_big_int c
+                         (Big_int_Z.add_big_int rest p0.sh))) none acc
+              else acc
+            in
+            if Big_int_Z.le_big_int Big_int_Z.zero_big_int over0
+            then put0 e p0 (height over0 (Big_int_Z.mult_big_int c rest))
+                   (height
+                     (Big_int_Z.add_big_int over0
+                       (Big_int_Z.mult_big_int (Big_int_Z.sub_big_int b a)
+                         den)) (Big_int_Z.mult_big_int c rest)) none acc0
+            else acc0
+       else if (&&)
+                 ((&&) p0.some_l
+                   (Big_int_Z.le_big_int Big_int_Z.zero_big_int over0))
+                 (Big_int_Z.le_big_int over0
+                   (Big_int_Z.mult_big_int (Big_int_Z.sub_big_int b a) p0.sx))
+            then put0 e p0 none w
+                   (height (Big_int_Z.mult_big_int over0 den)
+                     (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int c rest)
+                       p0.sx)) acc
+            else acc
+  else if (||) (Big_int_Z.eq_big_int p0.sx Big_int_Z.zero_big_int) p0.some_h
+       then acc
+       else put0 e p0 none none
+              (height (Big_int_Z.mult_big_int a den)
+                (Big_int_Z.mult_big_int c p0.sx))
+              (put0 e p0 none none
+                (height (Big_int_Z.mult_big_int b den)
+                  (Big_int_Z.mult_big_int c p0.sx)) acc)
+
+(** val corners :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> choice
+    list -> triple list option **)
+
+let corners e rest den a b c ps =
+  fold_right
+    (corner_of e rest den a b c
+      (if Big_int_Z.lt_big_int Big_int_Z.zero_big_int rest
+       then height (Big_int_Z.mult_big_int (Big_int_Z.sub_big_int b a) den)
+              (Big_int_Z.mult_big_int c rest)
+       else Some ((Big_int_Z.zero_big_int, Big_int_Z.zero_big_int),
+              Big_int_Z.zero_big_int))) (Some []) ps
+
+type bstate = { home : Big_int_Z.big_int;
+                gaps : (Big_int_Z.big_int * Big_int_Z.big_int) list;
+                least_w : Big_int_Z.big_int;
+                most_w : Big_int_Z.big_int option;
+                known : triple list list option }
+
+type benv = { b_unit : Big_int_Z.big_int; b_total : Big_int_Z.big_int;
+              b_ratio : (Big_int_Z.big_int * Big_int_Z.big_int);
+              b_den : Big_int_Z.big_int;
+              b_blocks : (Big_int_Z.big_int * choice list) list }
+
+type btoken =
+| Gap of Big_int_Z.big_int
+| Mass of Big_int_Z.big_int
+| Share of Big_int_Z.big_int * Big_int_Z.big_int
+| Close of Big_int_Z.big_int * Big_int_Z.big_int option
+
+(** val less :
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) -> bool **)
+
+let less a b =
+  Big_int_Z.le_big_int (Big_int_Z.mult_big_int (fst a) (snd b))
+    (Big_int_Z.mult_big_int (fst b) (snd a))
+
+(** val first_of :
+    ((Big_int_Z.big_int * Big_int_Z.big_int) ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) -> bool) ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let rec first_of before = function
+| [] -> None
+| a :: l0 ->
+  (match first_of before l0 with
+   | Some b -> Some (if before a b then a else b)
+   | None -> Some a)
+
+(** val ends_of_gaps :
+    (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+    ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int))
+    option **)
+
+let ends_of_gaps l =
+  match first_of less l with
+  | Some a ->
+    (match first_of (fun a0 b -> less b a0) l with
+     | Some b -> Some (a, b)
+     | None -> None)
+  | None -> None
+
+(** val all_corners :
+    benv -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) -> (Big_int_Z.big_int * choice
+    list) list -> triple list list option **)
+
+let rec all_corners en i j lo0 hi0 bs =
+  let (g, h) = en.b_ratio in
+  (match bs with
+   | [] -> Some []
+   | p0 :: bs0 ->
+     let (rest, ps) = p0 in
+     (match if Big_int_Z.eq_big_int i j
+            then corners en.b_unit rest en.b_den
+                   (Big_int_Z.mult_big_int h (snd hi0))
+                   (Big_int_Z.mult_big_int g (fst hi0))
+                   (Big_int_Z.mult_big_int h (snd hi0)) ps
+            else corners en.b_unit rest en.b_den
+                   (Big_int_Z.mult_big_int (fst lo0) h)
+                   (Big_int_Z.mult_big_int g (snd lo0))
+                   (Big_int_Z.mult_big_int (snd lo0) h) ps with
+      | Some l ->
+        (match all_corners en i
+                 (Big_int_Z.add_big_int j Big_int_Z.unit_big_int) lo0 hi0 bs0 with
+         | Some ls -> Some (l :: ls)
+         | None -> None)
+      | None -> None))
+
+(** val corners_here : benv -> bstate -> triple list list option **)
+
+let corners_here en st =
+  match st.known with
+  | Some ls -> Some ls
+  | None ->
+    (match ends_of_gaps st.gaps with
+     | Some p0 ->
+       let (lo0, hi0) = p0 in
+       all_corners en st.home Big_int_Z.zero_big_int lo0 hi0 en.b_blocks
+     | None -> None)
+
+(** val one_gap : bstate -> bool **)
+
+let one_gap st =
+  match ends_of_gaps st.gaps with
+  | Some p0 -> let (lo0, hi0) = p0 in less hi0 lo0
+  | None -> false
+
+(** val zmost0 : Big_int_Z.big_int list -> Big_int_Z.big_int **)
+
+let rec zmost0 = function
+| [] -> Big_int_Z.zero_big_int
+| a :: l0 ->
+  (match l0 with
+   | [] -> a
+   | _ :: _ -> Big_int_Z.max_big_int a (zmost0 l0))
+
+(** val zleast : Big_int_Z.big_int list -> Big_int_Z.big_int **)
+
+let rec zleast = function
+| [] -> Big_int_Z.zero_big_int
+| a :: l0 ->
+  (match l0 with
+   | [] -> a
+   | _ :: _ -> Big_int_Z.min_big_int a (zleast l0))
+
+(** val low_w : triple -> Big_int_Z.big_int **)
+
+let low_w t =
+  fst (fst t)
+
+(** val high_w : triple -> Big_int_Z.big_int **)
+
+let high_w t =
+  snd (fst t)
+
+(** val no_corner : triple list -> bool **)
+
+let no_corner = function
+| [] -> true
+| _ :: _ -> false
+
+(** val above_slope :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> triple -> Big_int_Z.big_int **)
+
+let above_slope e l t =
+  Big_int_Z.sub_big_int (snd t)
+    (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int e l)
+      (if Big_int_Z.le_big_int Big_int_Z.zero_big_int l
+       then low_w t
+       else high_w t))
+
+(** val blocks_leaf :
+    benv -> bstate -> triple list list -> Big_int_Z.big_int ->
+    Big_int_Z.big_int option -> bool **)
+
+let blocks_leaf en st ls t slope =
+  let e = en.b_unit in
+  let q0 =
+    Big_int_Z.max_big_int st.least_w
+      (zsum (map (fun l -> zleast (map low_w l)) ls))
+  in
+  let s = zsum (map (fun l -> zmost0 (map high_w l)) ls) in
+  let q1 =
+    match st.most_w with
+    | Some m -> Big_int_Z.min_big_int m s
+    | None -> s
+  in
+  (||) ((||) (existsb no_corner ls) (Big_int_Z.lt_big_int q1 q0))
+    (match log false t d with
+     | Some l ->
+       let l0 =
+         match slope with
+         | Some l0 -> l0
+         | None -> Big_int_Z.add_big_int d l
+       in
+       let rise = Big_int_Z.sub_big_int (Big_int_Z.sub_big_int l0 d) l in
+       Big_int_Z.le_big_int
+         (Big_int_Z.add_big_int
+           (Big_int_Z.add_big_int
+             (Big_int_Z.mult_big_int
+               (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int e en.b_total)
+                 t) d)
+             (Big_int_Z.mult_big_int e
+               (Big_int_Z.max_big_int (Big_int_Z.mult_big_int q0 rise)
+                 (Big_int_Z.mult_big_int q1 rise))))
+           (zsum (map (fun l1 -> zmost0 (map (above_slope e l0) l1)) ls)))
+         Big_int_Z.zero_big_int
+     | None -> false)
+
+(** val gap_most :
+    Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) -> bool **)
+
+let gap_most c e =
+  Big_int_Z.le_big_int (Big_int_Z.mult_big_int (fst e) d)
+    (Big_int_Z.mult_big_int c (snd e))
+
+(** val blocks_step : benv -> btoken -> bstate -> bstate list option **)
+
+let blocks_step en tok st =
+  match tok with
+  | Gap c ->
+    (match filter (gap_most c) st.gaps with
+     | [] -> None
+     | p0 :: l0 ->
+       (match filter (fun e -> negb (gap_most c e)) st.gaps with
+        | [] -> None
+        | p1 :: l1 ->
+          Some ({ home = st.home; gaps = (p0 :: l0); least_w = st.least_w;
+            most_w = st.most_w; known = None } :: ({ home = st.home; gaps =
+            (p1 :: l1); least_w = st.least_w; most_w = st.most_w; known =
+            None } :: []))))
+  | Mass c ->
+    let c0 = Big_int_Z.mult_big_int c en.b_total in
+    (match corners_here en st with
+     | Some l ->
+       let ls = Some l in
+       Some ({ home = st.home; gaps = st.gaps; least_w = st.least_w; most_w =
+       (Some
+       (match st.most_w with
+        | Some m -> Big_int_Z.min_big_int m c0
+        | None -> c0)); known = ls } :: ({ home = st.home; gaps = st.gaps;
+       least_w = (Big_int_Z.max_big_int c0 st.least_w); most_w = st.most_w;
+       known = ls } :: []))
+     | None -> None)
+  | Share (s, c) ->
+    let c0 = Big_int_Z.mult_big_int c en.b_total in
+    if one_gap st
+    then (match corners_here en st with
+          | Some ls ->
+            (match nthz s ls with
+             | Some _ ->
+               let cut = fun f -> { home = st.home; gaps = st.gaps; least_w =
+                 st.least_w; most_w = st.most_w; known = (Some
+                 (updz s (filter f) ls)) }
+               in
+               Some
+               ((cut (fun t -> Big_int_Z.le_big_int (low_w t) c0)) :: (
+               (cut (fun t -> Big_int_Z.lt_big_int c0 (high_w t))) :: []))
+             | None -> None)
+          | None -> None)
+    else None
+  | Close (t, slope) ->
+    (match corners_here en st with
+     | Some ls -> if blocks_leaf en st ls t slope then Some [] else None
+     | None -> None)
+
+(** val blocks_advance :
+    benv -> btoken -> bstate list -> bstate list option **)
+
+let blocks_advance en tok = function
+| [] -> None
+| st :: stack0 ->
+  (match blocks_step en tok st with
+   | Some l -> Some (app l stack0)
+   | None -> None)
+
+(** val turns_of :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> bool ->
+    choice list -> (Big_int_Z.big_int * Big_int_Z.big_int) list **)
+
+let rec turns_of g h rest own0 = function
+| [] -> []
+| p0 :: ps0 ->
+  if (&&) (Big_int_Z.eq_big_int p0.sx Big_int_Z.zero_big_int)
+       (Big_int_Z.lt_big_int Big_int_Z.zero_big_int p0.sh)
+  then (if own0
+        then ((Big_int_Z.mult_big_int h (Big_int_Z.add_big_int rest p0.sh)),
+               (Big_int_Z.mult_big_int g p0.sh))
+        else ((Big_int_Z.mult_big_int g p0.sh),
+               (Big_int_Z.mult_big_int h (Big_int_Z.add_big_int rest p0.sh)))) :: 
+         (turns_of g h rest own0 ps0)
+  else turns_of g h rest own0 ps0
+
+(** val all_turns :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> (Big_int_Z.big_int * choice list) list ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) list **)
+
+let rec all_turns g h i j = function
+| [] -> []
+| p0 :: bs0 ->
+  let (rest, ps) = p0 in
+  app (turns_of g h rest (Big_int_Z.eq_big_int i j) ps)
+    (all_turns g h i (Big_int_Z.add_big_int j Big_int_Z.unit_big_int) bs0)
+
+(** val all_gaps :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * choice list) list ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) list **)
+
+let all_gaps g h i bs =
+  (Big_int_Z.unit_big_int, Big_int_Z.unit_big_int) :: ((g,
+    h) :: (filter (fun e ->
+            (&&) (Big_int_Z.le_big_int (snd e) (fst e))
+              (Big_int_Z.le_big_int (Big_int_Z.mult_big_int (fst e) h)
+                (Big_int_Z.mult_big_int g (snd e))))
+            (all_turns g h i Big_int_Z.zero_big_int bs)))
+
+(** val blocks_start :
+    with_convex -> (Big_int_Z.big_int * Big_int_Z.big_int) -> blocks_header
+    -> (benv * bstate list) option **)
+
+let blocks_start co cl hd =
+  let pb = co.inner.plain in
+  let w = pb.weights in
+  let t = zsum w in
+  let e = hd.bunit in
+  let (g, h) = hd.bratio in
+  let a = zscale t hd.bprices in
+  (match pb.objective with
+   | Information groups0 ->
+     (match groups0 with
+      | [] -> None
+      | g0 :: l ->
+        (match l with
+         | [] ->
+           (match pb.base with
+            | Robust (r, den, low0, sets) ->
+              (match co.loss with
+               | Some _ -> None
+               | None ->
+                 (match co.inner.bonus with
+                  | [] ->
+                    if (&&)
+                         ((&&)
+                           ((&&)
+                             ((&&)
+                               ((&&)
+                                 ((&&)
+                                   ((&&)
+                                     ((&&)
+                                       ((&&) (same g0 w) (well_formed pb))
+                                       (Big_int_Z.lt_big_int
+                                         Big_int_Z.zero_big_int e))
+                                     (Big_int_Z.lt_big_int
+                                       Big_int_Z.zero_big_int (snd cl)))
+                                   (alike hd.bprices w))
+                                 (pays cl e (zsum hd.bprices)))
+                               (robust_ok (zlen w) den low0 sets))
+                             (at_least r g h)) (Big_int_Z.le_big_int h g))
+                         (forallb (fun b ->
+                           Big_int_Z.le_big_int (zlen b)
+                             (Big_int_Z.mult_int_big_int 2
+                             (Big_int_Z.mult_int_big_int 2
+                             ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+                             Big_int_Z.unit_big_int)))) sets)
+                    then let bs =
+                           map (fun b ->
+                             let r0 = pick Big_int_Z.zero_big_int b low0 in
+                             ((Big_int_Z.sub_big_int den (zsum r0)),
+                             (choices
+                               (combine
+                                 (combine r0
+                                   (pick Big_int_Z.zero_big_int b w))
+                                 (pick Big_int_Z.zero_big_int b a))))) sets
+                         in
+                         Some ({ b_unit = e; b_total = t; b_ratio = (g, h);
+                         b_den = den; b_blocks = bs },
+                         (numbers (zlen sets) (fun i -> { home = i; gaps =
+                           (all_gaps g h i bs); least_w =
+                           Big_int_Z.zero_big_int; most_w = None; known =
+                           None })))
                     else None
                   | _ :: _ -> None))
             | _ -> None)

@@ -133,11 +133,17 @@ val concat : 'a1 list list -> 'a1 list
 
 val map : ('a1 -> 'a2) -> 'a1 list -> 'a2 list
 
+val flat_map : ('a1 -> 'a2 list) -> 'a1 list -> 'a2 list
+
 val fold_right : ('a2 -> 'a1 -> 'a1) -> 'a1 -> 'a2 list -> 'a1
 
 val existsb : ('a1 -> bool) -> 'a1 list -> bool
 
 val forallb : ('a1 -> bool) -> 'a1 list -> bool
+
+val filter : ('a1 -> bool) -> 'a1 list -> 'a1 list
+
+val combine : 'a1 list -> 'a2 list -> ('a1 * 'a2) list
 
 val firstn : nat -> 'a1 list -> 'a1 list
 
@@ -183,6 +189,8 @@ type cone =
 | Free
 | Complete of ratio
 | Graph of ((Big_int_Z.big_int * Big_int_Z.big_int) * ratio) list
+| Robust of ratio * Big_int_Z.big_int * Big_int_Z.big_int list
+   * Big_int_Z.big_int list list
 
 type terms =
   ((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int) list
@@ -473,6 +481,10 @@ val refute :
   problem -> (Big_int_Z.big_int * Big_int_Z.big_int) -> header -> token list
   -> bool
 
+val kind_of : problem -> kind
+
+val groups_of : problem -> Big_int_Z.big_int list list
+
 val zdot :
   Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int
 
@@ -487,6 +499,32 @@ val zform :
   Big_int_Z.big_int -> Big_int_Z.big_int trie -> terms -> Big_int_Z.big_int
 
 val edge_holds : Big_int_Z.big_int trie -> edge -> bool
+
+val marks :
+  Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int list
+
+val robust_ok :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int list list -> bool
+
+val block_ends :
+  Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int list -> Big_int_Z.big_int * Big_int_Z.big_int
+
+val below_all :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) list -> bool
+
+val pairs_below :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) list -> bool
+
+val robust_holds :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int list -> Big_int_Z.big_int list list -> Big_int_Z.big_int
+  list -> bool
 
 val cone_holds :
   cone -> Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) list
@@ -1098,3 +1136,327 @@ val lab_advance : lenv -> ltoken -> limits_of list -> limits_of list option
 val lab_start :
   with_convex -> (Big_int_Z.big_int * Big_int_Z.big_int) -> labels ->
   (lenv * limits_of list) option
+
+type whole = { boxes : ent list list; acts : Big_int_Z.big_int list list;
+               counts0 : (((Big_int_Z.big_int * Big_int_Z.big_int)
+                         list * Big_int_Z.big_int) * bool) list }
+
+type rim = { below : (Big_int_Z.big_int * Big_int_Z.big_int) list;
+             extras : ((Big_int_Z.big_int * Big_int_Z.big_int)
+                      list * Big_int_Z.big_int) list;
+             each_ : Big_int_Z.big_int list }
+
+type single = { price : Big_int_Z.big_int list; box : ent list;
+                near : rim option }
+
+type mstate =
+| Matrix of whole
+| One of single
+| Tree of state
+
+type mtoken =
+| Tok of token
+| Act of Big_int_Z.big_int * Big_int_Z.big_int
+| Number of (Big_int_Z.big_int * Big_int_Z.big_int) list * Big_int_Z.big_int
+| Price of Big_int_Z.big_int list * Big_int_Z.big_int list
+   * Big_int_Z.big_int list * Big_int_Z.big_int list
+
+type mat = { menv : env; cenv : env;
+             gains : Big_int_Z.big_int list list option;
+             mden : Big_int_Z.big_int; mscale : Big_int_Z.big_int;
+             mbase : Big_int_Z.big_int trie; top : ent;
+             one : Big_int_Z.big_int; measures : Big_int_Z.big_int list list;
+             common : Big_int_Z.big_int; munit : Big_int_Z.big_int }
+
+val cap0 : Big_int_Z.big_int -> Big_int_Z.big_int -> ent -> ent
+
+val lift_ : Big_int_Z.big_int -> Big_int_Z.big_int -> ent -> ent
+
+val ones_left : ent list -> Big_int_Z.big_int
+
+val tight : Big_int_Z.big_int -> ent list -> ent list
+
+val crossed0 : ent -> bool
+
+val shut : ent list -> bool
+
+val same_ent : ent -> ent -> bool
+
+val same_box : ent list -> ent list -> bool
+
+val inside0 : ent list -> (Big_int_Z.big_int * Big_int_Z.big_int) list -> bool
+
+val outside :
+  (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) list -> bool
+
+val settled : single -> Big_int_Z.big_int list
+
+val square_leaf :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int list -> ent list -> bool -> bool
+
+val single_leaf : env -> single -> Big_int_Z.big_int list -> mult -> bool
+
+val prices_of :
+  Big_int_Z.big_int list list option -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int list -> Big_int_Z.big_int list list option
+
+type duty = { down : Big_int_Z.big_int list; where_ : ent list;
+              whose : Big_int_Z.big_int list; even : Big_int_Z.big_int list }
+
+val sums_of :
+  Big_int_Z.big_int -> Big_int_Z.big_int list ->
+  (((Big_int_Z.big_int * Big_int_Z.big_int) list * Big_int_Z.big_int) * bool)
+  list -> Big_int_Z.big_int option
+
+val extras_of :
+  Big_int_Z.big_int -> Big_int_Z.big_int list ->
+  (((Big_int_Z.big_int * Big_int_Z.big_int) list * Big_int_Z.big_int) * bool)
+  list -> ((Big_int_Z.big_int * Big_int_Z.big_int) list * Big_int_Z.big_int)
+  list
+
+val duties :
+  mat -> Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int
+  trie -> ent list list -> Big_int_Z.big_int list list -> duty list
+
+val same_duty : duty -> duty -> bool
+
+val whole_tree :
+  mat -> ((Big_int_Z.big_int * Big_int_Z.big_int) list * Big_int_Z.big_int)
+  list -> duty -> mstate list option
+
+val child :
+  mat -> ((Big_int_Z.big_int * Big_int_Z.big_int) list * Big_int_Z.big_int)
+  list -> duty list -> Big_int_Z.big_int list -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> mstate list option
+
+val children :
+  mat -> ((Big_int_Z.big_int * Big_int_Z.big_int) list * Big_int_Z.big_int)
+  list -> duty list -> Big_int_Z.big_int list -> Big_int_Z.big_int ->
+  Big_int_Z.big_int list -> mstate list option
+
+val priced :
+  mat -> whole -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int list -> Big_int_Z.big_int list -> mstate list option
+
+val mstep : mat -> mtoken -> mstate -> mstate list option
+
+val mat_advance : mat -> mtoken -> mstate list -> mstate list option
+
+val aimed :
+  with_more -> (Big_int_Z.big_int * Big_int_Z.big_int) -> hints ->
+  (((problem * (Big_int_Z.big_int * Big_int_Z.big_int)) * (Big_int_Z.big_int * terms)) * (Big_int_Z.big_int * Big_int_Z.big_int))
+  option
+
+val split_at :
+  Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int
+  list * Big_int_Z.big_int list
+
+val at_most_common :
+  problem -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list
+  -> Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int ->
+  bool
+
+val measured :
+  problem -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int list list -> Big_int_Z.big_int list list option
+
+val mat_start :
+  with_more -> (Big_int_Z.big_int * Big_int_Z.big_int) -> hints ->
+  Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+  Big_int_Z.big_int -> Big_int_Z.big_int list list -> (mat * mstate list)
+  option
+
+type design =
+| Trace of Big_int_Z.big_int * Big_int_Z.big_int list list
+| Eigenvalue
+| Determinant
+
+type lone = { due : Big_int_Z.big_int list;
+              quads : Big_int_Z.big_int list list; room : ent list;
+              gone : Big_int_Z.big_int list option }
+
+type dstate =
+| All of ent list list
+| Alone of lone
+
+type dtoken =
+| Plainly of token
+| Forms of Big_int_Z.big_int list * Big_int_Z.big_int list
+   * Big_int_Z.big_int list list * Big_int_Z.big_int list list
+
+type denv = { dproblem : problem; ddesign : design;
+              dunit : Big_int_Z.big_int;
+              dclaim : (Big_int_Z.big_int * Big_int_Z.big_int) }
+
+val edge_of :
+  ent list -> bool -> Big_int_Z.big_int list -> Big_int_Z.big_int option
+
+val chords :
+  Big_int_Z.big_int -> ent list -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int list list -> (Big_int_Z.big_int list * Big_int_Z.big_int)
+  option
+
+val quad_leaf :
+  Big_int_Z.big_int list -> Big_int_Z.big_int list list -> Big_int_Z.big_int
+  list -> ent list -> bool -> bool
+
+val zdots :
+  Big_int_Z.big_int list list -> Big_int_Z.big_int list list ->
+  Big_int_Z.big_int
+
+val corner_logs :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list list ->
+  Big_int_Z.big_int option
+
+val ends_by : Big_int_Z.big_int -> Big_int_Z.big_int list -> bool
+
+val triangular : Big_int_Z.big_int -> Big_int_Z.big_int list list -> bool
+
+val risk_below :
+  Big_int_Z.big_int list -> design -> Big_int_Z.big_int -> Big_int_Z.big_int
+  -> Big_int_Z.big_int list list -> Big_int_Z.big_int list list ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option
+
+val formed_states :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int list -> Big_int_Z.big_int trie -> Big_int_Z.big_int list
+  list -> ent list list -> dstate list
+
+val may_be_one :
+  Big_int_Z.big_int -> Big_int_Z.big_int list -> ent list -> bool
+
+val dstep : denv -> dtoken -> dstate -> dstate list option
+
+val des_advance : denv -> dtoken -> dstate list -> dstate list option
+
+val design_ok : Big_int_Z.big_int list -> design -> bool
+
+val des_start :
+  with_more -> design -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+  (denv * dstate list) option
+
+type blocks_header = { bunit : Big_int_Z.big_int;
+                       bprices : Big_int_Z.big_int list;
+                       bratio : (Big_int_Z.big_int * Big_int_Z.big_int) }
+
+type choice = { sh : Big_int_Z.big_int; sx : Big_int_Z.big_int;
+                some_l : bool; some_h : bool; wl : Big_int_Z.big_int;
+                al : Big_int_Z.big_int; wh : Big_int_Z.big_int;
+                ah : Big_int_Z.big_int; wx : Big_int_Z.big_int;
+                ax : Big_int_Z.big_int }
+
+val choices :
+  ((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int) list ->
+  choice list
+
+type triple = (Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int
+
+val height : Big_int_Z.big_int -> Big_int_Z.big_int -> triple option
+
+val adds :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> triple ->
+  triple
+
+val both : triple -> triple -> triple
+
+val put0 :
+  Big_int_Z.big_int -> choice -> triple option -> triple option -> triple
+  option -> triple list option -> triple list option
+
+val corner_of :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> triple
+  option -> choice -> triple list option -> triple list option
+
+val corners :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> choice list
+  -> triple list option
+
+type bstate = { home : Big_int_Z.big_int;
+                gaps : (Big_int_Z.big_int * Big_int_Z.big_int) list;
+                least_w : Big_int_Z.big_int;
+                most_w : Big_int_Z.big_int option;
+                known : triple list list option }
+
+type benv = { b_unit : Big_int_Z.big_int; b_total : Big_int_Z.big_int;
+              b_ratio : (Big_int_Z.big_int * Big_int_Z.big_int);
+              b_den : Big_int_Z.big_int;
+              b_blocks : (Big_int_Z.big_int * choice list) list }
+
+type btoken =
+| Gap of Big_int_Z.big_int
+| Mass of Big_int_Z.big_int
+| Share of Big_int_Z.big_int * Big_int_Z.big_int
+| Close of Big_int_Z.big_int * Big_int_Z.big_int option
+
+val less :
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) -> bool
+
+val first_of :
+  ((Big_int_Z.big_int * Big_int_Z.big_int) ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) -> bool) ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option
+
+val ends_of_gaps :
+  (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+  ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int))
+  option
+
+val all_corners :
+  benv -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) -> (Big_int_Z.big_int * choice
+  list) list -> triple list list option
+
+val corners_here : benv -> bstate -> triple list list option
+
+val one_gap : bstate -> bool
+
+val zmost0 : Big_int_Z.big_int list -> Big_int_Z.big_int
+
+val zleast : Big_int_Z.big_int list -> Big_int_Z.big_int
+
+val low_w : triple -> Big_int_Z.big_int
+
+val high_w : triple -> Big_int_Z.big_int
+
+val no_corner : triple list -> bool
+
+val above_slope :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> triple -> Big_int_Z.big_int
+
+val blocks_leaf :
+  benv -> bstate -> triple list list -> Big_int_Z.big_int ->
+  Big_int_Z.big_int option -> bool
+
+val gap_most :
+  Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) -> bool
+
+val blocks_step : benv -> btoken -> bstate -> bstate list option
+
+val blocks_advance : benv -> btoken -> bstate list -> bstate list option
+
+val turns_of :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> bool ->
+  choice list -> (Big_int_Z.big_int * Big_int_Z.big_int) list
+
+val all_turns :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> (Big_int_Z.big_int * choice list) list ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) list
+
+val all_gaps :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * choice list) list ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) list
+
+val blocks_start :
+  with_convex -> (Big_int_Z.big_int * Big_int_Z.big_int) -> blocks_header ->
+  (benv * bstate list) option

@@ -92,6 +92,24 @@ let label = function
           End (t, List.map (fun flow -> raised (integers flow)) fl)
       | l :: _ -> stop l | [] -> stop r)
   | l -> stop l
+(* A line of a proof by matrices; any other is one of a column. *)
+let cell = function
+  | [_, "g"; y; a] -> let y = integer y in Act (y, integer a)
+  | (_, "n") :: n :: r -> let n = integer n in Number (steps [] r, n)
+  | (_, "P") :: r -> (match parts [] [] r with
+      | [a; l; n; w] -> let a = integers a in let l = integers l in let n = integers n in Price (a, l, n, integers w) | _ -> stop r)
+  | l -> Tok (token l)
+(* A line of a proof of a design: what prices, or a line of a column; of the eigenvalue half of the lists are factors. *)
+let forms design = function
+  | (_, "F") :: r -> (match parts [] [] r with
+      | a :: l :: f -> let a = integers a in let l = integers l in let f = List.map integers f in let n = List.length f / 2 in
+          if design <> Eigenvalue then Forms (a, l, f, []) else if List.length f mod 2 = 1 then stop r else
+          Forms (a, l, List.filteri (fun i _ -> i < n) f, List.filteri (fun i _ -> i >= n) f)
+      | _ -> stop r)
+  | l -> Plainly (token l)
+let gap = function
+  | [_, "b"; c] -> Gap (integer c) | [_, "w"; c] -> Mass (integer c) | [_, "p"; s; c] -> let s = integer s in Share (s, integer c)
+  | [_, "t"; t] -> Close (integer t, None) | [_, "t"; t; l] -> let t = integer t in Close (t, Some (integer l)) | l -> stop l
 let ratio = function [_, "e"; a; b] -> let a = integer a in Exp (a, integer b) | [_, "q"; a; b] -> let a = integer a in Frac (a, integer b) | l -> stop l
 
 let number_of r = let say a b = ZA.to_string a ^ "/" ^ ZA.to_string b in match r with Exp (a, b) -> "exp(" ^ say a b ^ ")" | Frac (a, b) -> say a b
@@ -120,11 +138,17 @@ let check ch =
       | "given" -> Information (many "group" kept) | "information" -> Information [weights] | _ -> ChiSquare) in
   let less, u = (match take "utility" with (_, "less") :: r when low -> true, r | r -> false, r) in
   let least = less && (match u with [_, "capacity"] -> true | _ -> false) in
-  let name, aim = if least then (keep (); "capacity", Linear (ZA.one, [])) else utility u weights less in
-  let objective, loss = if less then Linear (ZA.one, []), (if least then None else Some { prior = weights; aim }) else aim, None in
+  let design = if not less then None else (match u with
+    | [_, "inverse-trace"; n] -> let n = integer n in keep (); Some (Trace (n, many "query" kept))
+    | [_, "inverse-eigenvalue"] -> keep (); Some Eigenvalue | [_, "inverse-determinant"] -> keep (); Some Determinant | _ -> None) in
+  let name, aim = if design <> None then snd (List.hd u), Linear (ZA.one, []) else if least then (keep (); "capacity", Linear (ZA.one, [])) else utility u weights less in
+  let objective, loss = if less then Linear (ZA.one, []), (if least || design <> None then None else Some { prior = weights; aim }) else aim, None in
   let bonus = if name = "entropy" then kept "shares" () else [] in
+  if name = "entropy" && List.for_all (fun u -> ZA.sign u = 0) bonus then raise (Unreadable (1, "a utility entropy needs shares that are not all 0"));
   let base = (match take "cone" with
     | [_, "free"] -> keep (); Free | (_, "complete") :: r -> let r = ratio r in keep (); Complete r
+    | (_, "robust") :: r -> let r = ratio r in keep (); (match whole "lower" with
+        | den :: lower -> keep (); Robust (r, den, lower, many "block" kept) | [] -> stop [])
     | [_, "graph"] -> keep (); Graph (several "edge" (fun () -> match take "edge" with
         | x :: z :: r -> let x = integer x in let z = integer z in let r = ratio r in keep (); ((x, z), r) | l -> stop l) []) | l -> stop l) in
   let halfspaces = many "halfspace" kept in
@@ -180,17 +204,26 @@ let check ch =
           prices.(ZA.to_int x) <- a) pairs; next (); Array.to_list prices
     | (_, "prior") :: [] -> stop [] | _ -> list "prices") in let mults = list "mults" in
   let mod_ = (match take "mode" with
-    | [_, "dual"] -> Some Dual | [_, "corner"] -> Some Corner | [_, "box"] -> Some Box | [_, "sheets"] -> Some Sheets
-    | [_, "known"] -> Some Known | [_, "labels"] -> None | l -> stop l) in next ();
+    | [_, "dual"] -> `One Dual | [_, "corner"] -> `One Corner | [_, "box"] -> `One Box | [_, "sheets"] -> `One Sheets
+    | [_, "known"] -> `One Known | [_, "labels"] -> `Labels | [_, "blocks"] -> `Blocks
+    | [_, "matrix"] -> `Matrix | [_, "design"] -> `Design | l -> stop l) in next ();
   let two key = let l = steps [] (take key) in next (); l in
-  let begun = (match mod_ with Some mod_ -> `Columns { mod_; eunit; prices; mults; pairs = two "ratios" } | None ->
+  let begun = (match mod_ with
+    | `One mod_ -> `Columns { mod_; eunit; prices; mults; pairs = two "ratios" }
+    | `Design -> `Design (two "ratios")
+    | `Matrix -> let pairs = two "ratios" in
+        let common = if here "measures" then (match whole "measures" with [n] -> next (); n | _ -> stop []) else ZA.zero in
+        `Matrix (pairs, common, lists "measure")
+    | `Blocks -> `Blocks { bunit = eunit; bprices = prices; bratio = (match whole "ratios" with [g; h] -> next (); (g, h) | _ -> stop []) }
+    | `Labels ->
     let step_ = (match take "step" with [f; s] -> let f = integer f in (f, integer s) | l -> stop l) in next ();
     let lengths = list "lengths" in let powers = two "powers" in let order = list "order" in let least_ = list "least" in
     let links = two "links" in `Labels { lunit = eunit; lprices = prices; step_; lengths; powers; order; least_; links; trees = lists "tree" }) in
   Printf.printf "problem %s\n%s %s%s, %d inputs, total weight %s, %s, %d half-spaces, %d rows%s%s\n" digest sense (if less then "less " else "") name (List.length weights)
     (ZA.to_string (List.fold_left ZA.add ZA.zero weights))
     (match base with Free -> "cone free" | Graph l -> Printf.sprintf "%d edges" (List.length l)
-      | Complete r -> "ratio " ^ number_of r) (List.length halfspaces) (List.length rows)
+      | Complete r -> "ratio " ^ number_of r
+      | Robust (r, _, _, sets) -> Printf.sprintf "%d blocks at ratio %s" (List.length sets) (number_of r)) (List.length halfspaces) (List.length rows)
     (String.concat "" (List.map (fun f -> Printf.sprintf ", entropy at least %s/%s" (ZA.to_string (fst f.part)) (ZA.to_string (snd f.part))) floors))
     (String.concat "" (List.map (fun (_, (a, b)) -> Printf.sprintf ", a limit of %s/%s" (ZA.to_string a) (ZA.to_string b)) limits)
       ^ String.concat "" (List.map (fun (a, b) -> Printf.sprintf ", a capacity of %s/%s" (ZA.to_string a) (ZA.to_string b)) capacities)
@@ -203,7 +236,7 @@ let check ch =
       ^ String.concat "" (List.map (fun (_, (a, b)) -> Printf.sprintf ", a part of %s/%s" (ZA.to_string a) (ZA.to_string b)) parts));
   let k = len weights and longest l = float (1 + List.fold_left (fun a b -> max a (ZA.numbits b)) 1 l / 512) in
   let groups = (match objective with Information l | Bayes (_, l) -> max (len l) 1. | _ -> 1.) in
-  let tests = (match mod_, objective with Some Dual, Bayes (_, l) -> len l | Some Dual, _ -> (match outputs with Some m -> float (ZA.to_int m) | None -> 0.) | _ -> 1.) in
+  let tests = (match mod_, objective with `One Dual, Bayes (_, l) -> len l | `One Dual, _ -> (match outputs with Some m when ZA.sign m > 0 -> float (ZA.to_int m) | _ -> 0.) | _ -> 1.) in
   let held = Option.map (fun (_, _, _, _, _, _, _, _, moments, columns) -> len columns, sum (fun (_, l) -> sum len l) moments) value in
   spend_before entire held k { prior = weights; aim } tests tangents around sums lifts touches;
   let words = let mass = List.fold_left ZA.add ZA.zero weights in longest (List.map (ZA.mul mass) (eunit :: prices)) in
@@ -216,9 +249,12 @@ let check ch =
     spend size (words +. longest along -. 1.)); t in
   let refuted () = Printf.printf "REFUTED at line %d\n" !row_number; 1 in
   (* [proves] is [reduce], then [accepts], which is [straight], [relax], [start], then [advance] for each token, then the empty stack; [denies] is the same of the emptied problem;
-     [charted] is [reduce], [lab_start], then [lab_advance] for each token, then the empty stack. *)
+     [charted] is [reduce], [lab_start], then [lab_advance] for each token, then the empty stack; [cornered] is the same of [mat_start] and [mat_advance], [designed] of [des_start] and [des_advance],
+     [blocks_proved] of [reduce], [blocks_start] and [blocks_advance]. *)
   let attained = match value with None -> true | Some (n, m, d, lows, best, nears, members, worths, moments, columns) ->
       not empty && displays entire (n, m) d lows best nears members worths moments columns in
+  let of_design = (match begun with `Design _ -> true | _ -> false) in
+  if (design <> None) <> of_design || (of_design && (empty || value <> None || tangents <> [] || touches <> [])) then refuted () else
   if not attained || (empty && ZA.sign (fst cl) >= 0) then refuted () else
   (* The lines of the proof: [read] makes a token of one, [step] takes it from the open states to those that follow. *)
   let lines read step stack =
@@ -231,7 +267,17 @@ let check ch =
               | None -> Printf.printf "PROVED (verified core): at %s %s\n" (if low then "least" else "most") (shown cl)); 0)
       | l -> let t = read l in (match step t stack with None -> refuted () | Some stack -> next (); loop stack) in
     loop stack in
-  match reduce entire cl { priors; around; reaches; lifts; cuts; sums; tangents_of } with None -> refuted () | Some (entire, smaller) ->
+  (* Blocks have at most a corner for each set of their inputs; a matrix is read once for each column. *)
+  let wide = sum (fun one -> 2. ** len one) (match base with Robust (_, _, _, own) -> own | _ -> []) in
+  let each_matrix = 30. *. k *. (match outputs with Some m when ZA.sign m > 0 -> float (ZA.to_int m) | _ -> 1.) +. terms in
+  let hints = { priors; around; reaches; lifts; cuts; sums; tangents_of } in
+  match begun with
+  | `Matrix (pairs, common, measures) -> if empty || tangents <> [] || touches <> [] then refuted () else
+      (match mat_start entire cl hints eunit pairs common measures with None -> refuted () | Some (mt, stack) -> lines (fun l -> spend each_matrix words; cell l) (mat_advance mt) stack)
+  | `Design pairs -> (match design with None -> refuted () | Some ds ->
+      (match des_start entire ds cl eunit pairs with None -> refuted () | Some (de, stack) -> lines (fun l -> spend each_matrix words; forms ds l) (des_advance de) stack))
+  | (`Labels _ | `Blocks _ | `Columns _) as begun ->
+  match reduce entire cl hints with None -> refuted () | Some (entire, smaller) ->
   match begun with
   | `Labels lb -> if empty || tangents <> [] || touches <> [] then refuted () else
       (match lab_start entire smaller lb with None -> refuted () | Some (en, stack) -> 
@@ -240,6 +286,8 @@ let check ch =
         let paid t = (match t with Cut _ -> spend (20. *. k) words
           | End (_, flows) -> spend (20. *. k +. 4. *. sum len flows +. count *. (k +. len lb.links) /. 8.) words); t in
         lines (fun l -> paid (label l)) (lab_advance en) stack)
+  | `Blocks hd -> if empty || tangents <> [] || touches <> [] then refuted () else
+      (match blocks_start entire smaller hd with None -> refuted () | Some (en, stack) -> spend (20. *. wide) 1.; lines (fun l -> spend (30. *. wide) 1.; gap l) (blocks_advance en) stack)
   | `Columns header ->
   match straight entire touches with None -> refuted () | Some plainer ->
   match relax (if empty then bare plainer else plainer) (if empty then cl else smaller) tangents with None -> refuted () | Some (pb, relaxed) ->

@@ -8,13 +8,17 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from itertools import chain
 from typing import Any
 
 from rropt import kernel
 from rropt.kernel import D, log_below
 from rropt.mechanisms.columns import TwoValuedColumn
+from rropt.prove.designs import Designs
 from rropt.prove.limits import Limits, Paths
+from rropt.prove.matrices import Matrices, corner_lines
 from rropt.prove.problems import (
+    DESIGNS,
     Json,
     OutsideCoreError,
     Problem,
@@ -33,10 +37,9 @@ from rropt.prove.problems import (
 
 LONGEST = 4096
 """Bits that the denominators of the rows of a cone may add to all numbers of a proof file, at most."""
-KINDS = ("linear-dual", "farkas", "column-dual", "branch-tree", "entropy-dual", "entropy-farkas")
+KINDS = ("linear-dual", "farkas", "column-dual", "branch-tree", "entropy-dual", "entropy-farkas", "corner-tree")
 KEYS = {"kind", "prices", "rows", "flows", "multipliers", "tree", "boxes", "unit", "known", "weight", "tilts", "yield"}
-KEYS |= {"steps", "events", "cuts"}
-HUGE = 10**12
+KEYS |= {"steps", "events", "cuts", "nodes", "shapes"}
 Tangents = tuple[list[Fraction], list[list[int]]]
 
 
@@ -44,13 +47,13 @@ def elaborate(certificate: Json) -> Iterator[str]:
     """The lines of the proof file of a certificate with a proof in lines; raises OutsideCoreError where the core has no
     such problem, or where a step leads to another one."""
     proof = certificate["proof"]
-    if proof["kind"] != "lines":
-        extra = next((f" with {key}" for key in proof if key not in KEYS), "")
-        raise OutsideCoreError(f"the verified core has no proofs of kind {proof['kind']!r}{extra}")
     steps = proof.get("steps", [])
-    for step in [*(step for step in steps if step["kind"] != "drop"), *steps]:
+    mode = tree_mode(proof, certificate["problem"]["utility"]["kind"] in DESIGNS)
+    for step in [*(step for step in steps if step["kind"] != "drop"), *steps] if mode == "lines" else []:
         raise OutsideCoreError(f"the verified core has no step {step['kind']!r} before lines")
-    problem = Problem(emptied(certificate["problem"], certificate["bound"] is None), "box")
+    problem = Problem(emptied(certificate["problem"], certificate["bound"] is None), mode if mode != "lines" else "box")
+    if mode != "lines":
+        problem.follow(steps, proof.get("events", []), proof.get("cuts", []))
     lines = list(problem.lines())
     problem.limit()
     yield "rropt-core"
@@ -60,8 +63,12 @@ def elaborate(certificate: Json) -> Iterator[str]:
         yield "claim infeasible -1 1"
     else:
         yield words("claim bound", *(problem.sign * Fraction(certificate["bound"])).as_integer_ratio())
-        yield from witness(problem, certificate)
-    yield from proof["lines"]
+        if problem.stated.design is None:
+            yield from witness(problem, certificate)
+    if mode == "lines":
+        yield from proof["lines"]
+    else:
+        yield from {"blocks": blocks, "matrix": matrices, "design": designs}[mode](problem, proof)
     yield "end"
 
 
@@ -113,12 +120,28 @@ def witness(problem: Problem, certificate: Json) -> Iterator[str]:
 
 
 def has_mode(proof: Json) -> bool:
-    """Whether the core has a mode for proofs of this kind with these keys."""
+    """Whether the core has a mode for lines of proofs of this kind with these keys."""
     return proof["kind"] in KINDS and proof.keys() <= KEYS
 
 
+def tree_mode(proof: Json, is_design: bool) -> str:
+    """The mode in which the core reads a certificate's proof, "lines" where it has its own; raises OutsideCoreError where
+    the core has none."""
+    if proof["kind"] == "lines":
+        return "lines"
+    if is_design and proof["kind"] in ("column-dual", "corner-tree") and "boxes" not in proof:
+        return "design"
+    if is_design:
+        raise OutsideCoreError("the verified core has no designs with boxes, or without mechanisms")
+    extra = next((f" with {key}" for key in proof if key not in KEYS | {"nodes", "shapes"}), "")
+    found = next((mode for key, mode in (("nodes", "matrix"), ("shapes", "blocks")) if key in proof), None)
+    if extra or found is None:
+        raise OutsideCoreError(f"the verified core has no proofs of kind {proof['kind']!r}{extra}")
+    return found
+
+
 def proof_mode(proof: Json) -> str:
-    """The mode in which the core reads a proof of this kind."""
+    """The mode for lines of a proof of this kind."""
     modes = {"tree": "corner", "boxes": "box", "known": "known"}
     found = next((mode for key, mode in modes.items() if key in proof), "dual")
     return "sheets" if proof["kind"] == "branch-tree" else found
@@ -230,45 +253,20 @@ def corner(problem: Problem, proof: Json) -> Iterator[str]:
         raise OutsideCoreError("the verified core has no trees of corners with rows of the cone or 'given'")
     unit, prices, own = own_prices(proof["prices"], weights)
     yield from opening(problem, "corner", unit, own, [])
-    g, entropic = problem.ratios[0][0], problem.core.utility == "information"
-    high = g * log_below(g, D) if entropic else 0
-    # The gain of an input at g, times unit D^2, without what its weight pays in a leaf.
-    base = [unit * w * high - (g - D) * problem.total * a * D for w, a in zip(weights, prices, strict=True)]
-    # The inputs that branches fixed, as bits; how many of them are at g; and limits on weight and number of all at g.
-    fixed, inside, limits, stack = 0, 0, [(0, problem.total), (0, problem.k)], []
-    for token in proof["tree"]:
-        if isinstance(token, int):
-            yield words("x", token)
-            fixed |= 1 << token
-            stack.append((fixed, inside, limits))
-            inside += 1
-        elif isinstance(token, list) and len(token) == 1:
-            form = 0 if isinstance(token[0], str) else 1
-            most = token[0] if form else int(token[0]) // problem.divisor
-            yield words("r", form, most)
-            low, top = limits[form]
-            stack.append((fixed, inside, [*limits[:form], (max(low, most + 1), top), *limits[form + 1 :]]))
-            limits = [*limits[:form], (low, min(top, most)), *limits[form + 1 :]]
-        else:
-            n, d = map(int, f"{token[0] if isinstance(token, list) else token}/1".split("/")[:2])
-            point = n * D // d if entropic else d * D // n
-            slope = D + log_below(point, D) if entropic else g * (D * D - point * point) // (D * D)
-            extra = math.floor(Fraction(token[1]) * D) - slope if isinstance(token, list) else 0
-            price, (few, many) = 0, limits[1]
-            if limits[0][0] > limits[0][1]:
-                extra = HUGE * D
-            elif (few, many) != (0, problem.k):
-                bend = (slope if entropic else D - g * point * point // (D * D)) + extra
-                free = [x for x in range(problem.k) if not fixed >> x & 1]
-                gains = sorted((base[x] - (g - D) * weights[x] * bend * unit for x in free), reverse=True)
-                least, most = max(few - inside, 0), min(many - inside, len(gains))
-                positive = sum(gain > 0 for gain in gains)
-                if least > most:
-                    price = HUGE * unit * D * (1 if few - inside <= len(gains) else -1)
-                elif not least <= positive <= most:
-                    price = gains[most if positive > most else least - 1] // (g - D)
-            yield words("l", point, *multipliers(problem, 1, (), (), extra * unit, price))
-            fixed, inside, limits = stack.pop() if stack else (0, 0, limits)
+    paid = [problem.total * a for a in prices]
+    yield from corner_lines(problem.core, problem.divisor, problem.ratios[0][0], unit, paid, proof["tree"])
+
+
+def designs(problem: Problem, proof: Json) -> Iterator[str]:
+    """Risks of estimation: forms, and a tree over the corners of the limits of each column."""
+    found = Designs(problem, proof)
+    yield from found.lines(opening(problem, "design", found.unit, [], []))
+
+
+def matrices(problem: Problem, proof: Json) -> Iterator[str]:
+    """A tree over matrices whose columns are tied by rows."""
+    found = Matrices(problem, proof)
+    yield from found.lines(opening(problem, "matrix", found.unit, [], []))
 
 
 def own_prices(given: Any, weights: list[int]) -> tuple[int, list[int], list[Any]]:
@@ -324,6 +322,21 @@ def boxes(problem: Problem, proof: Json) -> Iterator[str]:
             (columns, y, x, limit), upper = stack.pop(), False
         columns[y] = Limits(problem, paths, y, columns[y].low[:], columns[y].high[:])
         yield from columns[y].narrow(x, limit, upper)
+
+
+def blocks(problem: Problem, proof: Json) -> Iterator[str]:
+    """The trees of a robust cone, one for each block: branches on b, on w, and on the weight of one block."""
+    yield from opening(problem, "blocks", *over([Fraction(a) for a in proof["prices"]]), [])
+    for token in chain(*proof["shapes"]):
+        head, *others = token if isinstance(token, list) else [token]
+        if head == "b":
+            yield words("b", math.ceil(Fraction(*others) * D))
+        elif head == "w":
+            yield words("w", math.floor(Fraction(*others) * D))
+        elif isinstance(head, int):
+            yield words("p", head, math.floor(Fraction(*others) * D))
+        else:
+            yield words("t", *(math.floor(Fraction(number) * D) for number in (head, *others)))
 
 
 def sheet(problem: Problem, token: Json, unit: int, scale: int) -> list[object]:

@@ -32,6 +32,9 @@ KEYS = [
 ]
 
 
+DESIGNS = tuple(name.replace("-", "_") for name in kernel.DESIGNS)
+
+
 class OutsideCoreError(ValueError):
     """The certificate uses a rule that the verified core does not have; the message names it."""
 
@@ -199,6 +202,13 @@ class Problem:
 
     def with_utility(self, utility: Json, weights: list[int]) -> kernel.Problem:
         """A problem that has the utility of the certificate, a minimum as a maximum of the costs negated."""
+        if utility["kind"] in DESIGNS:
+            queries = utility.get("queries", [[int(x == z) for z in range(len(weights))] for x in range(len(weights))])
+            den, numbers = over([Fraction(c) for own in queries for c in own])
+            lists = [numbers[i : i + len(weights)] for i in range(0, len(numbers), len(weights))]
+            name, is_trace = utility["kind"].replace("_", "-"), utility["kind"] == "inverse_trace"
+            design = kernel.Design(name, den if is_trace else 1, lists if is_trace else [])
+            return replace(kernel.convex(weights, "linear", 1, []), design=design)
         if utility["kind"] == "capacity":
             return replace(kernel.convex(weights, "linear", 1, []), loss=kernel.convex(weights, "capacity", 1, []))
         if utility["kind"] not in ("linear", "entropy", "sum"):
@@ -211,7 +221,8 @@ class Problem:
             core.den, numbers = over([Fraction(c) for _, _, c in utility["cost"]])
             core.cost = [(x, y, self.sign * c) for (x, y, _), c in zip(utility["cost"], numbers, strict=True)]
             for part in utility.get("parts", []):
-                function = convex(part["utility"], *reduced(part["weights"]))
+                self.part_divisor, weights = reduced(part["weights"])
+                function = convex(part["utility"], self.part_divisor, weights)
                 core.parts.append((function, (self.sign * Fraction(part["weight"])).as_integer_ratio()))
         return core
 
@@ -223,7 +234,10 @@ class Problem:
             counts, product = [int(n) for n in base["counts"]], base["form"] == "product"
             core.confidence = kernel.Confidence(ratio_in(base), counts, (a, b, c, e), product, base["blocks"])
             base = {"kind": "free"}
-        if base["kind"] not in ("free", "complete", "graph"):
+        if base["kind"] == "robust":
+            den, lower = over([Fraction(share) for share in base["lower"]])
+            core.robust = kernel.Robust(ratio_in(base), den, lower, base["blocks"])
+        elif base["kind"] not in ("free", "complete", "graph"):
             raise OutsideCoreError(f"the verified core has no cone {base['kind']!r}")
         scaled = [over([Fraction(c) for c in row]) for row in cone.get("rows", [])]
         self.half_scales, core.halfspaces = [scale for scale, _ in scaled], [row for _, row in scaled]
@@ -231,10 +245,13 @@ class Problem:
         if core.cone == "complete":
             core.complete = ratio_in(base)
         core.edges = [(x, z, ratio_of(text, base.get("unit") == "gamma")) for x, z, text in base.get("edges", [])]
-        every = [ratio for _, _, ratio in core.edges] if core.complete is None else [core.complete]
+        only = core.complete if core.robust is None else core.robust.ratio
+        every = [ratio for _, _, ratio in core.edges] if only is None else [only]
         self.spelled = [spelled(ratio) for ratio in every]
-        ends = [around(ratio, mode == "corner") for ratio in every]
+        ends = [around(ratio, mode in ("corner", "matrix", "design")) for ratio in every]
         self.lows, self.ratios = [low for low, _ in ends], [high for _, high in ends]
+        if core.robust is not None and mode != "blocks":  # the other modes leave out that cone
+            self.ratios = []
         self.index = {(x, z): i for i, (x, z, _) in enumerate(core.edges)}
 
     def edge(self, x: int, z: int) -> tuple[int, int, int]:
@@ -362,8 +379,15 @@ class Problem:
         core = self.stated
         yield words("sense", core.sense)
         yield words("weights", *core.weights)
-        yield from utility_lines("utility", core) if core.loss is None else utility_lines("utility less", core.loss)
-        yield words("cone", core.cone, *(self.spelled if core.complete else []))
+        if (design := core.design) is not None:
+            yield words("utility less", design.name, *([design.den] if design.queries else []))
+            yield from (words("query", *query) for query in design.queries)
+        else:
+            yield from utility_lines("utility", core) if core.loss is None else utility_lines("utility less", core.loss)
+        yield words("cone", core.cone, *([] if core.cone in ("free", "graph") else self.spelled))
+        if core.robust is not None:
+            yield words("lower", core.robust.den, *core.robust.lower)
+            yield from (words("block", *block) for block in core.robust.blocks)
         yield from (words("edge", x, z, text) for (x, z, _), text in zip(core.edges, self.spelled, strict=False))
         yield from (words("halfspace", *row) for row in core.halfspaces)
         yield words("outputs", "free" if core.outputs is None else core.outputs)

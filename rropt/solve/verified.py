@@ -21,10 +21,12 @@ from rropt.checker import MAX_BYTES, Verdict, certificate_file, check_bytes
 from rropt.errors import InputError, WrongType
 from rropt.io.files import open_file
 from rropt.prove.elaborate import elaborate
-from rropt.prove.problems import OutsideCoreError, emptied
+from rropt.prove.problems import DESIGNS, OutsideCoreError, emptied
 
 BY_CHECKER, BY_KERNEL, BY_CORE = "checker", "kernel and checker", "verified core"
 VARIABLE, NAME = "RROPT_CORE", "rropt-core"
+OF_BOUND = "quadratic-over-linear-convex"
+"""The lemma on the bounds of designs that the core proves; it has the others in what it calls a risk."""
 BUILD = f"make core builds it as proofs/build/{NAME}"
 END = re.compile(r"-?\d+/\d+")
 
@@ -93,6 +95,10 @@ def strengthen(verdict: Verdict, data: bytes, program: str | None = None) -> Ver
     name = by.partition(" and ")[0]
     if not claims(line, name, certificate):
         return disagree(verdict, name, line)
+    if certificate["problem"]["utility"]["kind"] in DESIGNS:
+        outside = "checker only: the value of the mechanism; the verified core proves the bound of a design"
+        kept = tuple(name for name in verdict.assumptions if name != OF_BOUND)
+        return replace(verdict, by=by, assumptions=kept, statement=(*statement, outside))
     # Every step of such a proof is a theorem: no lemma is assumed.
     return replace(verdict, by=by, assumptions=(), statement=statement)
 
@@ -111,6 +117,7 @@ def read_as(problem: Json, proof: bytes) -> list[str]:
     digest = hashlib.sha256(proof[start : proof.index(b"\nclaim ") + 1]).hexdigest()
     utility, cone, given = problem["utility"], problem["cone"], problem["utility"].get("given")
     name = {"mutual_information": "given" if given else "information", "chi_square": "chi-square", "sum": "linear"}
+    name |= {one: one.replace("_", "-") for one in DESIGNS}
     sign = -1 if problem["sense"] == "minimize" else 1
     less = "less " if sign < 0 and utility["kind"] not in ("linear", "sum") else ""
     weights = [int(weight) for weight in problem["weights"]]
@@ -119,6 +126,8 @@ def read_as(problem: Json, proof: bytes) -> list[str]:
     place = "cone free"
     if base["kind"] == "complete":
         place = f"ratio {_ratio(base)}"
+    elif base["kind"] == "robust":
+        place = f"{len(base['blocks'])} blocks at ratio {_ratio(base)}"
     elif base["kind"] == "graph":
         place = f"{len(base['edges'])} edges"
     notions = problem.get("divergences", ())

@@ -87,13 +87,23 @@ def test_inside_the_core_kernel_and_checker_accept_and_no_lemma_is_taken_for_gra
 
 
 def test_outside_of_the_core_the_verdict_names_the_checker_its_lemmas_and_the_kind_of_proof(checkout: Path):
-    found = rr.load_problem(checkout / "docs" / "examples" / "design-trace.toml").solve()
+    found = rr.load_problem(checkout / "docs" / "examples" / "design-eigenvalue.toml").solve()
     assert found.status == "certified"
     assert found.verdict.by == "checker"
     lines = found.verdict.report().splitlines()
-    assert "checker only: the verified core has no proofs of kind 'column-dual' with forms" in lines
+    assert "checker only: the verified core has no designs with boxes, or without mechanisms" in lines
     assert any(line.startswith("PROVED (checker) optimum in [") for line in lines)
-    assert "assumption: quadratic-over-linear-convex" in lines
+    assert "assumption: eigenvalue-of-densities" in lines
+
+
+def test_of_a_design_the_core_proves_the_bound_and_the_verdict_says_so(checkout: Path):
+    """The lemmas on its value stay."""
+    found = rr.load_problem(checkout / "docs" / "examples" / "design-trace.toml").solve()
+    assert found.status == "certified"
+    assert found.verdict.by == "kernel and checker"
+    assert found.verdict.assumptions == ("regular-by-approximate-inverse",)
+    lines = found.verdict.report().splitlines()
+    assert "checker only: the value of the mechanism; the verified core proves the bound of a design" in lines
 
 
 def test_a_limit_that_the_proof_leaves_out_is_read_by_the_core():
@@ -229,12 +239,12 @@ def test_the_command_says_which_programs_accept_and_that_the_core_is_missing(
 ):
     # A name without the folders above it, whose letters may be ones that the checker prints escaped.
     monkeypatch.chdir(tmp_path)
-    outside = shutil.copy(checkout / "docs" / "examples" / "robust-shapes.json", "outside.json")
+    outside = shutil.copy(checkout / "docs" / "examples" / "robust-levels.json", "outside.json")
     assert main(["check", "--core", str(saved), str(outside)]) == 0
     ended = capsys.readouterr()
     assert f"{saved}: PROVED (kernel and checker) optimum in [" in ended.out
     assert f"{outside}: PROVED (checker) optimum in [" in ended.out
-    assert f"{outside}: checker only: the verified core has no proofs of kind 'column-dual' with shapes" in ended.out
+    assert f"{outside}: checker only: the verified core has no proofs of kind 'column-dual' with levels" in ended.out
     assert ended.err.count("\n") == 1
     assert "rropt-core is not on PATH, and RROPT_CORE is not set: the kernel of rropt checks" in ended.err
 
@@ -249,10 +259,10 @@ def test_the_command_writes_the_file_that_the_kernel_checks(saved, tmp_path, cap
 
 
 def test_the_command_refuses_what_is_outside_and_what_is_not_proved(tmp_path, capsys, checkout: Path):
-    outside, proof = checkout / "docs" / "examples" / "robust-shapes.json", tmp_path / "proof.core"
+    outside, proof = checkout / "docs" / "examples" / "robust-levels.json", tmp_path / "proof.core"
     assert main(["core", str(outside), "-o", str(proof)]) == 2
     said = capsys.readouterr().err
-    assert "the verified core has no proofs of kind 'column-dual' with shapes; rropt check checks it" in said
+    assert "the verified core has no proofs of kind 'column-dual' with levels; rropt check checks it" in said
     assert main(["core", str(tmp_path / "missing.json"), "-o", str(proof)]) == 2
     assert not proof.exists()
 
