@@ -10,27 +10,35 @@ import os
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import permutations
+from math import factorial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
 from rropt.declare.constraints import Constraint
-from rropt.errors import InputError, UnknownName, Unreadable
+from rropt.errors import InputError, TooLarge, UnknownName, Unreadable
 from rropt.io.extras import need
 from rropt.io.files import write_whole
-from rropt.program.block_cones import RobustCone
 from rropt.program.cones import CompleteCone, FloatArray, GraphCone, base_cone
 from rropt.program.confidence_cones import ConfidenceCone
 from rropt.program.events import ApproximateBound
-from rropt.program.programs import ColumnSum, Linear, Program
+from rropt.program.limits import Limits, Sum
+from rropt.program.permutation_mixtures import Mixture
+from rropt.program.programs import BayesGain, ColumnSum, Linear, Program
 from rropt.solve.engine.highs_run import silent_highs
 from rropt.solve.engine.polyhedral import entry_model
-from rropt.solve.export.names import Names
+from rropt.solve.export.names import Names, safe
 from rropt.solve.export.rays import extreme_rays, ray_names
 
+WHERE = "linear programme"
 FORMATS = (".mps", ".lp")
+MOST_PERMUTATIONS = 5040
+"""Permutations whose weights are listed, 7!."""
 NEGATED = b"* This is minimised: its optimum is that of the maximisation, negated.\n"
 
 
@@ -87,29 +95,58 @@ def programme(program: Program, constraints: Sequence[Constraint], unit: float) 
     """The linear programme of a problem's program; `unit` is the objective's unit in the utility's own. Raises
     InputError where there is none."""
     reduced = program.linearised()
-    others = [extra for extra in reduced.extras if not isinstance(extra, ApproximateBound)]
-    if others:
-        where, remedy = f"{others[0].name} is not linear", "use to_cvxpy() where it is convex, else solve()"
-        raise InputError(where, "linear programme", remedy)
-    if isinstance(reduced.utility, Linear):
-        return _over_entries(reduced, constraints)
-    if not isinstance(reduced.utility, ColumnSum) or program.sense == "minimize":
-        raise InputError("the objective is not linear", "linear programme", "use to_cvxpy() where it is convex")
-    if reduced.rows or reduced.extras:
+    utility, limits = reduced.utility, reduced.extra(Limits)
+    gains = [] if limits is None else [limit for limit in limits.limits if isinstance(limit.utility, BayesGain)]
+    curved = limits is not None and len(gains) < len(limits.limits)
+    others = [extra for extra in reduced.extras if not isinstance(extra, ApproximateBound | Limits | Mixture)]
+    if curved or others:
+        name = Limits.name if curved else others[0].name
+        raise InputError(f"{name} is not linear", WHERE, "use to_cvxpy() where it is convex, else solve()")
+    parts = utility.parts if isinstance(utility, Sum) else [(Fraction(1), utility)]
+    least = [(weight, part) for weight, part in parts if isinstance(part, BayesGain) and reduced.sign * weight < 0]
+    if len(least) < sum(not isinstance(part, Linear) for _, part in parts):
+        if not all(isinstance(part, ColumnSum) and reduced.sign * weight > 0 for weight, part in parts):
+            raise InputError("the objective is not linear", WHERE, "use to_cvxpy() where it is convex")
+        insist_on_free_columns(reduced, WHERE)
+        assert isinstance(utility, ColumnSum | Sum)
+        return _over_rays(reduced, utility, unit)
+    cost = utility.cost if isinstance(utility, Linear | Sum) else ()
+    if reduced.outputs is None:
+        raise InputError("the number of outputs is free", WHERE, "give outputs=[labels] and a constraint on them")
+    names = Names.of(reduced, constraints)
+    found = _over_entries(replace(reduced, utility=Linear(cost)), names)
+    for number, (weight, part) in enumerate(least):
+        assert isinstance(part, BayesGain)
+        found, best = _with_maxima(found, part, names, f"best{number or ''}")
+        found.cost[best] = float(weight)
+    for number, limit in enumerate(gains):
+        assert isinstance(limit.utility, BayesGain)
+        name = f"limit{number or ''}"
+        found, best = _with_maxima(found, limit.utility, names, name)
+        total = sparse.csr_matrix(np.isin(np.arange(len(found.cost)), best).astype(float)[None, :])
+        found = found.with_rows(total, np.array([float(limit.at_most)]), [name])
+    mixture = reduced.extra(Mixture)
+    return found if mixture is None else _with_permutations(found, mixture)
+
+
+def insist_on_free_columns(program: Program, where: str) -> None:
+    """Raise InputError where rows or extras over the whole matrix, or outputs that are named, keep a matrix from being
+    any mixture of extreme rays."""
+    if program.rows or program.extras or program.outputs is not None:
         raise Unreadable(
-            "a convex objective is maximised under rows over the whole matrix: this is not one linear programme",
-            "linear programme",
+            "the best columns are extreme rays, and with constraints on the whole matrix the problem is not convex",
+            where,
             "leave out the constraints on the whole matrix, or use solve()",
         )
-    return _over_rays(reduced, reduced.utility, unit)
 
 
-def _over_entries(program: Program, constraints: Sequence[Constraint]) -> Programme:
+def _over_entries(program: Program, names: Names) -> Programme:
     """The programme over the entries of Q, then low(y) where the cone bounds all ratios, then over(x,z,y) for
     approximate privacy: how much Q[x, y] exceeds gamma Q[z, y]."""
-    if isinstance(program.cone, ConfidenceCone | RobustCone):
-        raise InputError("the exact cone of a confidence set is not linear", "linear programme", "use form='polytope'")
-    model, names = entry_model(program), Names.of(program, constraints)
+    if isinstance(program.cone, ConfidenceCone):
+        what = f"the cone of a confidence set in form {program.cone.form!r}"
+        raise InputError(f"{what} is not linear", WHERE, "use to_cvxpy(), or form='polytope'")
+    model = entry_model(program)
     base, columns = base_cone(program.cone), names.entries()
     rows = [*names.sums(), *names.coupling()]
     rows += [names.cone(number, y) for y in names.outputs for number in range(model.cone_rows)]
@@ -150,13 +187,66 @@ def _with_positive_parts(found: Programme, bound: ApproximateBound, names: Names
     return wider.with_rows(totals, delta, [f"approximate_ldp.delta({x},{z})" for x, z in named])
 
 
-def _over_rays(program: Program, utility: ColumnSum, unit: float) -> Programme:
+def _with_maxima(
+    found: Programme, utility: BayesGain, names: Names, name: str
+) -> tuple[Programme, npt.NDArray[np.int64]]:
+    """With a variable for each output that is at least the gain of each action there; the places of these variables."""
+    scores, m = sparse.csr_matrix(utility.table), len(names.outputs)
+    actions, before = safe(utility.actions), len(found.cost)
+    wider = found.with_columns([f"{name}({y})" for y in names.outputs])
+    best = before + np.arange(m)
+    blocks = []
+    for y in range(m):
+        # Entry x of column y is at x * m + y.
+        own = sparse.csr_matrix((scores.data, scores.indices * m + y, scores.indptr), (len(actions), before + m))
+        top = sparse.csr_matrix((np.ones(len(actions)), (range(len(actions)), [before + y] * len(actions))), own.shape)
+        blocks.append(own - top)
+    rows = [f"{name}({action},{y})" for y in names.outputs for action in actions]
+    return wider.with_rows(sparse.vstack(blocks), np.zeros(len(rows)), rows), best
+
+
+def _with_permutations(found: Programme, mixture: Mixture) -> Programme:
+    """With the weights of the permutations, and Q as their mixture."""
+    if mixture.max_terms is not None:
+        raise InputError("the number of permutations is not linear", WHERE, "leave max_terms out, or use solve()")
+    table, limits = permutation_table(mixture, WHERE)
+    cells, before = mixture.size**2, len(found.cost)
+    wider = found.with_columns([f"permutation({number})" for number in range(1, table.shape[1] + 1)])
+    rest = sparse.csr_matrix((cells, before - cells))
+    made = sparse.hstack([sparse.eye(cells), rest, -sparse.csr_matrix(table)])
+    weights = sparse.hstack([sparse.csr_matrix((table.shape[1], before)), sparse.eye(table.shape[1])])
+    numbers, ends = range(1, cells + 1), np.zeros(cells)
+    for sign, side in ((1, "most"), (-1, "least")):
+        wider = wider.with_rows(sign * made, ends, [f"mixture.{side}({number})" for number in numbers])
+        column = 1 if sign > 0 else 0
+        wider = wider.with_rows(
+            sign * weights, sign * limits[:, column], [f"weight.{side}({number + 1})" for number in range(len(limits))]
+        )
+    return wider
+
+
+def permutation_table(mixture: Mixture, where: str) -> tuple[FloatArray, FloatArray]:
+    """(cells x permutations: which cells of a matrix each permutation has, row-major; limits of their weights)."""
+    size = mixture.size
+    if mixture.listed is None and factorial(size) > MOST_PERMUTATIONS:
+        raise TooLarge(f"{size} categories have {factorial(size):,} permutations", where, "list those that may be used")
+    listed = list(permutations(range(size))) if mixture.listed is None else list(mixture.listed)
+    table = np.zeros((size * size, len(listed)))
+    for number, places in enumerate(listed):
+        table[[x * size + y for x, y in enumerate(places)], number] = 1.0
+    return table, np.array([[float(end) for end in mixture.limits(places)] for places in listed])
+
+
+def ray_table(program: Program) -> FloatArray:
+    """The extreme rays of a program's cone (k x n), in floats."""
+    return np.array([[float(entry) for entry in ray] for ray in extreme_rays(program)]).T
+
+
+def _over_rays(program: Program, utility: ColumnSum | Sum, unit: float) -> Programme:
     """The programme over the extreme rays: how much of each ray the matrix is made of, sums of rows being one."""
-    names = Names.of(program, ())
-    rays = extreme_rays(program)
-    table = np.array([[float(entry) for entry in ray] for ray in rays]).T
-    ones = np.ones(program.size)
-    cost = unit * utility.mu(table)
+    names, rays = Names.of(program, ()), extreme_rays(program)
+    table = ray_table(program)
+    ones, cost = np.ones(program.size), unit * utility.mu(table)
     return Programme(
         program.sense, cost, sparse.csr_matrix(table), ones, ones, tuple(ray_names(rays)), tuple(names.sums())
     )
