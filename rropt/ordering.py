@@ -10,7 +10,7 @@ from rropt.comparison.orders.regions import attained_region, delta_of, renyi_div
 from rropt.comparison.permutations.birkhoff import birkhoff
 from rropt.comparison.permutations.mixture_files import load_mixture
 from rropt.comparison.sampler_audit import SamplerAudit, detectable_epsilon
-from rropt.comparison.shuffling import shuffled_delta
+from rropt.comparison.shuffling import shuffled_delta, shuffled_epsilon
 
 __all__ = [
     "Audit",
@@ -30,4 +30,5 @@ __all__ = [
     "more_capable",
     "renyi_divergence",
     "shuffled_delta",
+    "shuffled_epsilon",
 ]

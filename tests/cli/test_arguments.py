@@ -422,6 +422,7 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
         extreme_rays={},
         methods={"solver": None},
         save={"path": folder / "own.toml"},
+        vertices={"by": "exact"},
         to_cvxpy={},
         to_dict={},
         to_highs={},
@@ -463,6 +464,7 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
     add("delta_of", mechanism=mechanism, epsilon=1)
     add("composed_delta", mechanisms=[mechanism, mechanism], epsilon=1)
     add("shuffled_delta", mechanism=mechanism, respondents=10, epsilon=1)
+    add("shuffled_epsilon", mechanism=mechanism, respondents=10, delta="1e-3")
     add("renyi_divergence", mechanism=mechanism, order=2)
     add(
         "audit",
