@@ -48,6 +48,7 @@ def release() -> Any:
 GROUPS, JOINED = Groups(*[np.array([9.0, 4.0, 3.0, 8.0])] * 3), np.eye(4).reshape(4, 2, 2)
 TABLED = joint_shares(GROUPS, JOINED, ("s", "x"), ("n", "m"), ("a", "b"), False)
 MAKE: dict[str, Callable[[], Any]] = {
+    "Anatomy": lambda: rr.ordering.anatomise([{"age": at % 2, "ill": at} for at in range(4)], ["age"], k=2),
     "ApproximateLDP": lambda: rr.ApproximateLDP(1, delta="0.1"),
     "AtLeast": lambda: rr.AtLeast(rr.Trace(), 2),
     "AtMost": lambda: rr.AtMost(rr.MutualInformation(PRIOR), "0.1"),

@@ -464,6 +464,8 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
     add("delta_of", mechanism=mechanism, epsilon=1)
     add("composed_delta", mechanisms=[mechanism, mechanism], epsilon=1)
     add("shuffled_delta", mechanism=mechanism, respondents=10, epsilon=1)
+    people = [{"age": at % 2, "ill": at} for at in range(4)]
+    add("anatomise", records=people, keys=["age"], k=2, time_limit=5)
     add("shuffled_epsilon", mechanism=mechanism, respondents=10, delta="1e-3")
     add("renyi_divergence", mechanism=mechanism, order=2)
     add(
