@@ -384,8 +384,10 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
     )
     protocols = {"calibration": "exact", "sub": "krr"}
     add("SecretRandomizedResponse", pairs=r["pairs"], **level)
-    add("ConditionalReporting", confidence=r["set"], **level, **protocols)
-    add("UnaryConditionalReporting", confidence=r["set"], **level, **protocols)
+    parts = {"epsilon_1": None, "epsilon_2": None}
+    add("ConditionalReporting", confidence=r["set"], **level, **protocols, **parts)
+    numbers = {"kappa": None, "lambda_": None, **parts}
+    add("UnaryConditionalReporting", confidence=r["set"], **level, **protocols, **numbers)
     add("IndependentReporting", confidence=r["set"], **level, **protocols, sub_sensitive="krr")
     add_methods(rr.robust.SecretRandomizedResponse(r["pairs"], epsilon=1), formula={})
     for name in ("ConditionalReporting", "UnaryConditionalReporting", "IndependentReporting"):

@@ -357,8 +357,8 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
         "SecretRandomizedResponse: expected Pairs, got 4; give rropt.Pairs",
     ),
     "too many sensitive values": (
-        lambda: UnaryConditionalReporting(ChiSquareSet([[3, 4]] * 15), epsilon=1),
-        "UnaryConditionalReporting: 15 sensitive values; it sums over their subsets: at most 14",
+        lambda: UnaryConditionalReporting(ChiSquareSet([[3, 4]] * 17), epsilon=1),
+        "UnaryConditionalReporting: 17 sensitive values; it sums over their subsets: at most 16",
     ),
     "another prior": (
         lambda: IndependentReporting(CONFIDENCE, epsilon=1).utility(Prior.uniform(4)),

@@ -43,7 +43,7 @@ def test_curves_are_the_formulas_of_the_protocols(way: str, shape: tuple[int, in
 
 
 def test_methods_may_be_chosen_and_large_ones_are_left_out() -> None:
-    wide = rr.robust.ChiSquareSet(np.arange(1, 31).reshape(15, 2))
+    wide = rr.robust.ChiSquareSet(np.arange(1, 35).reshape(17, 2))
     assert set(utility_curves(wide, [1.0], methods=("SRR", "UE-CR"))) == {"SRR"}
     with pytest.raises(rr.InputError, match="exact, paper"):
         utility_curves(wide, [1.0], "none")
