@@ -24,7 +24,7 @@ from rropt.io.types import Number
 from rropt.problem import Problem
 from rropt.program.programs import Program, Sense
 from rropt.solve.entropy.solvers import SOLVERS, installed
-from rropt.solve.registry import METHODS, Method, choose
+from rropt.solve.registry import Method, choose, method_names
 from rropt.studies.comparison_tables import Tables
 from rropt.studies.measured import EXPORT, Exported, Measured, OwnSolver, Task
 from rropt.studies.subprocess_task import apart
@@ -347,7 +347,7 @@ def _median(runs: Sequence[Measured]) -> Measured:
 def _ask(
     methods: Sequence[Chosen] | None, solvers: Sequence[str] | None
 ) -> Iterator[tuple[str | Method | OwnSolver | Exported, str | None]]:
-    names = [*(method.name for method in METHODS), EXPORT]
+    names = [*method_names(), EXPORT]
     given: list[Chosen] = list(names) if methods is None else list(methods) if not isinstance(methods, str) else []
     if solvers is not None and not isinstance(solvers, str):
         solvers = list(solvers)

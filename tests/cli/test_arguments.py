@@ -468,6 +468,9 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
     add("shuffled_delta", mechanism=mechanism, respondents=10, epsilon=1)
     people = [{"age": at % 2, "ill": at} for at in range(4)]
     add("anatomise", records=people, keys=["age"], k=2, time_limit=5)
+    split = {"records": tuple(people), "keys": ("age",), "k": 2, "classes": ((0, 2), (1, 3)), "value": 0, "bound": 0}
+    add("Anatomy", **split)
+    add_methods(rr.ordering.Anatomy(**split), combination={"record": 1}, keeps={"record": 1}, tables={})
     add("shuffled_epsilon", mechanism=mechanism, respondents=10, delta="1e-3")
     add("renyi_divergence", mechanism=mechanism, order=2)
     add(

@@ -251,8 +251,31 @@ def _appendix(full: bool) -> Evidence:
     )
 
 
+FOLLOWS = "q_3 <= 1 - (S-1) e^alpha q_2 for all q of the polytope"
+
+
+def _follows(full: bool) -> Evidence:
+    printed, _ = _pairs(("(S-1)*g", "1", "1"))
+    turned, attained = _pairs(("-(S-1)*g", "-1", "-1"))
+    return Evidence(
+        {FOLLOWS: printed},
+        "all pairs of coordinates of all vertices for S = 4..7 and exp(alpha) = 1.2, 1.6, 2, exactly; the other direction"
+        " is (10) for the entries off the diagonal",
+        {"the other direction holds": turned, "with equality": attained},
+        {FOLLOWS: "q_3 >= 1 - (S-1) e^alpha q_2"} if turned and attained else {},
+        "S = 4, exp(alpha) = 2: q = (2/5, 2/5, 2/5, 2/5) is private, and 2/5 > 1 - 3 * 2 * 2/5 = -7/5",
+    )
+
+
 LIST = "Proposition 3.2"
 CLAIMS = (
+    Claim(
+        "ayed.section5.3",
+        "section 5.3, proof of Proposition 3.2",
+        "since (q_2, q_3) satisfy (15), q_3 <= 1 - (S-1) e^alpha q_2",
+        {FOLLOWS: True},
+        _follows,
+    ),
     *(
         Claim(
             f"ayed.eq{number}",
