@@ -46,7 +46,7 @@ def plugin(group: str, word: str, kind: type) -> Any | None:
 
 
 def exact_keys(value: Any) -> Any:
-    """What a problem file gives, its decimals as rationals."""
+    """Values of a problem file, with decimals as rationals."""
     if isinstance(value, Decimal):
         return Fraction(value)
     if isinstance(value, Mapping):

@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Goal", "Maximize", "Minimize", "Problem"]
 
+LONGEST = 199
+"""Characters of the representation of a problem, at most."""
 UNNAMED = "problem"
 """The name of a problem that is not given one."""
 
@@ -262,6 +264,12 @@ class Problem(Readable):
         from rropt.solve.export.vertices import vertices_of
 
         return vertices_of(self.compile(), self.constraints, by)
+
+    def __repr__(self) -> str:
+        rules = ", ".join(rule.describe() for rule in self.constraints) or "no constraints"
+        said = f"{self.goal.sense} {self.objective.describe()}, {len(self.inputs)} inputs, {rules}"
+        text = f"Problem({self.name!r}: {said})"
+        return text if len(text) <= LONGEST else f"{text[: LONGEST - 6]}, ...)"
 
     def _tables(self) -> Iterator[Table]:
         yield problem_table(self)

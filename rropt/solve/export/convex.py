@@ -267,8 +267,8 @@ def _confidence(cp: Any, q: Any, cone: ConfidenceCone, word: str) -> Labelled:
 
 
 def capacity_rules(cp: Any, q: Any, at_most: Any) -> list[Any]:
-    """That max_x D(Q_x || r) is at most a number for some r: the least such maximum is the capacity, and the multipliers
-    of the first rule are the worst prior (Csiszár 1972, A class of measures of informativity)."""
+    """The rules that max_x D(Q_x || r) is at most a number for some r: the least such maximum is the capacity, and the
+    multipliers of the first one are the worst prior (Csiszár 1972, A class of measures of informativity)."""
     k, m = q.shape
     mean = cp.Variable((1, m), nonneg=True)
     return [cp.sum(cp.rel_entr(q, np.ones((k, 1)) @ mean), axis=1) <= at_most, cp.sum(mean) == 1]
