@@ -111,7 +111,9 @@ def shuffled_epsilon(mechanism: AnyMechanism, respondents: int, delta: Number) -
     if not 0 < most < 1:
         raise OutOfRange(f"it is {delta}", "shuffled_epsilon delta", "give one above 0 and below 1, as 1e-6")
     ratio = made.privacy_ratio
-    high = HIGHEST if ratio == math.inf else min(HIGHEST, dyadic_up(log_enclosure(Fraction(ratio)).upper, EPSILON_BITS))
+    high = Fraction(HIGHEST)
+    if isinstance(ratio, Fraction):
+        high = min(high, dyadic_up(log_enclosure(ratio).upper, EPSILON_BITS))
 
     def fits(at: int) -> bool:
         factor = dyadic_down(ratio_at(Fraction(at, 1 << EPSILON_BITS)).lower, 128)

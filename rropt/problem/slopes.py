@@ -240,8 +240,10 @@ def _conditions(program: Program, low: Program, high: Program, width: float, mat
     # At its least or greatest value a limit is a cone, or nothing, and to one side of it a limit.
     if len({tuple(map(_kind, own.extras)) for own in (program, low, high)}) > 1:
         return None
-    cones = [own.cone.general() if isinstance(own.cone, RobustCone) else own.cone for own in (program, low, high)]
-    if not isinstance(cones[0], FreeCone | CompleteCone | GraphCone | PolyhedralCone | ConfidenceCone):
+    own, before, after = (
+        one.cone.general() if isinstance(one.cone, RobustCone) else one.cone for one in (program, low, high)
+    )
+    if not isinstance(own, FreeCone | CompleteCone | GraphCone | PolyhedralCone | ConfidenceCone):
         return None
     k, m = matrix.shape
     made = _Conditions(matrix)
@@ -251,9 +253,9 @@ def _conditions(program: Program, low: Program, high: Program, width: float, mat
         made.add([(int(x), int(y), -1.0)], 0.0)
     if len({len(one.rows) for one in (program, low, high)}) > 1 or not _rows(made, program, low, high, width):
         return None
-    if isinstance(cones[0], ConfidenceCone):
-        _confidence(made, *cones, width)
-    elif not _cone(made, *cones, width):
+    if isinstance(own, ConfidenceCone):
+        _confidence(made, own, before, after, width)
+    elif not _cone(made, own, before, after, width):
         return None
     return made if _extras(made, program, low, high, width) else None
 

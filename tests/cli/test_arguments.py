@@ -318,6 +318,7 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
         column={"y": 0},
         entry={"x": 0, "y": 0},
         extremes={"y": 0},
+        kron={"other": mechanism},
         payload={},
         to_json={},
         relabelled={"outputs": ("x", "y", "z")},
