@@ -63,7 +63,7 @@ trials:
 	cd $(CORE)/coq && ocamlfind ocamlopt -w -a -package zarith -linkpkg trial.mli trial.ml print.ml -o trial && ./trial | cmp - said.txt
 
 .PHONY: core core-js proofs trials
-.PHONY: demo test slow long test-all check campaign test-exact coverage mutation bench soak same support docs lint format types wheel clean
+.PHONY: demo test slow long test-all check campaign test-exact coverage mutation bench soak same support web docs lint format types wheel clean
 
 # The people are synthetic and drawn anew each time, with a seed: so the accountant of an earlier demo is thrown away.
 demo: $(VENV)/.installed
@@ -128,8 +128,12 @@ support: $(VENV)/.installed-dev
 	$(BIN)/python docs/tools/support_page.py
 	$(BIN)/python docs/tools/support_page.py --leakage
 
-# The documentation site, into out/site; a warning is an error.
-docs: $(VENV)/.installed-dev
+# The pages of web/ with the data and the verified core that they show, into out/web.
+web: $(VENV)/.installed $(CORE)/rropt-core.js
+	$(BIN)/python docs/tools/web_pages.py
+
+# The documentation site, into out/site, with these pages; a warning is an error.
+docs: $(VENV)/.installed-dev web
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 lint: $(VENV)/.installed-dev

@@ -11,6 +11,7 @@ name are listed at their end, and names of pages that are not there (yet) are le
 from __future__ import annotations
 
 import re
+import shutil
 from html import unescape
 from operator import attrgetter
 from pathlib import Path, PurePosixPath
@@ -25,6 +26,8 @@ HEADING = re.compile(r"^(#+) +(.*)$", re.MULTILINE)
 LINK = re.compile(r"(\]\()([^()#\s]*)#([\w.-]+)(\))")
 FORMULA = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', re.DOTALL)
 FENCED = re.compile(r"(^```.*?^```$)", re.DOTALL | re.MULTILINE)
+LIST = re.compile(r"^((?!- |\d+\. | |\n)[^\n]+)\n(- |\d+\. )", re.MULTILINE)
+"""The last line of a paragraph, and a list after it."""
 OTHERS, MORE = "the others", "More"
 SKIPPED = ("__version__",)
 CODE = re.compile(r"(```.*?```|`[^`]*`)", re.DOTALL)
@@ -154,10 +157,17 @@ def _resolved(folder: PurePosixPath, path: str) -> str:
     return "/".join(parts)
 
 
+def listed(text: str) -> str:
+    """The text with an empty line before each list that follows a paragraph: Python-Markdown needs it."""
+    parts = FENCED.split(text)
+    parts[::2] = [LIST.sub(r"\1\n\n\2", part) for part in parts[::2]]
+    return "".join(parts)
+
+
 def site(sources: dict[str, str]) -> dict[str, str]:
     """All pages of the site by path, from the files by path."""
     split = {
-        name: pages(name, expanded(text) if name == "api.md" else unlinked(shown(text)))
+        name: pages(name, expanded(text) if name == "api.md" else unlinked(listed(shown(text))))
         for name, text in sources.items()
     }
     homes = {
@@ -187,6 +197,14 @@ def unlinked(text: str) -> str:
     """The text with its entries of matrices as what they are."""
     parts = CODE.split(text)
     return "".join(part if at % 2 else ENTRY.sub(r"\1\\\2", part) for at, part in enumerate(parts))
+
+
+def on_post_build(config: Any, **_: Any) -> None:
+    """mkdocs' event: the site is there. The pages of `make web`, if they were built, become its folder `explore`, to
+    which browser.md links."""
+    built = Path(config["config_file_path"]).parent / "out" / "web"
+    if built.is_dir():
+        shutil.copytree(built, Path(config["site_dir"]) / "explore", dirs_exist_ok=True)
 
 
 def on_page_content(html: str, **_: Any) -> str:

@@ -30,7 +30,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from heapq import heappop, heappush, nlargest, nsmallest
 from importlib.util import module_from_spec, spec_from_file_location
 from math import gcd, isqrt, lcm
@@ -535,7 +535,7 @@ class _Work:
         common = max(rats.common, 1 if mechanism is None else mechanism.common)
         bits = common.bit_length() + 160 * any(step.rounds for step in steps)
         bits += sum(step.outer.common.bit_length() for step in steps if step.outer is not None)
-        w, self.d = _words(3 * longest + 10 if proof.of_prior else longest, steps), 1 + bits // 128
+        w, self.d = _words(longest, steps), 1 + bits // 128
         d = self.d
         self.rounded, self.exact = 1 + w // 4, 1 + w * w // 16
         self.total, self.long, self.mixed = 1 + d * d // 16, 1 + d * d // 64, w * d // 32
@@ -611,8 +611,6 @@ class _Work:
             return self.of_risk_branch()
         if proof.kind == "corner-tree":
             return self.of_corner_tree()
-        if proof.known:
-            return 24 * k * self.rounded
         if proof.rays:
             return k
         if proof.tree:
@@ -636,9 +634,7 @@ class _Work:
             used = sum(len(leaf.u) for leaf in leaves) + sum(len(p.u) for p in parts if isinstance(p, _PartLeaf))
             count = 4 * (len(proof.cases) + len(parts)) + 2 * used + 30 * k
             return k * count * self.rounded + 2 * k * len(proof.cuts) * self.exact
-        if proof.boxes:
-            return self.of_boxes()
-        return self.of_columns()
+        return self.of_boxes()
 
     def of_lines(self) -> int:
         """What is read; that the statement before it is not far longer than the file is a limit of its own."""
@@ -652,19 +648,6 @@ class _Work:
         """Of a robust cone."""
         assert isinstance(self.last.cone.sets, _Robust)
         return self.last.cone.sets
-
-    def of_columns(self) -> int:
-        """The columns under test, in exact rationals; and the logarithms of the entropy kinds."""
-        proof, k, m = self.proof, self.last.k, self.m
-        used = sum(bool(u) for own in proof.multipliers for u in own)
-        several = sum(map(len, proof.flows)) + sum(len(event.outputs) for event in proof.events)
-        own = sum(bool(h) for tilt in proof.tilts for h in tilt)
-        terms = _count_terms(self.last) + _count_gains(self.last) + own + 2 * several + used * k
-        tests = len(self.last.gain) or m
-        count = 2 * terms * (self.exact + self.mixed) + tests * (8 + 4 * self.total)
-        if proof.kind in ("entropy-dual", "entropy-farkas"):
-            count += k * m * (8 + self.long) + 100 * (_count_terms(self.last) + own + k) * self.rounded
-        return count
 
     def of_tree(self, tree: list[Token]) -> int:
         """Leaves of a tree of corners: a logarithm each, and all inputs where they have a slope or count limits."""
@@ -685,23 +668,15 @@ class _Work:
         return (sum(map(len, trees)) * vertices // 8 + 5 * made * vertices) * (self.rounded + self.long - 1)
 
     def of_boxes(self) -> int:
-        """Box trees, and branch-trees."""
+        """Box trees of designs, and branch-trees."""
         problem, proof, k = self.last, self.proof, self.last.k
-        if problem.structure and proof.kind == "branch-tree":
+        if problem.structure:
             leaves = sum(isinstance(token, tuple) for token in proof.boxes)
             own = {token.x for token in proof.boxes if isinstance(token, _Split)}
             return leaves * (150 * min(k, len({*problem.weights}) + len(own)) * self.rounded + 16 * self.exact)
-        columns = problem.m if proof.kind == "branch-tree" else 1
-        used = 0
-        for leaf in proof.boxes:
-            several = leaf.columns if isinstance(leaf, _ColumnsLeaf) else [leaf]
-            for box in several:
-                if isinstance(box, _BoxLeaf):
-                    used += k * (len(box.u) + len(box.t) + len(box.e)) + 24 * len(box.t)
-            if isinstance(leaf, _ColumnsLeaf):
-                used += sum(3 * len(problem.rows[i].terms) for i, _ in leaf.l)
-        count = 4 * k * columns * len(proof.boxes) + 4 * k * len(problem.cone.edges) + used
-        return count * self.rounded + 2 * k * len(proof.cuts) * self.exact + self.of_determinant()
+        used = sum(k * (len(leaf.u) + len(leaf.e)) for leaf in proof.boxes if isinstance(leaf, _BoxLeaf))
+        count = 4 * k * (len(proof.boxes) + len(problem.cone.edges)) + used
+        return count * self.rounded + self.of_determinant()
 
     def of_corner_tree(self) -> int:
         """Each leaf: its prices and its limits; the trees of its outputs."""
@@ -1025,6 +1000,24 @@ def _cube_root_lo(n: int) -> int:
         x = y
 
 
+DEEPEST = 256  # "Where d <= -256 a checker may put 2^-369 (> exp(-256)) in the place of exp(d)"
+
+
+def _exp_of_difference(value: Pair, most: Pair, tau: Fraction) -> int:
+    """exp((value - most) / tau) in fixed point, rounded up, for value <= most: "exp(0) = 1 exactly".
+
+    1 / exp(x)^16 for x = (most - value) / (16 tau), in which every rounding is down.
+    """
+    (a, b), (c, d) = value, most
+    above, below = (c * b - a * d) * tau.denominator, b * d * tau.numerator
+    if above >= DEEPEST * below:
+        return 1
+    power = (exp_bounds((above << P - 4) // below, ONE)[0] * ONE).numerator
+    for _ in range(4):
+        power = power * power >> P
+    return _ceil_div(ONE * ONE, power)
+
+
 # --------------------------------------------------------------------------------------------------------
 # 3. Top level
 # --------------------------------------------------------------------------------------------------------
@@ -1050,6 +1043,17 @@ class _Certificate:
     assumptions: list[str]
     most: int
 
+    @cached_property
+    def problem_in_lines(self) -> list[str]:
+        """The last problem as the kernel reads it."""
+        with _kernel().long_integers():
+            return _problem_lines(self.last)
+
+    @cached_property
+    def digest_of_lines(self) -> str:
+        """The SHA-256 of the last problem in lines."""
+        return hashlib.sha256("".join(f"{line}\n" for line in self.problem_in_lines).encode()).hexdigest()
+
     def lemmas(self) -> tuple[str, ...]:
         """The assumptions of the claim."""
         own = _lemmas(self.problem, self.mechanism is not None), _lemmas_of_proof(self.last, self.steps, self.proof)
@@ -1070,6 +1074,8 @@ def _read_certificate(value: object, size: int = 0) -> _Certificate:
     digest = _digest(keys["problem"])
     longest = _longest(keys["problem"], keys["mechanism"], keys["proof"])
     steps, last, rest = _read_steps(keys["proof"], "proof", problem, rats, longest, _most_operations(size))
+    if keys["bound"] is None and last.utility in DESIGNS:
+        last = _emptied(last)
     proof = _read_proof(rest, "proof", last, rats)
     if proof.kind == "corner-tree":
         last = last.single()
@@ -1078,10 +1084,10 @@ def _read_certificate(value: object, size: int = 0) -> _Certificate:
         _read_word(name, ("assumptions", i), " ".join(NAMES), "the name of an assumption")
         for i, name in enumerate(names)
     ]
-    if proof.kind in ("farkas", "entropy-farkas"):
-        for name in ("mechanism", "value", "bound"):
+    if proof.kind == "lines" and keys["bound"] is None:
+        for name in ("mechanism", "value"):
             if keys[name] is not None:
-                _unreadable(name, f"must be null where the proof is {proof.kind}")
+                _unreadable(name, "must be null where the bound is")
         _limit_operations(_Work(longest, rats, problem, None, steps, last, proof), size)
         most = _most_operations(size)
         return _Certificate(digest, problem, steps, last, problem, None, None, None, proof, assumptions, most)
@@ -1093,6 +1099,13 @@ def _read_certificate(value: object, size: int = 0) -> _Certificate:
     _limit_operations(_Work(longest, rats, held, mechanism, steps, last, proof), size)
     most = _most_operations(size)
     return _Certificate(digest, problem, steps, last, held, mechanism, interval, bound, proof, assumptions, most)
+
+
+def _emptied(problem: _Problem) -> _Problem:
+    """A problem with nothing to gain: "where the bound is null, a utility that lines cannot state is [...] 0"."""
+    free = problem.outputs is None
+    gain = [[Fraction(0)] * problem.k] if free else []
+    return replace(problem, sense="maximize", utility="bayes" if free else "linear", gain=gain, queries=[])
 
 
 def _digest(problem: object) -> str:
@@ -1151,18 +1164,16 @@ def _lemmas(problem: _Problem, has_mechanism: bool) -> tuple[str, ...]:
 def _lemmas_of_proof(last: _Problem, steps: list[_Step], proof: _Proof) -> tuple[str, ...]:
     """The same table: "a line that names a kind of proof or its keys is about the last problem"."""
     of_information = last.utility == "mutual_information"
-    by_columns = proof.kind in ("column-dual", "branch-tree")
     by_vertices = bool(proof.tree or proof.shapes or proof.levels or proof.nodes or proof.rays)
     taken = {step.lemma for step in steps}
-    by_gibbs = proof.kind in ("entropy-dual", "entropy-farkas") or GIBBS in taken
     rules = (
         (CONVEX, CONVEX in taken or (of_information and (by_vertices or proof.kind == "thresholds"))),
         (CONVEX_SQUARE, CONVEX_SQUARE in taken or (last.utility == "chi_square" and by_vertices)),
-        (CONVEX_ENTROPY, of_information and by_columns and not proof.known),
+        (CONVEX_ENTROPY, of_information and proof.kind in ("column-dual", "branch-tree")),
         (CONVEX_FORMS, by_vertices and last.utility in DESIGNS),
-        (OFF_DIAGONAL, proof.kind == "branch-tree" and last.structure),
+        (OFF_DIAGONAL, proof.kind == "branch-tree"),
         (VERTICES, bool(proof.shapes or proof.levels)),
-        (GIBBS, by_gibbs),
+        (GIBBS, GIBBS in taken),
         (NEWTON, proof.kind == "thresholds"),
         (MARCUS_LOPES, proof.kind == "risk-branch"),
         (YOUNG, YOUNG in taken),
@@ -1186,8 +1197,6 @@ def _check_proof(problem: _Problem, proof: _Proof) -> None:
     elif proof.kind == "corner-tree":
         _check_coverage(proof.nodes, "nodes")
         _check_corner_tree(problem, proof)
-    elif proof.known:
-        _check_known(problem, proof)
     elif proof.rays:
         _check_rays(problem, proof)
     elif proof.tree:
@@ -1202,18 +1211,12 @@ def _check_proof(problem: _Problem, proof: _Proof) -> None:
         _check_coverage(proof.cases, "cases", sum(weight > 0 for weight in problem.weights))
         _check_cuts(problem.cone.sets, proof.cuts)
         _check_cases(problem, proof, problem.cone.sets)
-    elif proof.boxes:
+    else:
         _check_coverage(proof.boxes, "boxes")
-        if isinstance(problem.cone.sets, _Confidence):
-            _check_cuts(problem.cone.sets, proof.cuts)
-        if problem.structure and proof.kind == "branch-tree":
+        if proof.kind == "branch-tree":
             _check_off_diagonals(problem, proof)
         else:
             _check_boxes(problem, proof)
-    else:
-        _check_row_signs(problem, proof)
-        _check_weight(proof)
-        _check_columns(problem, proof)
 
 
 def _check_certificate(certificate: _Certificate) -> None:
@@ -1227,8 +1230,7 @@ def _check_certificate(certificate: _Certificate) -> None:
         for j, tangent in enumerate(step.tangents):
             _check_tangent_row(tangent, f"proof.steps[{i}].rows[{j}]")
     if mechanism is None:
-        _check_infeasible(last, proof)
-        _check_proof(last, proof)
+        _check_lines(certificate)
         return
     assert certificate.value is not None  # both are null only with the mechanism
     assert certificate.bound is not None
@@ -3371,15 +3373,11 @@ class _Split:
 
 
 class _BoxLeaf(NamedTuple):
-    """A leaf of a box tree, or what a leaf over columns has for one of them: nu, f and u as INT.
-
-    t is empty where the utility has no `given`; e, one INT for each form, where the proof has no forms.
-    """
+    """A leaf of a box tree: nu, f, u and e, one for each form, as INT."""
 
     n: int
     f: Counts  # [x, z, INT]
     u: Counts  # [i, INT]
-    t: list[Pair]
     e: list[int]
 
 
@@ -3395,14 +3393,6 @@ class _CaseLeaf(NamedTuple):
     t: Pair
     u: Counts  # [i, INT]
     parts: list[_Split | _PartLeaf]
-
-
-class _ColumnsLeaf(NamedTuple):
-    """A leaf of a branch-tree over the columns of a matrix: a and l as INT."""
-
-    a: list[int]
-    l: Counts  # [i, INT]  # noqa: E741 -- the name is the format's
-    columns: list[_BoxLeaf]
 
 
 class _CornerLeaf(NamedTuple):
@@ -3464,7 +3454,7 @@ class _LevelLeaf(NamedTuple):
 
 
 # As in a pricing tree, what is a leaf is a tuple and what is a branch is not.
-BoxToken: TypeAlias = "_Split | _BoxLeaf | _ColumnsLeaf | _OffDiagonalsLeaf"
+BoxToken: TypeAlias = "_Split | _BoxLeaf | _OffDiagonalsLeaf"
 ShapeToken: TypeAlias = "_Split | _ShapeLeaf"
 LevelToken: TypeAlias = "_Split | _LevelLeaf"
 CaseToken: TypeAlias = "_Split | _CaseLeaf"
@@ -3477,15 +3467,6 @@ class _Weights(NamedTuple):
     z: int
     first: list[int]
     second: list[int]
-
-
-class _Event(NamedTuple):
-    """Of `events`: u times the row sum over its outputs y of (Q[x, y] - gh Q[z, y]) <= delta."""
-
-    x: int
-    z: int
-    outputs: tuple[int, ...]
-    u: Fraction
 
 
 class _RiskCut(NamedTuple):
@@ -3520,33 +3501,23 @@ class _RiskLimit(NamedTuple):
 class _Proof:
     """Section 6; the lists that a kind of proof does not have are empty.
 
-    prices: a; rows: l; flows, multipliers: one list per column under test; tree: of corners.
-    boxes: of a box tree or a branch-tree, unit: its D; most: the `yield` of a branch-tree. cuts: of a confidence cone.
-    cases: in the place of boxes, one tree after the other. shapes, levels: of a robust cone, one tree for each block.
-    weight, tilts: t and the h_y of entropy-dual and entropy-farkas.
-    forms: the W_j of column-dual for inverse_trace and the like, factors: the C_j of inverse_eigenvalue. events:
-    of approximate problems. known: the word of that key.
+    prices: a; tree: of corners. boxes: of a box tree or a branch-tree, unit: its D; most: the `yield` of a branch-tree.
+    cuts: of a confidence cone. cases: one tree after the other. shapes, levels: of a robust cone, one tree per block.
+    forms: the W_j of column-dual for inverse_trace and the like, factors: the C_j of inverse_eigenvalue.
     nodes: of a corner-tree, whose `yield` is most, `unit` unit.
     thetas: of thresholds. risk_cuts, risk_limits, risk_tree: of a risk-branch, whose `yield` is most, `unit` unit.
-    of_prior: the prices stand as multiples of the weights. rays: the word of that key. lines: of the kind of that name.
+    rays: the word of that key. lines: of the kind of that name.
     """
 
     kind: str
-    prices: list[Fraction]
-    rows: list[Fraction]
-    flows: list[list[Entry]]
-    multipliers: list[list[Fraction]]
-    tree: list[Token]
+    prices: list[Fraction] = field(default_factory=list)
+    tree: list[Token] = field(default_factory=list)
     unit: int = 1
     boxes: list[BoxToken] = field(default_factory=list)
     most: Fraction = Fraction(0)
     cuts: list[_Weights] = field(default_factory=list)
     shapes: list[list[ShapeToken]] = field(default_factory=list)
-    weight: Fraction = Fraction(0)
-    tilts: list[list[Fraction]] = field(default_factory=list)
     forms: list[list[Fraction]] = field(default_factory=list)
-    events: list[_Event] = field(default_factory=list)
-    known: str = ""
     factors: list[list[Fraction]] = field(default_factory=list)
     thetas: list[Fraction] = field(default_factory=list)
     risk_cuts: list[_RiskCut] = field(default_factory=list)
@@ -3556,13 +3527,10 @@ class _Proof:
     cases: list[CaseToken] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
     nodes: list[CornerElement] = field(default_factory=list)
-    of_prior: bool = False
     rays: str = ""
 
 
-KINDS_OF_PROOF = (
-    "lines linear-dual column-dual farkas branch-tree entropy-dual entropy-farkas thresholds risk-branch corner-tree"
-)
+KINDS_OF_PROOF = "lines column-dual branch-tree thresholds risk-branch corner-tree"
 
 
 def _read_proof(value: object, where: Where, problem: _Problem, rats: _Rationals) -> _Proof:
@@ -3574,9 +3542,7 @@ def _read_proof(value: object, where: Where, problem: _Problem, rats: _Rationals
     utility, cone = problem.utility, problem.cone
     if kind == "lines":
         return _read_lines(value, where, problem)
-    _read_proof_of_entropy(problem, kind, where)
-    if utility == "sum" and kind not in ("corner-tree", "farkas"):
-        _unreadable((where, "kind"), f"{kind} is not for the utility sum")
+    _read_word(kind, (where, "kind"), _kinds_of(problem))
     if kind == "branch-tree":
         return _read_branch_tree(value, where, problem, rats)
     if kind == "corner-tree":
@@ -3585,118 +3551,39 @@ def _read_proof(value: object, where: Where, problem: _Problem, rats: _Rationals
         return _read_thresholds(value, where, problem, rats)
     if kind == "risk-branch":
         return _read_risk_branch(value, where, problem, rats)
-    if kind == "linear-dual" and utility != "linear":
-        _unreadable((where, "kind"), f"linear-dual is for the utility linear, not {utility}")
-    if kind == "column-dual" and utility == "linear":
-        _unreadable((where, "kind"), "column-dual is not for the utility linear")
-    if kind == "column-dual" and problem.rows:
+    if problem.rows:
         _unreadable((where, "kind"), "column-dual is for problems without rows")
-    if kind != "column-dual" and cone.sets is not None:
-        _unreadable((where, "kind"), f"a {cone.base} cone has a proof of the kind column-dual only")
-    has_known = isinstance(value, dict) and "known" in value
-    if kind == "column-dual" and has_known and utility == "mutual_information":
-        return _read_known(value, where, problem, rats)
-    has_rays = isinstance(value, dict) and "rays" in value
-    if kind == "column-dual" and has_rays and cone.sets is None and utility in OF_RAYS:
-        return _read_rays(value, where, problem, rats)
     if isinstance(cone.sets, _Robust):
         if isinstance(value, dict) and "levels" in value:
             return _read_levels(value, where, problem, cone.sets, rats)
         return _read_shapes(value, where, problem, cone.sets, rats)
-    if kind == "column-dual" and utility in DESIGNS:
-        return _read_design_dual(value, where, problem, rats)
-    by_tree = kind == "column-dual" and utility == "mutual_information"
-    by_boxes = kind == "column-dual" and utility == "chi_square"
-    if by_boxes and cone.is_complete and isinstance(value, dict) and "tree" in value:
-        by_tree, by_boxes = True, False
-    elif by_tree:
-        can_have_tree = problem.given is None and cone.is_complete
-        by_boxes = not can_have_tree or (isinstance(value, dict) and "boxes" in value)
-    if isinstance(cone.sets, _Confidence) and isinstance(value, dict) and "cases" in value:
+    if isinstance(cone.sets, _Confidence):
         return _read_cases(value, where, problem, cone.sets, rats)
-    if by_boxes:
-        return _read_box_tree(value, where, problem, rats)
-    of_entropy = kind in ("entropy-dual", "entropy-farkas")
-    names = "kind" + (" tilts" if of_entropy else " prices") + (" tree" if by_tree else " flows")
-    if kind != "column-dual":
-        names += " rows"
-    if of_entropy and problem.floor is not None:
-        names += " weight"
-    if cone.rows is not None:
-        names += " multipliers"
-    if problem.approximate is not None:
-        names += " events"
-    keys = _read_object(value, where, names)
-    prices: list[Fraction] = []
-    tilts: list[list[Fraction]] = []
-    if of_entropy:
-        is_free = cone.base == "free" and cone.rows is None
-        lists = enumerate(_read_list(keys["tilts"], (where, "tilts"), exactly=0 if is_free else problem.m))
-        tilts = [_read_vector(item, ((where, "tilts"), y), problem.k, rats) for y, item in lists]
-    elif of_prior := by_tree and isinstance(keys["prices"], dict):
-        prices = _read_prices_of_prior(keys["prices"], (where, "prices"), problem, rats)
-    else:
-        prices = _read_vector(keys["prices"], (where, "prices"), problem.k, rats)
-    if by_tree:
-        tree = _read_tree(keys["tree"], (where, "tree"), problem.k, rats, problem.total)
-        return _Proof(kind, prices, [], [], [], tree, of_prior=of_prior)
-    rows: list[Fraction] = []
-    if kind != "column-dual":
-        rows = _read_vector(keys["rows"], (where, "rows"), len(problem.rows), rats)
-    tests = len(problem.gain) if kind == "column-dual" else len(tilts) if of_entropy else problem.m
-    flows = _read_flows(keys["flows"], (where, "flows"), cone, problem.k, tests, rats)
-    multipliers: list[list[Fraction]] = []
-    if cone.rows is not None:
-        at = (where, "multipliers")
-        _limit(len(cone.rows) * tests, MAX_PRODUCT, at, "cone rows * columns under test")
-        values = _read_list(keys["multipliers"], at, exactly=tests)
-        multipliers = [_read_vector(u, (at, i), len(cone.rows), rats, 0) for i, u in enumerate(values)]
-    weight = rats.rat(keys["weight"], (where, "weight")) if "weight" in keys else Fraction(0)
-    events = _read_events(keys["events"], (where, "events"), problem, rats) if "events" in keys else []
-    return _Proof(kind, prices, rows, flows, multipliers, [], weight=weight, tilts=tilts, events=events)
+    if utility in DESIGNS:
+        return _read_design_dual(value, where, problem, rats)
+    return _read_rays(value, where, problem, rats)
 
 
-MODES = ("labels",)  # of the kernel, that lines may have
+MODES = ("labels", "known", "dual", "box", "sheets", "corner")  # of the kernel, that lines may have
+BEGIN = ("points", "prior", "around", "reach", "tangents", "cuts", "lift", "sum", "minorant", "unit")
 
 
 def _read_lines(value: object, where: Where, problem: _Problem) -> _Proof:
-    """ "key `lines`: a list of strings of printable ASCII, the first of which begins with `unit`"; the mode is one of
-    the text, and the problem one that lines can state.
+    """ "key `lines`: a list of strings of printable ASCII, the first of which begins with one of these words"; the mode
+    is one of the text, and the problem one that lines can state.
     """
     keys, at = _read_object(value, where, "kind lines"), (where, "lines")
     lines = [_read_string(item, (at, i)) for i, item in enumerate(_read_list(keys["lines"], at, least=1))]
     for i, line in enumerate(lines):
         if not (line.isascii() and line.isprintable()):
             _unreadable((at, i), "a line is printable ASCII")
-    if not lines[0].startswith("unit "):
-        _unreadable((at, 0), "the first line begins with unit")
+    if lines[0].split(" ")[0] not in BEGIN:
+        _unreadable((at, 0), f"the first line begins with one of: {', '.join(BEGIN)}")
     if [line for line in lines if line.startswith("mode ")] not in [[f"mode {mode}"] for mode in MODES]:
         _unreadable(at, f"needs one mode, of: {', '.join(MODES)}")
     if part := _part_outside_lines(problem):
         _unreadable((where, "kind"), f"lines state no problem with {part}")
-    return _Proof("lines", [], [], [], [], [], lines=lines)
-
-
-def _read_prices_of_prior(value: object, where: Where, problem: _Problem, rats: _Rationals) -> list[Fraction]:
-    """ "a_x is the number that `own` has for x, and c p_x for every other x"; equal weights share one."""
-    keys = _read_object(value, where, "of_prior own")
-    at: Where = (where, "of_prior")
-    share = rats.rat(keys["of_prior"], at) / problem.total
-    rats.extend(share.denominator, at)
-    of_weight = {weight: share * weight for weight in set(problem.weights)}
-    prices = [of_weight[weight] for weight in problem.weights]
-    last = -1
-    for i, item in enumerate(_read_list(keys["own"], (where, "own"))):
-        at = ((where, "own"), i)
-        x, price = _read_list(item, at, exactly=2)
-        before, last = last, _read_index(x, (at, 0), problem.k)
-        if last <= before:
-            _unreadable(at, "the inputs are not strictly increasing")
-        prices[last] = rats.rat(price, (at, 1))
-    return prices
-
-
-OF_RAYS = ("mutual_information", "chi_square")
+    return _Proof("lines", lines=lines)
 
 
 def _read_rays(value: object, where: Where, problem: _Problem, rats: _Rationals) -> _Proof:
@@ -3704,64 +3591,18 @@ def _read_rays(value: object, where: Where, problem: _Problem, rats: _Rationals)
     keys = _read_object(value, where, "kind prices rays")
     rays = _read_word(keys["rays"], (where, "rays"), "all")
     prices = _read_vector(keys["prices"], (where, "prices"), problem.k, rats)
-    return _Proof("column-dual", prices, [], [], [], [], rays=rays)
+    return _Proof("column-dual", prices, rays=rays)
 
 
-def _read_known(value: object, where: Where, problem: _Problem, rats: _Rationals) -> _Proof:
-    """ "mutual_information without `given`, any cone: key `known`, the string "entropy", and no other"."""
-    keys = _read_object(value, where, "kind prices known")
-    if problem.given is not None:
-        _unreadable((where, "known"), "is for mutual information without given")
-    known = _read_word(keys["known"], (where, "known"), "entropy")
-    prices = _read_vector(keys["prices"], (where, "prices"), problem.k, rats)
-    return _Proof("column-dual", prices, [], [], [], [], known=known)
-
-
-def _read_events(value: object, where: Where, problem: _Problem, rats: _Rationals) -> list[_Event]:
-    """ "a list of lists [x, z, [y, ...], RAT u], INT x != z [...], the y INT strictly increasing [...] and at least one
-    of them, u > 0. The [x, z, [y, ...]] strictly increasing in lexicographic order [...]; a proper prefix comes first".
-    """
-    events: list[_Event] = []
-    last: tuple[int, int, tuple[int, ...]] = (-1, -1, ())
-    count = 0
-    for i, item in enumerate(_read_list(value, where)):
-        at = (where, i)
-        x_read, z_read, outputs, u = _read_list(item, at, exactly=4)
-        x, z = _read_index(x_read, (at, 0), problem.k), _read_index(z_read, (at, 1), problem.k)
-        if x == z:
-            _unreadable(at, "the two inputs must be different")
-        own: list[int] = []
-        items = _read_list(outputs, (at, 2), least=1)
-        count += len(items)
-        _limit(count, MAX_PAIRS, where, "outputs of all events together")
-        for j, entry in enumerate(items):
-            y = _read_index(entry, ((at, 2), j), problem.m)
-            if own and y <= own[-1]:
-                _unreadable(((at, 2), j), "the outputs of an event do not increase strictly")
-            own.append(y)
-        place = (x, z, tuple(own))
-        if place <= last:
-            _unreadable(at, "the events do not increase strictly")
-        last = place
-        events.append(_Event(*place, _read_positive(u, (at, 3), rats)))
-    return events
-
-
-def _read_proof_of_entropy(problem: _Problem, kind: str, where: Where) -> None:
-    """ "a problem with the key `entropy` has a proof entropy-dual, entropy-farkas or farkas (else UNREADABLE) [...]. A
-    problem with the utility `entropy` and no key `entropy` has a proof entropy-dual or farkas"; no others have them.
-    "A problem with `approximate` has a proof linear-dual or farkas"; one with `identification_risk` those below.
-    """
-    kinds = "linear-dual column-dual farkas branch-tree corner-tree"
-    if problem.floor is not None:
-        kinds = "entropy-dual entropy-farkas farkas"
-    elif problem.utility == "entropy":
-        kinds = "entropy-dual farkas"
-    elif problem.approximate is not None:
-        kinds = "linear-dual farkas"
-    elif problem.risk is not None:
-        kinds = "linear-dual branch-tree farkas risk-branch" if problem.risk.blocks is None else "thresholds farkas"
-    _read_word(kind, (where, "kind"), kinds)
+def _kinds_of(problem: _Problem) -> str:
+    """The kinds of proof besides `lines` that a problem may have, else that one: the table at the head of section 6."""
+    if problem.risk is not None:
+        return "risk-branch" if problem.risk.blocks is None else "thresholds"
+    if problem.structure:
+        return "branch-tree"
+    if problem.floor is not None or problem.approximate is not None or problem.utility in ("linear", "entropy"):
+        return "lines"
+    return "corner-tree" if problem.utility in ("bayes", "sum") else "column-dual corner-tree"
 
 
 def _read_thresholds(value: object, where: Where, problem: _Problem, rats: _Rationals) -> _Proof:
@@ -3770,7 +3611,7 @@ def _read_thresholds(value: object, where: Where, problem: _Problem, rats: _Rati
     assert problem.risk.blocks is not None
     keys = _read_object(value, where, "kind thetas")
     thetas = _read_vector(keys["thetas"], (where, "thetas"), len(problem.risk.blocks), rats, 0)
-    return _Proof("thresholds", [], [], [], [], [], thetas=thetas)
+    return _Proof("thresholds", thetas=thetas)
 
 
 def _read_risk_branch(value: object, where: Where, problem: _Problem, rats: _Rationals) -> _Proof:
@@ -3798,9 +3639,7 @@ def _read_risk_branch(value: object, where: Where, problem: _Problem, rats: _Rat
         number = rats.rat(own["yield"], ((at, i), "yield"))
         limits.append(_RiskLimit(cell[0], cell[1], number, reader.tree(own["tree"], ((at, i), "tree"))))
     tree = reader.tree(keys["tree"], (where, "tree"))
-    return _Proof(
-        "risk-branch", [], [], [], [], [], unit, most=most, risk_cuts=cuts, risk_limits=limits, risk_tree=tree
-    )
+    return _Proof("risk-branch", unit=unit, most=most, risk_cuts=cuts, risk_limits=limits, risk_tree=tree)
 
 
 def _read_risk_cut(value: object, where: Where, risk: _Risk) -> _RiskCut:
@@ -3879,21 +3718,6 @@ def _is_packing(row: _Row) -> bool:
     return all(c > 0 for _, _, c in row.terms)
 
 
-def _read_flows(value: object, where: Where, cone: _Cone, k: int, tests: int, rats: _Rationals) -> list[list[Entry]]:
-    """ "exactly [] unless the cone (or the base of a polyhedral cone) is graph"; else a list per test."""
-    values = _read_list(value, where, exactly=tests if cone.base == "graph" else 0)
-    flows: list[list[Entry]] = []
-    for i, item in enumerate(values):
-        flow = _read_entries(item, (where, i), k, k, rats)
-        for n, (x, z, f) in enumerate(flow):
-            if (x, z) not in cone.edges:
-                _unreadable(((where, i), n), f"[{x}, {z}] is not an edge of the cone")
-            if f < 0:
-                _unreadable((((where, i), n), 2), "a flow must be >= 0")
-        flows.append(flow)
-    return flows
-
-
 def _read_tree(value: object, where: Where, k: int, rats: _Rationals, total: int | None = None) -> list[Token]:
     """ "one flat list in preorder, not empty": INT j, [s] or RAT t; ["S"] and ["t", "L"].
 
@@ -3945,7 +3769,7 @@ def _read_design_dual(value: object, where: Where, problem: _Problem, rats: _Rat
         return _read_box_tree(value, where, problem, rats, forms, factors)
     prices = _read_vector(keys["prices"], (where, "prices"), k, rats)
     tree = _read_tree(keys["tree"], at, k, rats)
-    return _Proof("column-dual", prices, [], [], [], tree, forms=forms, factors=factors)
+    return _Proof("column-dual", prices, tree=tree, forms=forms, factors=factors)
 
 
 def _read_box_tree(
@@ -3953,38 +3777,29 @@ def _read_box_tree(
     where: Where,
     problem: _Problem,
     rats: _Rationals,
-    forms: list[list[Fraction]] | None = None,
-    factors: list[list[Fraction]] | None = None,
+    forms: list[list[Fraction]],
+    factors: list[list[Fraction]],
 ) -> _Proof:
-    """column-dual for mutual_information or chi_square: "keys `unit` and `boxes`, no `tree`"; and `cuts` where the
-    cone is confidence. For inverse_trace and the like with `forms`, and `factors`, which have been read.
-    """
-    k, sets = problem.k, problem.cone.sets
-    further = (" cuts" if sets is not None else "") + (" forms" if forms is not None else "")
-    further += " factors" if factors else ""
-    keys = _read_object(value, where, f"kind prices unit boxes{further}")
+    """ "Keys `unit` and `boxes`, no `tree`", with `forms`, and `factors`, which have been read."""
+    k = problem.k
+    keys = _read_object(value, where, "kind prices unit boxes forms" + (" factors" if factors else ""))
     prices = _read_vector(keys["prices"], (where, "prices"), k, rats)
     unit = _read_big(keys["unit"], (where, "unit"), positive=True)
     at = (where, "boxes")
-    _limit(k, MAX_BOX_INPUTS, at, "k inputs of a box tree")
     values = _read_boxes(keys["boxes"], at)
-    _limit(len(values) * k, MAX_SEARCH, at, "k * tree nodes")
-    terms = _terms(problem, at)
-    cuts = _read_cuts(keys["cuts"], (where, "cuts"), sets, k) if isinstance(sets, _Confidence) else None
+    terms = _Terms(at)
     boxes: list[BoxToken] = []
     for i, item in enumerate(values):
         where_i = (at, i)
-        if forms is not None and isinstance(item, list) and len(item) == 3:
+        if isinstance(item, list) and len(item) == 3:
             _read_word(item[0], (where_i, 0), "y")
             j = _read_index(item[1], (where_i, 1), len(forms))
             boxes.append(_Split("y", j, rats.rat(item[2], (where_i, 2))))
         elif isinstance(item, list):
             boxes.append(_read_split(item, where_i, k, rats))
         else:
-            boxes.append(_read_box_leaf(item, where_i, problem, rats, terms, cuts, len(forms or [])))
-    return _Proof(
-        "column-dual", prices, [], [], [], [], unit, boxes, cuts=cuts or [], forms=forms or [], factors=factors or []
-    )
+            boxes.append(_read_box_leaf(item, where_i, problem, terms, len(forms)))
+    return _Proof("column-dual", prices, unit=unit, boxes=boxes, forms=forms, factors=factors)
 
 
 def _read_split(value: list[object], where: Where, k: int, rats: _Rationals) -> _Split:
@@ -4032,7 +3847,7 @@ def _read_cases(value: object, where: Where, problem: _Problem, sets: _Confidenc
             else:
                 parts.append(_PartLeaf(multipliers(_read_object(part, at_j, "u")["u"], (at_j, "u"))))
         cases.append(_CaseLeaf(t, u, parts))
-    return _Proof("column-dual", prices, [], [], [], [], unit, cuts=cuts, cases=cases)
+    return _Proof("column-dual", prices, unit=unit, cuts=cuts, cases=cases)
 
 
 def _read_cuts(value: object, where: Where, sets: _Confidence, k: int) -> list[_Weights]:
@@ -4071,7 +3886,7 @@ def _read_shapes(value: object, where: Where, problem: _Problem, sets: _Robust, 
     for i, tree in enumerate(trees):
         items = enumerate(tree)
         shapes.append([_read_shape(item, ((at, i), j), len(sets.blocks), rats) for j, item in items])
-    return _Proof("column-dual", prices, [], [], [], [], shapes=shapes)
+    return _Proof("column-dual", prices, shapes=shapes)
 
 
 def _read_shape(value: object, where: Where, blocks: int, rats: _Rationals) -> ShapeToken:
@@ -4107,7 +3922,7 @@ def _read_levels(value: object, where: Where, problem: _Problem, sets: _Robust, 
             if isinstance(token, _LevelLeaf):
                 work += sum(len(own) * len(block) for own, block in zip(token.cells, sets.blocks, strict=True))
                 _limit(work, MAX_LEVELS, at, "lengths of the lists * inputs of their blocks")
-    return _Proof("column-dual", prices, [], [], [], [], levels=levels)
+    return _Proof("column-dual", prices, levels=levels)
 
 
 def _read_level(value: object, where: Where, k: int, blocks: int, rats: _Rationals) -> LevelToken:
@@ -4146,22 +3961,10 @@ def _read_level_list(value: object, where: Where, rats: _Rationals) -> list[Frac
     return found
 
 
-def _read_box_leaf(
-    value: object,
-    where: Where,
-    problem: _Problem,
-    rats: _Rationals,
-    terms: _Terms,
-    cuts: list[_Weights] | None = None,
-    forms: int = 0,
-) -> _BoxLeaf:
-    """ "an object: a leaf, with the keys n [...], f [...], u [...] t", and where there are forms "`e`: a list of INT of
-    any sign", one for each. Of a confidence cone the rows are the cuts.
-    """
-    rows = problem.cone.rows if cuts is None else cuts
-    names = "n f" + (" u" if rows is not None else "") + (" t" if problem.given is not None else "")
-    names += " e" if forms else ""
-    keys = _read_object(value, where, names)
+def _read_box_leaf(value: object, where: Where, problem: _Problem, terms: _Terms, forms: int) -> _BoxLeaf:
+    """ "an object: a leaf, with the keys n [...], f [...], u" and "`e`: a list of INT of any sign", one for each form."""
+    rows = problem.cone.rows
+    keys = _read_object(value, where, "n f e" + (" u" if rows is not None else ""))
     n = _read_int(keys["n"], (where, "n"))
     f = _read_counts(keys["f"], (where, "f"), (problem.k, problem.k))
     _read_edges_of(f, (where, "f"), problem.cone)
@@ -4169,66 +3972,22 @@ def _read_box_leaf(
     if rows is not None:
         u = _read_counts(keys["u"], (where, "u"), (len(rows),))
         terms.add(len(u) * problem.k, "k * entries of u")
-    t: list[Pair] = []
-    if problem.given is not None:
-        t = _read_tangents(keys["t"], (where, "t"), len(problem.given[0]), rats)
-        terms.add(len(t) * problem.k, "k * J * lists t")
-    e: list[int] = []
-    if forms:
-        at = (where, "e")
-        items = enumerate(_read_list(keys["e"], at, exactly=forms))
-        e = [_read_int(item, (at, j)) for j, item in items]
-    return _BoxLeaf(n, f, u, t, e)
+    at = (where, "e")
+    e = [_read_int(item, (at, j)) for j, item in enumerate(_read_list(keys["e"], at, exactly=forms))]
+    return _BoxLeaf(n, f, u, e)
 
 
 def _read_branch_tree(value: object, where: Where, problem: _Problem, rats: _Rationals) -> _Proof:
-    """ "Utility mutual_information or chi_square, `outputs` a list. Keys kind, yield, unit and boxes"."""
-    if problem.utility not in ("mutual_information", "chi_square") or problem.outputs is None:
-        what = "the utilities mutual_information and chi_square, and outputs that are a list"
-        _unreadable((where, "kind"), f"branch-tree is for {what}")
-    k, m = problem.k, problem.m
+    """ "Keys kind, yield, unit and boxes", of a problem with `structure`."""
+    k, at = problem.k, (where, "boxes")
     keys = _read_object(value, where, "kind yield unit boxes")
     most = rats.rat(keys["yield"], (where, "yield"))
     unit = _read_big(keys["unit"], (where, "unit"), positive=True)
-    at = (where, "boxes")
-    boxes: list[BoxToken] = []
-    if problem.structure:
-        values = _read_boxes(keys["boxes"], at)
-        leaves = sum(not isinstance(item, list) for item in values)
-        _limit(k * leaves, MAX_OFF_DIAGONALS, at, "k * leaves")
-        for i, item in enumerate(values):
-            boxes.append(_read_off_diagonals_token(item, (at, i), k, rats))
-        return _Proof("branch-tree", [], [], [], [], [], unit, boxes, most)
-    if not all(problem.weights):
-        _unreadable((where, "kind"), "a branch-tree over columns needs weights that are all > 0")
-    _limit(k, MAX_BOX_INPUTS, at, "k inputs of a branch-tree over columns")
-    _limit(k * m, MAX_MATRIX, at, "k * m of a branch-tree")
     values = _read_boxes(keys["boxes"], at)
-    _limit(len(values) * k * m, MAX_SEARCH, at, "k * m * tree nodes")
-    terms = _terms(problem, at)
-    for i, item in enumerate(values):
-        where_i = (at, i)
-        if isinstance(item, list):
-            triple = _read_list(item, where_i, exactly=3)
-            y, x = _read_index(triple[0], (where_i, 0), m), _read_index(triple[1], (where_i, 1), k)
-            boxes.append(_Split(x, y, _read_positive(triple[2], (where_i, 2), rats)))
-        else:
-            boxes.append(_read_columns_leaf(item, where_i, problem, rats, terms))
-    return _Proof("branch-tree", [], [], [], [], [], unit, boxes, most)
-
-
-def _read_columns_leaf(value: object, where: Where, problem: _Problem, rats: _Rationals, terms: _Terms) -> _ColumnsLeaf:
-    """ "an object: a leaf with the keys `a` (k INT), `l` [...] and `columns` (m objects, each as the leaf of a box
-    tree)".
-    """
-    keys = _read_object(value, where, "a l columns")
-    at = (where, "a")
-    a = [_read_int(item, (at, x)) for x, item in enumerate(_read_list(keys["a"], at, exactly=problem.k))]
-    rows = _read_multipliers(keys["l"], (where, "l"), problem.rows, terms)
-    at = (where, "columns")
-    items = _read_list(keys["columns"], at, exactly=problem.m)
-    columns = [_read_box_leaf(item, (at, y), problem, rats, terms) for y, item in enumerate(items)]
-    return _ColumnsLeaf(a, rows, columns)
+    leaves = sum(not isinstance(item, list) for item in values)
+    _limit(k * leaves, MAX_OFF_DIAGONALS, at, "k * leaves")
+    boxes = [_read_off_diagonals_token(item, (at, i), k, rats) for i, item in enumerate(values)]
+    return _Proof("branch-tree", unit=unit, boxes=boxes, most=most)
 
 
 def _read_corner_tree(value: object, where: Where, problem: _Problem, rats: _Rationals) -> _Proof:
@@ -4262,7 +4021,7 @@ def _read_corner_tree(value: object, where: Where, problem: _Problem, rats: _Rat
             nodes.append(_read_form_leaf(item, where_i, problem, terms))
         else:
             nodes.append(_read_corner_leaf(item, where_i, problem, rats, terms))
-    return _Proof("corner-tree", [], [], [], [], [], unit, most=most, nodes=nodes)
+    return _Proof("corner-tree", unit=unit, most=most, nodes=nodes)
 
 
 def _read_corner_branch(
@@ -4418,12 +4177,6 @@ class _Terms:
         """So many more of this kind; 10^9 of each at most."""
         self.counts[name] = self.counts.get(name, 0) + count
         _limit(self.counts[name], MAX_WORK, self.where, f"{name} in all leaves together")
-
-
-def _terms(problem: _Problem, where: Where) -> _Terms:
-    """A new count; and the shortest paths through a graph are work of the same kind."""
-    _limit(problem.k * len(problem.cone.edges), MAX_WORK, where, "k * edges of the cone")
-    return _Terms(where)
 
 
 def _read_int(value: object, where: Where) -> int:
@@ -4656,6 +4409,20 @@ def _base_of(cone: _Cone) -> _Cone:
     return replace(cone, rows=None, label=cone.label.partition(" on the ")[2])
 
 
+COARSE = P - 80  # bits of a multiple of 2^-80: "the grid", on which all checkers have the same numbers
+APART = 1 << P - 88
+
+
+def _down(n: int) -> int:
+    """ "The largest multiple of 2^-80 that is at most the number less 2^-88", from a lower end in fixed point."""
+    return n - APART >> COARSE << COARSE
+
+
+def _up(n: int) -> int:
+    """ "The smallest multiple of 2^-80 that is at least the number and 2^-88 more", from an upper end."""
+    return -_down(-n)
+
+
 def _read_gibbs(value: object, where: Where, problem: _Problem, _: _Rationals, steps: _Steps) -> _Problem:
     """gibbs: "`points`, a list of 1 or more matrices, each k lists of m BIG > 0. The problem before it has `entropy`;
     the one after it has that key no more, and behind its rows one row more for each matrix".
@@ -4691,9 +4458,9 @@ def _gibbs_row(name: str, floor: _Floor, points: list[list[int]]) -> _Row:
         total = sum(numbers)
         height += share * log_bounds(size, 1)[0]
         for y, n in enumerate(numbers):
-            code = share * log_bounds(total, n)[1]
-            if code:
-                terms.append((x, y, Fraction(-code, ONE)))
+            if share and n != total:
+                terms.append((x, y, Fraction(-_up(share * log_bounds(total, n)[1]), ONE)))
+    height = _down(height) if any(share and n > 1 for share, n in zip(floor.shares, floor.sizes, strict=True)) else 0
     return _Row(name, "<=", -floor.at_least * Fraction(height, ONE), terms)
 
 
@@ -4769,15 +4536,13 @@ def _read_part(keys: dict[str, object], where: Where, problem: _Problem, bends: 
 
 
 def _without_part(problem: _Problem, part: _Part, forms: list[list[int]]) -> _Problem:
-    """ "let u be sigma times its weight times g_xy, taken up by at most 2^-120: sigma u is added to the cost of (x, y),
-    terms that are 0 being left out; the part is left out [...]; where none is left, the utility is linear".
+    """ "Its weight times g_xy is added to the cost of (x, y), terms that are 0 being left out; the part is left out
+    [...]; where none is left, the utility is linear".
     """
-    sigma = problem.sigma
-    n, d = _pair(sigma * part.weight)
     cost = {(x, y): c for x, y, c in problem.cost}
     for x in range(problem.k):
         for y, form in enumerate(forms):
-            cost[x, y] = cost.get((x, y), 0) + Fraction(sigma * _ceil_div(n * form[x], d), ONE)
+            cost[x, y] = cost.get((x, y), 0) + part.weight * Fraction(form[x], ONE)
     terms = [(x, y, c) for (x, y), c in sorted(cost.items()) if c]
     parts = [own for own in problem.parts if own is not part]
     return replace(problem, cost=terms, parts=parts, utility="sum" if parts else "linear")
@@ -4803,19 +4568,21 @@ def _read_majorant(value: object, where: Where, problem: _Problem, _: _Rationals
 
 
 def _majorant(of: _Problem) -> list[int]:
-    """mu(e_x), taken up "by at most 2^-120", in fixed point."""
+    """mu(e_x), "taken up to the grid", in fixed point."""
     total, weights = of.total, of.weights
     if of.gain:
         best = [max(gain[x] for gain in of.gain) for x in range(of.k)]
-        return [-(-(w * g.numerator << P) // (g.denominator * total)) for w, g in zip(weights, best, strict=True)]
+        return [
+            -(-(w * g.numerator << 80) // (g.denominator * total)) << COARSE for w, g in zip(weights, best, strict=True)
+        ]
     if of.utility == "chi_square":
-        return [-(-(total - w << P) // total) if w else 0 for w in weights]
+        return [-(-(total - w << 80) // total) << COARSE if w else 0 for w in weights]
     groups = [weights] if of.given is None else list(zip(*of.given, strict=True))
     form = [0] * of.k
     for group in groups:
         for x, w in enumerate(group):
             form[x] += w * log_bounds(sum(group), w)[1] if w else 0
-    return [-(-number // total) for number in form]
+    return [_up(-(-number // total)) if number else 0 for number in form]
 
 
 def _minorants(of: _Problem, points: list[list[int]]) -> list[list[int]]:
@@ -4825,7 +4592,7 @@ def _minorants(of: _Problem, points: list[list[int]]) -> list[list[int]]:
 
 
 def _minorant(of: _Problem, point: list[int], gain: list[SparseRow]) -> list[int]:
-    """The form g of a list n of `points`, "taken down, by at most 2^-120", in fixed point. gain: that of `of`.
+    """The form g of a list n of `points`, "taken down to the grid", in fixed point. gain: that of `of`.
 
     A log is enclosed to 2^-158, and the P(x, z) of an input sum to p_x <= 1; a quotient is rounded down once.
     """
@@ -4836,19 +4603,20 @@ def _minorant(of: _Problem, point: list[int], gain: list[SparseRow]) -> list[int
         for n, own in zip(point, gain, strict=True):
             for _, x, g in own if n else []:
                 sums[x] += n * g
-        return [(w * g.numerator << P) // (g.denominator * mass) for w, g in zip(weights, sums, strict=True)]
+        return [(w * g.numerator << 80) // (g.denominator * mass) << COARSE for w, g in zip(weights, sums, strict=True)]
     if of.utility == "chi_square":
         mean = sum(w * n for w, n in zip(weights, point, strict=True))
         square = sum(w * n * n for w, n in zip(weights, point, strict=True))
         parts = [w * (2 * n * total * mean - total * square - mean * mean) for w, n in zip(weights, point, strict=True)]
-        return [(part << P) // (total * mean * mean) for part in parts]
-    form = [0] * of.k
+        return [(part << 80) // (total * mean * mean) << COARSE for part in parts]
+    form, inexact = [0] * of.k, set[int]()
     for group in [weights] if of.given is None else zip(*of.given, strict=True):
         mass, mean = sum(group), sum(w * n for w, n in zip(group, point, strict=True))
         for x, (w, n) in enumerate(zip(group, point, strict=True)):
-            if w:
+            if w and n * mass != mean:
                 form[x] += w * log_bounds(n * mass, mean)[0]
-    return [number // total for number in form]
+                inexact.add(x)
+    return [_down(number // total) if x in inexact else 0 for x, number in enumerate(form)]
 
 
 def _read_cut(value: object, where: Where, problem: _Problem, rats: _Rationals, steps: _Steps) -> _Problem:
@@ -5050,7 +4818,8 @@ def _lift_divergences(
 
 def _lift_approximate(where: Where, problem: _Problem, steps: _Steps) -> _Problem:
     """ "Each pair (x, z) of different inputs of the problem before, in lexicographic order, gives one new input u and a
-    row of the cone: 1 at x, -gh at z, -delta at u, with the gh of that key".
+    row of the cone: 1 at x, -G at z, -delta at u, where G is gamma where that is given, else the smallest multiple of
+    2^-80 that is at least gh + 2^-88".
     """
     approximate, k = problem.approximate, problem.k
     if approximate is None:
@@ -5061,9 +4830,13 @@ def _lift_approximate(where: Where, problem: _Problem, steps: _Steps) -> _Proble
     _limit_lifted(problem, many, many, where)
     steps.take(_Step("makes inputs of what each pair exceeds its ratio by", products=many))
     rows: list[list[Fraction]] = []
+    (_, by_gamma), ratio = approximate.ratio, approximate.gamma[1]
+    if not by_gamma:
+        ratio += Fraction(1, 1 << 88)
+        ratio = Fraction(_ceil_div(ratio.numerator << 80, ratio.denominator), 1 << 80)
     for i, (x, z) in enumerate((x, z) for x in range(k) for z in range(k) if x != z):
         row = [Fraction(0)] * (k + many)
-        row[x], row[z], row[k + i] = Fraction(1), -approximate.gamma[1], -approximate.delta
+        row[x], row[z], row[k + i] = Fraction(1), -ratio, -approximate.delta
         rows.append(row)
     return _lifted(replace(problem, approximate=None), many, rows)
 
@@ -5109,189 +4882,19 @@ STEPS = {"drop": _read_drop, "gibbs": _read_gibbs, "cut": _read_cut, "minorant":
 
 
 # --------------------------------------------------------------------------------------------------------
-# 6. proof: the column test, linear-dual, bayes, farkas
+# 6. proof: what a column-dual yields; rays
 # --------------------------------------------------------------------------------------------------------
-
-Terms: TypeAlias = dict[int, list[Pair]]  # input x to the rationals of which r_x + a_x is the sum; sparse
-
-
-def _columns_under_test(problem: _Problem, proof: _Proof) -> Iterator[Terms]:
-    """The residuals r of each column under test, without the -a_x that is in all of them.
-
-    column-dual: "the actions with r_x = p_x gain[g][x] - a_x". linear-dual: "the m outputs with
-    r_x = cost[x, y] - a_x - sum_i l_i terms_i[x, y]", the costs of a `minimize` negated. farkas: the same
-    without cost; "one column, with empty terms, where outputs is null". entropy-dual, entropy-farkas: "the m outputs
-    with r_x = h_y[x]".
-    """
-    if proof.kind in ("entropy-dual", "entropy-farkas"):
-        yield from ({x: [_pair(h)] for x, h in enumerate(tilt) if h} for tilt in proof.tilts)
-        return
-    if proof.kind == "column-dual":
-        for gain in problem.gain:
-            products = enumerate(zip(problem.weights, gain, strict=True))
-            yield {x: [(w * g.numerator, problem.total * g.denominator)] for x, (w, g) in products if w and g}
-        return
-    columns: list[Terms] = [{} for _ in range(problem.m)]
-    if proof.kind == "linear-dual":
-        sign = -1 if problem.sense == "minimize" else 1
-        common, factors = _one_denominator({c.denominator for _, _, c in problem.cost})
-        for x, y, c in problem.cost:
-            d = c.denominator
-            factor = factors.get(d)
-            number = (sign * c.numerator, d) if factor is None else (sign * c.numerator * factor, common)
-            columns[y].setdefault(x, []).append(number)
-    for row, weight in zip(problem.rows, proof.rows, strict=True):
-        if weight:
-            for x, y, c in row.terms:
-                product = -weight.numerator * c.numerator, weight.denominator * c.denominator
-                columns[y].setdefault(x, []).append(product)
-    _subtract_events(columns, problem, proof.events)
-    yield from columns
-
-
-def _subtract_events(columns: list[Terms], problem: _Problem, events: list[_Event]) -> None:
-    """ "- sum over events (x1, z1, Y, u) with y in Y of u * ((1 if x = x1) - gh * (1 if x = z1))": each is a row that
-    every Q of the problem satisfies, "as gh >= g and Q >= 0".
-    """
-    if problem.approximate is None:
-        return
-    g, e = _pair(problem.approximate.gamma[1])
-    for x, z, outputs, u in events:
-        n, d = _pair(u)
-        for y in outputs:
-            columns[y].setdefault(x, []).append((-n, d))
-            columns[y].setdefault(z, []).append((n * g, d * e))
-
-
-MAX_COMMON_BITS = 4096  # of a denominator that many numbers are brought to, so that their sums need no gcd
-
-
-def _one_denominator(denominators: set[int]) -> tuple[int, dict[int, int]]:
-    """A common multiple, and for each denominator that divides it what to multiply its numerators by."""
-    common = 1
-    for d in denominators:
-        if common.bit_length() + d.bit_length() <= MAX_COMMON_BITS:
-            common = lcm(common, d)
-    return common, {d: common // d for d in denominators if common % d == 0}
-
-
-def _check_columns(problem: _Problem, proof: _Proof) -> None:
-    """ "Every column under test is tested in every case": show r.v <= 0 for all v of the cone at gh.
-
-    polyhedral: "the test of base on r - sum_i u_i row_i". graph: r_x <= sum f_xz - sum gh_zx f_zx means that
-    r less these sums passes the test of `free`. So both come down to further terms of r.
-    """
-    cone = problem.cone
-    cone_rows = _sparse(cone.rows or [])
-    totals = _Totals(proof.prices or [Fraction(0)] * problem.k)
-    for number, terms in enumerate(_columns_under_test(problem, proof)):
-        if cone.rows is not None:
-            _subtract_cone_rows(terms, cone_rows, proof.multipliers[number])
-        if cone.base == "graph":
-            _subtract_flows(terms, cone, proof.flows[number])
-        if cone.base == "complete":
-            _check_complete_column(totals, terms, cone.gamma[1], number)
-        else:
-            _check_free_column(totals, terms, number)
-
-
-def _subtract_cone_rows(terms: Terms, rows: list[SparseRow], multipliers: list[Fraction]) -> None:
-    """r - sum_i u_i row_i, with u >= 0: sound because row_i . v <= 0 on the cone."""
-    for row, u in zip(rows, multipliers, strict=True):
-        if u:
-            for _, x, c in row:
-                product = -u.numerator * c.numerator, u.denominator * c.denominator
-                terms.setdefault(x, []).append(product)
-
-
-def _subtract_flows(terms: Terms, cone: _Cone, flow: list[Entry]) -> None:
-    """r_x - sum f_xz + sum gh_zx f_zx, with f >= 0: sound because v_x - gh_xz v_z <= 0 on the cone."""
-    for x, z, f in flow:
-        gh = cone.edges[x, z][1]
-        terms.setdefault(x, []).append((-f.numerator, f.denominator))
-        terms.setdefault(z, []).append((gh.numerator * f.numerator, gh.denominator * f.denominator))
-
-
-class _Totals:
-    """Residuals r from their terms; what all columns share, r = -a, is summed up once.
-
-    rising: the inputs with -a_x > 0. above, below: the sums of max(-a_x, 0) and of max(a_x, 0).
-    """
-
-    def __init__(self, prices: list[Fraction]) -> None:
-        self.prices = [_pair(a) for a in prices]
-        self.rising = {x for x, a in enumerate(prices) if a < 0}
-        self.above = _pair(_sum(-a for a in prices if a < 0))
-        self.below = _pair(_sum(a for a in prices if a > 0))
-
-    def is_positive(self, x: int, own: Pair) -> bool:
-        """r_x > 0, for the sum of the terms of r_x + a_x."""
-        a, b = self.prices[x]
-        return a * own[1] < own[0] * b
-
-    def positive_and_negative(self, terms: Terms) -> tuple[Pair, Pair]:
-        """sum max(r, 0) and sum max(-r, 0) over all inputs: the shared sums, corrected where r is not -a.
-
-        Where r and -a have one sign, r_x + a_x is the correction; else -a_x changes sides besides.
-        """
-        above, below = [self.above], [self.below]
-        for x, several in terms.items():
-            n, d = several[0] if len(several) == 1 else _total(several)
-            positive = self.is_positive(x, (n, d))
-            if positive:
-                above.append((n, d))
-            else:
-                below.append((-n, d))
-            if positive != (x in self.rising):
-                a, b = self.prices[x]
-                moved = -a if positive else a, b
-                above.append(moved)
-                below.append(moved)
-        return _total(above), _total(below)
-
-
-def _check_complete_column(totals: _Totals, terms: Terms, gh: Fraction, number: int) -> None:
-    """complete: "gh * sum max(r, 0) <= sum max(-r, 0)"."""
-    (n, d), negative = totals.positive_and_negative(terms)
-    if _less(negative, (gh.numerator * n, gh.denominator * d)):
-        raise Refuted(f"proof.prices: column {number} under test: r.v > 0 for a v of the cone")
-
-
-def _check_free_column(totals: _Totals, terms: Terms, number: int) -> None:
-    """free: "every r_x <= 0"; so too what is left of a graph cone's r after its flows."""
-    for x in totals.rising:
-        if x not in terms:
-            raise Refuted(f"proof.prices: column {number} under test: the residual of input {x} is > 0")
-    for x, own in terms.items():
-        if totals.is_positive(x, _total(own)):
-            raise Refuted(f"proof.prices: column {number} under test: the residual of input {x} is > 0")
-
-
-def _check_row_signs(problem: _Problem, proof: _Proof) -> None:
-    """linear-dual, farkas, the entropy kinds: "one RAT l_i per problem row, >= 0 for <=, else REFUTED"."""
-    for i, (row, weight) in enumerate(zip(problem.rows, proof.rows, strict=True)):
-        if row.sense == "<=" and weight < 0:
-            raise Refuted(f"proof.rows[{i}]: negative for a row of sense <=")
 
 
 def _proved_bound(problem: _Problem, proof: _Proof) -> Pair:
-    """ "Yields sum(a) + sum_i l_i rhs_i" (column-dual: "Yields sum(a)", it has no rows, for inverse_trace
-    sum(a) and more); branch-tree: "yields B".
-    """
+    """column-dual: "yields sum(a)", for inverse_trace and the like sum(a) and more; the others: "yields B"."""
     if proof.kind in ("branch-tree", "risk-branch", "corner-tree"):
         return _pair(proof.most)
     if proof.kind == "thresholds":
         return _yield_of_thresholds(problem, proof)
-    if proof.kind in ("entropy-dual", "entropy-farkas"):
-        return _yield_of_entropy(problem, proof)
     if proof.forms:
         return _yield_of_forms(problem, proof)
-    terms = [_pair(a) for a in proof.prices]
-    for row, weight in zip(problem.rows, proof.rows, strict=False):
-        terms.append((weight.numerator * row.rhs.numerator, weight.denominator * row.rhs.denominator))
-    if problem.approximate is not None:  # "delta * (the sum of all u) is added"
-        terms.append(_pair(problem.approximate.delta * _sum(event.u for event in proof.events)))
-    return _total(terms)
+    return _total(map(_pair, proof.prices))
 
 
 def _yield_of_forms(problem: _Problem, proof: _Proof) -> Pair:
@@ -5357,14 +4960,6 @@ def _determinant(forms: list[list[Fraction]]) -> Pair:
         rows = [[(first * b - row[0] * a) // last for a, b in zip(own, row[1:], strict=True)] for row in rows]
         last = first
     return rows[0][0], below
-
-
-def _check_known(problem: _Problem, proof: _Proof) -> None:
-    """ "a_x >= -p_x log p_x for every x (0 log 0 = 0), by the upper end of the checker's enclosure"."""
-    for x, (weight, a) in enumerate(zip(problem.weights, proof.prices, strict=True)):
-        least = -weight * log_bounds(weight, problem.total)[0] if weight else 0
-        if _less(_pair(a), (least, problem.total << P)):
-            raise Refuted(f"proof.prices[{x}]: below the share of input {x} in the entropy of the inputs")
 
 
 def _whole(numbers: list[Fraction]) -> list[int]:
@@ -5489,91 +5084,8 @@ def _shown_ray(v: list[int]) -> str:
     return "of inputs " + ", ".join(map(str, seen[:8])) + (", ..." if len(seen) > 8 else "")
 
 
-def _check_infeasible(problem: _Problem, proof: _Proof) -> None:
-    """farkas: "needed besides: sum(a) + sum_i l_i rhs_i < 0"; entropy-farkas: "the yield is < 0"."""
-    if _proved_bound(problem, proof)[0] >= 0:
-        raise Refuted("proof: the prices and the rows do not add up to a negative number")
-
-
 # --------------------------------------------------------------------------------------------------------
-# 6. proof: entropy-dual, entropy-farkas
-# --------------------------------------------------------------------------------------------------------
-
-DEEPEST = 256  # "Where d_xy <= -256 a checker may put 2^-369 (> exp(-256)) in the place of exp(d_xy)"
-
-
-def _check_weight(proof: _Proof) -> None:
-    """ "RAT t, >= 0 (else REFUTED)", the multiplier of the floor."""
-    if proof.weight < 0:
-        raise Refuted("proof.weight: negative")
-
-
-def _yield_of_entropy(problem: _Problem, proof: _Proof) -> Pair:
-    """The upper end of "sum_x G_x + sum_i l_i rhs_i - t beta sum_x shares[x] log sizes[x]".
-
-    entropy-farkas: "All costs and all u_x are taken as 0".
-    """
-    is_dual, floor = proof.kind == "entropy-dual", problem.floor
-    e: list[list[list[Pair]]] = [[[] for _ in range(problem.m)] for _ in range(problem.k)]  # the terms of e_xy
-    if is_dual:
-        sign = -1 if problem.sense == "minimize" else 1
-        for x, y, c in problem.cost:
-            e[x][y].append((sign * c.numerator, c.denominator))
-    for row, own in zip(problem.rows, proof.rows, strict=True):
-        if own:
-            for x, y, c in row.terms:
-                e[x][y].append((-own.numerator * c.numerator, own.denominator * c.denominator))
-    for y, tilt in enumerate(proof.tilts):
-        for x, h in enumerate(tilt):
-            if h:
-                e[x][y].append((-h.numerator, h.denominator))
-    whole = [(own.numerator * row.rhs.numerator, own.denominator * row.rhs.denominator) for row, own in zip(
-        problem.rows, proof.rows, strict=True
-    )]  # fmt: skip
-    logs = 0  # what is not rational, in fixed point
-    shares = sum(problem.shares)
-    for x, terms in enumerate(e):
-        tau = Fraction(0)
-        if floor is not None:
-            tau += proof.weight * floor.shares[x]
-        if is_dual and problem.shares:
-            tau += Fraction(problem.shares[x], shares)
-        values = [_total(several) for several in terms]
-        most = values[0]
-        for value in values:
-            if _less(most, value):
-                most = value
-        whole.append(most)
-        if tau > 0:
-            log_hi = log_bounds(sum(_exp_of_difference(value, most, tau) for value in values), ONE)[1]
-            logs += _ceil_div(tau.numerator * log_hi, tau.denominator)
-    if floor is not None:
-        factor = proof.weight * floor.at_least
-        lengths = Counter[int]()
-        for share, size in zip(floor.shares, floor.sizes, strict=True):
-            lengths[size] += share
-        for size, share in lengths.items():
-            logs -= factor.numerator * share * log_bounds(size, 1)[0] // factor.denominator
-    return _add_pairs(_total(whole), (logs, ONE))
-
-
-def _exp_of_difference(value: Pair, most: Pair, tau: Fraction) -> int:
-    """exp((value - most) / tau) in fixed point, rounded up, for value <= most: "exp(0) = 1 exactly".
-
-    1 / exp(x)^16 for x = (most - value) / (16 tau), in which every rounding is down.
-    """
-    (a, b), (c, d) = value, most
-    above, below = (c * b - a * d) * tau.denominator, b * d * tau.numerator
-    if above >= DEEPEST * below:
-        return 1
-    power = (exp_bounds((above << P - 4) // below, ONE)[0] * ONE).numerator
-    for _ in range(4):
-        power = power * power >> P
-    return _ceil_div(ONE * ONE, power)
-
-
-# --------------------------------------------------------------------------------------------------------
-# 6. proof: the tree of column-dual for mutual information and chi-square information
+# 6. proof: trees of the whole cone
 # --------------------------------------------------------------------------------------------------------
 
 
@@ -5830,343 +5342,7 @@ class _Leaves:
 
 
 # --------------------------------------------------------------------------------------------------------
-# 6. proof: box trees, and branch-trees over the columns of a matrix
-# --------------------------------------------------------------------------------------------------------
-
-Ratio: TypeAlias = tuple[int, int, int]  # R in fixed point, and an enclosure of log R
-Limit: TypeAlias = tuple[int, int, int]  # an enclosure of a limit, and an upper bound of phi there; all fixed point
-
-
-class _Ratios:
-    """The ratios R of the edges and the products R* along paths, rounded up.
-
-    Sound because v_x <= R v_z holds for every R above the true one, and along every path, the shortest or not: what is
-    here called R* is some number that is not below the R* of the text, and everything is computed from that number.
-    A path whose product is beyond 2^1500 counts as none: without it the limits are weaker, "outer".
-    """
-
-    MOST = 1 << (P + 1500)
-
-    def __init__(self, cone: _Cone, k: int) -> None:
-        self.k = k
-        self.common = _fixed_hi(cone.gamma[1]) if cone.base == "complete" else None
-        self.edges = {edge: _fixed_hi(gh) for edge, (_, gh) in cone.edges.items()}
-        self._after: list[list[Pair]] = [[] for _ in range(k)]
-        self._before: list[list[Pair]] = [[] for _ in range(k)]
-        for (x, z), ratio in self.edges.items():
-            self._after[x].append((z, ratio))
-            self._before[z].append((x, ratio))
-        self._known: dict[tuple[int, bool], list[Ratio | None]] = {}
-        self._ratios: dict[int, Ratio] = {}
-
-    def edge(self, x: int, z: int) -> int:
-        """R_xz of an edge."""
-        return self.edges[x, z] if self.common is None else self.common
-
-    def onwards(self, x: int) -> list[Ratio | None]:
-        """R*(x, z) for each z, None where no path goes from x to z."""
-        return self._reached(x, False)
-
-    def towards(self, x: int) -> list[Ratio | None]:
-        """R*(z, x) for each z."""
-        return self._reached(x, True)
-
-    def _reached(self, x: int, back: bool) -> list[Ratio | None]:
-        """Of a complete cone every pair is an edge, and no path is shorter than it."""
-        if self.common is not None:
-            everywhere: list[Ratio | None] = [self._ratio(self.common)] * self.k
-            everywhere[x] = (ONE, 0, 0)
-            return everywhere
-        if (x, back) not in self._known:
-            self._known[x, back] = self._shortest(x, self._before if back else self._after)
-        return self._known[x, back]
-
-    def _ratio(self, ratio: int) -> Ratio:
-        """With its logarithm; equal ones share one."""
-        if ratio not in self._ratios:
-            self._ratios[ratio] = (ratio, *log_bounds(ratio, ONE))
-        return self._ratios[ratio]
-
-    def _shortest(self, x: int, steps: list[list[Pair]]) -> list[Ratio | None]:
-        """By Dijkstra's algorithm: a product never falls along a path, as every ratio is 1 or more."""
-        found: list[Ratio | None] = [None] * self.k
-        best = [self.MOST] * self.k
-        heap = [(ONE, x)]
-        while heap:
-            product, z = heappop(heap)
-            if found[z] is not None:
-                continue
-            found[z] = self._ratio(product)
-            for w, ratio in steps[z]:
-                longer = -(-product * ratio >> P)
-                if longer < best[w] and found[w] is None:
-                    best[w] = longer
-                    heappush(heap, (longer, w))
-        return found
-
-
-class _Cut(NamedTuple):
-    """A branch at c = n / d on one input, log c <= log; towards and onwards: the R* to and from that input."""
-
-    n: int
-    d: int
-    log: int
-    towards: list[Ratio | None]
-    onwards: list[Ratio | None]
-
-
-class _Side:
-    """The lower limits, or the upper ones, of one column on the present path.
-
-    cuts: of each input the branch that its limit comes from, None for the root. The list is replaced and never
-    changed, so that a branch keeps the one before it at little cost, and equal lists need no new limits.
-    A limit is None where there is none.
-    """
-
-    def __init__(self, root: Sequence[Limit | None], is_upper: bool, square: bool) -> None:
-        self.cuts: list[_Cut | None] = [None] * len(root)
-        self._root = root
-        self._is_upper = is_upper
-        self._square = square
-        self._known = self.cuts
-        self._limits = list(root)
-
-    def limits(self) -> list[Limit | None]:
-        """Of all inputs; valid until the next call."""
-        if self.cuts is not self._known:
-            for z, (cut, known) in enumerate(zip(self.cuts, self._known, strict=True)):
-                if cut is not known:
-                    self._limits[z] = self._root[z] if cut is None else self._limit(cut, z)
-            self._known = self.cuts
-        return self._limits
-
-    def _limit(self, cut: _Cut, z: int) -> Limit:
-        """Upper: "R*(z, x) c". Lower: "c / R*(x, z)"."""
-        ratio = (cut.towards if self._is_upper else cut.onwards)[z]
-        assert ratio is not None  # else `narrow` would not have taken it
-        if self._is_upper:
-            return _limit_at(ratio[0] * cut.n, cut.d, cut.log + ratio[2], self._square)
-        return _limit_at(cut.n << 2 * P, cut.d * ratio[0], cut.log - ratio[1], self._square)
-
-    def narrow(self, cut: _Cut) -> None:
-        """The limits below a branch: the new one wherever it is the narrower one.
-
-        Either is a limit, so that soundness does not depend on which one is taken.
-        """
-        limits, cuts = self.limits(), list(self.cuts)
-        if self._is_upper:
-            for z, ratio in enumerate(cut.towards):
-                if ratio is not None:
-                    limit = limits[z]
-                    if limit is None or _ceil_div(ratio[0] * cut.n, cut.d) < limit[1]:
-                        cuts[z] = cut
-        else:
-            above = cut.n << 2 * P
-            for z, ratio in enumerate(cut.onwards):
-                if ratio is not None:
-                    limit = limits[z]
-                    if limit is None or above // (cut.d * ratio[0]) > limit[0]:
-                        cuts[z] = cut
-        self.cuts = cuts
-
-
-def _limit_at(numerator: int, denominator: int, log_hi: int, square: bool) -> Limit:
-    """The limit e = numerator / denominator * 2^-P, given log e <= log_hi. phi(e) is e^2 if `square`, else e log e."""
-    lo, hi = numerator // denominator, _ceil_div(numerator, denominator)
-    if square:
-        return lo, hi, -(-hi * hi >> P)
-    return lo, hi, -(-log_hi * (hi if log_hi > 0 else lo) >> P)
-
-
-class _Boxes:
-    """Box trees: F(v) <= 0 on all v >= 0 of the cone with p.v = 1. Of one column here, of m of them in _Columns.
-
-    On a leaf F is at most a constant and the sum over x of p_x phi(v_x) + s_x v_x, lo <= v <= hi, where s is what is
-    linear in v. That is r v + p beta for the chord in the place of phi, and since phi is convex and the chord meets it
-    in lo and hi, the largest value of either is the larger one of the two ends: "b + sum_x (r_x hi_x where r_x > 0,
-    else r_x lo_x)" without a chord. Of lo and hi, which are some real numbers that enclose the limits of the text,
-    there are enclosures; of s an upper bound, as v >= 0.
-
-    Everything is multiplied by D and by the sum of the weights, so that nu, f, u and p are integers: s is in units of
-    2^-P / (D * that sum), sums are in units of 2^-2P / (D * that sum).
-    """
-
-    def __init__(self, problem: _Problem, proof: _Proof, columns: int = 1) -> None:
-        self.k, self.total, self.unit, self.weights = problem.k, problem.total, proof.unit, problem.weights
-        self.ratios = _Ratios(problem.cone, problem.k)
-        self.square = problem.utility != "mutual_information"  # the utilities of M have no phi at all
-        phi = problem.utility not in DESIGNS
-        self.factors = [(weight * proof.unit * phi) << P for weight in problem.weights]
-        self.whole = self.total << P  # what an INT counts in s
-        self.less = self.unit * self.whole if problem.utility == "chi_square" else 0
-        # u enters with a minus sign, so that the rows are rounded down.
-        rows = _sparse(problem.cone.rows or []) + _rows_of_cuts(problem.cone, proof.cuts)
-        self.rows = [[(x, self.total * _fixed_lo(c)) for _, x, c in row] for row in rows]
-        self.given = problem.given or []
-        self.masses: list[int] = [sum(column) for column in zip(*self.given, strict=True)]
-        self.minus_a = [_fixed_hi(-a * self.unit * self.total) for a in proof.prices]
-        roots = [self._root(x) for x in range(self.k)]
-        lower, upper = [lo for lo, _ in roots], [hi for _, hi in roots]
-        self.sides = [(_Side(lower, False, self.square), _Side(upper, True, self.square)) for _ in range(columns)]
-
-    def _root(self, x: int) -> tuple[Limit, Limit | None]:
-        """ "hi_x = 1 / sum_z p_z / R*(x, z) (absent where that sum is 0) and lo_x = 1 / sum_z p_z R*(z, x) (sums over
-        the z with p_z > 0; lo_x = 0 where a path from one of these z to x is missing)".
-        """
-        below = above = 0  # the sums, with weights in the place of p; the first rounded down, the second up by R*
-        is_reached = True
-        for weight, onwards, towards in zip(self.weights, self.ratios.onwards(x), self.ratios.towards(x), strict=True):
-            if weight and onwards is not None:
-                below += (weight << 2 * P) // onwards[0]
-            if weight and towards is None:
-                is_reached = False
-            elif weight and towards is not None:
-                above += weight * towards[0]
-        lo, hi = (0, 0, 0), None
-        if is_reached:
-            lo = self._one_over(above)
-        if below:
-            hi = self._one_over(below)
-        return lo, hi
-
-    def _one_over(self, sum_of_weights: int) -> Limit:
-        """1 / (that sum, a fixed-point number, over the sum of all weights)."""
-        log = log_bounds(self.whole, sum_of_weights)[1]
-        return _limit_at(self.whole << P, sum_of_weights, log, self.square)
-
-    def cut(self, split: _Split) -> _Cut:
-        """The branch with what its limits are made from; of chi_square no logarithm is needed."""
-        assert isinstance(split.x, int)
-        n, d = _pair(split.c)
-        log = 0 if self.square else log_bounds(n, d)[1]
-        return _Cut(n, d, log, self.ratios.towards(split.x), self.ratios.onwards(split.x))
-
-    def holds(self, leaf: BoxToken) -> bool:
-        """Whether this leaf holds with the limits of the present path."""
-        assert isinstance(leaf, _BoxLeaf)
-        return self.column_holds(0, leaf, self.minus_a)
-
-    def column_holds(self, y: int, leaf: _BoxLeaf, minus_a: list[int], more: int = 0) -> bool:
-        """ "b + sum_x (r_x hi_x where r_x > 0, else r_x lo_x) <= 0", with the limits of column y and these prices.
-
-        more: what comes to the left-hand side besides, in its units.
-        """
-        lower, upper = self.sides[y]
-        limits = list(zip(lower.limits(), upper.limits(), strict=True))
-        for lo, hi in limits:  # "A leaf with lo_x > hi_x for some x is closed": certainly above, that is
-            if lo is not None and hi is not None and lo[0] > hi[1]:
-                return True
-        n = leaf.n
-        s = [a - (n * weight << P) for a, weight in zip(minus_a, self.weights, strict=True)]
-        for x, z, f in leaf.f:  # - f (v_x - R v_z), which is >= 0 on the cone
-            s[x] -= f * self.whole
-            s[z] += f * self.total * self.ratios.edge(x, z)
-        for i, u in leaf.u:  # - u row_i . v, which is >= 0 on the cone
-            for x, c in self.rows[i]:
-                s[x] -= u * c
-        b = n * self.whole - self.less
-        if leaf.t:
-            b += self._subtract_tangents(s, leaf.t)
-        result = (b << P) + more
-        for factor, slope, (lo, hi) in zip(self.factors, s, limits, strict=True):
-            assert lo is not None  # 0 or more
-            end = 1 if slope > 0 else 0
-            at_lo = factor * lo[2] + slope * lo[end]
-            if hi is None:
-                if slope > 0:
-                    return False
-                result += at_lo
-            else:
-                result += max(at_lo, factor * hi[2] + slope * hi[end])
-        return result <= 0
-
-    def _subtract_tangents(self, s: list[int], t: list[Pair]) -> int:
-        """ "- sum_z P(x, z) (1 + log t_z)" to s, with the lower ends of the logarithms; the sum of P_z t_z.
-
-        "those with P_z = 0 included and unused".
-        """
-        rates = [ONE + log_bounds(*own)[0] if mass else 0 for own, mass in zip(t, self.masses, strict=True)]
-        for x, row in enumerate(self.given):
-            s[x] -= self.unit * sum(weight * rate for weight, rate in zip(row, rates, strict=True))
-        heights = [mass * _ceil_div(n << P, d) for (n, d), mass in zip(t, self.masses, strict=True)]
-        return self.unit * sum(heights)
-
-
-class _Columns(_Boxes):
-    """Branch-trees over the columns of a matrix: the utility is at most B.
-
-    No point is needed for a column that is zero, since every weight is positive; F(0) = 0.
-    """
-
-    def __init__(self, problem: _Problem, proof: _Proof) -> None:
-        super().__init__(problem, proof, problem.m)
-        self.most = proof.most
-        self.rhs = [_pair(row.rhs) for row in problem.rows]
-        # l * term is to be subtracted: which end to take depends on the sign of l.
-        self.terms = [
-            [(x, y, self.total * _fixed_lo(c), self.total * _fixed_hi(c)) for x, y, c in row.terms]
-            for row in problem.rows
-        ]
-
-    def holds(self, leaf: BoxToken) -> bool:
-        """ "for each output y, the leaf condition of a box tree holds for the y-th of `columns` with the limits of
-        column y and the prices a_x + sum_i l_i terms_i[x, y] [...], and sum_x a_x + sum_i l_i rhs_i <= B".
-        """
-        assert isinstance(leaf, _ColumnsLeaf)
-        whole = [(sum(leaf.a), 1), *((l_i * self.rhs[i][0], self.rhs[i][1]) for i, l_i in leaf.l)]
-        numerator, denominator = _total(whole)
-        if _less((self.unit * self.most.numerator, self.most.denominator), (numerator, denominator)):
-            return False
-        minus_a = [[-a * self.whole for a in leaf.a] for _ in leaf.columns]
-        for i, l_i in leaf.l:
-            for x, y, lo, hi in self.terms[i]:
-                minus_a[y][x] -= l_i * (lo if l_i > 0 else hi)
-        return all(self.column_holds(y, column, minus_a[y]) for y, column in enumerate(leaf.columns))
-
-
-def _check_boxes(problem: _Problem, proof: _Proof) -> None:
-    """Every leaf of a box tree, or of a branch-tree over columns.
-
-    The stack holds one frame for each branch on the path to the present element: with its column, the limits before it,
-    and whether its first subtree is being read. A leaf ends the subtrees of which it is the last.
-    """
-    if proof.forms:
-        search: _Boxes = _Forms(problem, proof)
-    else:
-        search = _Columns(problem, proof) if proof.kind == "branch-tree" else _Boxes(problem, proof)
-    stack: list[tuple[_Cut, int, list[_Cut | None], list[_Cut | None], bool] | _FormFrame] = []
-    for i, token in enumerate(proof.boxes):
-        if isinstance(token, _Split) and token.x == "y":
-            assert isinstance(search, _Forms)
-            stack.append(search.narrow(token))
-            continue
-        if isinstance(token, _Split):
-            cut = search.cut(token)
-            lower, upper = search.sides[token.y]
-            stack.append((cut, token.y, lower.cuts, upper.cuts, True))
-            upper.narrow(cut)
-            continue
-        _check_box(search, token, i)
-        while stack:
-            frame = stack.pop()
-            if isinstance(frame, _FormFrame):
-                assert isinstance(search, _Forms)
-                second = search.turn(frame)
-                if second is not None:
-                    stack.append(second)
-                    break
-                continue
-            cut, y, lower_cuts, upper_cuts, is_first = frame
-            lower, upper = search.sides[y]
-            lower.cuts, upper.cuts = lower_cuts, upper_cuts
-            if is_first:
-                stack.append((cut, y, lower_cuts, upper_cuts, False))
-                lower.narrow(cut)
-                break
-
-
-# --------------------------------------------------------------------------------------------------------
-# 6. proof: column-dual for inverse_trace and the like: the leaves of its tree, and box trees with forms
+# 6. proof: column-dual for inverse_trace and the like: the leaves of its tree
 # --------------------------------------------------------------------------------------------------------
 
 
@@ -6250,6 +5426,83 @@ class _Corners:
         return True
 
 
+# --------------------------------------------------------------------------------------------------------
+# 6. proof: box trees of inverse_trace and the like
+# --------------------------------------------------------------------------------------------------------
+
+Limit: TypeAlias = tuple[int, int, int]  # an enclosure of a limit, and an upper bound of v log v there; fixed point
+
+
+class _Ratios:
+    """The ratios R of the edges and the products R* along paths, rounded up.
+
+    Sound because v_x <= R v_z holds for every R above the true one, and along every path, the shortest or not: what is
+    here called R* is some number that is not below the R* of the text, and everything is computed from that number.
+    A path whose product is beyond 2^1500 counts as none: without it the limits are weaker, "outer".
+    """
+
+    MOST = 1 << (P + 1500)
+
+    def __init__(self, cone: _Cone, k: int) -> None:
+        self.k = k
+        self.common = _fixed_hi(cone.gamma[1]) if cone.base == "complete" else None
+        self.edges = {edge: _fixed_hi(gh) for edge, (_, gh) in cone.edges.items()}
+        self._after: list[list[Pair]] = [[] for _ in range(k)]
+        self._before: list[list[Pair]] = [[] for _ in range(k)]
+        for (x, z), ratio in self.edges.items():
+            self._after[x].append((z, ratio))
+            self._before[z].append((x, ratio))
+        self._known: dict[tuple[int, bool], list[int | None]] = {}
+
+    def edge(self, x: int, z: int) -> int:
+        """R_xz of an edge."""
+        return self.edges[x, z] if self.common is None else self.common
+
+    def onwards(self, x: int) -> list[int | None]:
+        """R*(x, z) for each z, None where no path goes from x to z."""
+        return self._reached(x, False)
+
+    def towards(self, x: int) -> list[int | None]:
+        """R*(z, x) for each z."""
+        return self._reached(x, True)
+
+    def _reached(self, x: int, back: bool) -> list[int | None]:
+        """Of a complete cone every pair is an edge, and no path is shorter than it."""
+        if self.common is not None:
+            everywhere: list[int | None] = [self.common] * self.k
+            everywhere[x] = ONE
+            return everywhere
+        if (x, back) not in self._known:
+            self._known[x, back] = self._shortest(x, self._before if back else self._after)
+        return self._known[x, back]
+
+    def _shortest(self, x: int, steps: list[list[Pair]]) -> list[int | None]:
+        """By Dijkstra's algorithm: a product never falls along a path, as every ratio is 1 or more."""
+        found: list[int | None] = [None] * self.k
+        best = [self.MOST] * self.k
+        heap = [(ONE, x)]
+        while heap:
+            product, z = heappop(heap)
+            if found[z] is not None:
+                continue
+            found[z] = product
+            for w, ratio in steps[z]:
+                longer = -(-product * ratio >> P)
+                if longer < best[w] and found[w] is None:
+                    best[w] = longer
+                    heappush(heap, (longer, w))
+        return found
+
+
+class _BoxFrame(NamedTuple):
+    """A branch of the path on an input, the limits before it, and whether its first subtree is being read."""
+
+    split: _Split
+    lower: list[Pair]
+    upper: list[Pair]
+    is_first: bool
+
+
 class _FormFrame(NamedTuple):
     """A branch on y_j at c, an enclosure: the limits of y_j before it."""
 
@@ -6259,32 +5512,87 @@ class _FormFrame(NamedTuple):
     is_first: bool
 
 
-class _Forms(_Boxes):
+class _Forms:
     """Box trees for inverse_trace and the like: N(v) = sum_j y_j^2 - a.v <= 0 on all v >= 0 of the cone with p.v = 1,
     y_j = W_j.v.
 
-    The limits of y_j are integers in units of 2^-P, at the root and at branches rounded outwards; the chord of y^2 goes
-    through these very numbers, so that nothing else of it is rounded. W enters r_x rounded so that r_x, which v_x >= 0
-    is multiplied by, is an upper bound.
+    On a leaf N is at most a constant and the sum over x of r_x v_x, lo <= v <= hi. Of lo and hi, which are some real
+    numbers that enclose the limits of the text, there are enclosures; of r an upper bound, as v >= 0.
+
+    Everything is multiplied by D and by the sum of the weights, so that nu, f, u and p are integers: r is in units of
+    2^-P / (D * that sum), sums are in units of 2^-2P / (D * that sum). The limits of y_j are integers in units of 2^-P,
+    at the root and at branches rounded outwards; the chord of y^2 goes through these very numbers, so that nothing else
+    of it is rounded. W enters r_x rounded so that r_x, which v_x >= 0 is multiplied by, is an upper bound.
     """
 
     def __init__(self, problem: _Problem, proof: _Proof) -> None:
-        super().__init__(problem, proof)
-        whole = self.total
+        self.k, self.total, self.unit, self.weights = problem.k, problem.total, proof.unit, problem.weights
+        self.ratios = _Ratios(problem.cone, problem.k)
+        self.whole = self.total << P  # what an INT counts in r
+        # u enters with a minus sign, so that the rows are rounded down.
+        rows = _sparse(problem.cone.rows or [])
+        self.rows = [[(x, self.total * _fixed_lo(c)) for _, x, c in row] for row in rows]
+        self.minus_a = [_fixed_hi(-a * self.unit * self.total) for a in proof.prices]
+        roots = [self._root(x) for x in range(self.k)]
+        self.lower, self.upper = [lo for lo, _ in roots], [hi for _, hi in roots]
         # By input, for each form: W times the sum of the weights, as the r_x need it.
-        self.low = [[_fixed_lo(form[x] * whole) for form in proof.forms] for x in range(self.k)]
-        self.high = [[_fixed_hi(form[x] * whole) for form in proof.forms] for x in range(self.k)]
-        lower, upper = (side.limits() for side in self.sides[0])
-        self.ends: list[tuple[int, int]] = []
+        self.low = [[_fixed_lo(form[x] * self.total) for form in proof.forms] for x in range(self.k)]
+        self.high = [[_fixed_hi(form[x] * self.total) for form in proof.forms] for x in range(self.k)]
+        self.ends: list[Pair] = []
         for form in proof.forms:
             least = most = 0
-            for w, lo, hi in zip(form, lower, upper, strict=True):
-                assert lo is not None
-                assert hi is not None  # as every weight is positive
-                above = [w.numerator * end for end in (*lo[:2], *hi[:2])]
+            for w, lo, hi in zip(form, self.lower, self.upper, strict=True):
+                above = [w.numerator * end for end in (*lo, *hi)]
                 least += min(above) // w.denominator
                 most += _ceil_div(max(above), w.denominator)
             self.ends.append((least, most))
+
+    def _root(self, x: int) -> tuple[Pair, Pair]:
+        """ "hi_x = 1 / sum_z p_z / R*(x, z) and lo_x = 1 / sum_z p_z R*(z, x) (lo_x = 0 where a path from one of these z
+        to x is missing)"; all weights are > 0.
+        """
+        below = above = 0  # the sums, with weights in the place of p; the first rounded down, the second up by R*
+        is_reached = True
+        for weight, onwards, towards in zip(self.weights, self.ratios.onwards(x), self.ratios.towards(x), strict=True):
+            if onwards is not None:
+                below += (weight << 2 * P) // onwards
+            if towards is None:
+                is_reached = False
+            else:
+                above += weight * towards
+        return self._one_over(above) if is_reached else (0, 0), self._one_over(below)
+
+    def _one_over(self, sum_of_weights: int) -> Pair:
+        """1 / (that sum, a fixed-point number, over the sum of all weights), enclosed."""
+        n = self.whole << P
+        return n // sum_of_weights, _ceil_div(n, sum_of_weights)
+
+    def branch(self, split: _Split) -> _BoxFrame:
+        """ "First the subtree with v_z <= c": then v_x <= R*(x, z) c, wherever that is narrower. Either is a limit, so
+        that soundness does not depend on which one is taken.
+        """
+        frame, (n, d) = _BoxFrame(split, self.lower, self.upper, True), _pair(split.c)
+        self.upper = list(self.upper)
+        for z, ratio in enumerate(self.ratios.towards(self._input(split))):
+            if ratio is not None and _ceil_div(ratio * n, d) < self.upper[z][1]:
+                self.upper[z] = ratio * n // d, _ceil_div(ratio * n, d)
+        return frame
+
+    def second(self, frame: _BoxFrame) -> _BoxFrame | None:
+        """ "Then the one with v_z >= c", so that v_x >= c / R*(z, x); None after that."""
+        self.lower, self.upper = frame.lower, frame.upper
+        if not frame.is_first:
+            return None
+        (n, d), self.lower = _pair(frame.split.c), list(self.lower)
+        for z, ratio in enumerate(self.ratios.onwards(self._input(frame.split))):
+            if ratio is not None and (n << 2 * P) // (d * ratio) > self.lower[z][0]:
+                self.lower[z] = (n << 2 * P) // (d * ratio), _ceil_div(n << 2 * P, d * ratio)
+        return frame._replace(is_first=False)
+
+    @staticmethod
+    def _input(split: _Split) -> int:
+        assert isinstance(split.x, int)
+        return split.x
 
     def narrow(self, split: _Split) -> _FormFrame:
         """ "First the subtree with y_j <= c"."""
@@ -6302,8 +5610,12 @@ class _Forms(_Boxes):
         return frame._replace(is_first=False)
 
     def holds(self, leaf: BoxToken) -> bool:
-        """ "b + sum_x (r_x hi_x where r_x > 0, else r_x lo_x) + sum_j (s_j yh_j where s_j > 0, else s_j yl_j) <= 0"."""
+        """ "b + sum_x (r_x hi_x where r_x > 0, else r_x lo_x) + sum_j (s_j yh_j where s_j > 0, else s_j yl_j) <= 0"; "a
+        leaf with lo_x > hi_x for some x is closed": certainly above, that is.
+        """
         assert isinstance(leaf, _BoxLeaf)
+        if any(lo[0] > hi[1] for lo, hi in zip(self.lower, self.upper, strict=True)):
+            return True
         more = 0  # in units of 2^-2P / D
         for own, (lo, hi) in zip(leaf.e, self.ends, strict=True):
             if lo > hi:
@@ -6311,11 +5623,39 @@ class _Forms(_Boxes):
             s = (lo + hi) * self.unit - (own << P)
             more += s * (hi if s > 0 else lo) - lo * hi * self.unit
         above, below = [max(own, 0) for own in leaf.e], [min(own, 0) for own in leaf.e]
-        rates = [
-            minus_a + sum(map(mul, above, high)) + sum(map(mul, below, low))
-            for minus_a, low, high in zip(self.minus_a, self.low, self.high, strict=True)
+        r = [
+            minus_a - (leaf.n * weight << P) + sum(map(mul, above, high)) + sum(map(mul, below, low))
+            for minus_a, weight, low, high in zip(self.minus_a, self.weights, self.low, self.high, strict=True)
         ]
-        return self.column_holds(0, leaf, rates, more * self.total)
+        for x, z, f in leaf.f:  # - f (v_x - R v_z), which is >= 0 on the cone
+            r[x] -= f * self.whole
+            r[z] += f * self.total * self.ratios.edge(x, z)
+        for i, u in leaf.u:  # - u row_i . v, which is >= 0 on the cone
+            for x, c in self.rows[i]:
+                r[x] -= u * c
+        result = (leaf.n * self.whole << P) + more * self.total
+        for rate, low, high in zip(r, self.lower, self.upper, strict=True):
+            result += rate * high[1] if rate > 0 else rate * low[0]
+        return result <= 0
+
+
+def _check_boxes(problem: _Problem, proof: _Proof) -> None:
+    """Every leaf of a box tree. The stack holds one frame for each branch on the path to the present element. A leaf
+    ends the subtrees of which it is the last.
+    """
+    search = _Forms(problem, proof)
+    stack: list[_BoxFrame | _FormFrame] = []
+    for i, token in enumerate(proof.boxes):
+        if isinstance(token, _Split):
+            stack.append(search.narrow(token) if token.x == "y" else search.branch(token))
+            continue
+        _check_box(search, token, i)
+        while stack:
+            frame = stack.pop()
+            second = search.turn(frame) if isinstance(frame, _FormFrame) else search.second(frame)
+            if second is not None:
+                stack.append(second)
+                break
 
 
 def _rows_of_cuts(cone: _Cone, cuts: list[_Weights]) -> list[SparseRow]:
@@ -6382,7 +5722,7 @@ class _CaseBox(NamedTuple):
 class _Cases:
     """Cases with cuts: F(v) <= 0 on all v >= 0 of the cone with v_x = 1 and p_z v_z <= p_x.
 
-    Units are those of _Boxes: what multiplies v_z is an upper bound in units of 2^-P / (D * the sum of the weights),
+    What multiplies v_z is an upper bound in units of 2^-P / (D * the sum of the weights),
     sums are in units of 2^-2P / (D * that sum).
     """
 
@@ -6399,7 +5739,9 @@ class _Cases:
         """A positive number, and v log v there."""
         if number not in self.limits:
             n, d = number
-            self.limits[number] = _limit_at(n << P, d, log_bounds(n, d)[1], False)
+            hi, log_hi = _ceil_div(n << P, d), log_bounds(n, d)[1]
+            lo = (n << P) // d
+            self.limits[number] = lo, hi, -(-log_hi * (hi if log_hi > 0 else lo) >> P)
         return self.limits[number]
 
     def roots(self) -> list[_CaseBox]:
@@ -6508,7 +5850,7 @@ def _check_cases(problem: _Problem, proof: _Proof, sets: _Confidence) -> None:
             raise Refuted(f"proof.cases[{i}]: the inequality of this leaf fails")
 
 
-def _check_box(search: _Boxes | _OffDiagonals, leaf: BoxToken, i: int) -> None:
+def _check_box(search: _Forms | _OffDiagonals, leaf: BoxToken, i: int) -> None:
     """The inequality of one leaf."""
     if not search.holds(leaf):
         raise Refuted(f"proof.boxes[{i}]: the inequality of this leaf fails")
@@ -6971,7 +6313,7 @@ def _at_corners(form: list[int], ends: list[tuple[int, ...]]) -> list[int]:
 
 
 # --------------------------------------------------------------------------------------------------------
-# 6. proof: branch-trees over off-diagonals
+# 6. proof: branch-trees
 # --------------------------------------------------------------------------------------------------------
 
 Interval: TypeAlias = tuple[Fraction, Fraction]
@@ -7906,18 +7248,13 @@ def _terms_over(
     return common, numbers[: len(rest)], terms
 
 
-def _part_outside_lines(problem: _Problem, stated: bool = False) -> str:
-    """A part of the problem of which lines cannot state a mechanism, or, where `stated`, that they cannot state; ""
-    where there is none.
-    """
-    sets, utility = problem.cone.sets, problem.utility
+def _part_outside_lines(problem: _Problem) -> str:
+    """A part of the problem that lines cannot state; "" where there is none."""
     parts = {
         "structure": problem.structure,
-        "approximate": problem.approximate is not None and not stated,
         "identification_risk": problem.risk is not None,
-        "divergences": bool(problem.divergences) and not stated,
-        f"cone {problem.cone.base}": sets is not None and not (stated and isinstance(sets, _Confidence)),
-        f"utility {utility}": utility not in OF_LINES or (utility in ("sum", "capacity") and not stated),
+        "cone robust": isinstance(problem.cone.sets, _Robust),
+        f"utility {problem.utility}": problem.utility not in OF_LINES,
     }
     return next((part for part, is_there in parts.items() if is_there), "")
 
@@ -7998,58 +7335,22 @@ def _problem_lines(problem: _Problem) -> list[str]:
     return lines + _function_lines("part", [(part.of, sigma * part.weight) for part in problem.parts])
 
 
-def _witness_lines(certificate: _Certificate, mechanism: _Mechanism, value: tuple[Fraction, Fraction]) -> list[str]:
-    """The value and the mechanism, with ratios that those of the cone are at least."""
-    problem, cone = certificate.problem, certificate.problem.cone
-    worth = problem.sigma * value[problem.sense == "minimize"]
-    if problem.utility == "chi_square":  # divided column by column, and rounded down
-        worth -= Fraction(1, 1 << 140)
-    ends = [cone.gamma] if cone.base == "complete" else list(cone.edges.values())
-    lows = [
-        low if cone.by_gamma or not number else Fraction(int(low * (ONE - (ONE >> 137))), ONE)
-        for (low, _), number in zip(ends, cone.numbers, strict=True)
-    ]
-    lines = [_line("value", *worth.as_integer_ratio(), mechanism.common)]
-    lines.append(_line("lows", *(part for low in lows for part in low.as_integer_ratio())))
-    scales = [mechanism.common // mechanism.denominator(x) for x in range(mechanism.k)]
-    for column in mechanism.columns:
-        lines.append(_line("column", *map(mul, column.entries(mechanism.k), scales)))
-    return lines
-
-
-def _digest_of_lines(problem: _Problem) -> str:
-    """The SHA-256 of the problem in lines."""
-    with _kernel().long_integers():
-        return hashlib.sha256("".join(f"{line}\n" for line in _problem_lines(problem)).encode()).hexdigest()
-
-
 def _lines_before(certificate: _Certificate) -> list[str]:
-    """The lines of a proof file before those of the proof: the last problem, the claim, and, where no step is between
-    it and the problem, the mechanism.
+    """The lines of a proof file before those of the proof: the last problem, and the claim. The mechanism is not among
+    them: sections 5 and 4 have checked what it attains.
     """
     problem = certificate.last
-    lines = ["rropt-core", f"problem {_digest_of_lines(problem)}", *_problem_lines(problem)]
-    assert certificate.bound is not None
-    lines.append(_line("claim bound", *(problem.sigma * certificate.bound).as_integer_ratio()))
-    if not certificate.steps and certificate.mechanism is not None and certificate.value is not None:
-        lines += _witness_lines(certificate, certificate.mechanism, certificate.value)
-    return lines
+    lines = ["rropt-core", f"problem {certificate.digest_of_lines}", *certificate.problem_in_lines]
+    if certificate.bound is None:
+        return [*lines, "claim infeasible -1 1"]
+    return [*lines, _line("claim bound", *(problem.sigma * certificate.bound).as_integer_ratio())]
 
 
 def problem_lines(problem: object) -> list[str] | None:
     """A problem as JSON gives it in lines; None where lines cannot state it. Raises Unreadable."""
     read = _read_problem(problem, "problem", _Rationals(), MAX_GROUPED_INPUTS)
     with _kernel().long_integers():
-        return None if _part_outside_lines(read, stated=True) else _problem_lines(read)
-
-
-def proof_file(certificate: object) -> bytes:
-    """The file that the kernel and rropt-core judge, of a certificate as JSON gives it with a proof in lines. Raises
-    Unreadable.
-    """
-    read = _read_certificate(certificate)
-    with _kernel().long_integers():
-        return "".join(f"{line}\n" for line in [*_lines_before(read), *read.proof.lines, "end"]).encode("ascii")
+        return None if _part_outside_lines(read) else _problem_lines(read)
 
 
 def _check_lines(certificate: _Certificate) -> None:
@@ -8063,7 +7364,7 @@ def _check_lines(certificate: _Certificate) -> None:
     found = re.fullmatch(r"(?:UNREADABLE|REFUTED at) line (\d+)(.*)", said)
     assert found is not None  # both name one
     i = int(found[1]) - len(before) - 1
-    where = f"proof.lines[{i}]" if i >= 0 else "proof: the problem and the mechanism in lines"
+    where = f"proof.lines[{i}]" if i >= 0 else "proof: the problem in lines"
     if status == 2:
         raise Unreadable(f"{where}{found[2]}")
     raise Refuted(f"{where}: the kernel refuses what it has read until here")
@@ -8448,7 +7749,7 @@ def _statement_of_steps(certificate: _Certificate) -> Iterator[str]:
     if certificate.steps:
         yield f"proof of: {certificate.last.describe()}"
     if certificate.proof.lines:
-        digest = _digest_of_lines(certificate.last)
+        digest = certificate.digest_of_lines
         yield f"proof in lines: judged by the kernel; SHA-256 of the problem that it read: {digest}"
 
 

@@ -27,6 +27,7 @@ TERMS = 52
 LONGEST = 1 << 26
 DIGITS = 39457
 SHIFT = 1024
+MINUTE = 240_000_000  # operations of a quarter of a microsecond, about
 CONVEX = ("bayes", "information", "given", "chi-square")
 WHOLE = re.compile(r"0|-?[1-9][0-9]*").fullmatch
 
@@ -46,6 +47,21 @@ class UnreadableError(Exception):
 
 class RefutedError(Exception):
     """The file is read and proves nothing."""
+
+
+class Fuel:
+    """The operations that may still be done, on words of 512 bits; a logarithm takes LOG of them."""
+
+    LOG = 150
+
+    def __init__(self, left: float = math.inf):
+        self.left = left
+
+    def spend(self, amount: int, words: int = 1) -> None:
+        """Stop where more is computed than the caller allows."""
+        self.left -= amount * words
+        if self.left < 0:
+            raise UnreadableError(1, "needs more operations than are allowed")
 
 
 def need(condition: bool) -> None:
@@ -840,11 +856,42 @@ class Header:
     hints: Hints = field(default_factory=lambda: Hints([], [], [], [], None, [], []))
 
 
+def spend_before(problem: Problem, header: Header, fuel: Fuel) -> None:
+    """The operations before the first line of the tree: products of the sizes of lists, whose product a file can make
+    far larger than itself."""
+    k, witness, hints = len(problem.weights), header.witness, header.hints
+    limits = [function for function, _ in problem.limits]
+    functions = ([] if problem.loss is None else [problem.loss]) + limits
+
+    def forms(function: Problem, points: int) -> int:
+        logs = 1 if function.utility == "bayes" else Fuel.LOG
+        return points * k * max(len(function.lists), 1) * logs
+
+    if witness is not None:
+        m = len(witness.columns)
+        every = [problem, *functions, *(function for function, _ in problem.parts)]
+        fuel.spend(sum(forms(one, m) for one in every) + k * k * m * len(problem.excesses))
+        fuel.spend(k * m * (len(problem.halfspaces) + Fuel.LOG * (len(problem.floors) + len(problem.capacities) + 1)))
+        pairs = len(problem.confidence.blocks) ** 2 if problem.confidence is not None else 0
+        fuel.spend(3 * Fuel.LOG * sum(map(len, (one for _, own in witness.moments for one in own))) + 8 * k * m * pairs)
+    for function, points in zip(functions, header.touches, strict=False):
+        fuel.spend(forms(function, len(points)))
+    for (function, _), points in zip(problem.parts, hints.sums, strict=False):
+        fuel.spend(forms(function, len(points) + 1))
+    for place, points in hints.lifts:
+        fuel.spend(forms(limits[place], len(points)) if 0 <= place < len(limits) else 0)
+        fuel.spend(k * (k + len(problem.halfspaces) + len(limits)))
+    fuel.spend(Fuel.LOG * k * len(problem.floors) * sum(map(len, [*hints.around, header.points])))
+    tests = problem.outputs or 0 if problem.utility == "linear" else len(problem.lists)
+    fuel.spend(k * tests if header.mode == "dual" else k)
+
+
 class Kernel:
     """One proof: `start` makes the first states, `advance` takes one token."""
 
-    def __init__(self, problem: Problem, header: Header):
-        self.header = header
+    def __init__(self, problem: Problem, header: Header, fuel: Fuel | None = None):
+        self.header, self.fuel = header, fuel or Fuel()
+        spend_before(problem, header, self.fuel)
         if header.witness is not None:
             need(not header.empty)
             problem.attains(header.witness)
@@ -868,6 +915,9 @@ class Kernel:
         self.edges = self.halfspaces = True
         self.forms: list[list[int]] = []
         self.stack: list[State] = []
+        # What one operation costs grows with the length of the numbers.
+        longest = max([self.unit, *map(abs, header.prices)]) * self.total
+        self.words, self.groups = 1 + longest.bit_length() // 512, max(len(problem.lists), 1)
         self.start()
 
     def edge(self, e: int) -> Edge:
@@ -1019,6 +1069,11 @@ class Kernel:
     def advance(self, token: Token) -> None:
         """Replace the first open state by its children."""
         need(bool(self.stack))
+        size = sum(len(row.terms) for row in self.problem.rows) if token.name == "S" else 0
+        mults = [mult for _, mult in token.parts] or [token.mult]
+        size += sum(self.k * (8 + self.groups + len(mult.against)) + Fuel.LOG * self.groups for mult in mults)
+        along = max((abs(m) for mult in mults for m in mult.along), default=0)
+        self.fuel.spend(size, self.words + along.bit_length() // 512)
         self.stack.extend(reversed(self.step(self.stack.pop(), token)))
 
     def column(self, state: State, y: int, *inputs: int) -> Column:
@@ -1151,7 +1206,8 @@ def largest_within(row: list[int], start: int, span: int, count: int) -> list[in
 class LabelTree:
     """Mutual information on a graph, by the columns R^-m with integers m: `advance` takes one token."""
 
-    def __init__(self, problem: Problem, header: Header, labels: Labels, fuel: float = math.inf):
+    def __init__(self, problem: Problem, header: Header, labels: Labels, fuel: Fuel):
+        spend_before(problem, header, fuel)
         if header.witness is not None:
             need(not header.empty)
             problem.attains(header.witness)
@@ -1194,9 +1250,7 @@ class LabelTree:
 
     def spend(self, amount: int, bits: int = 0) -> None:
         """Stop where more is computed than the caller allows; `bits` of numbers that are kept."""
-        self.fuel -= amount * (self.words + max(bits - 1024, 0) // 64)
-        if self.fuel < 0:
-            raise UnreadableError(1, "needs more operations than are allowed")
+        self.fuel.spend(amount, self.words + max(bits - 1024, 0) // 64)
 
     def measured(self, edge: tuple[int, int, Ratio], length: int) -> Term:
         """An edge with its length, which its ratio is proved not to exceed."""
@@ -1642,7 +1696,22 @@ def read_confidence(reader: Reader) -> Confidence | None:
     return Confidence(ratio, counts, (a, b, c, e), form == "product", reader.many("block", integers))
 
 
-def read_header(reader: Reader) -> Header:
+def read_prices(reader: Reader, weights: list[int]) -> list[int]:
+    """Prices, one for each input; behind `prior` a multiple of the weights, and inputs that have prices of their own."""
+    words = reader.take("prices")
+    if [word for _, word in words[:1]] != ["prior"]:
+        return reader.numbers("prices")
+    each, own = exactly(1, words[1:2])[0], read_pairs(words[2:])
+    prices = [each * weight for weight in weights]
+    for (x, price), word in zip(own, words[2::2], strict=True):
+        if not 0 <= x < len(prices):
+            raise stop([word])
+        prices[x] = price
+    reader.next()
+    return prices
+
+
+def read_header(reader: Reader, weights: list[int]) -> Header:
     """The lines from `claim` to `ratios`."""
     fields = reader.take("claim")
     claim = reader.choice(fields[:1], "bound", "infeasible")
@@ -1671,7 +1740,7 @@ def read_header(reader: Reader) -> Header:
     while reader.at("lift"):
         lifts.append((reader.numbers("lift", 1)[0], reader.lists("at")))
     sums, touches = reader.matrices("sum"), reader.matrices("minorant")
-    unit, prices, mults = reader.numbers("unit", 1)[0], reader.numbers("prices"), reader.numbers("mults")
+    unit, prices, mults = reader.numbers("unit", 1)[0], read_prices(reader, weights), reader.numbers("mults")
     mode = reader.choice(reader.take("mode"), "dual", "corner", "box", "sheets", "known", "labels")
     reader.next()
     hints = Hints(priors, around, reaches, lifts, cuts, sums, tangents_of)
@@ -1701,23 +1770,23 @@ def long_integers() -> Iterator[None]:
         sys.set_int_max_str_digits(before)
 
 
-def begun(problem: Problem, header: Header, fuel: float) -> tuple[Callable[[list[Word]], None], Sequence[object]]:
+def begun(problem: Problem, header: Header, fuel: Fuel) -> tuple[Callable[[list[Word]], None], Sequence[object]]:
     """What takes one line of the proof, and the open states."""
     if header.labels is not None:
         tree = LabelTree(problem, header, header.labels, fuel)
         return lambda words: tree.advance(read_label(words)), tree.stack
-    kernel = Kernel(problem, header)
+    kernel = Kernel(problem, header, fuel)
     return lambda words: kernel.advance(read_token(words)), kernel.stack
 
 
 @long_integers()
-def verdict(stream: BinaryIO, fuel: float = math.inf) -> tuple[int, str]:
-    """The exit status, and the line that says why; a proof by labels may take `fuel` operations."""
+def verdict(stream: BinaryIO, fuel: float = MINUTE) -> tuple[int, str]:
+    """The exit status, and the line that says why; it may take `fuel` operations."""
     reader = Reader(stream)
     try:
         problem = read_problem(reader)
-        header = read_header(reader)
-        advance, stack = begun(problem, header, fuel)
+        header = read_header(reader, problem.weights)
+        advance, stack = begun(problem, header, Fuel(fuel))
         while [word for _, word in reader.words] != ["end"]:
             advance(reader.words)
             reader.next()
@@ -1742,10 +1811,11 @@ def verdict(stream: BinaryIO, fuel: float = math.inf) -> tuple[int, str]:
 
 
 def main(arguments: list[str]) -> int:
-    """Check one file, or standard input."""
+    """Check one file, or standard input, in so many minutes, about, where a second argument gives them."""
+    minutes = float(arguments[1]) if arguments[1:] else 1
     try:
         with Path(arguments[0]).open("rb") if arguments else sys.stdin.buffer as stream:
-            status, line = verdict(stream)
+            status, line = verdict(stream, minutes * MINUTE)
     except OSError as fault:
         status, line = 2, f"UNREADABLE {fault}"
     print(line)

@@ -166,15 +166,39 @@ def estimate_picture(found: Estimate, truth: Sequence[Any] | None, level: float,
             ax.plot(100 * found.values[chosen], places[chosen], mark, color=colour, markersize=5, label=name)
     if true is not None:
         ax.plot(100 * true, places, "x", color=_ink(ax), markersize=6, label="true share")
+    return _rows(ax, found.categories, "share (%)", "answer", counted(found.n, "released answers"), found.warnings)
+
+
+def intervals_picture(
+    labels: Sequence[str],
+    values: Sequence[float] | np.ndarray,
+    ends: np.ndarray,
+    across: str,
+    rows: str,
+    title: str,
+    level: float,
+    warnings: Sequence[str],
+    ax: Axes | None,
+) -> Axes:
+    """One row for each label: an estimate, and its interval at `level` (`ends`, n x 2); none for what is not a number."""
+    ax = axes_of(ax, 6.6, 1.9 + 0.3 * min(len(labels), 24))
+    colour, places = colours_of(ax)[0], np.arange(len(labels))
+    ax.hlines(places, *np.asarray(ends).T, color=colour, linewidth=4, alpha=0.45)
+    ax.plot(values, places, "o", color=colour, markersize=5, label=f"estimate, {100 * level:g} % interval")
+    return _rows(ax, labels, across, rows, title, warnings)
+
+
+def _rows(ax: Axes, labels: Sequence[str], across: str, rows: str, title: str, warnings: Sequence[str]) -> Axes:
+    """The labels of the rows, the legend below them, and the title, in whose place a warning stands."""
+    k = len(labels)
     if k <= MOST_LABELS:
-        ax.set_yticks(places, labels=cut(found.categories, 28), fontsize="small")
+        ax.set_yticks(range(k), labels=cut(labels, 28), fontsize="small")
     ax.set_ylim(k - 0.5, -0.5)
     below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.62 / (0.3 * min(k, 24) + 0.6)), "ncols": 2}
-    finish(ax, "share (%)", "answer" if k <= MOST_LABELS else "answer, by position", legend=below)
-    title = f"{counted(found.n, 'released answers')}"
-    if found.warnings:
+    finish(ax, across, rows if k <= MOST_LABELS else f"{rows}, by position", legend=below)
+    if warnings:
         # What is wrong is seen before any number.
-        ax.set_title(*cut([f"Warning: {found.warnings[0]}"], LINE), fontsize="medium", color=colours[1])
+        ax.set_title(*cut([f"Warning: {warnings[0]}"], LINE), fontsize="medium", color=colours_of(ax)[1])
     else:
         ax.set_title(title, fontsize="medium")
     return ax

@@ -11,6 +11,7 @@ from __future__ import annotations
 import copy
 import itertools
 import json
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -19,9 +20,11 @@ from typing import Any
 import pytest
 from flint import arb, ctx, fmpq
 from independent_checker.checker import verdict as second_verdict
+from independent_checker.steps import after_steps
 
 from rropt import checker
 from rropt.checker import Verdict, check_bytes
+from rropt.prove.elaborate import has_mode, in_lines
 
 Document = dict[str, Any]
 SLACK = Fraction(1, 2**60)
@@ -34,7 +37,37 @@ def rat(value: Fraction | int) -> str:
 
 
 def encode(document: object) -> bytes:
-    return json.dumps(document).encode()
+    """A file: a proof as searches give it stands in lines there, if it can."""
+    return json.dumps(stated(document)).encode()
+
+
+def stated(document: Any) -> Any:
+    """A document whose proof, if the verified core has a mode for it, is stated in lines, of the problem after its steps,
+    and after one that drops what lines cannot state; as it is where that cannot be read."""
+    try:
+        problem, proof, steps = document["problem"], document["proof"], document["proof"].get("steps", [])
+        if not has_mode(proof) or ("structure" in problem and proof["kind"] == "branch-tree"):
+            return document
+        own, last = {key: value for key, value in proof.items() if key != "steps"}, problem
+        last = after_steps(problem, steps) if steps else problem
+        if parts := [part for part in ("structure", "identification_risk") if part in last]:
+            steps = [*steps, {"kind": "drop", "parts": parts}]
+            last = after_steps(problem, steps)
+        lines, utility = {"kind": "lines", "lines": in_lines(last, own)}, last["utility"]["kind"]
+    except Exception:
+        return document
+    found, taken = lines | ({"steps": steps} if steps or "steps" in proof else {}), set[str]()
+    if any(step["kind"] == "gibbs" or "points" in step for step in steps):
+        taken.add("gibbs-inequality")
+    if any(step["kind"] == "majorant" for step in steps):
+        taken |= {"mi-column-convex", "chi-square-column-convex"}
+    names = {"entropy-dual": {"gibbs-inequality"}, "entropy-farkas": {"gibbs-inequality"}}.get(own["kind"], set[str]())
+    if utility == "mutual_information" and own["kind"] in ("column-dual", "branch-tree") and "known" not in own:
+        names = {"v-log-v-convex"}
+    if "tree" in own:
+        names |= {"mi-column-convex" if utility == "mutual_information" else "chi-square-column-convex"}
+    left = [name for name in document["assumptions"] if name not in names - taken]
+    return document | {"proof": found, "assumptions": left}
 
 
 def put(made: Document, *path: str | int, value: Any) -> Document:
@@ -433,3 +466,20 @@ def information_document(parts: Information, tree: list[Any], two_valued: bool =
         "proof": {"kind": "column-dual", "prices": [rat(parts.price * p) for p in parts.prior], "tree": tree},
         "assumptions": ["mi-column-convex", "v-log-v-convex"],
     }
+
+
+def phi(v: float) -> float:
+    """v log v."""
+    return v * math.log(v) if v > 0 else 0.0
+
+
+def too_good(made: Document, by: Fraction) -> Document:
+    """Prices, or the yield, and the bound lowered: a false claim, or one that these leaves do not prove."""
+    new = copy.deepcopy(made)
+    proof = new["proof"]
+    if "yield" in proof:
+        proof["yield"] = new["bound"] = rat(Fraction(proof["yield"]) - by)
+    else:
+        proof["prices"] = [rat(Fraction(a) - by / len(proof["prices"])) for a in proof["prices"]]
+        new["bound"] = rat(Fraction(new["bound"]) - by)
+    return new

@@ -1,4 +1,4 @@
-"""Proof files of the verified core for tests: those of the kept certificates, and damaged ones."""
+"""Proof files of the verified core for tests: those of the kept certificates, and damaged ones; and its JavaScript."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import io
 import json
 import random
 import re
+import shutil
+import subprocess
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -22,6 +24,21 @@ FOLDERS = (
     HERE / "data" / "independent_checker",
     HERE / "data" / "least",
 )
+
+
+CORE = HERE.parent / "proofs" / "core"
+SOURCES = ("core.mli", "core.ml", "sha256.ml", "driver.ml")
+
+
+def compiled_core(folder: Path) -> Path:
+    """The extracted checker as JavaScript, as `make core-js` builds it, in `folder`."""
+    for name in (*SOURCES, "zarith.js"):
+        shutil.copy(CORE / name, folder)
+    build = ["ocamlfind", "ocamlc", "-w", "-a", "-package", "zarith", "-linkpkg", *SOURCES, "-o", "core.byte"]
+    subprocess.run(build, cwd=folder, check=True, capture_output=True)
+    build = ["js_of_ocaml", "zarith.js", "core.byte", "-o", "core.js"]
+    subprocess.run(build, cwd=folder, check=True, capture_output=True)
+    return folder / "core.js"
 
 
 @cache

@@ -55,18 +55,6 @@ def information(k: int, cone: Any, proof: Any, weights: list[str] | None = None)
     return file(problem, uniform(k, 1), ("0", "0"), "9" * 3999, {"kind": "column-dual", **proof})
 
 
-def sloped_tree(scale: int) -> Any:
-    k, count = 20 * scale, 20 * scale
-    tree = [item for s in range(1, count) for item in ([str(s)], ["1", "0"])] + [["1", "0"]]
-    return information(k, GAMMA, {"prices": [str(9 + x * x % k) for x in range(k)], "tree": tree})
-
-
-def counted_tree(scale: int) -> Any:
-    k, count = 20 * scale, 30 * scale
-    tree = [item for s in range(min(count, k)) for item in ([s], "1")] + ["1"]
-    return information(k, GAMMA, {"prices": [str(9 + x * x % k) for x in range(k)], "tree": tree})
-
-
 def bayes(scale: int) -> Any:
     k, actions, m = 2, 20 * scale, 8 * scale
     gain = [["1", f"1/{a + 2}"] for a in range(actions)]
@@ -75,40 +63,12 @@ def bayes(scale: int) -> Any:
     return file(problem, uniform(k, m), ("0", "9"), "18", proof)
 
 
-def long_prices(scale: int) -> Any:
-    """Every column sums numbers whose common denominator is as long as it may be."""
-    k, m = 9, 12 * scale
-    primes = [LONG + 1 + 2 * x for x in range(k)]
-    problem = {"inputs": names(k), "outputs": names(m), "cone": GAMMA,
-               "utility": {"kind": "linear", "cost": [[0, y, "1/3"] for y in range(m)]}}  # fmt: skip
-    proof = {"kind": "linear-dual", "prices": [f"{9 * n + 2}/{n}" for n in primes], "flows": [], "rows": []}
-    return file(problem, uniform(k, m), ("0", "9"), "99", proof)
-
-
 def cone_rows(scale: int) -> Any:
     k, rows, m = 2, 25 * scale, 8 * scale
     cone = {"kind": "polyhedral", "base": FREE, "rows": [["-1", "-1"]] * rows}
     problem = {"inputs": names(k), "utility": {"kind": "bayes", "gain": [["1", "1"]]}, "cone": cone}
     proof = {"kind": "column-dual", "prices": ["9", "9"], "flows": [], "multipliers": [["0"] * rows]}
     return file(problem, uniform(k, m), ("0", "9"), "18", proof)
-
-
-def boxes(scale: int, weight: str = "1", k: int = 256) -> Any:
-    leaf = {"n": 0, "f": []}
-    proof = {"prices": ["9"] * k, "unit": "1", "boxes": chain([0, "1/1000000"], leaf, 30 * scale)}
-    return information(k, FREE, proof, weights=[weight] * k)
-
-
-def long_boxes(scale: int) -> Any:
-    return boxes(scale, str(LONG + 7), 64)
-
-
-def paths(scale: int) -> Any:
-    k = 256
-    edges = [[x, (x + d) % k, "1"] for x in range(k) for d in range(1, 1 + 80 * scale // k)]
-    cone = {"kind": "graph", "edges": sorted(edges)}
-    proof = {"prices": ["9"] * k, "unit": "1", "boxes": [{"n": 0, "f": []}]}
-    return information(k, cone, proof)
 
 
 def off_diagonals(scale: int) -> Any:
@@ -185,17 +145,6 @@ def packing(scale: int) -> Any:
     return file(problem, uniform(k, k, problem["inputs"]), ("0", "9"), "99", proof)
 
 
-def named_rows(scale: int) -> Any:
-    """Leaves that name the same long rows."""
-    k = m = 16
-    terms = [[x, y, "1"] for x in range(k) for y in range(m)]
-    rows = [{"name": str(i), "sense": "<=", "rhs": "99", "terms": terms} for i in range(scale // 8 + 1)]
-    leaf = {"a": [9] * k, "l": [[i, 1] for i in range(len(rows))], "columns": [{"n": 0, "f": []}] * m}
-    problem = {"inputs": names(k), "outputs": names(m), "rows": rows, "utility": {"kind": "mutual_information"}}
-    proof = {"kind": "branch-tree", "yield": "9" * 40, "unit": "1", "boxes": chain([0, 0, "1/2"], leaf, scale)}
-    return file(problem, uniform(k, m, problem["outputs"]), ("0", "9"), "9" * 40, proof)
-
-
 def entropy(scale: int) -> Any:
     k = m = 10 * scale
     cost = [[x, y, f"1/{x + 2 * y + 2}"] for x in range(scale) for y in range(m)]
@@ -225,7 +174,7 @@ def lists(scale: int) -> Any:
 HOSTILE: dict[str, Callable[[int], Any]] = {
     made.__name__: made
     for made in (
-        sloped_tree, counted_tree, bayes, long_prices, cone_rows, boxes, long_boxes, paths, off_diagonals, shapes,
-        shape_leaves, levels, risk_cuts, packing, named_rows, entropy, designs, nothing, lists,
+        bayes, cone_rows, off_diagonals, shapes, shape_leaves, levels, risk_cuts, packing, entropy, designs, nothing,
+        lists,
     )
 }  # fmt: skip

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from hostile import FREE, GAMMA, LONG, chain, file, information, names, uniform
+from hostile import FREE, GAMMA, chain, file, information, names, uniform
 
 WORTH = "9" * 40
 
@@ -239,16 +239,6 @@ def lift_forms(scale: int, k: int = 0) -> Any:
     return lift(k, divergences, {"rows": [row]}, m, "young-inequality")
 
 
-def lift_boxes(scale: int) -> Any:
-    """The same below a box tree, which has 512 inputs at most."""
-    k = 100
-    made = lift_forms(scale, k)
-    made["problem"]["utility"] = {"kind": "mutual_information"}
-    proof = {"kind": "column-dual", "prices": [*["9"] * k, "0"], "unit": "1", "boxes": [{"n": 0, "f": [], "u": []}]}
-    made["proof"] = proof | {"steps": made["proof"]["steps"]}
-    return made | {"bound": str(9 * k), "assumptions": ["young-inequality", "v-log-v-convex"]}
-
-
 def grouped(k: int, n: int, m: int) -> Any:
     """n groups of k inputs, with the matrix of `uniform`, written out."""
     proof = {"prices": ["9"] * k, "tree": ["1"]}
@@ -302,19 +292,12 @@ def divergences(scale: int, count: int = 4) -> Any:
     return file(problem | {"divergences": limits}, uniform(k, m), ("0", "0"), "0", dropped(k))
 
 
-def prices_of_prior(scale: int) -> Any:
-    """One long number, from which the price of each input is made."""
-    k = 20 * scale
-    proof = {"prices": {"of_prior": f"{9 * LONG + 1}/{LONG + 7}", "own": []}, "tree": ["1"]}
-    return information(k, GAMMA, proof, weights=[str(LONG + x * x) for x in range(k)])
-
-
 STEPS: dict[str, Callable[[int], Any]] = {
     made.__name__: made
     for made in (
         corner_gains, corner_zeros, corner_rows, corner_leaves, corner_squares, corner_same, corner_whole, corner_deep,
         corner_deep_squares, corner_given, corner_cells, corner_numbers, gibbs, gibbs_zeros, outer, outer_long,
         minorant_plain, minorant_given, minorant_square, minorant_bayes, minorant_one, minorant_zeros, lift_points,
-        lift_forms, lift_boxes, many_groups, few_groups, capacities, divergences, prices_of_prior,
+        lift_forms, many_groups, few_groups, capacities, divergences,
     )
 }  # fmt: skip

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import importlib
-import math
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import numpy as np
 import pytest
 from drawing import graded
-
-import rropt as rr
 
 NAMES = ("gain", "answers", "orders", "drawing", "release", "frontier")
 LONG = ("release",)
@@ -81,14 +77,6 @@ def test_the_optimum_is_above_what_one_would_take_instead(results: dict[str, Any
         assert row["rropt respondents"] <= min(row["subset selection respondents"], 1) + 1e-9
 
 
-def test_the_risk_is_that_of_the_objective(room: Any) -> None:
-    prior = rr.Prior.from_counts({"a": 3, "b": 2, "c": 1})
-    mechanism = rr.RandomizedResponse(prior.labels, epsilon=1).to_mechanism()
-    assert room("tables.gain").risk(mechanism, prior) == pytest.approx(
-        float(rr.MinimaxRisk(prior).value(mechanism).lower)
-    )
-
-
 def test_cvxpy_agrees_with_the_proved_interval_where_it_can_state_the_problem(
     results: dict[str, Any], room: Any
 ) -> None:
@@ -109,41 +97,8 @@ def test_cvxpy_agrees_with_the_proved_interval_where_it_can_state_the_problem(
     assert rows["least 0-1 loss, LDP", "rropt"]["excess"] is not None
 
 
-def test_the_excess_of_a_matrix_is_measured(room: Any) -> None:
-    excess = room("tables.answers").excess
-    keep = math.exp(1.5) / (1 + math.exp(1.5))
-    assert excess(np.array([[keep, 1 - keep], [1 - keep, keep]])) == pytest.approx(0.5, abs=1e-12)
-    assert excess(np.array([[0.5, 0.5 - 1e-8, 1e-8], [0.5, 0.5, -1e-9]])) == math.inf
-
-
-def test_the_search_draws_the_mechanism(room: Any) -> None:
-    """Each share within six standard deviations at 200,000 draws: it is compared at the same work."""
-    mechanism = rr.RandomizedResponse(5, epsilon=1).to_mechanism()
-    search = room("tables.drawing").CumulativeSearch(mechanism)
-    shares = np.bincount(search(np.full(200_000, 3, dtype=np.uint8)), minlength=5) / 200_000
-    assert np.abs(shares - mechanism.matrix[3]).max() < 6 * 0.5 / math.sqrt(200_000)
-    assert set(search(np.arange(1000) % 5).tolist()) == set(range(5))
-
-
 def test_channels_are_judged_right(results: dict[str, Any]) -> None:
     assert [row["answer"] for row in results["orders"].rows if row["tool"] == "rropt"] == ["yes", "no", "no"]
-
-
-def test_the_exponent_is_that_of_a_power(room: Any) -> None:
-    exponent = room("tables.frontier").exponent
-    assert exponent([(k, 3 * k**1.5) for k in (2, 4, 8, 16)]) == pytest.approx(1.5)
-    assert exponent([(2, 1)]) is None
-
-
-@pytest.mark.long
-def test_a_ladder_ends_at_the_last_certified_size(room: Any) -> None:
-    """Information under bistochastic LDP is certified at once for two inputs, and not in a second for twelve."""
-    table = room("tables.frontier")
-    kind = table.Kind(table.KINDS["information, LDP 1, bistochastic"].make, (2, 12))
-    rungs, after = table.climb(kind, 1.0)
-    assert [row["k"] for row in rungs] == [2]
-    assert after.startswith("12: ")
-    assert rungs[0]["memory"] > 1e7
 
 
 def test_the_page_has_the_parts_in_their_order_and_its_picture(
@@ -163,9 +118,3 @@ def test_the_page_has_the_parts_in_their_order_and_its_picture(
     for name, picture in results["frontier"].pictures.items():
         assert text.count(name) == 1
         assert ElementTree.fromstring(picture).tag.endswith("svg")
-
-
-def test_an_unknown_table_is_refused(room: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit, match="2"):
-        room("__main__").main(["no_such_table"])
-    assert "frontier" in capsys.readouterr().err

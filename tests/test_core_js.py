@@ -7,14 +7,11 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
-from core_files import judged, mutants, proof_files
+from core_files import compiled_core, judged, mutants, proof_files
 from drawing import thinned
 
-CORE = Path(__file__).parent.parent / "proofs" / "core"
-SOURCES = ("core.mli", "core.ml", "sha256.ml", "driver.ml")
 FILES = proof_files()
 TOOLS = [shutil.which(tool) for tool in ("ocamlfind", "js_of_ocaml", "node")]
 
@@ -28,16 +25,11 @@ pytestmark = [
 def script(tmp_path_factory):
     """The extracted checker, as a function of the text of a proof file."""
     folder = tmp_path_factory.mktemp("js")
-    for name in (*SOURCES, "zarith.js"):
-        shutil.copy(CORE / name, folder)
-    build = ["ocamlfind", "ocamlc", "-w", "-a", "-package", "zarith", "-linkpkg", *SOURCES, "-o", "core.byte"]
-    subprocess.run(build, cwd=folder, check=True, capture_output=True)
-    build = ["js_of_ocaml", "zarith.js", "core.byte", "-o", "core.js"]
-    subprocess.run(build, cwd=folder, check=True, capture_output=True)
+    program = compiled_core(folder)
 
     def run(text):
         (folder / "proof.core").write_bytes(text.encode())
-        done = subprocess.run(["node", "core.js", "proof.core"], cwd=folder, capture_output=True)
+        done = subprocess.run(["node", program.name, "proof.core"], cwd=folder, capture_output=True)
         assert done.stderr == b""
         return done.returncode, done.stdout.decode().splitlines()[-1]
 

@@ -1,5 +1,6 @@
 """The Python of every page runs, block after block, in an empty folder; the site has every page and every name."""
 
+import ast
 import os
 import re
 import subprocess
@@ -144,6 +145,16 @@ def test_the_contents_of_the_site_have_every_page_that_is_there() -> None:
     assert {"index.md", "start.md", "claims.md", "api.md"} <= named
 
 
+def test_the_site_gets_the_pages_that_make_web_built(tmp_path: Path) -> None:
+    config = {"config_file_path": str(tmp_path / "mkdocs.yml"), "site_dir": str(tmp_path / "site")}
+    site_hook().on_post_build(config)
+    assert not (tmp_path / "site").exists()
+    (tmp_path / "out" / "web" / "data").mkdir(parents=True)
+    (tmp_path / "out" / "web" / "data" / "core.js").write_text("x", encoding="utf-8")
+    site_hook().on_post_build(config)
+    assert (tmp_path / "site" / "explore" / "data" / "core.js").read_text(encoding="utf-8") == "x"
+
+
 def test_the_contents_of_the_site_name_every_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
     """The hooks run in the order of mkdocs.yml, as mkdocs runs them; the notebooks are not executed here."""
     pytest.importorskip("mkdocstrings", reason="the pages are built by the extra `docs`")
@@ -250,6 +261,31 @@ def test_the_parts_of_the_checker_have_the_sizes_that_the_page_gives() -> None:
 def test_entries_of_matrices_are_no_links() -> None:
     text = "a[x][y], [a link](x.md), `b[x][y]`\n```py\nc[0][1]\n```\n"
     assert site_hook().unlinked(text) == text.replace("a[x][y]", "a[x]\\[y]")
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").rglob("*.md")), ids=lambda page: page.stem)
+def test_a_product_is_not_emphasis(page: Path) -> None:
+    """a*b*c would be shown as a, b in italics, and c."""
+    outside = re.sub(r"(?ms)^```.*?^```$|`[^`]*`", "", page.read_text(encoding="utf-8"))
+    assert not re.findall(r".*[\w)\]}]\*[\w(\[{].*", outside)
+
+
+def test_a_list_after_a_paragraph_is_shown_as_one() -> None:
+    text = "A\nb:\n- c\n- d\n  e\n\n1. f\n2. g\n\n```\nx\n- y\n```\n"
+    assert site_hook().listed(text) == text.replace("b:\n", "b:\n\n")
+
+
+def test_examples_in_docstrings_are_code() -> None:
+    """Further in than the text around them, since Markdown takes >>> at its margin for quotations."""
+    quoted = [
+        f"{path.name}: {line}"
+        for path in sorted((ROOT / "rropt").rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+        for line in (ast.get_docstring(node) or "").splitlines()
+        if line.startswith(">>>")
+    ]
+    assert not quoted
 
 
 def test_a_long_file_becomes_pages_whose_links_lead_to_headings() -> None:

@@ -23,7 +23,8 @@ INPUTS = CERTIFICATE["problem"]["inputs"]
 WEIGHTS = [int(w) for w in CERTIFICATE["problem"]["weights"]]
 PRIOR = [Fraction(w, sum(WEIGHTS)) for w in WEIGHTS]
 GAMMA = Fraction(CERTIFICATE["problem"]["cone"]["gamma"])
-PRICES = [Fraction(a) for a in CERTIFICATE["proof"]["prices"]]
+UNIT, NUMBERS = (line.split(" ")[1:] for line in CERTIFICATE["proof"]["lines"][:2])
+PRICES = [Fraction(int(a), int(*UNIT)) for a in NUMBERS]
 (DENOMINATOR,) = (int(d) for d in CERTIFICATE["mechanism"]["denominators"])
 COLUMNS = [[Fraction(int(n), DENOMINATOR) for n in one["dense"]] for one in CERTIFICATE["mechanism"]["columns"]]
 
@@ -103,9 +104,9 @@ def test_checker_and_kernel_accept_what_is_shown() -> None:
 
 
 def test_a_lower_bound_or_another_price_is_refused() -> None:
-    for key, new in (("bound", "1/2"), ("prices", ["4/9", "1/18", "0"]), ("prices", ["1/3", "1/9", "1/9"])):
-        document = json.loads(SHOWN)
-        (document if key == "bound" else document["proof"])[key] = new
+    for bound, lines in (("1/2", []), ("5/9", ["unit 18", "prices 8 1 0"]), ("5/9", ["unit 9", "prices 3 1 1"])):
+        document = json.loads(SHOWN) | {"bound": bound}
+        document["proof"]["lines"][: len(lines)] = lines
         assert checker.check_bytes(json.dumps(document).encode()).status == "REFUTED"
         proof = "".join(f"{line}\n" for line in elaborate(document))
         assert kernel.verdict(io.BytesIO(proof.encode()))[0] == 1

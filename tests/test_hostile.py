@@ -104,7 +104,7 @@ COMMANDS = [
     ("s.pub", "accountant verify d.csv.accountant --receipt s.receipt --public {}"),
 ]
 NAMED = [f"models {one}" for one in (
-    "show {}", "copy {} -o new", "solve {} --time-limit 1", "records {} -o new.csv", "records adult-pram -o {}",
+    "show {}", "copy {} -o new", "records {} -o new.csv", "records adult-pram -o {}",
     "records adult-pram -o new.csv --column {}", "records adult-pram -o new.csv --count {}", "figure {} 1 -o new",
     "figure ayed2020 {}", "table {} 1", "table ayed2020 {}")] + [
     "key new {}", "accountant init new --ceiling {}", "accountant init new --ceiling 1 --unit {}", "core linear.json -o {}",

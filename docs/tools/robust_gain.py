@@ -13,7 +13,7 @@ import math
 import sys
 import textwrap
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
@@ -110,8 +110,6 @@ def instances(source: Path) -> list[Instance]:
             Instance(row["size"], int(row["instance"]), row["epsilon"], tuple(map(int, row["counts"].split())))
             for row in csv.DictReader(file)
         ]
-    if unknown := {row.size for row in rows} - set(SIZES):
-        raise rr.InputError(f"sizes {', '.join(sorted(unknown))}", str(source), f"this study has {', '.join(SIZES)}")
 
     def late(row: Instance) -> tuple[bool, int, bool, int, float]:
         # A large size at small epsilon takes longest.
@@ -235,23 +233,6 @@ def placed(text: str, section: str) -> str:
     return f"{text[:start]}{MARKS[0]}\n{section}\n{text[end:]}"
 
 
-def run(
-    rows: Sequence[Instance], known: dict[tuple[str, int, str], Gain], note: Callable[[Gain], None], time_limit: float
-) -> list[str]:
-    """Solve the rows that are not in `known`, calling `note` with each; a line for each that failed."""
-    failed = []
-    for row in rows:
-        if row.key in known:
-            continue
-        try:
-            known[row.key] = settle(row, time_limit)
-        except rr.RroptError as error:
-            failed.append(f"{row.key}: {error}")
-            continue
-        note(known[row.key])
-    return failed
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     """Solve the missing rows, and write the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -262,14 +243,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     every = instances(FILES[0])
     known = {row.key: row for row in read(FILES[1])}
 
-    def note(row: Gain) -> None:
+    wanted = [] if chosen.page else [row for row in every if chosen.only in "|".join(map(str, row.key))]
+    for row in [one for one in wanted if one.key not in known]:
+        try:
+            known[row.key] = found = settle(row, chosen.seconds)
+        except rr.RroptError as error:
+            print(f"{row.key}: {error}", file=sys.stderr)
+            continue
         write(FILES[1], [known[one.key] for one in every if one.key in known])
-        last = row.optima["exact"]
-        print(*row.key, last.status, f"{row.percent('exact'):.3f} %", f"{last.seconds:.1f} s", sep=" | ", flush=True)
-
-    wanted = [row for row in every if chosen.only in "|".join(map(str, row.key))]
-    for line in run([] if chosen.page else wanted, known, note, chosen.seconds):
-        print(line, file=sys.stderr)
+        last = found.optima["exact"]
+        print(*row.key, last.status, f"{found.percent('exact'):.3f} %", f"{last.seconds:.1f} s", sep=" | ", flush=True)
     rows = [known[one.key] for one in every if one.key in known]
     write_whole(FILES[2], placed(FILES[2].read_text(), page(rows, len(every))))
 

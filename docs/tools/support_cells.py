@@ -20,7 +20,7 @@ import rropt as rr
 from rropt.declare.objectives import WORDS
 from rropt.io.files import write_whole
 from rropt.problem import Goal
-from rropt.studies.reports.summary import was_interrupted
+from rropt.studies.reports.reported import was_interrupted
 
 SIZES = (4, 16, 64)
 """Numbers of inputs that stand for small, middle and large problems."""

@@ -62,21 +62,16 @@ with `PROVED (verified core)` if `rropt-core` is installed; without `--core` it 
 
 | proof | programs | `checker only: the verified core has no` |
 |---|---|---|
-| `linear-dual`, `farkas`, `entropy-dual`, `entropy-farkas` | verified core, kernel, checker | |
-| `column-dual` with `flows`, `tree`, `boxes` or `known`; `lines` | verified core, kernel, checker | |
-| `branch-tree` over columns | verified core, kernel, checker | |
-| these with the steps `drop`, `gibbs`, `minorant`, `majorant`, `tangents`, `prior`, `cut`, and `lift` of a limit (leakage, entropy, capacity, Renyi, sums); `lines` with `drop` | verified core, kernel, checker | |
-| approximate LDP with linear utilities; robust LDP, exact, with boxes or a linear utility | verified core, kernel, checker | |
-| a tree for chi-square or information with rows of the cone or `given` | checker | `trees of corners with` |
-| gains of Bayes with rows that the proof leaves out | checker | `gains of Bayes with rows` |
+| `lines`: linear utilities, Bayes success, entropies; information and chi-square under LDP and metric privacy, also of matrices with rows; leakage, capacity, Renyi, sums; approximate LDP with linear utilities; robust LDP, exact, with boxes or a linear utility; infeasible problems | verified core, kernel, checker | |
+| `lines` after a step | checker | `step 'drop' before lines`, `step 'lift' before lines` |
 | designs | checker | `with forms` |
-| robust LDP, polytope and product | checker | `with shapes`, `with levels`, `cone 'robust'` |
+| robust LDP, polytope and product | checker | `with shapes`, `with levels` |
 | robust LDP, exact, by cases | checker | `'column-dual' with cases` |
 | trees of corners over a matrix | checker | `kind 'corner-tree'` |
-| off-diagonals | checker | `problems with 'structure'` |
-| identification risk | checker | `kind 'risk-branch'`, `kind 'thresholds'`, `problems with 'identification_risk'` |
+| off-diagonals | checker | `kind 'branch-tree'` |
+| identification risk | checker | `kind 'risk-branch'`, `kind 'thresholds'` |
 | Renyi and zero-concentrated privacy of many inputs, or close to its limit at many orders | checker | divergences of so many pairs of inputs; divergences that are so close to their limit |
-| the most information under a limit, or under approximate privacy | checker | `step 'lift'`, `with rays` |
+| the most information under a limit, or under approximate privacy | checker | `with rays` |
 """
 
 LEAKAGE_HEAD = f"""# What rropt can certify: leakage

@@ -5,6 +5,30 @@ open Core
 exception Unreadable of int * string            (* column, what is wrong *)
 let longest = 1 lsl 26 and digits = 39457       (* below 2^(2^17) *)
 
+(* ---- fuel: operations as the kernel counts them, some 240 million a minute there; floats, as integers have 32 bits in JavaScript ---- *)
+let fuel = ref 240e6
+let spend amount words = fuel := !fuel -. amount *. words; if !fuel < 0. then raise (Unreadable (1, "needs more operations than are allowed"))
+let len l = float (List.length l) and sum f l = List.fold_left (fun a x -> a +. f x) 0. l and log_cost = 150.
+(* The operations before the first line of the tree: products of the sizes of lists. *)
+let spend_before entire value k plain tests tangents around sums lifts touches =
+  let forms one points = let logs, lists = (match one.aim with Bayes (_, l) -> 1., l | Information l -> log_cost, l | _ -> log_cost, []) in
+    points *. k *. max (len lists) 1. *. logs in
+  let limits = List.map fst entire.middle.limits in
+  let functions = (match entire.middle.loss with None -> limits | Some one -> one :: limits) and halfspaces = len entire.middle.inner.plain.halfspaces in
+  let rec both f a b = match a, b with x :: a, y :: b -> f x y +. both f a b | _ -> 0. in
+  (match value with None -> () | Some (columns, moments) ->
+    spend (sum (fun one -> forms one columns) (plain :: functions @ List.map fst entire.parts) +. k *. k *. columns *. len entire.excesses) 1.;
+    spend (k *. columns *. (halfspaces +. log_cost *. (len entire.middle.inner.floors +. len entire.capacities +. 1.))) 1.;
+    let pairs = (match entire.set_of with None -> 0. | Some set -> len set.blocks ** 2.) in
+    spend (3. *. log_cost *. moments +. 8. *. k *. columns *. pairs) 1.);
+  spend (both (fun one points -> forms one (len points)) functions touches) 1.;
+  spend (both (fun (one, _) points -> forms one (len points +. 1.)) entire.parts sums) 1.;
+  List.iter (fun (i, points) ->
+    let own = if ZA.lt i ZA.zero || ZA.geq i (ZA.of_int (List.length limits)) then 0. else forms (List.nth limits (ZA.to_int i)) (len points) in
+    spend (own +. k *. (k +. halfspaces +. len limits)) 1.) lifts;
+  spend (log_cost *. k *. len entire.middle.inner.floors *. (sum len around +. len tangents)) 1.;
+  spend (k *. tests) 1.
+
 (* ---- lines and fields ---- *)
 let row_number = ref 0 and text = Buffer.create 4096
 let chunk = Bytes.create 65536 and at = ref 0 and filled = ref 0      (* what was read, and is not in a line yet *)
@@ -149,7 +173,12 @@ let check ch =
   let lifts = several "lift" (fun () -> match whole "lift" with [i] -> next (); (i, lists "at") | _ -> stop []) [] in
   let sums = matrices "sum" in let touches = matrices "minorant" in
   let eunit = (match take "unit" with [n] -> integer n | l -> stop l) in next ();
-  let prices = list "prices" in let mults = list "mults" in
+  let prices = (match take "prices" with
+    | (_, "prior") :: each :: own -> let each = integer each in let pairs = steps [] own in
+        let prices = Array.of_list (List.map (ZA.mul each) weights) in
+        List.iteri (fun i (x, a) -> if ZA.lt x ZA.zero || ZA.geq x (ZA.of_int (Array.length prices)) then stop [List.nth own (2 * i)];
+          prices.(ZA.to_int x) <- a) pairs; next (); Array.to_list prices
+    | (_, "prior") :: [] -> stop [] | _ -> list "prices") in let mults = list "mults" in
   let mod_ = (match take "mode" with
     | [_, "dual"] -> Some Dual | [_, "corner"] -> Some Corner | [_, "box"] -> Some Box | [_, "sheets"] -> Some Sheets
     | [_, "known"] -> Some Known | [_, "labels"] -> None | l -> stop l) in next ();
@@ -172,6 +201,19 @@ let check ch =
       ^ (match set_of with None -> "" | Some s -> let (a, b), (c, e) = s.radii in Printf.sprintf ", %s confidence at ratio %s, %d blocks, radius %s/%s to %s/%s"
           (if s.product then "product" else "exact") (number_of s.level) (List.length s.blocks) (ZA.to_string a) (ZA.to_string b) (ZA.to_string c) (ZA.to_string e))
       ^ String.concat "" (List.map (fun (_, (a, b)) -> Printf.sprintf ", a part of %s/%s" (ZA.to_string a) (ZA.to_string b)) parts));
+  let k = len weights and longest l = float (1 + List.fold_left (fun a b -> max a (ZA.numbits b)) 1 l / 512) in
+  let groups = (match objective with Information l | Bayes (_, l) -> max (len l) 1. | _ -> 1.) in
+  let tests = (match mod_, objective with Some Dual, Bayes (_, l) -> len l | Some Dual, _ -> (match outputs with Some m -> float (ZA.to_int m) | None -> 0.) | _ -> 1.) in
+  let held = Option.map (fun (_, _, _, _, _, _, _, _, moments, columns) -> len columns, sum (fun (_, l) -> sum len l) moments) value in
+  spend_before entire held k { prior = weights; aim } tests tangents around sums lifts touches;
+  let words = let mass = List.fold_left ZA.add ZA.zero weights in longest (List.map (ZA.mul mass) (eunit :: prices)) in
+  let terms = sum (fun r -> len r.coefficients) rows in
+  let paid t = (let size m = k *. (8. +. groups +. len m.against) +. log_cost *. groups in
+    let size, along = (match t with
+      | Up (_, _, _, m) | Low (_, _, _, m) | Leaf (_, m) -> size m, m.along
+      | Sheet (_, _, p) -> terms +. sum (fun (_, m) -> size m) p, List.concat_map (fun (_, m) -> m.along) p
+      | _ -> k *. (8. +. groups) +. log_cost *. groups, []) in
+    spend size (words +. longest along -. 1.)); t in
   let refuted () = Printf.printf "REFUTED at line %d\n" !row_number; 1 in
   (* [proves] is [reduce], then [accepts], which is [straight], [relax], [start], then [advance] for each token, then the empty stack; [denies] is the same of the emptied problem;
      [charted] is [reduce], [lab_start], then [lab_advance] for each token, then the empty stack. *)
@@ -192,12 +234,18 @@ let check ch =
   match reduce entire cl { priors; around; reaches; lifts; cuts; sums; tangents_of } with None -> refuted () | Some (entire, smaller) ->
   match begun with
   | `Labels lb -> if empty || tangents <> [] || touches <> [] then refuted () else
-      (match lab_start entire smaller lb with None -> refuted () | Some (en, stack) -> lines label (lab_advance en) stack)
+      (match lab_start entire smaller lb with None -> refuted () | Some (en, stack) -> 
+        (* An upper end of what the kernel counts by the limits of a leaf, over 8: this program is at least so much faster. *)
+        let count = len lb.powers in spend ((150. *. k +. 500.) *. count) words;
+        let paid t = (match t with Cut _ -> spend (20. *. k) words
+          | End (_, flows) -> spend (20. *. k +. 4. *. sum len flows +. count *. (k +. len lb.links) /. 8.) words); t in
+        lines (fun l -> paid (label l)) (lab_advance en) stack)
   | `Columns header ->
   match straight entire touches with None -> refuted () | Some plainer ->
   match relax (if empty then bare plainer else plainer) (if empty then cl else smaller) tangents with None -> refuted () | Some (pb, relaxed) ->
-  match start (if empty then emptied pb else pb) relaxed header with None -> refuted () | Some (en, stack) -> lines token (advance en) stack
+  match start (if empty then emptied pb else pb) relaxed header with None -> refuted () | Some (en, stack) -> lines (fun l -> paid (token l)) (advance en) stack
 let () =
+  if Array.length Sys.argv > 2 then fuel := float_of_string Sys.argv.(2) *. !fuel;
   Gc.set { (Gc.get ()) with minor_heap_size = 1 lsl 17; space_overhead = 200 };
   let status = (try check (if Array.length Sys.argv > 1 then open_in_bin Sys.argv.(1) else stdin) with
     | Unreadable (at, what) -> Printf.printf "UNREADABLE line %d column %d: %s\n" !row_number at what; 2

@@ -1,4 +1,5 @@
-"""The command `rropt scores`, for statistics of a release in other programs, and what `rropt estimate` makes of scores."""
+"""The commands `rropt scores`, for statistics of a release in other programs, and `rropt regress`, and what `rropt estimate`
+makes of scores."""
 
 import csv
 import json
@@ -8,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from rropt.cli.data import designs_of
+from rropt.cli.data import designs_of, read_where
 from rropt.cli.lines import AsJson, Delimiter, say, wrote
 from rropt.errors import Conflict, WrongType
 
@@ -16,7 +17,9 @@ from rropt.errors import Conflict, WrongType
 def scores(
     mechanism: Annotated[
         str,
-        typer.Argument(metavar="MECHANISM|RELEASE.toml", help="The mechanism, its folder, or the release file."),
+        typer.Argument(
+            metavar="MECHANISM|RELEASE", help="The mechanism, its folder, RELEASE.toml, or FILE.manifest.json."
+        ),
     ],
     data: Annotated[str, typer.Argument(metavar="DATA", help="The released file.")],
     out: Annotated[
@@ -70,6 +73,81 @@ def scores(
     wrote(found.output)
 
 
+def regress(
+    mechanism: Annotated[
+        str,
+        typer.Argument(
+            metavar="MECHANISM|RELEASE", help="The mechanism, its folder, RELEASE.toml, or FILE.manifest.json."
+        ),
+    ],
+    data: Annotated[str, typer.Argument(metavar="DATA", help="The released file, or a folder of released files.")],
+    response: Annotated[str, typer.Option("--response", metavar="COLUMN", help="The column that is explained.")],
+    on: Annotated[
+        str, typer.Option("--on", metavar="A,B", help="The columns that explain it; quote a name with a comma.")
+    ],
+    event: Annotated[
+        str | None,
+        typer.Option("--event", metavar="LABEL", help="The category of the response whose indicator is explained."),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option("--model", help="linear or logistic (default: logistic with --event, else linear)."),
+    ] = None,
+    weights: Annotated[
+        str | None, typer.Option("--weights", metavar="COLUMN", help="Survey weights, released unchanged.")
+    ] = None,
+    where: Annotated[
+        list[str] | None, typer.Option("--where", metavar="C=V", help="Only records with value V in column C.")
+    ] = None,
+    method: Annotated[
+        str, typer.Option("--method", help="The estimator: unbiased, locally_best, minimax or moments.")
+    ] = "unbiased",
+    level: Annotated[float, typer.Option("--level", help="Confidence of the intervals.")] = 0.95,
+    delimiter: Delimiter = None,
+    as_json: AsJson = False,
+) -> None:
+    """Estimate a regression on the true answers from a released file; response and covariates may be randomised."""
+    from rropt import release
+    from rropt.studies.reports import terminal
+
+    covariates = next(csv.reader([on], skipinitialspace=True), [])
+    made_by, declared = designs_of(mechanism, [], data)
+    options: dict[str, Any] = {"event": event, "model": model, "weights": weights, "method": method}
+    with terminal.working("estimating"):
+        found = release.estimate_regression(
+            data, made_by, response, covariates, where=read_where(where), delimiter=delimiter or declared, **options
+        )
+    plain = found.to_dict(level)
+    for line in found.notes:
+        say(f"rropt: note: {line}", error=True)
+    if as_json:
+        typer.echo(json.dumps(plain, ensure_ascii=False))
+        return
+    for one in found._tables(level, most=None):
+        terminal.show(one, terminal.console())
+
+
+def sheet(
+    data: Annotated[str, typer.Argument(metavar="FILE", help="The released file, with its manifest beside it.")],
+    out: Annotated[
+        str | None, typer.Option("--out", "-o", metavar="PAGE", help="The page to write: .html or .md.")
+    ] = None,
+    designs: Annotated[
+        str | None,
+        typer.Option("--designs", metavar="RELEASE.toml", help="The designs, for the SHA-256s of their certificates."),
+    ] = None,
+) -> None:
+    """Write a page about a release for the data protection officer: level, columns, risks, what is not protected."""
+    from rropt import release
+    from rropt.studies.reports import terminal
+
+    found = release.describe_release(data, designs=designs)
+    if out is None:
+        terminal.show_result(found, terminal.console())
+    else:
+        wrote(found.save(out))
+
+
 def estimate_from_scores(
     mechanism: str,
     data: str,
@@ -90,6 +168,7 @@ def estimate_from_scores(
     """Print a table of two columns, the weighted shares of one in all records or in domains, or the means of a number in
     its categories. Raises InputError."""
     from rropt import release
+    from rropt.release.plans.reading import DECLARING
     from rropt.studies.reports import terminal
 
     if plot is not None or truth is not None:
@@ -98,7 +177,7 @@ def estimate_from_scores(
     if len(given) > 1:
         raise Conflict(f"{' and '.join(given)} are given together", "estimate", "give one of them")
     # Of a release file all columns are known, for tables and domains of several.
-    made_by, declared = designs_of(mechanism, [] if mechanism.endswith(".toml") else column, data)
+    made_by, declared = designs_of(mechanism, [] if mechanism.endswith(DECLARING) else column, data)
     delimiter = delimiter or declared
     if not column and table is None and len(made_by) == 1:
         column = [name for names in made_by for name in names]

@@ -93,7 +93,7 @@ def audit_draws(
     """Audit any sampler by its draws: lower bounds on its epsilon and delta, at a given confidence."""
     from rropt.comparison.sampler_audit import audit_sampler
     from rropt.studies.reports import terminal
-    from rropt.studies.sweeps.rows import finite
+    from rropt.studies.sweeps.journal import finite
 
     with terminal.working("auditing"):
         found = audit_sampler(pairs, epsilon, confidence=confidence, delta=delta)

@@ -40,9 +40,8 @@ def show_claims(
 ) -> None:
     """Recompute published claims: confirmed, confirmed with an erratum, refuted, or not checkable."""
     from rropt.models.claims import select
-    from rropt.studies.claims_page import page
     from rropt.studies.own_claims import own_claims
-    from rropt.studies.reproducibility import counts
+    from rropt.studies.reproducibility import counts, page
 
     own = [name for name in names or [] if _is_path(name)]
     known = [name for name in names or [] if name not in own]
@@ -70,8 +69,8 @@ def verify_claim(
     out: Annotated[Path | None, typer.Option("--out", "-o", metavar="DIR", help="Folder for the certificates.")] = None,
 ) -> None:
     """Verify your own claim: that a matrix, a number, or both are feasible, optimal, or a bound."""
-    from rropt.studies.claims_page import story
     from rropt.studies.own_claims import read_claim
+    from rropt.studies.reproducibility import story
 
     (entry,) = _run([read_claim(path)], False, out)
     if entry.judged is None:

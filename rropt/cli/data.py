@@ -226,16 +226,17 @@ def _counted(data: str, column: str, delimiter: str | None, null: str | None) ->
 def designs_of(
     mechanism: str, columns: list[str], data: str
 ) -> tuple[Mapping[str | tuple[str, ...], Design | ProtectedColumn], str | None]:
-    """The mechanisms of released columns: from a mechanism file, which drew them jointly, or from the release file, in
-    which they may be several; and the delimiter that a release file names. Without names these are all columns of the
-    release file, or what the manifest of `data` says that the mechanism made. Raises InputError."""
+    """The mechanisms of released columns: from a mechanism file, which drew them jointly, or from the release file or
+    the manifest, in which they may be several; and the delimiter that these name. Without names these are all columns
+    of the release file, or what the manifest of `data` says that the mechanism made. Raises InputError."""
     from rropt.release import load_design, load_release
     from rropt.release.counting import files_of
     from rropt.release.plans.agreement import released_by
+    from rropt.release.plans.reading import DECLARING
 
     if len(set(columns)) < len(columns):
         raise Duplicate("a column is named twice", "--column", "name it once")
-    if not mechanism.endswith(".toml"):
+    if not mechanism.endswith(DECLARING):
         design = load_design(mechanism, check=False)
         names = tuple(columns) or released_by(files_of(Path(data))[0], design.mechanism)
         return {names: design}, None
@@ -251,6 +252,18 @@ def designs_of(
         found[one.released] = one
         rest = rest[len(one.released) :]
     return found, plan.delimiter
+
+
+def is_margin(mechanism: str, columns: list[str]) -> bool:
+    """Whether the one column is a part of what a release file or a manifest perturbed jointly. Raises InputError."""
+    from rropt.release import load_release
+    from rropt.release.plans.reading import DECLARING
+
+    if len(columns) != 1 or not mechanism.endswith(DECLARING):
+        return False
+    declared = load_release(mechanism, check=False).release.columns
+    parts = [one for one in declared if len(one.columns) > 1 and columns[0] in one.columns]
+    return bool(parts) and not any(one.released == (columns[0],) for one in declared)
 
 
 def read_where(given: list[str] | None) -> dict[str, str]:

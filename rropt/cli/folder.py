@@ -1,14 +1,15 @@
-"""`rropt apply` for a folder of Parquet files: each by itself, in processes or on a Dask cluster."""
+"""What commands do with a folder: release each of its Parquet files, and publish or report the design in it."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rropt.cli.lines import say
+from rropt.cli.lines import is_output, say, wrote
 from rropt.errors import Conflict, InputError, counted
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ def apply_folder(
     population: str | None,
     identity: str | None,
     key: str | None,
+    unidentified: bool,
 ) -> None:
     """Release a folder, and print the result of each file."""
     from rropt.release import release_folder
@@ -72,6 +74,7 @@ def apply_folder(
                 population=population,
                 identity=identity,
                 key=key,
+                unidentified=unidentified,
             )
     except KeyboardInterrupt:
         say(
@@ -104,3 +107,71 @@ def _tell(found: FolderReleased, as_json: bool) -> None:
         most = "infinite" if None in levels else f"{max(level for level in levels if level is not None):.12g}"
         say(f"epsilon of a record in one file: at most {most}; in several files they add up")
         say(f"the releases are in {found.output}")
+
+
+def publish(
+    design: Annotated[str, typer.Argument(metavar="DESIGN", help="The folder that rropt solve wrote.")],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="A new folder.")],
+    counts_are_public: Annotated[
+        bool, typer.Option("--counts-are-public", help="Also copy a certificate and a solution that contain counts.")
+    ] = False,
+) -> None:
+    """Copy the files of a design that can be published: the mechanism, and its proof and solution unless they hold
+    exact counts.
+    """
+    from rropt.studies.publish import publish_design
+    from rropt.studies.reports import terminal
+
+    with terminal.working("copying"):
+        found = publish_design(design, out, counts_are_public)
+    for path in found.written:
+        wrote(path)
+    for name, why in found.kept.items():
+        say(f"not copied: {name}: {why}")
+
+
+def keep_design(folder: Path, mechanism: Any, names: Sequence[str]) -> Path | None:
+    """Copy the files `names` of an earlier solve, whose mechanism (the first of them) is another one, into a folder
+    with its SHA-256 in the name, as manifests of releases have it; returns that folder. Only with its own mechanism
+    can a release be estimated."""
+    from rropt.io.files import folders, write_whole
+    from rropt.release.plans.manifest import file_sha256
+    from rropt.release.plans.provenance import digest, kept_folder
+
+    earlier = folder / names[0]
+    if not earlier.is_file() or (old := file_sha256(earlier)) == (mechanism and digest(mechanism)):
+        return None
+    kept = kept_folder(folder, old)
+    with folders([kept]):
+        for name in names:
+            if (folder / name).is_file():
+                write_whole(kept / name, (folder / name).read_bytes())
+    return kept
+
+
+REPORT_EPILOG = (
+    "Exit status: 0 written; 1 written, and the certificate is refuted or the files contradict each other (the page "
+    "says so in red); 2 written and the certificate is unreadable, or bad input."
+)
+
+
+def write_page(
+    solution: Annotated[
+        str, typer.Argument(metavar="SOLUTION", help="The folder that rropt solve wrote, or its solution.json.")
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The page.")] = Path("report.html"),
+) -> None:
+    """Write one self-contained page: the problem, the mechanism, the verdict, and how to check it."""
+    from rropt.studies.reports import terminal
+    from rropt.studies.reports.report import write_report
+
+    with terminal.working("checking again"):
+        report = write_report(solution, out)
+    wrote(out, f": {report.word}")
+    if report.stopped:
+        say(f"note: {report.status}: {report.stopped}", error=is_output(out))
+    reason = "" if report.verdict is None or report.verdict.proved else report.verdict.report()
+    for line in (reason, *report.contradictions):
+        if line:
+            say(f"rropt: {line}", error=True)
+    raise typer.Exit(report.exit_status)

@@ -16,7 +16,7 @@ from typing import Annotated, Any
 
 import typer
 
-from rropt.cli.analyse import scores
+from rropt.cli.analyse import regress, scores, sheet
 from rropt.cli.audit import AUDIT_EPILOG, SAMPLER_EPILOG, audit_draws, audit_matrix
 from rropt.cli.check import check, write_proof
 from rropt.cli.claims import CLAIMS_EPILOG, VERIFY_EPILOG, show_claims, verify_claim
@@ -31,13 +31,13 @@ from rropt.cli.data import (
     remarks,
     solver_options,
 )
+from rropt.cli.explore import explore
 from rropt.cli.figures import draw_figure, write_table
+from rropt.cli.folder import REPORT_EPILOG, keep_design, publish, write_page
 from rropt.cli.lines import AsJson, Command, Delimiter, Null, PublicCounts, refuse_empty_paths, say, wrote
 from rropt.cli.models import copy, list_all, show
 from rropt.cli.protect import PROTECT_EPILOG, protect
-from rropt.cli.publish import keep_design, publish
 from rropt.cli.release import APPLY_EPILOG, accountant_app, apply, estimate, key_app
-from rropt.cli.report import REPORT_EPILOG, write_page
 from rropt.cli.sweep import SWEEP_EPILOG, sweep_grid
 from rropt.errors import InputError, NoMethod, RroptError, SettingNeeded
 
@@ -48,7 +48,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Design the random perturbation of categorical data as an optimisation problem, with a proof.",
 )
-models_app = typer.Typer(no_args_is_help=True, help="List, copy or solve a shipped model; draw its figures.")
+models_app = typer.Typer(no_args_is_help=True, help="List or copy a shipped model; draw the figures of papers.")
 
 BOUNDED, INFEASIBLE, NO_METHOD, BAD_INPUT, ABORTED = 3, 4, 5, 2, 130
 DECLARED = ("--epsilon", "--delta", "--beta", "--prior", "--uniform")
@@ -64,7 +64,6 @@ METHOD_HELP = (
     "maximin, column_limits, capacity, outer_approximation or fallback (rropt compare tries them all)."
 )
 ProblemName = Annotated[str, typer.Argument(metavar="FILE|MODEL", help="A problem file, or a shipped model.")]
-ModelName = Annotated[str, typer.Argument(metavar="MODEL", help="A shipped model.")]
 Out = Annotated[
     Path | None,
     typer.Option("--out", "-o", metavar="DIR", help="Folder for the results (default: the problem's name)."),
@@ -251,8 +250,8 @@ SUMMARY_KEYS = (
 
 def summary(solution: Any, certificate: Path | None) -> dict[str, Any]:
     """The object of `rropt solve --json`; numerators are rows of strings over `denominator`."""
-    from rropt.studies.reports.summary import summarise
-    from rropt.studies.sweeps.rows import finite
+    from rropt.studies.reports.reported import summarise
+    from rropt.studies.sweeps.journal import finite
 
     mechanism = solution.mechanism
     table: dict[str, Any] | None = None
@@ -277,35 +276,6 @@ def summary(solution: Any, certificate: Path | None) -> dict[str, Any]:
     return {name: found[name] for name in SUMMARY_KEYS}
 
 
-def solve_model(
-    name: ModelName,
-    out: Out = None,
-    method: MethodName = None,
-    solver: SolverName = None,
-    gap: Gap = None,
-    absolute_gap: AbsoluteGap = None,
-    time_limit: TimeLimit = None,
-    as_json: AsJson = False,
-    solver_option: SolverOption = None,
-    threads: Threads = None,
-) -> None:
-    """Solve a shipped model: the same as rropt solve NAME."""
-    from rropt.models import model_path
-
-    solve(
-        str(model_path(name)),
-        out,
-        method,
-        solver,
-        gap,
-        absolute_gap,
-        time_limit,
-        as_json,
-        solver_option=solver_option,
-        threads=threads,
-    )
-
-
 COMMANDS: tuple[tuple[typer.Typer, str, Callable[..., None], str, str | None], ...] = (
     (app, "solve", solve, "Find the best mechanism and prove it.", SOLVE_EPILOG),
     (app, "check", check, "Check certificates with the independent checker.", None),
@@ -313,6 +283,8 @@ COMMANDS: tuple[tuple[typer.Typer, str, Callable[..., None], str, str | None], .
     (app, "protect", protect, "Protect columns of a table under one total epsilon.", PROTECT_EPILOG),
     (app, "apply", apply, "Randomise columns of a table; write the protected file.", APPLY_EPILOG),
     (app, "estimate", estimate, "Estimate the true frequencies from a release.", None),
+    (app, "regress", regress, "Linear and logistic regression on a release.", None),
+    (app, "sheet", sheet, "A page about a release for the data protection officer.", None),
     (app, "scores", scores, "Write unbiased indicators of the true categories.", None),
     (app, "identify", identify, "Make a design from which frequencies can be estimated.", None),
     (app, "publish", publish, "Copy the files of a design that may be published.", None),
@@ -323,10 +295,10 @@ COMMANDS: tuple[tuple[typer.Typer, str, Callable[..., None], str, str | None], .
     (app, "claims", show_claims, "Verify the claims of published papers again.", CLAIMS_EPILOG),
     (app, "verify-claim", verify_claim, "Verify a claim of your own.", VERIFY_EPILOG),
     (app, "core", write_proof, "Write the proof file that rropt-core reads.", None),
+    (app, "explore", explore, "Open the pages that explore, randomise and check.", None),
     (models_app, "list", list_all, "List the shipped models.", None),
     (models_app, "show", show, "Print the problem file of a model.", None),
     (models_app, "copy", copy, "Copy the problem file of a model, to edit it.", None),
-    (models_app, "solve", solve_model, "Solve a model: the same as rropt solve MODEL.", SOLVE_EPILOG),
     (models_app, "records", draw_people, "Write a table of synthetic records to try a model on.", None),
     (models_app, "figure", draw_figure, "Draw a figure of a paper from computed numbers.", None),
     (models_app, "table", write_table, "Print a table of a paper beside computed numbers.", None),

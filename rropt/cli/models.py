@@ -18,7 +18,7 @@ def list_all() -> None:
 
     for title, names in (
         ("Papers (rropt models show NAME; what they claim: rropt claims WORD)", list(PAPERS)),
-        ("Problems (rropt models solve NAME, copy NAME)", list_models()),
+        ("Problems (rropt solve NAME, rropt models copy NAME)", list_models()),
     ):
         typer.echo(title)
         for name in names:

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shlex
 from typing import Annotated
 
 import typer
@@ -117,8 +118,11 @@ def protect(
     terminal.show_result(found, terminal.console())
     if found.released is not None:
         wrote(found.released.output)
-        wrote(f"{found.designs}/RELEASE.toml", ": publish this folder with the release; rropt estimate needs it")
-        say(f"next: rropt estimate {found.designs}/RELEASE.toml {found.released.output} --column C")
+        for path in (found.released.manifest_file, *found.released.companions):
+            wrote(path)
+        wrote(f"{found.designs}/RELEASE.toml", ": the designs with their certificates; publish the folder too")
+        manifest, output = (shlex.quote(str(path)) for path in (found.released.manifest_file, found.released.output))
+        say(f"next: rropt estimate {manifest} {output} --column C")
 
 
 def _names(text: str, option: str) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from rropt.cli.analyse import estimate_from_scores
-from rropt.cli.data import check_picture, designs_of, draw_estimate, read_where
+from rropt.cli.data import check_picture, designs_of, draw_estimate, is_margin, read_where
 from rropt.cli.folder import Scheduler, Workers, apply_folder, is_folder
 from rropt.cli.lines import Accountant, AsJson, Delimiter, Identity, Key, Null, Population, say, wrote
 from rropt.errors import Conflict, Missing, counted
@@ -47,6 +47,9 @@ def apply(
     ] = False,
     force: Annotated[
         bool, typer.Option("--force", help="Release what is refused otherwise; draw again, overwrite files.")
+    ] = False,
+    unidentified: Annotated[
+        bool, typer.Option("--unidentified", help="Release columns from which frequencies cannot be estimated.")
     ] = False,
     accountant: Accountant = None,
     population: Population = None,
@@ -95,6 +98,7 @@ def apply(
             population=population,
             identity=identity,
             key=key,
+            unidentified=unidentified,
         )
         for caution in preview.cautions:
             warn_before(caution)
@@ -105,7 +109,7 @@ def apply(
         return
     if is_folder(str(table), workers, scheduler):
         place = None if target is None else str(target)
-        spread = (workers, scheduler, as_json, accountant, population, identity, key)
+        spread = (workers, scheduler, as_json, accountant, population, identity, key, unidentified)
         apply_folder(str(table), declared, place, force, delimiter, *spread)
     with terminal.rows_progress("releasing") as monitor:
         released = release.release_file(
@@ -121,6 +125,7 @@ def apply(
             quote_formulas=quote_formulas,
             identity=identity,
             key=key,
+            unidentified=unidentified,
         )
     if as_json:
         typer.echo(json.dumps(released.manifest, ensure_ascii=False))
@@ -138,7 +143,9 @@ def warn_before(caution: str) -> None:
 def estimate(
     mechanism: Annotated[
         str,
-        typer.Argument(metavar="MECHANISM|RELEASE.toml", help="The mechanism, its folder, or the release file."),
+        typer.Argument(
+            metavar="MECHANISM|RELEASE", help="The mechanism, its folder, RELEASE.toml, or FILE.manifest.json."
+        ),
     ],
     data: Annotated[str, typer.Argument(metavar="DATA", help="The released file, or a folder of released files.")],
     column: Annotated[
@@ -182,15 +189,19 @@ def estimate(
     """Estimate the frequencies of the true answers from a released file, with errors and intervals."""
     from rropt import release
     from rropt.io.files import write_whole
+    from rropt.release.plans.reading import DECLARING
     from rropt.studies.reports import terminal
 
     part = read_where(where)
-    if any(one is not None for one in (table, by, weights, mean, null)):
+    of_scores = any(one is not None for one in (table, by, weights, mean, null))
+    if of_scores or is_margin(mechanism, column or []):
         asked = (table, by, weights, mean, null, part, method, level, delimiter, as_json)
         estimate_from_scores(mechanism, data, column or [], plot, truth, *asked)
         return
-    if not column and mechanism.endswith(".toml"):
-        raise Missing("no column is named", mechanism, "write: rropt estimate RELEASE.toml DATA --column C")
+    if not column and mechanism.endswith(DECLARING):
+        raise Missing(
+            "no column is named", mechanism, f"write: rropt estimate {shlex.quote(mechanism)} DATA --column C"
+        )
     made_by, declared = designs_of(mechanism, column or [], data)
     check_picture(plot, truth, [name for names in made_by for name in names])
     delimiter = delimiter or declared

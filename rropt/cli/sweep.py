@@ -120,7 +120,7 @@ def _say(text: str, status: int) -> int:
 
 def _tell(found: Swept, as_json: bool) -> None:
     from rropt.studies.reports import terminal
-    from rropt.studies.sweeps.rows import finite
+    from rropt.studies.sweeps.journal import finite
 
     for failure in found.failures:
         _say(f"failed at {failure}", FAILED)

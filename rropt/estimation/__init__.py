@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rropt.estimation.identifiability import Identified, identifying
     from rropt.estimation.information import EstimatedInformation, estimated_information
+    from rropt.estimation.regression import Regression
     from rropt.estimation.risk import ProjectedRisk, VarianceSplit, projected_risk, variance_split
     from rropt.estimation.scoring import Scores, scores
     from rropt.estimation.strategy import Strategy, minimax_strategy
@@ -24,6 +25,7 @@ __all__ = [
     "Identified",
     "Measure",
     "ProjectedRisk",
+    "Regression",
     "Scores",
     "Strategy",
     "TwoSampleEstimate",
@@ -42,6 +44,7 @@ __all__ = [
 _HOMES = {
     "rropt.estimation.identifiability": ("Identified", "identifying"),
     "rropt.estimation.information": ("EstimatedInformation", "estimated_information"),
+    "rropt.estimation.regression": ("Regression",),
     "rropt.estimation.risk": ("ProjectedRisk", "VarianceSplit", "projected_risk", "variance_split"),
     "rropt.estimation.scoring": ("Scores", "scores"),
     "rropt.estimation.strategy": ("Strategy", "minimax_strategy"),

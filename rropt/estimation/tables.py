@@ -11,8 +11,8 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import scipy
@@ -23,9 +23,13 @@ from rropt.io.content import ByContent
 from rropt.io.tables import MOST, Readable, Table, further
 from rropt.mechanisms.estimators.estimate import normal_quantile
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 __all__ = ["EstimatedMeans", "EstimatedShares", "EstimatedTable", "Measure", "WaldTest"]
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
+BoolArray = np.ndarray[Any, np.dtype[np.bool_]]
 ROUNDING = 1e-12
 """Differences below this share of the largest score are rounding."""
 SINGULAR = 1e-10
@@ -70,6 +74,9 @@ class Measure(Readable):
     value: float
     standard_error: float
     interval: tuple[float, float]
+
+    def _tables(self) -> Iterator[Table]:
+        yield replace(next(super()._tables()), title="Estimate")
 
 
 class _FromScores(ByContent):
@@ -117,8 +124,9 @@ class EstimatedTable(_FromScores):
 
     `names` are the two columns, `rows` (r) and `columns` (c) their categories. `values` (r x c) sum to one and may be
     negative for rare cells; `covariance` (rc x rc, rows major) is theirs. `totals` (r x c) are weighted counts, and
-    `total_errors` (r x c) their standard errors; without weights, counts of records. `warnings` are reasons why the
-    numbers say little, `notes` further remarks.
+    `total_errors` (r x c) their standard errors; without weights, counts of records. `impossible` (r x c) are cells that
+    no record can be in, by the designs: their shares are 0. `warnings` are reasons why the numbers say little, `notes`
+    further remarks.
     """
 
     names: tuple[str, str]
@@ -130,6 +138,7 @@ class EstimatedTable(_FromScores):
     total_errors: FloatArray
     n: int
     weighted: bool
+    impossible: BoolArray
     _: KW_ONLY
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -141,9 +150,19 @@ class EstimatedTable(_FromScores):
 
     def intervals(self, level: float = 0.95) -> FloatArray:
         """r x c x 2 confidence limits: normal quantiles of the standard errors, within [0, 1]. An estimate outside [0, 1]
-        is taken for the nearer end, and the limits are 0 and 1 where the standard error is 0, so that no interval is a
-        point. Raises InputError for a level outside (0, 1)."""
-        return _wald(self.values, self.standard_errors, level)
+        is taken for the nearer end, and the limits are 0 and 1 where the standard error is 0. Only the interval of an
+        impossible cell is a point, [0, 0]. Raises InputError for a level outside (0, 1)."""
+        return _wald(self.values, self.standard_errors, level, self.impossible)
+
+    def plot(self, *, level: float = 0.95, ax: Axes | None = None) -> Axes:
+        """Draw each cell with its interval (extra `plot`) into `ax`, by default into a new figure. Raises
+        InputError."""
+        from rropt.plots import intervals_picture
+
+        labels = [f"{row}, {column}" for row in self.rows for column in self.columns]
+        found = 100 * self.values.ravel(), 100 * self.intervals(level).reshape(-1, 2)
+        said = ("share (%)", ", ".join(self.names), counted(self.n, "released answers"), level, self.warnings)
+        return intervals_picture(labels, *found, *said, ax)
 
     def independence(self) -> WaldTest:
         """Wald's test that the two columns are independent: of p_ab - p_a p_b, but for the last row and column, with
@@ -305,6 +324,7 @@ class EstimatedShares(_FromScores):
     total_errors: FloatArray
     n: int
     weighted: bool
+    impossible: BoolArray
     _: KW_ONLY
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -315,8 +335,19 @@ class EstimatedShares(_FromScores):
         return np.stack([_errors(one) for one in self.covariances])
 
     def intervals(self, level: float = 0.95) -> FloatArray:
-        """d x k x 2 confidence limits, as `EstimatedTable.intervals`."""
-        return _wald(self.values, self.standard_errors, level)
+        """d x k x 2 confidence limits, as `EstimatedTable.intervals`; [1, 1] for the only category that is possible in a
+        domain."""
+        return _wald(self.values, self.standard_errors, level, self.impossible | _sole(self.impossible))
+
+    def plot(self, *, level: float = 0.95, ax: Axes | None = None) -> Axes:
+        """Draw each share with its interval (extra `plot`) into `ax`, by default into a new figure. Raises
+        InputError."""
+        from rropt.plots import intervals_picture
+
+        labels = [f"{domain}: {one}" if self.by else one for domain in self.domains for one in self.categories]
+        found = 100 * self.values.ravel(), 100 * self.intervals(level).reshape(-1, 2)
+        said = ("share (%)", self.name, counted(self.n, "released answers"), level, self.warnings)
+        return intervals_picture(labels, *found, *said, ax)
 
     def to_dict(self, level: float = 0.95) -> dict[str, object]:
         """Plain data: the fields, with standard_error and interval."""
@@ -379,6 +410,14 @@ class EstimatedMeans(_FromScores):
         half = normal_quantile(level) * self.standard_errors
         return np.stack([self.values - half, self.values + half], axis=-1)
 
+    def plot(self, *, level: float = 0.95, ax: Axes | None = None) -> Axes:
+        """Draw each mean with its interval (extra `plot`) into `ax`, by default into a new figure. Raises
+        InputError."""
+        from rropt.plots import intervals_picture
+
+        said = (f"mean of {self.of}", self.name, counted(self.n, "released answers"), level, self.warnings)
+        return intervals_picture(self.categories, self.values, self.intervals(level), *said, ax)
+
     def to_dict(self, level: float = 0.95) -> dict[str, object]:
         """Plain data: the fields, with standard_error and interval; None for what is not a number."""
         return {
@@ -409,9 +448,10 @@ def joint_shares(
     rows: tuple[str, ...],
     columns: tuple[str, ...],
     weighted: bool,
+    impossible: BoolArray,
     notes: tuple[str, ...] = (),
 ) -> EstimatedTable:
-    """The table of groups whose joint scores are `joint` (P x r x c)."""
+    """The table of groups whose joint scores are `joint` (P x r x c), 0 in the `impossible` (r x c) cells."""
     terms = joint.reshape(len(joint), -1)
     total = float(groups.weights.sum())
     values = groups.weights @ terms / total
@@ -420,8 +460,9 @@ def joint_shares(
     errors = np.sqrt(np.maximum(_variances(groups, terms), 0.0))
     shape = joint.shape[1:]
     table = values.reshape(shape), covariance, sums.reshape(shape), errors.reshape(shape)
-    warnings = tuple(_too_fine(values, _errors(covariance), groups.n))
-    return EstimatedTable(names, rows, columns, *table, groups.n, weighted, warnings=warnings, notes=notes)
+    there = ~impossible.ravel()
+    warnings = tuple(_too_fine(values[there], _errors(covariance)[there], groups.n))
+    return EstimatedTable(names, rows, columns, *table, groups.n, weighted, impossible, warnings=warnings, notes=notes)
 
 
 def domain_shares(
@@ -432,10 +473,11 @@ def domain_shares(
     domains: tuple[str, ...],
     categories: tuple[str, ...],
     weighted: bool,
+    impossible: BoolArray,
     notes: tuple[str, ...] = (),
 ) -> EstimatedShares:
-    """The shares of the categories in each domain, of groups whose joint scores are `joint` (P x d x k): with A the
-    scores of a domain, the linearised term of p_b = sum J_b / sum A is (J_b - p_b A) / sum A."""
+    """The shares of the categories in each domain, of groups whose joint scores are `joint` (P x d x k), 0 in the
+    `impossible` (d x k) cells: with A the scores of a domain, the linearised term of p_b = sum J_b / sum A is (J_b - p_b A) / sum A."""
     sizes = np.einsum("p,pdk->d", groups.weights, joint)
     if (sizes <= 0).any():
         least = domains[int(np.argmin(sizes))]
@@ -447,15 +489,16 @@ def domain_shares(
         own = joint[:, d, :]
         terms = own - values[d] * own.sum(axis=1)[:, None]
         covariances.append(groups.covariance(_without_rounding(terms, own) / size))
-        if not np.any(_errors(covariances[-1])):
+        if not np.any(_errors(covariances[-1])) and not _sole(impossible)[d].any():
             place = f"domain {domains[d]!r}" if by else "the file"
             warnings.append(f"the records of {place} have one answer only: its standard errors of 0 mean nothing")
     errors = np.sqrt(np.maximum(_variances(groups, joint.reshape(len(joint), -1)), 0.0)).reshape(values.shape)
     spread = np.stack(covariances)
-    warnings += _too_fine(values.ravel(), np.concatenate([_errors(one) for one in spread]), groups.n)
+    there = ~impossible.ravel()
+    warnings += _too_fine(values.ravel()[there], np.concatenate([_errors(one) for one in spread])[there], groups.n)
     found = values, spread, totals, errors
     return EstimatedShares(
-        name, by, domains, categories, *found, groups.n, weighted, warnings=tuple(warnings), notes=notes
+        name, by, domains, categories, *found, groups.n, weighted, impossible, warnings=tuple(warnings), notes=notes
     )
 
 
@@ -526,11 +569,16 @@ def _errors(covariance: FloatArray) -> FloatArray:
     return np.asarray(np.sqrt(np.maximum(np.diagonal(covariance), 0.0)))
 
 
-def _wald(values: FloatArray, errors: FloatArray, level: float) -> FloatArray:
+def _wald(values: FloatArray, errors: FloatArray, level: float, impossible: BoolArray) -> FloatArray:
     # From a value outside [0, 1] no share is farther than from the nearer end. Records that are all alike give no error.
-    half = np.where(errors > 0, normal_quantile(level) * errors, 1.0)
+    half = np.where(errors > 0, normal_quantile(level) * errors, np.where(impossible, 0.0, 1.0))
     centre = np.clip(values, 0.0, 1.0)
     return np.clip(np.stack([centre - half, centre + half], axis=-1), 0.0, 1.0)
+
+
+def _sole(impossible: BoolArray) -> BoolArray:
+    """The categories (d x k) that are the only possible ones in their domain."""
+    return np.asarray(~impossible & ((~impossible).sum(axis=1, keepdims=True) == 1))
 
 
 def _plain(one: WaldTest | Measure) -> dict[str, object]:

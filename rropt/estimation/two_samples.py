@@ -6,6 +6,9 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from rropt.errors import Conflict, OutOfRange, WrongType, shown
 from rropt.exact import rational
@@ -13,6 +16,9 @@ from rropt.io.arguments import checked
 from rropt.io.tables import Readable, Table
 from rropt.io.types import Number
 from rropt.mechanisms.estimators.estimate import normal_quantile
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 Interval = tuple[float, float]
 
@@ -42,6 +48,15 @@ class TwoSampleEstimate(Readable):
         z = normal_quantile(level)
         first, second = _weights(self.sensitive)
         return self._combined(first, z), self._combined(second, z)
+
+    def plot(self, *, level: float = 0.95, ax: Axes | None = None) -> Axes:
+        """Draw both shares with its interval (extra `plot`) into `ax`, by default into a new figure. Raises
+        InputError."""
+        from rropt.plots import intervals_picture
+
+        values, ends = [100 * self.share, 100 * self.innocuous], 100 * np.array(self.intervals(level))
+        said = ("share of yes (%)", "question", "two samples", level, ())
+        return intervals_picture(["sensitive", "innocuous"], values, ends, *said, ax)
 
     def _combined(self, weights: tuple[float, float], z: float) -> Interval:
         centre, below, above = 0.0, 0.0, 0.0

@@ -36,9 +36,9 @@ from rropt.solve.options import SolveOptions
 
 if TYPE_CHECKING:
     from rropt.problem.solution import Solution
-    from rropt.solve.dry_run import DryRun
     from rropt.solve.engine.method import Method
     from rropt.solve.export.vertices import Points
+    from rropt.solve.registry import DryRun
 
 __all__ = ["Goal", "Maximize", "Minimize", "Problem"]
 
@@ -224,7 +224,7 @@ class Problem(Readable):
     def methods(self, solver: str | None = None) -> tuple[DryRun, ...]:
         """A dry run: each built-in method, whether it takes the problem (with this solver), why not, what its proofs
         are of, and the size of what it solves. `print(*problem.methods(), sep="\\n")` shows one per line."""
-        from rropt.solve.dry_run import considered
+        from rropt.solve.registry import considered
 
         return considered(self.compile(), solver)
 

@@ -21,13 +21,13 @@ from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.events import Event
 from rropt.program.programs import BayesGain, ColumnSum, Linear, Program
 from rropt.prove.certificates import Certificate
-from rropt.prove.problems import all_prices
+from rropt.prove.multipliers import multipliers_of
 from rropt.solve.engine.method import ColumnMultipliers, Dual, SolveLimits
 from rropt.solve.entropy.gibbs import EntropyMultipliers
-from rropt.solve.proving import prove
+from rropt.solve.registry import prove
 
-SINGLE = ("linear-dual", "entropy-dual", "column-dual")
-"""Proofs by one list of multipliers; the others go case by case."""
+RELAXED = {"prior", "around", "tangents", "lift", "sum", "minorant"}
+"""Lines that put something in the place of a part of the problem."""
 WHERE = "duals"
 
 
@@ -95,31 +95,33 @@ class Proven:
         """Read from the certificate. Raises InputError where it has no single multipliers of the problem itself."""
         if certificate is None or mechanism is None:
             raise InputError("there is no certified optimum", WHERE, "solve to status certified")
-        proof: dict[str, Any] = certificate.document["proof"]
-        if certificate.differences(program) or "steps" in proof:
+        document = certificate.document
+        proof: dict[str, Any] = document["proof"]
+        begin = {line.split(" ")[0] for line in proof.get("lines", ())}
+        if certificate.differences(program) or "steps" in proof or begin & RELAXED:
             raise InputError("the proof is of a relaxation", WHERE, "read solution.certificate")
-        if proof["kind"] == "linear-dual":
-            program = program.linearised()
-        if proof["kind"] not in SINGLE or "known" in proof:
+        if proof["kind"] == "column-dual":
+            prices = tuple(map(Fraction, proof["prices"]))
+            return cls(program, mechanism, "column-dual", prices, (), Fraction(0), (), (), (), ())
+        found = multipliers_of(document["problem"], proof["lines"]) if proof["kind"] == "lines" else None
+        if found is None:
             raise InputError(f"the proof ({proof['kind']}) has no multipliers", WHERE, "read solution.certificate")
-        base = base_cone(program.cone)
-        at = {(x, z): place for place, (x, z, _) in enumerate(base.edges)} if isinstance(base, GraphCone) else {}
-        flows = [[Fraction(0)] * len(at) for _ in proof.get("flows", ())]
-        for column, listed in zip(flows, proof.get("flows", ()), strict=True):
-            for x, z, flow in listed:
-                column[at[x, z]] = Fraction(flow)
-        events = tuple((Event(x, z, tuple(members)), Fraction(own)) for x, z, members, own in proof.get("events", ()))
+        kind = "entropy-dual" if found.tilts is not None else "column-dual"
+        if kind == "column-dual" and document["problem"]["utility"]["kind"] == "linear":
+            kind, program = "linear-dual", program.linearised()
+        events = tuple((Event(x, z, tuple(members)), own) for (x, z, members), own in found.events)
+        tilts = tuple(map(tuple, found.tilts or ()))
         return cls(
             program,
             mechanism,
-            proof["kind"],
-            tuple(all_prices(proof.get("prices", []), program.weights)),
-            tuple(map(Fraction, proof.get("rows", ()))),
-            Fraction(proof.get("weight", 0)),
+            kind,
+            () if kind == "entropy-dual" else tuple(found.prices),
+            tuple(found.rows),
+            found.weight,
             events,
-            tuple(tuple(map(Fraction, column)) for column in proof.get("tilts", ())),
-            tuple(map(tuple, flows)),
-            tuple(tuple(map(Fraction, column)) for column in proof.get("multipliers", ())),
+            tilts,
+            tuple(map(tuple, found.flows)),
+            tuple(map(tuple, found.cone)),
         )
 
     def dual(self) -> Dual:

@@ -63,13 +63,14 @@ def entropy_kept(mechanism: Mechanism, prior: Prior) -> Fraction | None:
 
 def largest_margin(mechanism: Mechanism, n: int) -> float | None:
     """Half the width of a 95 % interval of an estimated share from n answers, of the category and at the frequencies
-    where it is largest; None where the shares cannot be estimated."""
+    where it is largest; None where the shares cannot be estimated, as where it is 1 or more: a share is within [0, 1]."""
     try:
         variance = float(variances(mechanism).max())
     except InputError:
         return None
     # An integer may be larger than every float.
-    return -float(scipy.special.ndtri((1 - LEVEL) / 2)) * math.sqrt(variance / min(n, 10**300))
+    margin = -float(scipy.special.ndtri((1 - LEVEL) / 2)) * math.sqrt(variance / min(n, 10**300))
+    return margin if margin < 1 else None
 
 
 def squared_error(mechanism: Mechanism, prior: Prior) -> float | None:

@@ -31,8 +31,7 @@ from rropt.solve.entropy.solvers import insist_on
 from rropt.solve.export.convex import convex_problem
 from rropt.solve.export.programme import programme
 from rropt.solve.options import SolveOptions
-from rropt.solve.proving import prove_infeasible
-from rropt.solve.registry import Answer, Method, SolveLimits, choose, method_named
+from rropt.solve.registry import Answer, Method, SolveLimits, choose, method_named, prove_infeasible
 
 if TYPE_CHECKING:
     from rropt.problem.declared import Problem

@@ -10,8 +10,6 @@ from rropt.program.programs import ChiSquare, Information, Program
 from rropt.prove.steps import Step, lemmas, relax
 
 OF_KIND = {
-    "entropy-dual": ("gibbs-inequality",),
-    "entropy-farkas": ("gibbs-inequality",),
     "thresholds": ("newton-inequalities",),
     "risk-branch": ("marcus-lopes",),
 }
@@ -44,17 +42,19 @@ OF_DESIGN = {
 }
 
 
-def assumptions(program: Program, proof: Mapping[str, object], steps: Sequence[Step] = ()) -> tuple[str, ...]:
+def assumptions(
+    program: Program, proof: Mapping[str, object], steps: Sequence[Step] = (), has_mechanism: bool = True
+) -> tuple[str, ...]:
     """The names for a problem and its `proof` object, which is one of the problem after `steps`, in a fixed order."""
-    own, last = _of_mechanism(program, proof), relax(program, steps)
+    own, last = _of_mechanism(program, has_mechanism), relax(program, steps)
     found = {*own, *_of_proof(last, proof), *lemmas(steps)}
     return tuple(name for name in MEANINGS if name in found)
 
 
-def _of_mechanism(program: Program, proof: Mapping[str, object]) -> list[str]:
+def _of_mechanism(program: Program, has_mechanism: bool) -> list[str]:
     """Those of the problem itself and of its mechanism."""
     names = ["uniform-choice-among-matches"] if program.extra(PosteriorRisk) is not None else []
-    if proof["kind"] in ("farkas", "entropy-farkas"):
+    if not has_mechanism:
         return names
     if isinstance(program.cone, ConfidenceCone):
         names.append("cauchy-schwarz-membership")
@@ -81,7 +81,7 @@ def _of_proof(program: Program, proof: Mapping[str, object]) -> list[str]:
     if isinstance(utility, Information):
         if by_vertices or by_corners or kind == "thresholds":
             names.append("mi-column-convex")
-        if kind in ("column-dual", "branch-tree") and "known" not in proof:
+        if kind in ("column-dual", "branch-tree"):
             names.append("v-log-v-convex")
     if isinstance(utility, ChiSquare) and (by_vertices or by_corners):
         names.append("chi-square-column-convex")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -26,14 +26,17 @@ from rropt.mechanisms.names import honest
 from rropt.mechanisms.off_diagonal import OffDiagonalMechanism, off_diagonal_from_file
 from rropt.mechanisms.reading import check_keys, columns_of, names_of, naturals_of
 from rropt.model.divergences import worst_weights
+from rropt.program.block_cones import RobustCone
 from rropt.program.cones import CompleteCone
 from rropt.program.confidence_cones import ConfidenceCone
 from rropt.program.extras import OffDiagonalForm
 from rropt.program.limits import DivergenceLimits, has_capacity
 from rropt.program.programs import ChiSquare, Program
 from rropt.prove.assumptions import assumptions
+from rropt.prove.elaborate import has_mode, in_lines
 from rropt.prove.problem_digest import differences
-from rropt.prove.steps import Step
+from rropt.prove.problems import OutsideCoreError
+from rropt.prove.steps import Drop, Step, drop, relax
 
 
 @dataclass(frozen=True)
@@ -178,6 +181,35 @@ def _witness(program: Program, mechanism: Mechanism) -> dict[str, object]:
     return payload
 
 
+def stated_in_lines(program: Program, proof: Proof) -> Proof:
+    """A proof as certificates state it: in lines, wherever the verified core has its rules. Steps are then parts of
+    the lines, but for those that leave out what lines cannot state."""
+    last = relax(program, proof.steps)
+    if not has_mode(proof.payload) or (last.extra(OffDiagonalForm) and proof.payload["kind"] == "branch-tree"):
+        return proof
+    parts = ["structure", "identification_risk", *(["cone"] if isinstance(program.cone, RobustCone) else [])]
+    first = drop(program, parts)
+    rest = tuple(one for step in proof.steps for one in _without(step, parts))
+    payload = proof.payload | ({"steps": [step.payload() for step in rest]} if rest else {})
+    try:
+        return Proof(_lines(relax(program, first), payload), proof.bound, first)
+    except OutsideCoreError:
+        more = drop(last, parts)
+        return Proof(_lines(relax(last, more), proof.payload), proof.bound, (*proof.steps, *more))
+
+
+def _lines(program: Program, payload: dict[str, Any]) -> dict[str, object]:
+    return {"kind": "lines", "lines": in_lines(program.payload(), payload)}
+
+
+def _without(step: Step, parts: list[str]) -> tuple[Step, ...]:
+    """A step that leaves none of the parts out."""
+    if not isinstance(step, Drop):
+        return (step,)
+    left = tuple(part for part in step.parts if part not in parts)
+    return (replace(step, parts=left),) if left else ()
+
+
 def _document(
     program: Program,
     proof: Proof,
@@ -185,7 +217,8 @@ def _document(
     value: dict[str, str] | None,
     bound: str | None,
 ) -> dict[str, Any]:
-    names = assumptions(program, proof.payload, proof.steps)
+    proof = stated_in_lines(program, proof)
+    names = assumptions(program, proof.payload, proof.steps, mechanism is not None)
     steps: dict[str, object] = {"steps": [step.payload() for step in proof.steps]} if proof.steps else {}
     return {
         "format": "rropt-certificate",

@@ -8,6 +8,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 from rropt import kernel
 from rropt.kernel import D, log_below
@@ -19,6 +20,7 @@ from rropt.prove.problems import (
     Problem,
     all_prices,
     around,
+    emptied,
     exp_above,
     moments_of,
     multipliers,
@@ -39,21 +41,39 @@ Tangents = tuple[list[Fraction], list[list[int]]]
 
 
 def elaborate(certificate: Json) -> Iterator[str]:
-    """The lines of the proof file; raises OutsideCoreError where the core has no such rule."""
+    """The lines of the proof file of a certificate with a proof in lines; raises OutsideCoreError where the core has no
+    such problem, or where a step leads to another one."""
     proof = certificate["proof"]
-    mode = proof_mode(proof)
-    problem = Problem(certificate["problem"], mode)
-    problem.follow(proof.get("steps", []), proof.get("events", []), proof.get("cuts", []))
+    if proof["kind"] != "lines":
+        extra = next((f" with {key}" for key in proof if key not in KEYS), "")
+        raise OutsideCoreError(f"the verified core has no proofs of kind {proof['kind']!r}{extra}")
+    steps = proof.get("steps", [])
+    for step in [*(step for step in steps if step["kind"] != "drop"), *steps]:
+        raise OutsideCoreError(f"the verified core has no step {step['kind']!r} before lines")
+    problem = Problem(emptied(certificate["problem"], certificate["bound"] is None), "box")
     lines = list(problem.lines())
+    problem.limit()
     yield "rropt-core"
     yield words("problem", hashlib.sha256("".join(line + "\n" for line in lines).encode()).hexdigest())
     yield from lines
-    if certificate["bound"] is not None:
+    if certificate["bound"] is None:
+        yield "claim infeasible -1 1"
+    else:
         yield words("claim bound", *(problem.sign * Fraction(certificate["bound"])).as_integer_ratio())
         yield from witness(problem, certificate)
-    writer = {"dual": dual, "corner": corner, "box": boxes, "sheets": boxes, "known": known}[mode]
-    yield from writer(problem, certificate)
+    yield from proof["lines"]
     yield "end"
+
+
+def in_lines(stated: Json, proof: Json) -> list[str]:
+    """The lines of a proof of a problem, both as the searches give them; raises OutsideCoreError where the core has no
+    such rule."""
+    mode = proof_mode(proof)
+    problem = Problem(emptied(stated, proof["kind"] in ("farkas", "entropy-farkas")), mode)
+    problem.follow(proof.get("steps", []), proof.get("events", []), proof.get("cuts", []))
+    writer = {"dual": dual, "corner": corner, "box": boxes, "sheets": boxes, "known": known}[mode]
+    with kernel.long_integers():
+        return list(writer(problem, proof))
 
 
 def witness(problem: Problem, certificate: Json) -> Iterator[str]:
@@ -92,17 +112,19 @@ def witness(problem: Problem, certificate: Json) -> Iterator[str]:
         yield " ".join(["column", *map(own.__getitem__, groups)])
 
 
+def has_mode(proof: Json) -> bool:
+    """Whether the core has a mode for proofs of this kind with these keys."""
+    return proof["kind"] in KINDS and proof.keys() <= KEYS
+
+
 def proof_mode(proof: Json) -> str:
     """The mode in which the core reads a proof of this kind."""
-    extra = next((f" with {key}" for key in proof if key not in KEYS), "")
-    if extra or proof["kind"] not in KINDS:
-        raise OutsideCoreError(f"the verified core has no proofs of kind {proof['kind']!r}{extra}")
     modes = {"tree": "corner", "boxes": "box", "known": "known"}
     found = next((mode for key, mode in modes.items() if key in proof), "dual")
     return "sheets" if proof["kind"] == "branch-tree" else found
 
 
-def opening(problem: Problem, mode: str, unit: int, prices: list[int], mults: list[int]) -> Iterator[str]:
+def opening(problem: Problem, mode: str, unit: int, prices: list[Any], mults: list[int]) -> Iterator[str]:
     """The lines between the problem and the tokens, without claim, value and points."""
     yield from (words("prior", *prior) for prior in problem.priors)
     for key, lists in (("around", problem.matrices), ("sum", problem.sums), ("minorant", problem.touches)):
@@ -130,14 +152,14 @@ def opening(problem: Problem, mode: str, unit: int, prices: list[int], mults: li
     yield words("ratios", *(number for pair in problem.ratios for number in pair))
 
 
-def known(problem: Problem, certificate: Json) -> Iterator[str]:
+def known(problem: Problem, proof: Json) -> Iterator[str]:
     """The entropy of the input as prices; no further tests."""
-    yield from opening(problem, "known", *over([Fraction(a) for a in certificate["proof"]["prices"]]), [])
+    yield from opening(problem, "known", *over([Fraction(a) for a in proof["prices"]]), [])
 
 
-def dual(problem: Problem, certificate: Json) -> Iterator[str]:
+def dual(problem: Problem, proof: Json) -> Iterator[str]:
     """linear-dual, farkas, bayes and entropies: one test for each output or action."""
-    proof, empty = certificate["proof"], certificate["bound"] is None
+    empty = proof["kind"] in ("farkas", "entropy-farkas")
     last = problem.core.straight(problem.touches)
     if last.utility == "bayes" and last.rows and not empty:
         raise OutsideCoreError("the verified core has no gains of Bayes with rows that a proof leaves out")
@@ -163,10 +185,9 @@ def dual(problem: Problem, certificate: Json) -> Iterator[str]:
     unit, numbers = over([*exact, *shares], problem.fine * (odd if odd.bit_length() <= LONGEST else 1))
     prices, mults = numbers[: problem.k], numbers[problem.k :]
     left = sum(prices) + sum(m * row.right for m, row in zip(mults, last.rows, strict=True))
-    if empty:
-        yield words("claim infeasible", left, unit)
     yield from (words("points", *column) for column in points)
-    yield from opening(problem, "dual", unit, prices, mults)
+    # Where nothing is gained, the unit is what the sum of the prices must be below -1 over.
+    yield from opening(problem, "dual", -left if empty else unit, prices, mults)
     weighted, flows = last.utility == "bayes", proof["flows"] or [[]]
     scale = D * D * unit * last.den * (problem.total if weighted else 1)
     for y in range(len(last.lists) if weighted else last.outputs or 0):
@@ -202,13 +223,13 @@ def entropies(problem: Problem, proof: Json, last: kernel.Problem, shares: list[
     return prices, [list(column) for column in zip(*points, strict=True)]
 
 
-def corner(problem: Problem, certificate: Json) -> Iterator[str]:
+def corner(problem: Problem, proof: Json) -> Iterator[str]:
     """A tree over the corners {1, g}^k: its branches are the core's, its leaves get the multipliers of their limits."""
-    proof, weights = certificate["proof"], problem.core.weights
+    weights = problem.core.weights
     if (problem.core.halfspaces and not problem.leaves_rows_of_cone) or problem.core.utility == "given":
         raise OutsideCoreError("the verified core has no trees of corners with rows of the cone or 'given'")
-    unit, prices = over(all_prices(proof["prices"], weights))
-    yield from opening(problem, "corner", unit, prices, [])
+    unit, prices, own = own_prices(proof["prices"], weights)
+    yield from opening(problem, "corner", unit, own, [])
     g, entropic = problem.ratios[0][0], problem.core.utility == "information"
     high = g * log_below(g, D) if entropic else 0
     # The gain of an input at g, times unit D^2, without what its weight pays in a leaf.
@@ -250,6 +271,19 @@ def corner(problem: Problem, certificate: Json) -> Iterator[str]:
             fixed, inside, limits = stack.pop() if stack else (0, 0, limits)
 
 
+def own_prices(given: Any, weights: list[int]) -> tuple[int, list[int], list[Any]]:
+    """The unit of prices, the prices over it, and the fields that state them: multiples of the prior stay short."""
+    prices = all_prices(given, weights)
+    if isinstance(given, list):
+        unit, numbers = over(prices)
+        return unit, numbers, numbers
+    each, places = Fraction(given["of_prior"]) / sum(weights), [x for x, _ in given["own"]]
+    unit, (of_prior, *rest) = over([each, *(prices[x] for x in places)])
+    own = dict(zip(places, rest, strict=True))
+    pairs = [n for pair in own.items() for n in pair]
+    return unit, [own.get(x, of_prior * weight) for x, weight in enumerate(weights)], ["prior", of_prior, *pairs]
+
+
 def leaf(problem: Problem, token: Json, unit: int, scale: int) -> list[object]:
     """The points and multipliers of a leaf of a box tree, none where all are 0; `scale` is the unit of the prices."""
     core, given = problem.core, problem.core.utility == "given"
@@ -262,9 +296,8 @@ def leaf(problem: Problem, token: Json, unit: int, scale: int) -> list[object]:
     return [*points, *multipliers(problem, D * D * scale * problem.total, flows, rows, form)]
 
 
-def boxes(problem: Problem, certificate: Json) -> Iterator[str]:
+def boxes(problem: Problem, proof: Json) -> Iterator[str]:
     """A box tree in preorder, for one column, or over the columns of a matrix with prices of its own in each leaf."""
-    proof = certificate["proof"]
     unit, matrix = int(proof["unit"]), "prices" not in proof
     scale, prices = over([Fraction(a) for a in proof.get("prices", [])], problem.fine)
     if matrix:

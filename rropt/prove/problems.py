@@ -63,6 +63,15 @@ def all_prices(prices: Any, weights: Sequence[int]) -> list[Fraction]:
     return [own.get(x, each * weight) for x, weight in enumerate(weights)]
 
 
+def emptied(problem: Json, infeasible: bool) -> Json:
+    """A problem of which no mechanism exists without the utility of a design, which the core does not have."""
+    if not infeasible or not problem["utility"]["kind"].startswith("inverse"):
+        return problem
+    free = problem["outputs"] is None
+    nothing = {"kind": "bayes", "gain": [["0"] * len(problem["inputs"])]} if free else {"kind": "linear", "cost": []}
+    return problem | {"sense": "maximize", "utility": nothing}
+
+
 def words(*fields: object) -> str:
     """One line."""
     return " ".join(map(str, fields))
@@ -301,9 +310,7 @@ class Problem:
     def widen(self, lifted: list[kernel.Lift], cuts: list[Json]) -> None:
         """The core's problem with limits at priors, rows of events and floors, cuts, and one more input for each limit."""
         self.cuts = None
-        cells = len(self.stated.excesses) * self.k**2 * (self.stated.outputs or 0)
-        if cells > 10**8 or (self.stated.confidence is not None and (self.k > 1024 or len(cuts) * self.k > 10**7)):
-            raise OutsideCoreError("the verified core has no approximate or robust privacy of so many inputs")
+        self.limit(len(cuts))
         if (confidence := self.stated.confidence) is not None:
             g, h = around(confidence.ratio, fixed=False)[1]
             a, b = confidence.radii[:2]
@@ -323,6 +330,12 @@ class Problem:
             self.ratios *= len(self.core.edges)
             self.index = {(x, z): i for i, (x, z, _) in enumerate(self.core.edges)}
         self.k = len(self.core.weights)
+
+    def limit(self, cuts: int = 0) -> None:
+        """Refuse what is too large for the core."""
+        cells = len(self.stated.excesses) * self.k**2 * (self.stated.outputs or 0)
+        if cells > 10**8 or (self.stated.confidence is not None and (self.k > 1024 or cuts * self.k > 10**7)):
+            raise OutsideCoreError("the verified core has no approximate or robust privacy of so many inputs")
 
     @property
     def fine(self) -> int:

@@ -214,8 +214,9 @@ class LiftApproximate(Step):
 
     def relax(self, program: Program) -> Program:
         bound, size = program.required(ApproximateBound), program.size
-        # Above the ratio of a checker, whose enclosure may be another one.
-        gamma = dyadic_up(bound.level.ratio.upper + Fraction(1, 1 << (BITS + 10)), BITS)
+        gamma = bound.level.ratio.upper
+        if bound.level.ratio.lower < gamma:  # above the enclosures of all checkers, which have the same row
+            gamma = dyadic_up(gamma + Fraction(1, 1 << 88), 80)
         rows, pairs = [], list(permutations(range(size), 2))
         for number, (x, z) in enumerate(pairs):
             row = [Fraction(0)] * (size + len(pairs))

@@ -11,7 +11,9 @@ from rropt.release.plans.provenance import load_design as load_design, load_mech
 from rropt.release.plans.reading import ReleaseFile as ReleaseFile, load_release
 from rropt.release.precision import Precision as Precision
 from rropt.release.preview import Preview as Preview
+from rropt.release.regressing import estimate_regression
 from rropt.release.scoring import Scored as Scored, ScoredColumn as ScoredColumn, score_file
+from rropt.release.sheet import Sheet as Sheet, describe_release
 from rropt.release.tabulating import estimate_means, estimate_shares, estimate_table
 
 if TYPE_CHECKING:
@@ -23,8 +25,10 @@ __all__ = [
     "RandomizedColumn",
     "Release",
     "counts_of",
+    "describe_release",
     "estimate_file",
     "estimate_means",
+    "estimate_regression",
     "estimate_shares",
     "estimate_table",
     "load_release",

@@ -32,6 +32,7 @@ def release_table(
     *,
     source: Source | None = None,
     force: bool = False,
+    unidentified: bool = False,
     warn: Callable[[str], None] | None = None,
 ) -> Any:
     """Protect a table in memory: a pandas, polars or pyarrow table; the result is of the same kind.
@@ -45,7 +46,7 @@ def release_table(
     Before the draw it makes the checks of `release_file` that need the records only. It refuses, without `force`, a
     design whose bound on the identification risk was guaranteed for other counts and does not hold for these, a column
     of which nearly all values are replaced by a label, and outputs that have the name of an input although another one
-    makes them more likely. `warn` is called with cautions (Python warnings where it
+    makes them more likely. Columns from which frequencies cannot be estimated need `unidentified` (or `force`). `warn` is called with cautions (Python warnings where it
     is left out): how many values are replaced; columns, and an index of pandas, that stay and copy or reveal a
     protected one; categories that no record has; designs that identify no frequencies; levels that add up. There is
     neither accountant nor manifest, so that it cannot know earlier releases: every call draws anew, and releasing a
@@ -57,7 +58,7 @@ def release_table(
     from rropt.release.tables.frames import protected_table
     from rropt.release.tables.scan import warn_python
 
-    return protected_table(table, _as_release(release), source, force, warn or warn_python)
+    return protected_table(table, _as_release(release), source, force, warn or warn_python, unidentified)
 
 
 @checked
@@ -75,6 +76,7 @@ def release_file(
     quote_formulas: bool = True,
     identity: str | None = None,
     key: str | os.PathLike[str] | None = None,
+    unidentified: bool = False,
 ) -> Released:
     """Protect a file (.csv, .tsv, .parquet, .arrow, .feather), and write a manifest next to the result. Memory does not
     grow with the number of records, except with a `key`.
@@ -92,7 +94,8 @@ def release_file(
     (Python warnings where it is left out): columns that reveal a protected one, designs that identify no frequencies,
     levels that add up. With `identity`, a column that identifies each respondent, and `key`, a file that `rropt key
     new` made, draws are memoised: the same respondent and value gives the same answer in every release with the same
-    mechanisms and strata, and a repeat costs nothing. Raises InputError; then nothing has changed.
+    mechanisms and strata, and a repeat costs nothing. Columns from which frequencies cannot be estimated are refused
+    unless `unidentified` (or `force`). Raises InputError; then nothing has changed.
     """
     need("pyarrow", EXTRA, "release")
     from rropt.release.run import FileRelease, default_output
@@ -106,7 +109,7 @@ def release_file(
     warn = warn or warn_python
     respondents = _population(population)
     options = (force, delimiter, monitor, warn, kept, respondents, quote_formulas, identity, _secret(identity, key))
-    return FileRelease(source, given, target, *options).run()
+    return FileRelease(source, given, target, *options, unidentified=unidentified).run()
 
 
 @checked
@@ -121,6 +124,7 @@ def preview_file(
     population: str | None = None,
     identity: str | None = None,
     key: str | os.PathLike[str] | None = None,
+    unidentified: bool = False,
 ) -> Preview:
     """What `release_file` would do, without a draw and without a change: cautions, expected standard errors at equal
     frequencies, the columns that stay unchanged, and the epsilon of a respondent before and after it. Arguments are
@@ -133,7 +137,7 @@ def preview_file(
     target = default_output(source) if output is None else named_path(output)
     given = (force, delimiter, lambda done, total: None, lambda caution: None, known_place(accountant))
     memoised = (_population(population), True, identity, _secret(identity, key))
-    return FileRelease(source, _as_release(release), target, *given, *memoised).preview()
+    return FileRelease(source, _as_release(release), target, *given, *memoised, unidentified=unidentified).preview()
 
 
 @checked
@@ -149,6 +153,7 @@ def release_folder(
     population: str | None = None,
     identity: str | None = None,
     key: str | os.PathLike[str] | None = None,
+    unidentified: bool = False,
 ) -> FolderReleased:
     """Protect every .parquet file of a folder, and of the folders in it, as `release_file` does. Each file is released
     whole or not at all.
@@ -172,7 +177,7 @@ def release_folder(
     source = named_path(data)
     target = _beside(source) if output is None else named_path(output)
     kept = known_place(accountant)
-    options = (report, kept, _population(population), identity, _secret(identity, key))
+    options = (report, kept, _population(population), identity, _secret(identity, key), unidentified)
     return release_all(source, _as_release(release), target, workers, scheduler, *options)
 
 

@@ -17,6 +17,8 @@ from rropt.io.files import folders, named_path
 from rropt.io.processes import checked_workers, spread
 from rropt.io.tables import Readable
 from rropt.release import accountant as accountants
+from rropt.release.companions import refuse_others, write_companions
+from rropt.release.plans.manifest import manifest_path, read_manifest
 from rropt.release.plans.plan import Release
 from rropt.release.run import FileRelease
 from rropt.release.storage.places import Place, whole_place
@@ -91,11 +93,14 @@ class _Task:
     population: str
     identity: str | None = None
     key: Path | None = None
+    unidentified: bool = False
 
     def work(self, warn: Callable[[str], None]) -> FileRelease:
         """The release of the file. Raises InputError."""
         own = (self.data, self.release, self.output, False, None, _silent, warn, self.accountant, self.population)
-        return FileRelease(*own, identity=self.identity, key=self.key)
+        return FileRelease(
+            *own, identity=self.identity, key=self.key, unidentified=self.unidentified, accompanied=False
+        )
 
 
 def release_all(
@@ -109,6 +114,7 @@ def release_all(
     population: str = "",
     identity: str | None = None,
     key: Path | None = None,
+    unidentified: bool = False,
 ) -> FolderReleased:
     """Release the files of the folder `data`; see `rropt.release.release_folder`. Raises InputError."""
     checked_workers(workers, scheduler)
@@ -125,9 +131,11 @@ def release_all(
             population.replace("{file}", name),
             identity,
             None if key is None else key.resolve(),
+            unidentified,
         )
         for name in _names(data, output)
     ]
+    refuse_others(target)
     for task in tasks:
         # Errors in a file's columns are raised before anything is drawn from another one.
         task.work(_unheard)
@@ -140,7 +148,13 @@ def release_all(
             found[at] = outcome
             existing += outcome.state == "existing"
             report(len(found), existing, len(tasks))
-    return FolderReleased(output, tuple(found[at] for at in range(len(tasks))))
+    made = [found[at] for at in range(len(tasks))]
+    if there := [one for one in made if one.state in ("released", "existing")]:
+        content = dict(read_manifest(target / there[0].file) or {})
+        content |= {"rows": sum(one.rows for one in there)}
+        content["manifest"] = f"{target.name}/{manifest_path(Path(there[0].file)).as_posix()}"
+        write_companions(target, release, content)
+    return FolderReleased(output, tuple(made))
 
 
 def _silent(done: int, total: int | None) -> None:

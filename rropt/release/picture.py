@@ -15,6 +15,8 @@ MOST = 200
 """The most categories of a picture."""
 ROW, WIDTH, LETTER, BOLD, TOP, FOOT, RIGHT = 22, 760, 7.2, 8.6, 58, 76, 24
 ESTIMATED, TRUE = "#1f4e9c", "#d1495b"
+DARK = {"white": "#1e2129", "#e5e5e5": "#3a404c", ESTIMATED: "#7fb0ff", TRUE: "#ff8a98"}
+"""The colours of a picture for readers whose pages are dark; its letters become nearly white."""
 
 
 def estimate_svg(found: Estimate, level: float, truth: Sequence[float] | None = None, title: str = "") -> str:
@@ -36,9 +38,10 @@ def estimate_svg(found: Estimate, level: float, truth: Sequence[float] | None = 
     title = title or "Estimated frequencies"
     (heading,) = short_labels([title], int((WIDTH - 32) / BOLD))
     lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {bottom + FOOT}" font-family="sans-serif" '
-        'font-size="13">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {bottom + FOOT}" role="img" '
+        'font-family="sans-serif" font-size="13">',
         f"<title>{escaped(title)}</title>",
+        f"<style>@media (prefers-color-scheme:dark){{text{{fill:#e4e6eb}}{_dark()}}}</style>",
         f'<rect width="{WIDTH}" height="{bottom + FOOT}" fill="white"/>',
         f'<text x="16" y="26" font-size="15" font-weight="bold">{escaped(heading)}</text>',
     ]
@@ -46,7 +49,7 @@ def estimate_svg(found: Estimate, level: float, truth: Sequence[float] | None = 
         # What is wrong is seen before any number: the rest of the sentence is shown when it is pointed at.
         (warning,) = short_labels(found.warnings[:1], int((WIDTH - 32) / LETTER))
         lines.append(
-            f'<g fill="{TRUE}"><title>{escaped("; ".join(found.warnings))}</title><text x="16" y="44" '
+            f'<g><title>{escaped("; ".join(found.warnings))}</title><text x="16" y="44" fill="{TRUE}" '
             f'font-weight="bold">{escaped(warning)}</text></g>'
         )
     for tick in ticks:
@@ -72,6 +75,12 @@ def estimate_svg(found: Estimate, level: float, truth: Sequence[float] | None = 
     if truth is not None:
         lines += [_cross(380, y), f'<text x="394" y="{y}" dominant-baseline="middle">true frequency</text>']
     return "\n".join([*lines, "</svg>", ""])
+
+
+def _dark() -> str:
+    return "".join(
+        f'[fill="{light}"]{{fill:{dark}}}[stroke="{light}"]{{stroke:{dark}}}' for light, dark in DARK.items()
+    )
 
 
 def _cross(x: float, y: float) -> str:

@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import combinations, product
 from typing import Any
 
@@ -25,29 +25,60 @@ FloatArray = np.ndarray
 
 LARGEST = 1 << 22
 """Cells of a mechanism whose errors are computed."""
+ERROR = 0.01
+"""The standard error for which a number of records is shown, where none was asked for."""
+MOST_RATIO = 1e100
+"""The largest privacy ratio whose k-RR is computed: its errors are those of true answers."""
+ROUNDING = 1e-12
+"""A quotient that is above a whole number by rounding alone is that number."""
 
 
 @dataclass(frozen=True)
 class Precision:
-    """Standard errors of shares of all records, the largest of the categories: of each column in `shares`, of the cells
-    of two columns in `cells`. `frequencies` says in words at which ones."""
+    """Standard errors of shares of so many `records`, the largest of the categories: of each column in `shares`, of the
+    cells of two columns in `cells`. `krr` has those of k-ary randomised response with the same privacy ratios, on the
+    same groups of columns. `frequencies` says in words at which ones; errors in `wanted` were asked for."""
 
     shares: Mapping[str, float]
     cells: Mapping[tuple[str, str], float]
+    records: int
+    krr: "Precision | None" = None
     frequencies: str = "equal frequencies"
+    wanted: Mapping[str, float] = field(default_factory=dict)
 
-    def _tables(self, records: int) -> Iterator[Table]:
-        heads = ("column", "standard error of a share")
-        title = f"Expected at {self.frequencies}, {counted(records, 'records')}: the largest of the categories"
-        yield Table(title, [(name, f"{error:.4f}") for name, error in self.shares.items()], heads, (1,))
+    def records_for(self, column: str, error: float) -> int:
+        """The least number of records with which the standard error of every share of a column is at most `error`, where
+        strata keep their shares of the records: variances are in proportion to 1 / n."""
+        return math.ceil(self.records * (self.shares[column] / error) ** 2 * (1 - ROUNDING))
+
+    def _tables(self) -> Iterator[Table]:
+        title = f"Expected at {self.frequencies}, {counted(self.records, 'records')}: the largest of the categories"
+        heads = ["column", "standard error of a share", "k-RR", "records for", "needed", "k-RR"]
+        rows = []
+        for name in self.shares:
+            goal = self.wanted.get(name, ERROR)
+            both = [self, *([self.krr] if self.krr is not None else [])]
+            errors = [f"{one.shares[name]:.4f}" for one in both]
+            numbers = [f"{one.records_for(name, goal):,}" for one in both]
+            rows.append([name, *errors, f"{goal:g}", *numbers])
+        if self.krr is None:
+            heads = [one for one in heads if one != "k-RR"]
+        yield Table(title, rows, heads, range(1, len(heads)))
         if self.cells:
-            rows = [(f"{first} x {other}", f"{error:.4f}") for (first, other), error in self.cells.items()]
-            yield Table("", rows, ("table", "standard error of a cell"), (1,))
+            others = [] if self.krr is None else [self.krr.cells]
+            rows = [[" x ".join(pair), *(f"{one[pair]:.4f}" for one in (self.cells, *others))] for pair in self.cells]
+            yield Table("", rows, ("table", "standard error of a cell", *(["k-RR"] * len(others))), (1, 2))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data: `shares` by column, and a list of `cells` with their columns."""
+        """Plain data: `shares` by column, and a list of `cells` with their columns; `records_needed` for the errors that
+        were asked for (or 0.01); `krr` alike."""
         cells = [{"columns": list(names), "standard_error": error} for names, error in self.cells.items()]
-        return {"shares": dict(self.shares), "cells": cells}
+        needed = {}
+        for name in self.shares:
+            goal = self.wanted.get(name, ERROR)
+            needed[name] = {"standard_error": goal, "records": self.records_for(name, goal)}
+        found = {"records": self.records, "shares": dict(self.shares), "cells": cells, "records_needed": needed}
+        return found | ({} if self.krr is None else {"krr": replace(self.krr, wanted=self.wanted).to_dict()})
 
 
 class Moments:
@@ -68,6 +99,19 @@ class Moments:
         a = spread(k, best_size(k, gamma), gamma)
         # M^-1 of that module: n times the covariance, and the products of the frequencies.
         return cls(group, cells, p, (np.eye(k) - (k - a) / k**2) / a)
+
+    @classmethod
+    def of_krr(cls, group: Group, cells: Sequence[Cell], p: FloatArray, gamma: float) -> "Moments":
+        """Those of k-ary randomised response with the privacy ratio `gamma`, in closed form, where its cells have the
+        frequencies p: with b = 1 / (gamma + k - 1) and a = gamma b the matrix is (a - b) I + b 11', its inverse
+        L = (I - b 11') / (a - b), and the second moments are L diag(q) L' with q = (a - b) p + b."""
+        k = len(cells)
+        if k == 1:
+            return cls(group, cells, p, np.ones((1, 1)))
+        b = 1 / (gamma + k - 1)
+        apart = (gamma - 1) * b
+        table = (np.eye(k) - b) / apart
+        return cls(group, cells, p, (table * (apart * p + b)) @ table.T)
 
     @classmethod
     def of(cls, group: Group, cells: Sequence[Cell], matrix: FloatArray, table: FloatArray, p: FloatArray) -> "Moments":
@@ -118,6 +162,7 @@ def precision(
     return Precision(
         {name: _largest(found) for name, found in shares.items()},
         {names: _largest(found) for names, found in cells.items()},
+        total,
     )
 
 
@@ -137,10 +182,11 @@ def expected_errors(release: Release, sizes: Sequence[Sequence[int]]) -> Precisi
     """The expected errors of a release at equal frequencies, where the strata of its columns have these `sizes`: of
     columns from which frequencies can be estimated, and of pairs of these with the same strata."""
     kinds: dict[tuple[Any, ...], dict[Stratum, list[Moments]]] = {}
+    others: dict[tuple[Any, ...], dict[Stratum, list[Moments]]] = {}
     numbers: dict[tuple[Any, ...], dict[Stratum, int]] = {}
     for column, own in zip(release.columns, sizes, strict=True):
         group = column.columns
-        made = {}
+        made, plain = {}, {}
         for stratum, mechanism in column.strata:
             parts = [(label,) if len(group) == 1 else split(label) for label in mechanism.inputs]
             if math.prod(mechanism.shape) > LARGEST or any(
@@ -153,14 +199,23 @@ def expected_errors(release: Release, sizes: Sequence[Sequence[int]]) -> Precisi
                 break
             p = np.full(len(parts), 1 / len(parts))
             made[stratum] = Moments.of(group, parts, mechanism.matrix, table, p)
+            # Without a privacy ratio there is no k-RR of the same one, and none is needed: its errors are those of shares.
+            ratio = min(float(mechanism.privacy_ratio), MOST_RATIO)
+            plain[stratum] = Moments.of_krr(group, parts, p, ratio)
         if len(made) < len(column.strata):
             continue
         key = column.by, tuple(stratum for stratum, _ in column.strata)
         for stratum, one in made.items():
             kinds.setdefault(key, {}).setdefault(stratum, []).append(one)
+            others.setdefault(key, {}).setdefault(stratum, []).append(plain[stratum])
         numbers[key] = dict(zip(key[1], own, strict=True))
-    found = [precision(kinds[key], numbers[key]) for key in kinds]
-    return Precision(
-        {name: error for one in found for name, error in one.shares.items()},
-        {names: error for one in found for names, error in one.cells.items()},
+    records = max((sum(own) for own in sizes), default=0)
+    krr, own = (
+        Precision(
+            {name: error for one in found for name, error in one.shares.items()},
+            {names: error for one in found for names, error in one.cells.items()},
+            records,
+        )
+        for found in ([precision(moments[key], numbers[key]) for key in moments] for moments in (others, kinds))
     )
+    return replace(own, krr=krr)

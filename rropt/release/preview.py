@@ -43,7 +43,7 @@ class Preview(ByContent):
             rows.append(("Unchanged records", f"{self.unchanged:,}: those without {only}"))
         rows += [("Learned from the data", one) for one in self.release.learned]
         yield Table(f"Release of {self.data} (not drawn)", [*rows, ("Rows", f"{self.rows:,}")])
-        yield from self.expected._tables(self.rows - self.unchanged)
+        yield from self.expected._tables()
 
     def _remarks(self) -> Iterator[str]:
         yield from (f"note: {note}" for note in self.notes)

@@ -26,6 +26,7 @@ from rropt.io.files import (
 from rropt.io.tables import Table
 from rropt.mechanisms.sampling.sources import secure_bytes
 from rropt.release.accountant import Entry, PrivacyAccountant, temporary_name
+from rropt.release.companions import metadata, refuse_others, write_companions
 from rropt.release.memo import Memo
 from rropt.release.plans import manifest as manifests
 from rropt.release.plans.manifest import AS_THEY_ARE, QUOTED, file_sha256, manifest_path, manifest_text, read_manifest
@@ -40,7 +41,7 @@ from rropt.release.storage.places import Place
 from rropt.release.storage.private import Kept, PrivateStream, is_written
 from rropt.release.storage.tally import Draw
 from rropt.release.tables.batches import Protector
-from rropt.release.tables.cautions import cautions_of_designs
+from rropt.release.tables.cautions import cautions_of_designs, refused_without_estimates
 from rropt.release.tables.formats import SUFFIXES, check_places, open_table
 from rropt.release.tables.scan import Seen, look, warn_python
 
@@ -51,7 +52,8 @@ Monitor = Callable[[int, int | None], None]
 @dataclass(frozen=True, eq=False)
 class Released(ByContent):
     """A release that was made: where it is, its manifest (also as an object), the accountants that record it, the
-    memory of its key, its privacy, remarks (`notes`), and whether it was `drawn` now and not only finished."""
+    memory of its key, its privacy, remarks (`notes`), whether it was `drawn` now and not only finished, and what was
+    written beside it for its users (`companions`: a README, and a folder for R)."""
 
     output: Path
     manifest_file: Path
@@ -61,6 +63,7 @@ class Released(ByContent):
     privacy: Privacy
     notes: tuple[str, ...]
     drawn: bool = True
+    companions: tuple[Path, ...] = ()
 
     def _tables(self) -> Iterator[Table]:
         document = self.manifest
@@ -111,7 +114,11 @@ class FileRelease:
         quote_formulas: bool = True,
         identity: str | None = None,
         key: Path | None = None,
+        unidentified: bool = False,
+        accompanied: bool = True,
+        declared: bool = False,
     ) -> None:
+        self.accompanied, self.unidentified, self.declared = accompanied, unidentified, declared
         self.data, self.release, self.output = data, release, output
         self.force, self.monitor, self.warn = force, monitor, warn
         self.accountant, self.population, self.quote_formulas = accountant, population, quote_formulas
@@ -157,8 +164,8 @@ class FileRelease:
             # Values that no design declares are reported first: with them there is no release to count.
             seen = self._look()
             crossed, earlier, total = self._count(accountant)
-            designs = cautions_of_designs(self.release, self.privacy, earlier, total)
-            seen.tell(self.warn, self.force, (*self.twice, *crossed, *designs))
+            designs = cautions_of_designs(self.release, self.privacy, earlier, total, self.declared)
+            seen.tell(self.warn, self.force, (*self.twice, *crossed, *designs), self._refused())
             if _state(self.data) != self.before:
                 remedy = "release it when no program writes to it"
                 raise Conflict("it changed while it was read", str(self.data), remedy)
@@ -192,8 +199,8 @@ class FileRelease:
             seen = self._look()
             crossed, earlier, total = self._count(accountant)
             warnings: list[str] = []
-            designs = cautions_of_designs(self.release, self.privacy, earlier, total)
-            seen.tell(warnings.append, self.force, (*self.twice, *crossed, *designs))
+            designs = cautions_of_designs(self.release, self.privacy, earlier, total, self.declared)
+            seen.tell(warnings.append, self.force, (*self.twice, *crossed, *designs), self._refused())
             before, after = (accountant.spent(self.draw, before=one) for one in (True, False))
         return seen, before.epsilon, after.epsilon, tuple(warnings)
 
@@ -237,6 +244,11 @@ class FileRelease:
     def _only(self) -> str:
         """The records that are protected, at the end of a sentence."""
         return f", in records with {' and '.join(map(str, self.release.where))}" if self.release.where else ""
+
+    def _refused(self) -> Iterator[InputError]:
+        """Errors for columns from which frequencies cannot be estimated, unless that is meant."""
+        if not (self.unidentified or self.is_empty):
+            yield from refused_without_estimates(self.release, str(self.data))
 
     def _look(self) -> Seen:
         """Read the whole table once. Raises InputError for values that cannot be released."""
@@ -290,6 +302,7 @@ class FileRelease:
         for path in (self.output, manifest_path(self.output)):
             if path.exists():
                 raise NotWritten("this file exists already", str(path), "move it away, or use --force to overwrite it")
+        refuse_others(self.output)
 
     def _note_others(self, accountant: PrivacyAccountant) -> None:
         others = len(accountant.earlier) - len(accountant.counted(self.population))
@@ -370,9 +383,17 @@ class FileRelease:
     def _release(
         self, content: dict[str, Any], accountant: PrivacyAccountant, note: str = "", drawn: bool = True
     ) -> Released:
+        beside: tuple[Path, ...] = ()
+        if self.accompanied:
+            try:
+                beside = write_companions(self.output, self.release, content)
+            except InputError as error:
+                # The release is whole without them: the manifest has all that they say.
+                self.notes.append(f"not written beside the release: {error}")
         notes = (*self.notes, note) if note else tuple(self.notes)
         made = self.output, manifest_path(self.output), content, accountant.places
-        return Released(*made, None if self.memo is None else self.memo.place, self.privacy, notes, drawn)
+        memory = None if self.memo is None else self.memo.place
+        return Released(*made, memory, self.privacy, notes, drawn, beside)
 
     # -- the draw --------------------------------------------------------------------------------------
 
@@ -387,6 +408,7 @@ class FileRelease:
         output: dict[str, Any] = {"file": self.output.name, "bytes": 0, "sha256": ""}
         if SUFFIXES[self.output.suffix.lower()] == "csv":
             output["formulas"] = QUOTED if self.quote_formulas else AS_THEY_ARE
+            output["delimiter"] = self.source.delimiter  # type: ignore[attr-defined]
         content = manifests.manifest(
             identity,
             created,
@@ -496,7 +518,9 @@ class FileRelease:
     def _stream(self, stream: PrivateStream, expected: int, before: tuple[int, ...]) -> str:
         """Write the protected table whole to `stream`; returns its SHA-256."""
         rows = 0
-        sink = self.source.sink(stream, self.protector.schema, self.quote_formulas)  # type: ignore[arg-type]
+        schema = self.protector.schema
+        schema = schema.with_metadata({**(schema.metadata or {}), **metadata(self.output, self.release)})
+        sink = self.source.sink(stream, schema, self.quote_formulas)  # type: ignore[arg-type]
         for batch in self.source.batches():
             chosen, mask = self.protector.chosen(batch)
             found = self.protector.rows(self.protector.read(chosen), chosen.num_rows)

@@ -60,7 +60,7 @@ def estimate_table(
         raise WrongType(f"{table!r} are not two columns", "estimate_table, table", "name two columns")
     read = _Records(file, columns, tuple(table), weights, where, null, method, delimiter)
     rows, others = read.categories
-    given = ((table[0], table[1]), rows, others, weights is not None, read.notes)
+    given = ((table[0], table[1]), rows, others, weights is not None, read.impossible, read.notes)
     return joint_shares(read.groups, read.joint, *given)
 
 
@@ -90,7 +90,8 @@ def estimate_shares(
     read = _Records(file, columns, wanted, weights, where, null, method, delimiter)
     domains = ("",) if by is None else read.categories[0]
     joint = read.joint if by is not None else read.joint[:, None, :]
-    given = (column, by or "", domains, read.categories[-1], weights is not None, read.notes)
+    impossible = read.impossible.reshape(len(domains), -1)
+    given = (column, by or "", domains, read.categories[-1], weights is not None, impossible, read.notes)
     return domain_shares(read.groups, joint, *given)
 
 
@@ -394,23 +395,36 @@ class _Records:
             )
         together = len(homes) == 2 and homes[0] is not None and homes[1] is not None and homes[0][0] == homes[1][0]
         joint = np.zeros((len(self.sums), *shape))
+        # A cell that no input of the mechanisms stands for is impossible, in all groups with their strata and values.
+        possible = np.zeros(shape, dtype=bool)
+        inputs = {
+            (cell.key, axis): np.isin(list(labels[axis]), mechanism.inputs)
+            for cell in self.found.cells
+            for axis, mechanism in enumerate(cell.axes.values())
+        }
         for at, (key, outputs, values) in enumerate(self.sums):
             if together and homes[0] is not None:
                 axis = self.axes.index(homes[0][0])
+                there = inputs[key, axis]
+                possible[members[0][there], members[1][there]] = True
                 np.add.at(joint[at], (members[0], members[1]), tables[key, axis][:, outputs[axis]])
                 continue
-            parts = []
+            parts, there = [], np.ones((), dtype=bool)
             for name, home, member, size in zip(wanted, homes, members, shape, strict=True):
-                own = np.zeros(size)
+                own, held = np.zeros(size), np.zeros(size, dtype=bool)
                 if home is None:
                     number = [one.name for one in self.plain].index(name)
                     own[order[number][values[number]]] = 1.0
+                    held[order[number][values[number]]] = True
                 else:
                     axis = self.axes.index(home[0])
                     np.add.at(own, member, tables[key, axis][:, outputs[axis]])
+                    held[member[inputs[key, axis]]] = True
                 parts.append(own)
+                there = there[..., None] & held
+            possible |= there
             joint[at] = parts[0] if len(parts) == 1 else np.outer(*parts)
-        self.joint = joint
+        self.joint, self.impossible = joint, ~possible
         numbers = np.stack(list(self.sums.values())).T
         self.groups: Groups = Groups(*numbers[:3])
         self.moments: np.ndarray = numbers[3:]

@@ -20,6 +20,7 @@ from rropt.declare.objectives import MutualInformation, Objective, Trace
 from rropt.errors import Refusal, counted, named
 from rropt.exact import Interval, ball, enclosure
 from rropt.io.clock import Clock
+from rropt.kernel import RefutedError
 from rropt.mechanisms.estimators.linear import float_rank
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.names import honest, misleading, misnamed, neutral
@@ -32,6 +33,7 @@ from rropt.program.programs import BayesGain, ChiSquare, Information, Linear, Pr
 from rropt.program.worst_case import LeastInformation
 from rropt.prove.certificates import Certificate, Proof
 from rropt.prove.gaps import WORST, gap_of, grain, is_certified, is_reached
+from rropt.prove.problems import OutsideCoreError
 from rropt.prove.steps import EXTRAS, Drop, drop
 from rropt.solve.candidates import best_candidate, best_mixture, is_slow, last_resort, worth_of
 from rropt.solve.engine.budget import GRACE, LEAST
@@ -39,10 +41,8 @@ from rropt.solve.engine.lp import AGAIN, GAVE_UP
 from rropt.solve.engine.method import Dual
 from rropt.solve.naming import in_order, linear_of, well_named_near, well_named_order
 from rropt.solve.options import SolveOptions
-from rropt.solve.proving import prove, prove_infeasible
-from rropt.solve.registry import Answer, SolveLimits
-from rropt.solve.relaxations.identity import truth_dual
-from rropt.solve.relaxations.merge_outputs import is_by_actions, is_merged, linear_value, merge_outputs
+from rropt.solve.registry import Answer, SolveLimits, prove, prove_infeasible
+from rropt.solve.relaxations.merge_outputs import is_by_actions, is_merged, linear_value, merge_outputs, truth_dual
 from rropt.solve.relaxed_bound import relaxed_bound, simple_bound
 from rropt.solve.rounding import round_draft
 from rropt.solve.verified import strengthen
@@ -498,7 +498,9 @@ def _prove(
     if not is_stated(program):
         warnings.append("not machine-checked: the certificate format does not have this curve")
         return proof.bound, None, None
-    certificate = Certificate.of_optimum(program, mechanism, value, proof)
+    certificate = _stated(lambda: Certificate.of_optimum(program, mechanism, value, proof), warnings)
+    if certificate is None:
+        return proof.bound, None, None
     data = certificate.to_json().encode()
     verdict = within(CHECKED, lambda: check_bytes(data))
     stronger = None if verdict is None else within(CHECKED, lambda: strengthen(verdict, data))
@@ -511,6 +513,17 @@ def _prove(
     elif not stronger.proved:
         warnings.append(f"the certificate is not accepted: {stronger.reason}")
     return proof.bound, certificate, stronger or verdict
+
+
+def _stated(make: Callable[[], Certificate], warnings: list[str]) -> Certificate | None:
+    """A certificate; None, and why, where its proof cannot be written in lines."""
+    try:
+        return make()
+    except RefutedError:
+        warnings.append("not machine-checked: the kernel refuses what its lines are made of (REFUTED)")
+    except OutsideCoreError as outside:
+        warnings.append(f"not machine-checked: {outside}")
+    return None
 
 
 def _is_as_good(
@@ -528,7 +541,9 @@ def _infeasible(program: Program, answer: Answer, warnings: list[str]) -> Assemb
     proof = prove_infeasible(reduced, answer.farkas, answer.steps)
     if proof is None:
         return None
-    certificate = Certificate.of_infeasibility(reduced, proof)
+    certificate = _stated(lambda: Certificate.of_infeasibility(reduced, proof), warnings)
+    if certificate is None:
+        return None
     data = certificate.to_json().encode()
     verdict = strengthen(check_bytes(data), data)
     if not verdict.proved:

@@ -26,7 +26,7 @@ from rropt.program.limits import PosteriorRisk
 from rropt.program.permutation_mixtures import Mixture, Places, mixed
 from rropt.program.programs import ColumnSum, Linear, Program, RowEntropy, Utility
 from rropt.solve.engine.anchor import find_anchor, in_two_rows
-from rropt.solve.engine.budget import GAIN, HALVINGS, RATIO_BITS
+from rropt.solve.engine.budget import GAIN, RATIO_BITS
 from rropt.solve.engine.climb import worth
 from rropt.solve.engine.curves import InformationCurve, curve_class
 from rropt.solve.engine.polyhedral import entry_model
@@ -100,6 +100,8 @@ GROUPED = 1 << 18
 """Cells of a matrix of k-RR among groups, where there are more than two."""
 MIXED = 1 << 11
 """Cells of a matrix that constants are mixed into."""
+HALVINGS = 12
+"""Halvings in search of the least share of a constant."""
 SHIFTED = 64
 """Inputs up to which all shifts are tried."""
 STEEPEST = 300.0

@@ -16,10 +16,9 @@ from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.limits import DivergenceLimits, Limits, Sum
 from rropt.program.programs import BayesGain, ChiSquare, Divergence, Information, Linear, Program, RowEntropy
 from rropt.program.worst_case import LeastInformation
-from rropt.solve.approximate_ldp.bound import event_bound
-from rropt.solve.approximate_ldp.moments import best_moments
+from rropt.solve.approximate_ldp.bound import best_moments, event_bound
 from rropt.solve.engine.curves import Curve, InformationCurve, curve_class, has_curve
-from rropt.solve.entropy.floor_bound import floor_multipliers
+from rropt.solve.entropy.gibbs import floor_multipliers
 from rropt.solve.ldp.column_dual import prove_information
 
 Bound = Callable[[Program], "tuple[Fraction, str] | None"]

@@ -29,12 +29,12 @@ from rropt.program.limits import Limits, PosteriorRisk
 from rropt.program.permutation_mixtures import Mixture, Places, mixed
 from rropt.program.programs import Linear, Program, Row
 from rropt.prove.certificates import takes_groups
-from rropt.solve.approximate_ldp.anchor import event_anchor
-from rropt.solve.convex_minimum.anchor import limit_anchor
+from rropt.solve.approximate_ldp.bound import event_anchor
+from rropt.solve.convex_minimum.method import limit_anchor
 from rropt.solve.engine.anchor import Anchor, find_anchor, is_emptiness
 from rropt.solve.engine.master import of_groups
 from rropt.solve.engine.method import Draft, Dual, ExactDraft, MatrixDraft, MixedWeights, OffDiagonals
-from rropt.solve.entropy.anchor import floor_anchor
+from rropt.solve.entropy.conic import floor_anchor
 from rropt.solve.exact_points import exact_mechanism
 from rropt.solve.merge_equal_inputs import classes_of, mean_rows, merged, repeated
 

@@ -21,7 +21,7 @@ from rropt.checker import MAX_BYTES, Verdict, certificate_file, check_bytes
 from rropt.errors import InputError, WrongType
 from rropt.io.files import open_file
 from rropt.prove.elaborate import elaborate
-from rropt.prove.problems import OutsideCoreError
+from rropt.prove.problems import OutsideCoreError, emptied
 
 BY_CHECKER, BY_KERNEL, BY_CORE = "checker", "kernel and checker", "verified core"
 VARIABLE, NAME = "RROPT_CORE", "rropt-core"
@@ -62,21 +62,17 @@ def find_core() -> str | None:
 
 def proof_file(certificate: Json) -> bytes:
     """The proof file of a certificate; raises OutsideCoreError where the core has no such rule."""
-    if certificate["proof"]["kind"] == "lines":
-        steps = certificate["proof"].get("steps", [])
-        for step in [*(step for step in steps if step["kind"] != "drop"), *steps]:
-            raise OutsideCoreError(f"the verified core has no step {step['kind']!r} before lines")
-        return checker.proof_file(certificate)
     with kernel.long_integers():
         return "".join(f"{line}\n" for line in elaborate(certificate)).encode("ascii")
 
 
 def strengthen(verdict: Verdict, data: bytes, program: str | None = None) -> Verdict:
     """The checker's verdict on the bytes of a certificate, and that of the kernel, or of rropt-core where
-    `program` names it: both must accept. Of a proof in lines the checker has asked the kernel itself."""
+    `program` names it: both must accept."""
     if not verdict.proved:
         return verdict
     certificate = json.loads(data)
+    certificate["problem"] = emptied(certificate["problem"], certificate["bound"] is None)
     try:
         proof = proof_file(certificate)
     except OutsideCoreError as outside:
@@ -84,10 +80,8 @@ def strengthen(verdict: Verdict, data: bytes, program: str | None = None) -> Ver
     except kernel.RefutedError:
         return disagree(verdict, "kernel", "REFUTED")
     by, statement = BY_KERNEL, verdict.statement
-    if certificate["proof"]["kind"] != "lines" and not states(proof, certificate["problem"]):
+    if not states(proof, certificate["problem"]):
         return disagree(verdict, "kernel", "its proof file states another problem")
-    if program is None and certificate["proof"]["kind"] == "lines":
-        return replace(verdict, by=by, assumptions=())  # the checker has asked the kernel
     if program is None:
         line = judge_kernel(proof)
     else:

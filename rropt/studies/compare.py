@@ -26,8 +26,7 @@ from rropt.program.programs import Program, Sense
 from rropt.solve.entropy.solvers import SOLVERS, installed
 from rropt.solve.registry import Method, choose, method_names
 from rropt.studies.comparison_tables import Tables
-from rropt.studies.measured import EXPORT, Exported, Measured, OwnSolver, Task
-from rropt.studies.subprocess_task import apart
+from rropt.studies.measured import EXPORT, Exported, Measured, OwnSolver, Task, apart
 
 __all__ = ["Comparison", "Comparisons", "Disagreement", "compare"]
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 import math
 import os
 import pickle
+import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from importlib import metadata
 from typing import IO, Any
@@ -24,7 +26,7 @@ import numpy as np
 from rropt import __version__
 from rropt.declare.constraints import LDP
 from rropt.declare.objectives import MutualInformation, Trace
-from rropt.errors import InputError, NoMethod, Refusal
+from rropt.errors import InputError, NoMethod, NotWritten, Refusal
 from rropt.exact import Interval, float_down, float_up, log_enclosure
 from rropt.io.memory import peak_memory
 from rropt.io.streams import take_stdout
@@ -318,3 +320,90 @@ def main() -> None:
         else:
             found = measure(task, ready)
         answer.write(pickle.dumps(found))
+
+
+LOADING = 120.0
+"""Seconds in which a process must have loaded its libraries."""
+PATIENCE = 10.0
+"""Seconds beyond one and a half time limits after which a process is killed: proofs take their time too."""
+
+
+def apart(task: Task) -> Measured:
+    """The result of a task. Raises InputError where it cannot be handed to another process."""
+    try:
+        payload = pickle.dumps(task)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise NotWritten(
+            f"it cannot be sent to another process ({error})",
+            "compare",
+            "define its functions and classes in a module, by name",
+        ) from None
+    # The new process gets this one's import path, for the user's own objectives and methods too.
+    paths = os.pathsep.join(os.path.abspath(path) for path in sys.path)
+    process = subprocess.Popen(
+        [sys.executable, "-c", "from rropt.studies.measured import main; main()"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": paths},
+    )
+    assert process.stdin is not None and process.stdout is not None and process.stderr is not None
+    captured: list[bytes] = []
+    # Read beside, so that a solver that prints much is not stopped by a full pipe.
+    listener = threading.Thread(
+        target=lambda stream: captured.append(stream.read()), args=(process.stderr,), daemon=True
+    )
+    listener.start()
+    try:
+        late, answer = _conversation(process, payload, process.stdin, process.stdout, task.time_limit)
+    finally:
+        process.kill()
+        process.wait()
+        listener.join(1.0)
+        for stream in (process.stdin, process.stdout, process.stderr):
+            # The pipe to an ended process cannot be flushed.
+            with suppress(OSError):
+                stream.close()
+    name, solver = task.method if isinstance(task.method, str) else task.method.name, task.solver
+    if late:
+        return Measured(name, solver, "killed", note=late)
+    try:
+        found = pickle.loads(answer)
+    except (EOFError, pickle.UnpicklingError):
+        last = b"".join(captured).decode("utf-8", "replace").strip().splitlines()[-1:]
+        return Measured(name, solver, "failed", note=f"its process died: {''.join(last) or process.returncode}")
+    assert isinstance(found, Measured)
+    return found if found.solver is not None else replace(found, solver=solver)
+
+
+def _conversation(
+    process: subprocess.Popen[bytes], payload: bytes, to: IO[bytes], back: IO[bytes], limit: float
+) -> tuple[str, bytes]:
+    """(why it was killed, or ""; what it answered)."""
+    late: list[str] = []
+
+    def kill(why: str) -> None:
+        late.append(why)
+        process.kill()
+
+    loading = threading.Timer(LOADING, kill, [f"its libraries were not loaded after {LOADING:g} s"])
+    loading.start()
+    try:
+        to.write(payload)
+        to.close()
+        first = back.readline()
+    except BrokenPipeError:
+        first = b""
+    finally:
+        loading.cancel()
+    if first != READY:
+        return "".join(late), b""
+    most = 1.5 * limit + PATIENCE
+    solving = threading.Timer(most, kill, [f"not back after {most:g} s, at a time limit of {limit:g} s"])
+    solving.start()
+    try:
+        answer = back.read()
+    finally:
+        solving.cancel()
+    # One that was back just in time has answered.
+    return ("", answer) if answer else ("".join(late), b"")

@@ -109,7 +109,7 @@ NAMES = [*PROBLEMS, *BY_HAND]
 @cache
 def _base(name: str) -> dict[str, Any]:
     if name in BY_HAND:
-        return BY_HAND[name]()
+        return builders.stated(BY_HAND[name]())
     certificate = PROBLEMS[name]().solve().certificate
     assert certificate is not None
     document = json.loads(certificate.to_json())
@@ -185,10 +185,6 @@ def test_random_changes(name: str) -> None:
         ("_check_cone_rows", "cone"),
         ("_check_problem_rows", "forbidden"),
         ("_check_value", "information 3"),
-        ("_check_bound_of_proof", "floor"),
-        ("_check_complete_column", "floor"),
-        ("_check_free_column", "cone"),
-        ("_check_leaf", "information 2"),
     ],
 )
 def test_the_mutants_find_a_checker_without_one_of_its_checks(

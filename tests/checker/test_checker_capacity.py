@@ -39,10 +39,10 @@ def binary(flip: float) -> float:
 
 def test_the_examples_say_what_they_are_about() -> None:
     assert [said(made)[0] for made in (LIMITED, LEAST)] == ["PROVED", "PROVED"]
-    report = rr.check(FOLDER / "steps-prior.json").report()
+    report = check_bytes(encode(LIMITED)).report()
     assert "divergence 0: capacity at most 1/10" in report
     assert "step 1: puts the information at one prior in the place of the capacity at most 1/10" in report
-    report = rr.check(FOLDER / "least-capacity.json").report()
+    report = check_bytes(encode(LEAST)).report()
     assert report.startswith("minimize capacity, k = 3")
     assert "step 1: puts the information at one prior in the place of the capacity\n" in report
     assert "assumption: capacity-below-divergences" in report

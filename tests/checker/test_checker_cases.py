@@ -16,9 +16,8 @@ from functools import cache
 from typing import Any
 
 import pytest
-from builders import Document, encode, put, rat
+from builders import Document, encode, phi, put, rat
 from drawing import thinned
-from test_checker_boxes import phi
 from test_checker_cuts import CASES, Case, Weights, as_confidence, on_cuts, some_cuts
 
 from rropt.checker import check_bytes

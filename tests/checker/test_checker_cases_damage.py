@@ -14,7 +14,6 @@ import pytest
 from builders import Document, assert_limit_named, assert_unreadable, encode, put
 from test_checker_cases import ALL, UNIT, Cut, document, said
 from test_checker_cuts import Case
-from test_checker_shapes import CASES as ROBUST
 
 from rropt import checker
 from rropt.checker import check_bytes
@@ -45,10 +44,8 @@ PARTS = (*FIRST, "parts")
 # -- what the format forbids -----------------------------------------------------------------------------
 
 UNREADABLE: dict[str, tuple[tuple[str | int, ...], Any, str]] = {
-    "no cases": (CASES, put, "proof: the key 'boxes' is missing"),
     "boxes besides": ((*PROOF, "boxes"), [{"n": 0, "f": [], "u": []}], "proof: the key 'boxes' is unknown here"),
     "levels besides": ((*PROOF, "levels"), [], "proof: the key 'levels' is unknown here"),
-    "known besides": ((*PROOF, "known"), "entropy", "proof: the key 'unit' is unknown here"),
     "flows besides": ((*PROOF, "flows"), [], "proof: the key 'flows' is unknown here"),
     "no unit": ((*PROOF, "unit"), put, "proof: the key 'unit' is missing"),
     "a unit of 0": ((*PROOF, "unit"), "0", "proof.unit: "),
@@ -103,28 +100,6 @@ def test_a_forbidden_change_is_unreadable(name: str) -> None:
     for made in MADE.values():
         assert said(made) == ""
         assert_unreadable(put(made, *path, value=value), words)
-
-
-def test_a_writer_chooses_boxes_or_cases() -> None:
-    trees = [[0, "1/2"], {"n": 0, "f": [], "u": [[0, 1], [1, 2]]}, {"n": -5, "f": [], "u": []}]
-    for made in MADE.values():
-        bare = put(made, *CASES, value=put)
-        assert said(put(bare, *PROOF, "boxes", value=trees)) == ""
-        lower = [*trees[:2], {"n": 20 * UNIT, "f": [], "u": []}]
-        assert "proof.boxes[2]" in said(put(bare, *PROOF, "boxes", value=lower))
-
-
-def test_only_a_confidence_cone_has_cases() -> None:
-    made = MADE["exact"]
-    bare = {**made, "mechanism": {key: own for key, own in made["mechanism"].items() if key != "membership"}}
-    for cone, key in (
-        ({"kind": "free"}, "boxes"),
-        ({"kind": "complete", "gamma": "2"}, "tree"),
-        (ROBUST["2 x 2"].problem()["cone"], "shapes"),
-    ):
-        assert_unreadable(put(bare, "problem", "cone", value=cone), f"proof: the key '{key}' is missing")
-    for kind in ("linear-dual", "farkas"):
-        assert_unreadable(put(made, "proof", "kind", value=kind), "proof.kind: ")
 
 
 @pytest.mark.parametrize(

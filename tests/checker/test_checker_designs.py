@@ -686,15 +686,6 @@ def test_a_forbidden_change_is_unreadable(name: str) -> None:
     assert_unreadable(put(made, *path, value=value))
 
 
-def test_y_of_other_utilities() -> None:
-    """Neither the branches nor the leaves of inverse_trace are read elsewhere."""
-    for utility in ("mutual_information", "chi_square"):
-        made = put(put(BOXED, *PROBLEM, "utility", value={"kind": utility}), *PROBLEM, "sense", value="maximize")
-        del made["proof"]["forms"]
-        for boxes in ([["y", 0, "1"], {"n": 0, "f": []}, {"n": 0, "f": []}], [{"n": 0, "f": [], "e": [0] * 3}]):
-            assert check_bytes(encode(put(made, *PROOF, "boxes", value=boxes))).status == "UNREADABLE"
-
-
 @pytest.mark.parametrize(
     ("made", "name", "least", "word"),
     [
@@ -716,15 +707,6 @@ def test_a_limit_is_named(made: Document, name: str, least: int, word: str, monk
 
 def test_the_line_says_how_many_queries() -> None:
     assert "minimize inverse_trace of 1 queries" in check_bytes(encode(ASKED)).problem
-
-
-def test_farkas() -> None:
-    """A cone of nothing: no mechanism exists."""
-    rows = [["1", "1", "1"]]
-    problem = {**LOOSE["problem"], "cone": {"kind": "polyhedral", "base": FREE, "rows": rows}}
-    proof = {"kind": "farkas", "prices": ["-1"] * 3, "rows": [], "flows": [], "multipliers": [["1"]]}
-    made = {**LOOSE, "problem": problem, "mechanism": None, "value": None, "bound": None, "proof": proof}
-    assert check_bytes(encode(named(made))).proved
 
 
 def constant() -> Document:

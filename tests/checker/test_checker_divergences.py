@@ -19,7 +19,7 @@ from rropt import checker
 from rropt.checker import ONE, check_bytes, log_bounds
 from rropt.mechanisms.mechanism import Mechanism
 
-FOLDER = Path(__file__).resolve().parents[2] / "docs" / "examples"
+FOLDER = Path(__file__).resolve().parents[1] / "data" / "steps"
 # t^2 >= t - 1/4, and exp(1/2) just below the right side.
 ROW: Document = {"pair": [0, 1], "forms": [["1", "1/4"], ["1", "1/4"]], "at_most": "8243606353500641/5000000000000000"}
 
@@ -159,7 +159,7 @@ def test_prices_that_are_lower_than_the_rows_of_tangents_allow(x: int) -> None:
     made["proof"]["prices"] = [str(price) for price in prices]
     made["bound"] = "10"
     status, reason = said(made)
-    assert (status, reason.startswith("proof.prices: column")) == ("REFUTED", True), reason
+    assert (status, reason.startswith("proof.lines")) == ("REFUTED", True), reason
 
 
 def test_a_tangent_may_touch_the_power() -> None:
@@ -247,7 +247,7 @@ def test_tangents_need_named_outputs() -> None:
 
 
 def test_divergences_do_not_go_with_a_structure() -> None:
-    made = json.loads((FOLDER / "uniform-off-diagonal.json").read_bytes())
+    made = json.loads((FOLDER.parents[2] / "docs" / "examples" / "uniform-off-diagonal.json").read_bytes())
     made["problem"]["divergences"] = [RENYI]
     made["proof"]["steps"] = [{"kind": "drop", "parts": ["divergences"]}]
     assert said(made)[0] == "UNREADABLE"

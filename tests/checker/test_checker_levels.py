@@ -18,9 +18,8 @@ from typing import Any, NamedTuple
 
 import pytest
 import shells
-from builders import Document, assert_limit_named, assert_unreadable, encode, put, rat
+from builders import Document, assert_limit_named, assert_unreadable, encode, phi, put, rat, too_good
 from drawing import graded, thinned
-from test_checker_boxes import phi, too_good
 from test_checker_shapes import CASES, TWO, Case, best_prices, document, listed, points
 
 from rropt import checker

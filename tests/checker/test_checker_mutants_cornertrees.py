@@ -376,6 +376,10 @@ ISOLATED: list[tuple[str, tuple[str, ...], Callable[[], Document]]] = [
         [0, 0, "2"], {**LEAF, "columns": [{"tree": ["1"]}, FINE, FINE]}, LEAF
     )),
     ("corner-tree: an action that gains", ("_check_actions",), lambda: of_actions(LOW)),
+    ("an input twice", ("_check_branch",), lambda: _columns({"tree": [0, 0, "1", "1", "1"]}, FINE, FINE)),
+    ("t below 1", ("_check_tangent",), lambda: _columns({"tree": ["1/9"]}, FINE, FINE)),
+    ("a leaf", ("_check_leaf",), lambda: _columns({"tree": ["999999"]}, FINE, FINE)),
+    ("a leaf with a slope", ("_check_sloped_leaf",), lambda: _columns({"tree": [["999999", "1"]]}, FINE, FINE)),
     ("corner-tree: nothing shown", ("_check_is_shown",), lambda: _columns([], FINE, FINE)),
     ("corner-tree: an input twice", ("_check_free_end",), lambda: _columns(
         [1, 1, ["1"], ["1"], ["1"]], FINE, FINE

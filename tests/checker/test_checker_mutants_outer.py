@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import Document, assert_limit_named, assert_unreadable, encode, put, said
+from builders import Document, assert_limit_named, assert_unreadable, encode, put, said, stated
 from independent_checker.steps import after_steps
 from independent_checker.work import count_work
 from mutants import walk
@@ -21,7 +21,7 @@ from shells import checked
 from rropt import checker
 from rropt.checker import check_bytes, exp_bounds
 
-MADE: Document = json.loads((Path(__file__).resolve().parents[2] / "docs" / "examples" / "steps-cut.json").read_bytes())
+MADE: Document = json.loads((Path(__file__).resolve().parents[1] / "data" / "steps" / "steps-cut.json").read_bytes())
 STEP = MADE["proof"]["steps"][0]
 F = Fraction
 AT = "proof.steps[0]"
@@ -214,6 +214,7 @@ def test_weights_of_many_sums_are_unreadable() -> None:
 
 def count(made: Document) -> int:
     """The operations that the second checker counts, at the common denominator of the file."""
+    made = stated(made)
     numbers = [F(value) for _, value in walk(made) if isinstance(value, str) and "/" in value]
     return count_work(made, lcm(*(n.denominator for n in numbers)))
 
@@ -240,8 +241,8 @@ def test_no_mechanism_under_the_cuts() -> None:
     number = next(i for i, own in enumerate(STEP["cuts"]) if own["pair"] == [0, 1])
     row = rows(MADE)[number]
     least = min(row[0], row[1])
-    u = 1 / least
-    none = max(-u * row[2], -u * row[3])
+    u = F(1001, 1000) / least  # a little more than is needed
+    none = max(-u * row[2], -u * row[3]) + 1
     made["proof"] = {
         "kind": "farkas",
         "prices": ["0"] * 4,

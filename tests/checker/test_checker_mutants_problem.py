@@ -25,26 +25,20 @@ Json = dict[str, Any]
 
 def said(problem: Json) -> str:
     """The line of section 7 of a problem, or why it is UNREADABLE: with the first proof below that goes with it."""
-    m = len(problem["outputs"]) if isinstance(problem["outputs"], list) else 1
-    blocks = len(problem["cone"].get("blocks", []))
-    numbers = [["1", "1"]] * (blocks * (blocks - 1) if problem["cone"].get("form") == "exact" else blocks)
-    k, rows = len(problem["inputs"]), problem["cone"].get("rows", [])
-    base: Json = {"kind": "farkas", "prices": ["0"] * k, "rows": ["0"] * len(problem["rows"])}
-    proofs: list[Json] = [{**base, "flows": []}, {**base, "flows": [[]] * m}]
-    proofs += [{**proof, "multipliers": [["0"] * len(rows)] * m} for proof in proofs]
-    proofs += [{**proof, "events": []} for proof in proofs]
-    forms: list[Json] = [{"known": "entropy"}, {"tree": ["1"]}, {"shapes": [["1"]] * blocks}]
-    forms += [{"unit": "1", "cuts": [], "boxes": [{"n": 0, "f": [], "u": []}]}]
-    proofs += [{"kind": "column-dual", "prices": ["0"] * k, **form} for form in forms]
+    k, dual = len(problem["inputs"]), {"kind": "column-dual", "prices": ["0"] * len(problem["inputs"])}
+    parts = [part for part in ("structure", "identification_risk") if part in problem]
+    parts += ["cone"] * (problem["cone"]["kind"] == "robust")
+    none: Json = {"kind": "lines", "lines": ["unit 1", "prices", "mults", "mode dual", "ratios"]}
+    none |= {"steps": [{"kind": "drop", "parts": parts}]} if parts else {}
+    # Of lines alone it is not asked what goes with what.
+    proofs: list[Json] = [{**dual, "rays": "all"}, shells.nothing(problem), none]
     reason = ""
     for proof in proofs:
-        claim = None if proof["kind"] == "farkas" else "0"
-        made: Json = {"format": "rropt-certificate", "problem": problem, "assumptions": []}
-        made |= {"mechanism": None, "value": None, "bound": claim, "proof": proof}
-        if claim is not None:
+        made: Json = {"format": "rropt-certificate", "problem": problem, "assumptions": [], "proof": proof}
+        made |= {"mechanism": None, "value": None, "bound": None}
+        if proof is not none:
             table: Json = {"denominators": ["1"], "outputs": ["a"], "columns": [{"dense": ["1"] * k}]}
-            table |= {"membership": [numbers]} if problem["cone"]["kind"] == "confidence" else {}
-            made |= {"mechanism": table, "value": {"lower": "0", "upper": "0"}}
+            made |= {"mechanism": table, "value": {"lower": "0", "upper": "0"}, "bound": "0"}
         verdict = check_bytes(encode(made))
         if verdict.problem or verdict.reason.startswith("problem"):
             return verdict.problem or verdict.reason
@@ -349,7 +343,6 @@ NAMED: Json = {"inputs": OUT, "outputs": OUT}
 BLOCKS: Json = {**RISK, "counts": ["5", "1"], "blocks": [[0, 1]]}
 RISKY = "goes only with the utilities linear and mutual_information without given"
 APART: list[tuple[Json, str]] = [
-    ({"limits": [LIMIT]}, "problem.limits: must be absent where a proof is of the problem"),
     ({**NAMED, "identification_risk": RISK, "utility": {**MI, "given": [["1"], ["1"]]}},
      f"problem.identification_risk: {RISKY}"),
     ({**NAMED, "identification_risk": RISK, "entropy": FLOOR},

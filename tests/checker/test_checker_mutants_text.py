@@ -17,7 +17,7 @@ from rropt import checker
 from rropt.checker import check_bytes
 
 BASE = pair("linear", "complete gamma")
-PRICE: tuple[str | int, ...] = ("proof", "prices", 0)
+BOUND: tuple[str | int, ...] = ("bound",)
 
 
 def reason(document: object) -> str:
@@ -88,14 +88,14 @@ def test_integers_that_are_none(text: str, what: str) -> None:
         (("problem", "weights", 1), "-1", "problem.weights[1]: '-1' is out of range, it must be >= 0"),
         (("mechanism", "denominators", 0), "0", "mechanism.denominators[0]: '0' is out of range, it must be > 0"),
         (("mechanism", "denominators", 0), "-1", "mechanism.denominators[0]: '-1' is out of range, it must be > 0"),
-        (PRICE, 1, "proof.prices[0]: expected a rational as a string, found the integer 1"),
-        (PRICE, [], "proof.prices[0]: expected a rational as a string, found a list"),
-        (PRICE, "+1", "proof.prices[0]: '+1' is not a rational of the form -?N(/N)?"),
-        (PRICE, "1/2\n", r"proof.prices[0]: '1/2\n' is not a rational of the form -?N(/N)?"),
-        (PRICE, "-0", "proof.prices[0]: '-0' is not a rational of the form -?N(/N)?"),
-        (PRICE, "1/1", "proof.prices[0]: '1/1' is not in lowest terms"),
-        (PRICE, "0/2", "proof.prices[0]: '0/2' is not a rational of the form -?N(/N)?"),
-        (PRICE, "2/4", "proof.prices[0]: '2/4' is not in lowest terms"),
+        (BOUND, 1, "bound: expected a rational as a string, found the integer 1"),
+        (BOUND, [], "bound: expected a rational as a string, found a list"),
+        (BOUND, "+1", "bound: '+1' is not a rational of the form -?N(/N)?"),
+        (BOUND, "1/2\n", r"bound: '1/2\n' is not a rational of the form -?N(/N)?"),
+        (BOUND, "-0", "bound: '-0' is not a rational of the form -?N(/N)?"),
+        (BOUND, "1/1", "bound: '1/1' is not in lowest terms"),
+        (BOUND, "0/2", "bound: '0/2' is not a rational of the form -?N(/N)?"),
+        (BOUND, "2/4", "bound: '2/4' is not in lowest terms"),
         (("problem", "rows"), 3, "problem.rows: expected a list, found the integer 3"),
         (("problem", "utility", "cost", 1), [1, 1], "problem.utility.cost[1]: expected 3 elements, found 2"),
         (("problem", "utility", "cost", 1, 0), True,
@@ -173,7 +173,10 @@ def test_long_integers_are_read_to_the_digit() -> None:
     texts = ["1" + "0" * n for n in (598, 599, 600, 601, 1199, 1200, 1201, 2400, 3999)]
     texts += [rng.choice("123456789") + "".join(rng.choices("0123456789", k=n)) for n in (599, 600, 601, 1300, 3000)]
     made = [[encode(member(table([[int(n), 1]] * 2, [int(n) + d]))) for d in (1, 2)] for n in texts]
-    made += [[encode(put(BASE, *PRICE, value=sign + n[:3999])) for sign in ("", "-")] for n in texts]
+    made += [
+        [encode(put(BASE, *BOUND, value="-" + n[:3999])), encode(put(BASE, "value", "lower", value=n[:3999]))]
+        for n in texts
+    ]
     before = sys.get_int_max_str_digits()
     sys.set_int_max_str_digits(640)
     try:
@@ -184,21 +187,22 @@ def test_long_integers_are_read_to_the_digit() -> None:
         sys.set_int_max_str_digits(before)
 
 
-@pytest.mark.parametrize("path", [("problem", "weights", 0), PRICE], ids=["BIG", "RAT"])
+@pytest.mark.parametrize("path", [("problem", "weights", 0), BOUND], ids=["BIG", "RAT"])
 def test_numbers_of_4000_characters(path: tuple[Any, ...]) -> None:
-    where = f"{'.'.join(path[:2])}[{path[2]}]"
+    where = f"{'.'.join(path[:2])}[{path[2]}]" if path[2:] else path[0]
     assert check_bytes(encode(put(BASE, *path, value="7" * 4000))).status != "UNREADABLE"
     assert reason(put(BASE, *path, value="7" * 4001)) == f"{where}: characters: 4001 is beyond the limit of 4000"
 
 
 def test_the_common_denominator_of_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only two prices, which prove nothing, are no integers: 12 and 2^6 are within a limit of 2^6, 3 * 2^6 is not."""
+    """Only the ends of the value are no integers: 12 and 2^6 are within a limit of 2^6, 3 * 2^6 is not."""
     monkeypatch.setattr(checker, "MAX_DENOMINATOR_BITS", 6)
     made = member(table([[1, 1]] * 2))
-    for prices in (["1/4", "1/2"], ["5/4", "1/4"], ["1/4", "1/6"], ["1/64", "-1/64"]):
-        assert check_bytes(encode(put(made, "proof", "prices", value=prices))).status == "REFUTED"
-    what = "proof.prices[1]: the common denominator is beyond the limit of 2^(2^17)"
-    assert reason(put(made, "proof", "prices", value=["1/6", "-1/64"])) == what
+    for ends in (["-1/4", "1/2"], ["-5/4", "1/4"], ["-1/4", "1/6"], ["-1/64", "1/64"]):
+        value = dict(zip(("lower", "upper"), ends, strict=True))
+        assert check_bytes(encode(put(made, "value", value=value))).proved
+    what = "value.upper: the common denominator is beyond the limit of 2^(2^17)"
+    assert reason(put(made, "value", value={"lower": "-1/6", "upper": "1/64"})) == what
 
 
 def test_one_input_of_positive_weight_is_enough() -> None:

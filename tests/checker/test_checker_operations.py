@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import itertools
 import json
 import math
@@ -16,7 +15,7 @@ from typing import Any
 import hostile_more as hostile
 import pytest
 import shells
-from builders import named
+from builders import encode, named
 from drawing import graded, thinned
 from hostile_steps import corner_cells
 from independent_checker import campaign, loose
@@ -101,19 +100,11 @@ def test_two_hands_count_the_same_operations(name: str, monkeypatch: pytest.Monk
     assert_second_counts(data, count, monkeypatch)
 
 
-@pytest.mark.parametrize(("name", "part"), [("mi-tree", "proof"), ("risk-blocks", "mechanism"), ("design", "utility")])
+@pytest.mark.parametrize(
+    ("name", "part"), [("corner-tree-information", "proof"), ("risk-blocks", "mechanism"), ("design", "utility")]
+)
 def test_the_part_that_takes_most_is_named(name: str, part: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert counted(json.dumps(STORED[name]).encode(), monkeypatch)[0] == part
-
-
-def test_boxes_of_a_structure_are_priced_by_their_proof(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A tree over columns is one whatever the structure of the matrix; a branch-tree is over the numbers of it."""
-    document = STORED["off-diagonal"]
-    k = len(document["problem"]["inputs"])
-    boxes = {"kind": "column-dual", "prices": ["9"] * k, "unit": "1", "boxes": [{"n": 0, "f": []}]}
-    loose = {**document, "bound": str(9 * k), "proof": boxes, "assumptions": ["v-log-v-convex"]}
-    data = json.dumps(loose).encode()
-    assert_second_counts(data, counted(data, monkeypatch)[1], monkeypatch)
 
 
 @pytest.mark.parametrize("denominators", [["9"], ["9"] * 5])
@@ -124,7 +115,7 @@ def test_logarithms_of_bits_are_few_where_the_rows_have_one_denominator(
     mechanism["denominators"] = denominators
     mechanism["columns"][1] = {"low": "2", "high": "7", "members": "16"}
     made = shells.valued(mechanism, [1] * 5, {"kind": "mutual_information"})
-    data = json.dumps(made).encode()
+    data = encode(made)
     assert_second_counts(data, counted(data, monkeypatch)[1], monkeypatch)
 
 
@@ -136,18 +127,7 @@ def test_prices_of_cells_are_priced_where_there_are_several(
     column = [[0, "2"], ["1"], ["1"]] if is_split else [["1"]]
     leaf = {**LEAF, **numbers, "columns": [column, [["1"]], [["1"]]]}
     made = branched(*([["n", [[0, "2"]], 1], leaf, LEAF] if numbers else [leaf]))
-    data = json.dumps(made).encode()
-    assert_second_counts(data, counted(data, monkeypatch)[1], monkeypatch)
-
-
-@pytest.mark.parametrize("token", [[1], ["7"]])
-def test_leaves_are_priced_by_all_inputs_where_their_number_is_limited(
-    token: list[Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A branch on the weight of the inputs limits another number, so that its leaves are priced as those of none."""
-    made = copy.deepcopy(STORED["chi-tree"])
-    made["proof"]["tree"] = [token if isinstance(one, list) and len(one) == 1 else one for one in made["proof"]["tree"]]
-    data = json.dumps(made).encode()
+    data = encode(made)
     assert_second_counts(data, counted(data, monkeypatch)[1], monkeypatch)
 
 
@@ -156,17 +136,7 @@ def test_rows_that_pack_are_priced_in_each_leaf_of_a_risk(coefficient: str, monk
     made = json.loads((EXAMPLES / "risk-branch.json").read_bytes())
     row = {"name": "r", "sense": "<=", "rhs": "9", "terms": [[0, 0, "1"], [1, 1, coefficient]]}
     made["problem"]["rows"].append(row)
-    data = json.dumps(made).encode()
-    assert_second_counts(data, counted(data, monkeypatch)[1], monkeypatch)
-
-
-@pytest.mark.parametrize("digits", [1, 300])
-def test_prices_of_the_prior_are_as_long_as_what_they_are_multiplied_by(
-    digits: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made = copy.deepcopy(STORED["prices-mi"])
-    made["proof"]["prices"]["of_prior"] = "9" * digits
-    data = json.dumps(made).encode()
+    data = encode(made)
     assert_second_counts(data, counted(data, monkeypatch)[1], monkeypatch)
 
 
@@ -177,7 +147,7 @@ def test_points_of_cuts_of_a_risk_are_priced_by_their_longest_number(monkeypatch
     counts = []
     for point in (["1", "0", "0"], [str(2**30), "0", "0"], ["0", str(2**30), "0"]):
         made["proof"]["cuts"][0] |= {"a": 50, "point": point}
-        data = json.dumps(made).encode()
+        data = encode(made)
         counts.append(counted(data, monkeypatch)[1])
         assert_second_counts(data, counts[-1], monkeypatch)
     assert 0 < counts[0] < counts[1] == counts[2]
@@ -242,7 +212,7 @@ def test_steps_are_priced_before_their_numbers_are_made(name: str, monkeypatch: 
 
 def test_longer_files_may_take_longer_in_proportion_up_to_ten_mebibytes(monkeypatch: pytest.MonkeyPatch) -> None:
     """White space counts: what is bounded is the time for each byte."""
-    data = hostile.data("counted_tree", 2)
+    data = hostile.data("designs", 2)
     count = counted(data, monkeypatch)[1]
     for size in (len(data), 2**20, 2**20 + 2**19, 3 * 2**20 + 1, 10 * 2**20, 11 * 2**20):
         padded = data + b" " * (size - len(data))

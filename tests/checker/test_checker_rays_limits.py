@@ -129,13 +129,6 @@ def test_it_rests_on_these_lemmas(utility: Document) -> None:
     assert (said(strange)[0], faults(strange) != []) == ("UNREADABLE", True)
 
 
-def test_such_a_problem_has_other_proofs_too() -> None:
-    prices = ["1"] * 3
-    for own, lemmas in (({"known": "entropy"}, []), ({"tree": ["3/2"]}, LEMMAS["mutual_information"][1:])):
-        made = small() | {"proof": {"kind": "column-dual", "prices": prices, **own}, "assumptions": lemmas}
-        assert (said(made), faults(made)) == (("PROVED", ""), [])
-
-
 def test_a_problem_with_rows_drops_them_first() -> None:
     rows = [{"name": "r", "sense": "<=", "rhs": "2", "terms": [[0, 0, "1"]]}]
     made = small()
@@ -151,20 +144,6 @@ def test_a_problem_with_rows_drops_them_first() -> None:
     assert said(changed(made, lambda made: made.update(bound="3/8")))[0] == "REFUTED"
     made["proof"]["steps"] = [{"kind": "drop", "parts": ["rows"]}]
     assert said(changed(made, lambda made: made.update(bound="3/8"))) == ("PROVED", "")
-
-
-def test_what_may_stand_beside_it() -> None:
-    """`structure`, and `groups` of a mechanism."""
-    made = small()
-    made["mechanism"] = {"denominators": ["4"], "outputs": ["0", "1", "2"], "off_diagonal": ["1"] * 3}
-    made["value"] = {"lower": "0", "upper": "1"}
-    made["problem"].update(structure="uniform_off_diagonal", outputs=made["problem"]["inputs"])
-    assert (said(made), faults(made)) == (("PROVED", ""), [])
-    made = small()
-    columns = [{"dense": ["2", "1"]}, {"dense": ["1", "2"]}]
-    made["mechanism"] = {"denominators": ["3"], "outputs": ["0", "1"], "columns": columns, "groups": [0, 1, 1]}
-    made["value"] = {"lower": "0", "upper": "1"}
-    assert (said(made), faults(made)) == (("PROVED", ""), [])
 
 
 # -- the work on a list --------------------------------------------------------------------------------

@@ -153,7 +153,6 @@ def test_too_many_inputs() -> None:
         ("MAX_PRODUCT", 3, "actions", lambda: pair("bayes", "free")),
         ("MAX_PRODUCT", 3, "cone rows * k", lambda: pair("linear", "polyhedral free")),
         ("MAX_PRODUCT", 1, "row terms", lambda: pair("farkas", "free")),
-        ("MAX_PRODUCT", 14, "tree nodes", _information),
         ("MAX_DEPTH", 3, "depth", lambda: BASES[0]),
         ("MAX_RAT_CHARACTERS", 2, "characters", lambda: pair("linear", "complete gamma")),
     ],
@@ -228,10 +227,10 @@ def test_a_strict_interpreter_reads_long_numbers() -> None:
     document = pair("linear", "free")
     document["value"]["lower"] = f"-1/{'7' * 3900}"
     document["problem"]["weights"] = ["1" * 3900, "1"]
-    before = sys.get_int_max_str_digits()
+    data, before = encode(document), sys.get_int_max_str_digits()
     sys.set_int_max_str_digits(640)
     try:
-        verdict = check_bytes(encode(document))
+        verdict = check_bytes(data)
         assert verdict.proved
         assert "e" in verdict.report()
     finally:
@@ -261,19 +260,20 @@ def test_decimals_are_rounded_outwards(width: str, sense: str) -> None:
     document["bound"] = str(bound + step if sense == "maximize" else bound - step)
     verdict = check_bytes(encode(document))
     lines = verdict.report().splitlines()
-    assert [line.partition(" ")[0] for line in lines] == [sense, "problem", "prior:", "costs:", "PROVED", "value"]
+    words = [line.partition(" ")[0] for line in lines]
+    assert words == [sense, "problem", "prior:", "costs:", "proof", "PROVED", "value"]
     assert lines[0].startswith(f"{sense} linear, k = 2")
     assert "gamma = 2" in lines[0]
     assert "rows: 0" in lines[0]
-    assert lines[4].startswith("PROVED optimum in [")
+    assert lines[5].startswith("PROVED optimum in [")
     assert verdict.lower is not None
     assert verdict.upper is not None
-    low, high = _decimals(lines[4])
+    low, high = _decimals(lines[5])
     assert low <= verdict.lower <= verdict.upper <= high
-    gap = Fraction(lines[4].split("gap ")[1])
+    gap = Fraction(lines[5].split("gap ")[1])
     assert gap >= verdict.upper - verdict.lower
     assert gap <= (verdict.upper - verdict.lower) * (1 + Fraction(1, 10**11))
-    low, high = _decimals(lines[5])
+    low, high = _decimals(lines[6])
     assert low <= value - step
     assert high >= value + step
     for shown, true in ((low, value - step), (high, value + step)):
@@ -286,8 +286,7 @@ def test_what_is_printed_of_the_others() -> None:
     assert sum("PROVED" in line or "value" in line for line in lines) == 1
     lines = check_bytes(encode(_information())).report().splitlines()
     assert "epsilon = 1" in lines[0]
-    assert lines[-4].startswith("PROVED optimum in [")
-    assert lines[-2:] == ["assumption: mi-column-convex", "assumption: v-log-v-convex"]
+    assert lines[-2].startswith("PROVED optimum in [")
 
 
 @pytest.fixture
@@ -392,17 +391,9 @@ def test_row_denominators_have_a_common_limit() -> None:
         "proof": {"kind": "linear-dual", "prices": ["0"] * rows, "rows": [], "flows": []},
         "assumptions": [],
     }
-    verdict = checker.check_bytes(json.dumps(certificate).encode())
+    verdict = checker.check_bytes(encode(certificate))
     assert verdict.status == "UNREADABLE"
     assert "mechanism.denominators" in verdict.reason
     assert "limit" in verdict.reason
     certificate["mechanism"] = {"denominators": ["3"], "outputs": ["y"], "columns": [{"dense": ["3"] * rows}]}
-    assert checker.check_bytes(json.dumps(certificate).encode()).proved
-
-
-def test_count_branches_limit_the_work_of_a_tree(monkeypatch: pytest.MonkeyPatch) -> None:
-    parts = information([1, 1, 2], {"epsilon": "1"})
-    monkeypatch.setattr(checker, "MAX_WORK", 8)
-    for tree, beyond in (([0, "2", "2"], False), ([[0], "2", "2"], True)):
-        verdict = checker.check_bytes(json.dumps(information_document(parts, tree)).encode())
-        assert ("tree nodes" in verdict.reason) == beyond, verdict
+    assert checker.check_bytes(encode(certificate)).proved

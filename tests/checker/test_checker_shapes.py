@@ -20,11 +20,10 @@ from typing import Any
 
 import pytest
 import shells
-from builders import Document, assert_limit_named, assert_unreadable, encode, named, put, rat
+from builders import Document, assert_limit_named, assert_unreadable, encode, named, phi, put, rat, too_good
 from drawing import thinned
 from flint import fmpq, fmpq_mat
 from scipy.optimize import linprog
-from test_checker_boxes import phi, too_good
 
 from rropt import checker
 from rropt.checker import check_bytes

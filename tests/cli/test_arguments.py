@@ -6,12 +6,15 @@ first test. The second one puts every kind of wrong value in the place of every 
 
 from __future__ import annotations
 
+import copy
 import datetime
 import functools
 import inspect
 import itertools
 import math
+import pickle
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import fields
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
@@ -27,6 +30,7 @@ from ending import DoesNotEndError, ending
 import rropt as rr
 from rropt.declare.objectives import WORDS
 from rropt.io.arguments import checked
+from rropt.io.content import ByContent
 
 pd = pytest.importorskip("pandas")
 Figure = pytest.importorskip("matplotlib.figure").Figure
@@ -402,7 +406,8 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
     add_methods(rr.mechanisms.chance_device(rr.mechanisms.warner(0.75)), answer={"number": 1, "truth": "yes"})
     samples = {"counts": ((3, 4), (5, 6)), "sensitive": (0.7, 0.3)}
     add("estimate_two_samples", **samples)
-    add_methods(rr.estimation.estimate_two_samples(**samples), intervals={"level": 0.95})
+    two = rr.estimation.estimate_two_samples(**samples)
+    add_methods(two, intervals={"level": 0.95}, plot={"level": 0.95, "ax": None})
     add("generalization", groups={"x": ["a", "b"], "y": ["c"]})
     add("sample_size", channel=mechanism, half_width=0.1, level=0.95, frequencies=prior, simultaneous=False)
     # problems
@@ -574,8 +579,22 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
     means = rr.release.estimate_means(reports, {"ans": mechanism}, "ans", "two")
     add_methods(means, intervals={"level": 0.95}, to_dict={"level": 0.95})
     shares = rr.release.estimate_shares(reports, {"ans": mechanism}, "ans")
+    for one in (means, shares, crossed):
+        add_methods(one, plot={"level": 0.95, "ax": None})
     add_methods(shares, intervals={"level": 0.95}, to_dict={"level": 0.95})
-    add("release_table", table=pd.DataFrame({"ans": ABC}), release=release, source=None, force=False, warn=None)
+    asked: dict[str, Any] = {"response": "two", "covariates": ["ans"], "event": None, "model": "linear", **tabled}
+    add("estimate_regression", file=reports, columns={"ans": mechanism}, **asked)
+    fit = rr.release.estimate_regression(reports, {"ans": mechanism}, "two", ["ans"])
+    add_methods(fit, intervals={"level": 0.95}, to_dict={"level": 0.95}, plot={"level": 0.95, "ax": None})
+    add(
+        "release_table",
+        table=pd.DataFrame({"ans": ABC}),
+        release=release,
+        source=None,
+        force=False,
+        unidentified=False,
+        warn=None,
+    )
     learned = rr.release.RandomizedColumn(mechanism).fit([["a"], ["b"]])
     add("RandomizedColumn", mechanism=mechanism, problem=None)
     add_methods(
@@ -695,8 +714,9 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
         quote_formulas=True,
         identity=None,
         key=None,
+        unidentified=False,
     )
-    unforced = {"force": True, "delimiter": None, "identity": None, "key": None}
+    unforced = {"force": True, "delimiter": None, "identity": None, "key": None, "unidentified": False}
     add("preview_file", **(drawn_file | {"output": folder / "preview.csv"}), **unforced)
     add(
         "protect",
@@ -733,6 +753,7 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
         scheduler=None,
         identity=None,
         key=None,
+        unidentified=False,
     )
     (folder / "plan").mkdir()
     mechanism.save(folder / "plan" / "mechanism.json")
@@ -790,6 +811,40 @@ def test_every_public_callable_has_a_right_call(calls: Calls) -> None:
         names = [one.name for one in inspect.signature(call).parameters.values() if one.kind is not one.VAR_KEYWORD]
         assert set(names) - set(arguments) <= set(CALLBACKS), where
         call(**arguments)
+
+
+def test_two_that_are_made_alike_are_equal_and_so_are_copies(calls: Calls) -> None:
+    """One of each public class that a right call gives, and some that are parts of these."""
+    found: dict[str, list[Any]] = {}
+    for call, arguments in calls.values():
+        if inspect.isclass(call) or type(kept := call(**arguments)).__name__ in MADE_HERE:
+            one = call(**arguments) if inspect.isclass(call) else kept
+            # Those that hold times and draws differ.
+            again = [] if type(one).__name__ in ("Comparison", "SamplerAudit") else [call(**arguments)]
+            found.setdefault(type(one).__name__, [one, *again])
+    r, protected = right(), found["MultiSolution"][0]
+    solution, problem = r["solution"], r["problem"]
+    parts = [solution.duals, solution.verdict, solution.sensitivity()[0], problem.methods()[0], problem.goal]
+    parts += [r["population"], r["population"].risk(), r["table"], protected.reports[0]]
+    parts += [2 * rr.Trace() - rr.MutualInformation(r["prior"])]
+    found |= {type(one).__name__: [one] for one in parts}
+    public = {name: thing for name, thing in documented().items() if inspect.isclass(thing)}
+    tried = {name for name, thing in public.items() if not (inspect.isabstract(thing) or issubclass(thing, Exception))}
+    # A transformer of scikit-learn has its identity.
+    assert tried - {"RandomizedColumn"} <= found.keys(), tried - found.keys()
+    for name, (one, *made) in found.items():
+        if name == "RandomizedColumn":
+            continue
+        for other in (*made, copy.copy(one), copy.deepcopy(one), pickle.loads(pickle.dumps(one))):
+            assert type(other) is type(one)
+            assert other == one, name
+            assert hash(other) == hash(one), name
+        assert one != name
+        if isinstance(one, ByContent):
+            for field in fields(one):
+                changed = copy.copy(one)
+                object.__setattr__(changed, field.name, "another")
+                assert (changed != one) == field.compare, (name, field.name)
 
 
 def failures(

@@ -9,7 +9,6 @@ import math
 import os
 import re
 from collections.abc import Callable
-from fractions import Fraction
 from pathlib import Path
 
 import networkx as nx
@@ -17,13 +16,9 @@ import numpy as np
 import pytest
 
 import rropt as rr
-from rropt.errors import Refusal
 from rropt.io.files import JSON, read_text, write_whole
-from rropt.program.programs import Program
-from rropt.solve.engine.method import Answer, SolveLimits
-from rropt.solve.registry import METHODS, Method
+from rropt.solve.registry import METHODS
 
-F = Fraction
 PRIOR = rr.Prior.from_counts({"a": 3, "b": 2, "c": 1})
 INFORMATION = rr.Maximize(rr.MutualInformation(PRIOR))
 TRACE = rr.Maximize(rr.Trace())
@@ -216,21 +211,6 @@ def test_no_method_says_why_and_what_instead(make: Callable[[], object], what: s
     assert set(re.findall(r"use method (\w+)", text)) <= known | {"auto"}, "a remedy that does not exist"
 
 
-def test_a_method_of_the_users_own_may_refuse() -> None:
-    class Shy(Method):
-        name = "shy"
-        because = "it never is"
-
-        def refuse(self, program: Program, solver: str | None) -> Refusal | None:
-            return Refusal("shy takes nothing", "use method linear")
-
-        def solve(self, program: Program, effort: SolveLimits) -> Answer:
-            raise AssertionError("a method that refused is not asked to solve")
-
-    with pytest.raises(rr.NoMethod, match="shy takes nothing; use method linear"):
-        problem(rr.LDP(1)).solve(Shy())
-
-
 def test_a_message_is_one_line_whatever_was_given() -> None:
     with pytest.raises(rr.InputError) as info:
         rr.Prior.from_counts({"a\nb": -1, "c": 2})
@@ -300,25 +280,6 @@ def test_a_folder_without_permission(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     with pytest.raises(rr.InputError, match="Permission"):
         write_whole(tmp_path / "file.json", "text")
-
-
-def test_mechanism_and_certificate_are_written_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    solution = problem(rr.LDP(1)).solve()
-    assert solution.mechanism is not None
-    assert solution.certificate is not None
-
-    def fail(*_: object) -> None:
-        raise OSError(30, "Read-only file system")
-
-    monkeypatch.setattr(os, "replace", fail)
-    for thing in (solution.mechanism, solution.certificate):
-        with pytest.raises(rr.InputError, match="Read-only"):
-            thing.save(tmp_path / "file.json")
-    assert list(tmp_path.iterdir()) == []
-    monkeypatch.undo()
-    path = solution.certificate.save(tmp_path / "c.json")
-    assert rr.Certificate.load(path) == solution.certificate
-    assert rr.check(path).proved
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": "other"}', "[" * 100_000, "\ud7ff"])

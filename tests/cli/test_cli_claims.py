@@ -14,8 +14,7 @@ from rropt.models import claims as accountant
 import rropt as rr
 from rropt import __main__ as cli
 from rropt.comparison.claims import Claim, Evidence
-from rropt.studies.claims_page import page
-from rropt.studies.reproducibility import counts, run
+from rropt.studies.reproducibility import counts, page, run
 
 KEYS = {"id", "paper", "where", "statement", "published", "computed", "verdict", "method", "seconds", "certificate"}
 VERDICTS = {"confirmed", "confirmed_with_erratum", "refuted", "not_checkable"}

@@ -30,7 +30,6 @@ CALLS = {
     "models copy": ["adult-education"],
     "models figure": ["chai2019", "2"],
     "models records": ["adult-pram", "--count", "5"],
-    "models solve": ["survey-yes-no"],
     "models table": ["chai2019", "1"],
     "publish": ["design"],
     "report": ["design"],

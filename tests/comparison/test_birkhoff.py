@@ -21,7 +21,7 @@ from rropt.comparison.permutations.matching import Matching, column_sets
 from rropt.comparison.permutations.peeling import exact_array, peel
 from rropt.comparison.permutations.weight_range import weight_range
 from rropt.mechanisms.controlled_rounding import round_with_margins
-from rropt.solve.engine.milp import solve_milp
+from rropt.solve.engine.highs_run import solve_milp
 
 F = Fraction
 Table = list[list[int]]

@@ -11,6 +11,7 @@ import pytest
 from drawing import exact, near_flat_rows
 
 import rropt as rr
+from rropt.declare.constraint import AtLevel
 from rropt.declare.constraints import from_keys
 from rropt.program.cones import CompleteCone, GraphCone, PolyhedralCone
 
@@ -197,3 +198,23 @@ def test_what_is_wrong_is_said_in_one_line(name: str) -> None:
     with pytest.raises(rr.InputError) as found:
         make()
     assert str(found.value) == message
+
+
+PRIOR = rr.Prior.from_counts([[3, 2], [1, 4]], pairs=rr.Pairs(2, 2))
+MAKE = {
+    rr.LDP: lambda **level: rr.LDP(**level),
+    rr.ApproximateLDP: lambda **level: rr.ApproximateLDP(delta="0.1", **level),
+    rr.RLDP: lambda **level: rr.RLDP(confidence=rr.robust.KnownDistribution(PRIOR), **level),
+    rr.MaximalRLDP: lambda **level: rr.MaximalRLDP(groups=["s", "s", "t"], **level),
+}
+
+
+@pytest.mark.parametrize("kind", MAKE, ids=lambda kind: kind.__name__)
+def test_it_is_read_as_it_was_declared(kind: type[AtLevel]) -> None:
+    assert (MAKE[kind](epsilon="0.1").epsilon, MAKE[kind](epsilon="0.1").gamma) == (Fraction(1, 10), None)
+    assert (MAKE[kind](gamma=3).epsilon, MAKE[kind](gamma=3).gamma) == (None, Fraction(3))
+
+
+def test_every_constraint_with_a_level_is_tried() -> None:
+    assert set(AtLevel.__subclasses__()) == MAKE.keys()
+    assert rr.MetricDP([("a", "b")], epsilon=2).epsilon == 2

@@ -1,16 +1,15 @@
-"""Box trees on the slice p.v = 1: informations on any cone, cuts of a confidence cone, forms of a design."""
+"""Box trees on the slice p.v = 1 of the forms of a design; cuts of a confidence cone; multipliers of leaves."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from flint import fmpq
 
-from .claims import Cone, Pair, Problem
-from .curves import CURVES
+from .claims import Cone, Pair, Problem, Row
 from .reading import Reader, entry, increasing, index, integer, items, keys, must
-from .reals import exp, high, larger, log, need, root, total
+from .reals import exp, high, larger, need, root, total
 from .trees import MOST, walk
 
 Number = fmpq | None  # None: no upper limit
@@ -80,7 +79,6 @@ class Leaf(NamedTuple):
     n: int
     f: list[tuple[int, int, int]]
     u: list[tuple[int, int]]
-    t: list[fmpq]
     e: list[int]
 
 
@@ -90,26 +88,23 @@ def positive(value: Any) -> int:
     return found
 
 
-def read_leaf(reader: Reader, value: Any, problem: Problem, rows: int | None, forms: int | None) -> Leaf:
-    given = problem.utility.get("given")
-    optional = [*(["u"] if rows is not None else []), *(["t"] if given else []), *(["e"] if forms is not None else [])]
-    keys(value, ["n", "f", *optional])
+def read_leaf(value: Any, problem: Problem, rows: int | None, forms: int) -> Leaf:
+    keys(value, ["n", "f", "e", *(["u"] if rows is not None else [])])
     k = problem.k
     flows = items(value["f"], lambda flow: entry(flow, index(k), index(k), positive))
     increasing([(x, z) for x, z, _ in flows], "flows")
     must(all((x, z) in problem.cone.edges for x, z, _ in flows), "a flow on no edge")
     multipliers = items(value["u"], lambda one: entry(one, index(rows or 0), positive)) if rows is not None else []
     increasing([i for i, _ in multipliers], "multipliers")
-    points = items(value["t"], reader.rat_from(0, strict=True), len(given[0])) if given else []
-    e = items(value["e"], integer, forms) if forms is not None else []
-    return Leaf(integer(value["n"]), flows, multipliers, points, e)
+    return Leaf(integer(value["n"]), flows, multipliers, items(value["e"], integer, forms))
 
 
-def limit_leaves(problem: Problem, elements: Iterable[Any]) -> None:
-    """What all leaves together may name of rows and of `given`."""
-    leaves = [one for one in elements if isinstance(one, Leaf)]
-    must(problem.k * sum(len(leaf.u) for leaf in leaves) <= 10**9, "limit: k * (entries of u)")
-    must(problem.k * sum(len(leaf.t) for leaf in leaves) <= 10**9, "limit: k * J * (lists t)")
+def read_row_multipliers(value: Any, rows: list[Row]) -> dict[int, int]:
+    """`l` of a leaf: INT != 0, above 0 where the row is `<=`."""
+    found = items(value, lambda one: entry(one, index(len(rows)), integer))
+    increasing([i for i, _ in found], "row multipliers")
+    must(all(number > 0 or (number < 0 and rows[i].sense == "=") for i, number in found), "a row's multiplier")
+    return dict(found)
 
 
 def prices_left(cone: Slice, leaf: Leaf, unit: int, prices: Sequence[fmpq]) -> list[fmpq]:
@@ -123,33 +118,6 @@ def prices_left(cone: Slice, leaf: Leaf, unit: int, prices: Sequence[fmpq]) -> l
         for x, cell in enumerate(cone.rows[i]):
             r[x] -= fmpq(number, unit) * cell
     return r
-
-
-def information_leaf(problem: Problem, cone: Slice, leaf: Leaf, unit: int, prices: Sequence[fmpq], box: Box) -> bool:
-    """The leaf condition of a box tree."""
-    if box.closed():
-        return True
-    r: list[Any] = list(prices_left(cone, leaf, unit, prices))
-    b: Any = fmpq(leaf.n, unit)
-    curve = CURVES[problem.kind]
-    b -= curve.one
-    for x, p in enumerate(problem.prior):
-        if p > 0:
-            top = box.hi[x]
-            assert top is not None  # p_x > 0 limits v_x
-            slope, start = curve.between(box.lo[x], top)
-            r[x] += p * slope
-            b += p * start
-    given = problem.utility.get("given")
-    if given:
-        for z, t in enumerate(leaf.t):
-            share = total(row[z] for row in given)
-            if share > 0:
-                b += share * t
-                for x, row in enumerate(given):
-                    if row[z] > 0:
-                        r[x] -= row[z] * (1 + log(t))
-    return add_box(b, r, box)
 
 
 def add_box(b: Any, r: list[Any], box: Box) -> bool:
@@ -209,42 +177,6 @@ def row_of_cut(problem: Problem, cut: Cut) -> list[fmpq]:
     return row
 
 
-class InformationBoxes:
-    """column-dual by `unit` and `boxes`, with `cuts` where the cone is a confidence cone."""
-
-    def __init__(self, reader: Reader, problem: Problem, proof: dict[str, Any]) -> None:
-        self.problem, k = problem, problem.k
-        must(k <= 512, "limit: k <= 512")
-        self.prices = items(proof["prices"], reader.rat, k)
-        self.unit = reader.big_from(1)(proof["unit"])
-        self.cuts = read_cuts(reader, problem, proof["cuts"]) if problem.cone.kind == "confidence" else None
-        own = problem.cone.rows if self.cuts is None else self.cuts
-        count = None if own is None else len(own)
-
-        def element(value: Any) -> Any:
-            if isinstance(value, list):
-                return entry(value, index(k), reader.rat_from(0, strict=True))
-            return read_leaf(reader, value, problem, count, None)
-
-        self.boxes = items(proof["boxes"], element, least=1)
-        must(len(self.boxes) <= MOST and k * len(self.boxes) <= 10**8, "limit: k * (tree nodes)")
-        limit_leaves(problem, self.boxes)
-
-    def check(self) -> fmpq:
-        rows = self.problem.cone.rows
-        if self.cuts is not None:
-            rows = [row_of_cut(self.problem, cut) for cut in self.cuts]
-        self.slice = Slice(self.problem, rows)
-        walk(self.boxes, Box(self.slice.lo, self.slice.hi), self._step)
-        return total(self.prices)
-
-    def _step(self, element: Any, box: Box) -> tuple[Box, Box] | None:
-        if not isinstance(element, Leaf):
-            return self.slice.branch(box, *element)
-        need(information_leaf(self.problem, self.slice, element, self.unit, self.prices, box), "a leaf of the boxes")
-        return None
-
-
 class FormBoxes:
     """The box tree of a design: N(v) = sum_j (W_j.v)^2 - a.v <= 0 at p.v = 1."""
 
@@ -260,13 +192,14 @@ class FormBoxes:
                     must(value[0] == "y", "an element of a box tree")
                     return ("y", *entry(value[1:], index(j), reader.rat))
                 return entry(value, index(k), reader.rat_from(0, strict=True))
-            return read_leaf(reader, value, problem, count, j)
+            return read_leaf(value, problem, count, j)
 
         self.boxes = items(boxes, element, least=1)
         must(
             len(self.boxes) <= MOST and k * max(k, j) * len(self.boxes) <= 10**8, "limit: k * max(k, J) * (tree nodes)"
         )
-        limit_leaves(problem, self.boxes)
+        leaves = [one for one in self.boxes if isinstance(one, Leaf)]
+        must(k * sum(len(leaf.u) for leaf in leaves) <= 10**9, "limit: k * (entries of u)")
 
     def check(self) -> None:
         self.slice = Slice(self.problem, self.problem.cone.rows)

@@ -43,14 +43,14 @@ def kind(document: Any) -> str:
     """The kind of proof, with the key that tells its forms apart."""
     proof, utility = document["proof"], document["problem"]["utility"]["kind"]
     form = next((key for key in FORMS if key in proof), "")
-    own = utility in DESIGNS or (utility, form) == ("chi_square", "tree")
+    own = utility in DESIGNS
     words = [proof["kind"], f"{utility} {form}".strip() if own else form]
-    if proof["kind"] == "branch-tree":
-        words[1] = "off-diagonals" if "structure" in document["problem"] else "columns"
+    if proof["kind"] == "lines":
+        words[1] = next(line for line in proof["lines"] if line.startswith("mode ")).removeprefix("mode ")
     return " ".join(word for word in words if word)
 
 
-FORMS = ("known", "levels", "shapes", "cases", "cuts", "events", "tree", "boxes", "thetas", "rays")
+FORMS = ("levels", "shapes", "cases", "tree", "boxes", "rays")
 DESIGNS = ("inverse_trace", "inverse_determinant", "inverse_eigenvalue")
 
 

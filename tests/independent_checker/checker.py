@@ -6,18 +6,15 @@ from typing import Any
 
 from flint import fmpq
 
-from .boxes import InformationBoxes
 from .cases import Cases
 from .claims import DESIGNS, Problem, read_problem
 from .cornerforms import CornerForms
 from .cornertrees import CornerTree
 from .curves import CURVES
 from .designs import Design, FormTree
-from .duals import Bayes, EntropyDual, Known, LinearDual
 from .forms import Unlimited, check_tangents, each_tangent
 from .levels import Levels
 from .lines import Lines
-from .matrices import MatrixTree
 from .offdiagonal import OffDiagonal
 from .rays import Rays
 from .reading import Reader, bad, items, keys, load, must, string
@@ -25,35 +22,21 @@ from .reals import Refuted, Unreadable, high, need, with_bits
 from .riskproofs import RiskBranch, Thresholds
 from .shapes import Shapes
 from .steps import after_steps, check_cuts, majorised, takes_gibbs
-from .trees import InformationTree
 from .values import check_limits, check_value
 from .witness import check_mechanism, read_mechanism
 from .work import limit_steps, limit_work, most_operations
 
-INFEASIBLE = ("farkas", "entropy-farkas")
 CONVEX = {"mutual_information": "mi-column-convex", "chi_square": "chi-square-column-convex"}
-KINDS = (
-    "lines",
-    "linear-dual",
-    "column-dual",
-    "farkas",
-    "branch-tree",
-    "entropy-dual",
-    "entropy-farkas",
-    "thresholds",
-    "risk-branch",
-    "corner-tree",
-)
+KINDS = ("lines", "column-dual", "branch-tree", "thresholds", "risk-branch", "corner-tree")
 
 
 INFORMATION = ("mutual_information",)
 # The classes of proof and the utilities (all where there are none) that take a lemma.
-PLAIN = (InformationTree, InformationBoxes, MatrixTree, OffDiagonal, Shapes, Levels, Cases, Rays)
+PLAIN = (OffDiagonal, Shapes, Levels, Cases, Rays)
 USED: dict[str, tuple[tuple[type, ...], tuple[str, ...]]] = {
     "v-log-v-convex": (PLAIN, INFORMATION),
     "off-diagonal-convex": ((OffDiagonal,), ()),
     "robust-vertices": ((Shapes, Levels), ()),
-    "gibbs-inequality": ((EntropyDual,), ()),
     "newton-inequalities": ((Thresholds,), ()),
     "marcus-lopes": ((RiskBranch,), ()),
     "double-description": ((Rays,), ()),
@@ -70,6 +53,7 @@ NAMES = [
     "uniform-choice-among-matches",
     *USED,
     *OF_VALUE,
+    "gibbs-inequality",
     "quadratic-over-linear-convex",
     "cauchy-schwarz-membership",
     "cumulant-convex",
@@ -119,15 +103,17 @@ def _check(data: bytes) -> None:
     tangents = each_tangent(file["problem"], steps, reader)
     kind = file["proof"].get("kind") if isinstance(file["proof"], dict) else bad("no proof")
     must(isinstance(kind, str) and kind in KINDS, "proof kind")
-    for key in ("mechanism", "value", "bound"):
-        must((file[key] is None) == (kind in INFEASIBLE), f"{key}: null exactly for infeasibility")
+    infeasible = kind == "lines" and file["bound"] is None
+    for key in ("mechanism", "value"):
+        must((file[key] is None) == infeasible, f"{key}: null exactly for infeasibility")
     if kind == "lines":
-        proof: Any = Lines(stated, rest, Reader().rat(file["bound"]), most_operations(len(data)))
+        least = None if infeasible else Reader().rat(file["bound"])
+        proof: Any = Lines(stated, rest, least, most_operations(len(data)))
     else:
         proof = read_proof(reader, last, rest)
     names = items(file["assumptions"], string)
     must(all(name in NAMES for name in names), "an assumption that the text does not know")
-    if kind in INFEASIBLE:
+    if infeasible:
         limit_work(file, reader.common, len(data), getattr(proof, "cost", None))
         _assumptions(problem, last, steps, proof, names, False)
         check_cuts(problem, steps)
@@ -156,7 +142,7 @@ def _assumptions(
     problem: Problem, last: Problem, steps: list[Any], proof: Any, names: list[str], witnessed: bool
 ) -> None:
     """Of the mechanism and the risk by `problem`, of the proof by the last one."""
-    convex = isinstance(proof, InformationTree | Shapes | Levels | Rays)
+    convex = isinstance(proof, Shapes | Levels | Rays)
     own = last.parts[0][0].kind if isinstance(proof, CornerTree) and last.parts else last.kind
     convex = convex or (isinstance(proof, CornerTree) and own in CONVEX)
     wanted = {CONVEX[own]} if convex else set()
@@ -183,62 +169,20 @@ def _assumptions(
 def read_proof(reader: Reader, problem: Problem, proof: dict[str, Any]) -> Any:
     """Section 6: which proofs go with which problem."""
     kind = proof["kind"]
-    if problem.entropy is not None:
-        must(kind in ("entropy-dual", "entropy-farkas", "farkas"), "proof kind with entropy")
-    elif problem.kind == "entropy":
-        must(kind in ("entropy-dual", "farkas"), "proof kind for this utility")
-    if problem.approximate is not None:
-        must(kind in ("linear-dual", "farkas"), "proof kind with approximate")
     if problem.risk is not None:
-        blocks = problem.risk["blocks"] is not None
-        allowed = ("thresholds", "farkas") if blocks else ("linear-dual", "branch-tree", "farkas", "risk-branch")
-        must(kind in allowed, "proof kind with identification_risk")
-    else:
-        must(kind not in ("thresholds", "risk-branch"), "proof kind without identification_risk")
-    if not problem.cone.is_plain():
-        must(kind == "column-dual", "proof kind for this cone")
-    if problem.kind == "sum":
-        must(kind in ("corner-tree", "farkas"), "proof kind for a sum")
-    if kind in ("linear-dual", "farkas"):
-        return LinearDual(reader, problem, proof)
-    if kind in ("entropy-dual", "entropy-farkas"):
-        must(problem.cone.is_plain(), "proof kind for this cone")
-        return EntropyDual(reader, problem, proof)
-    if kind == "thresholds":
-        return Thresholds(reader, problem, proof)
-    if kind == "risk-branch":
-        return RiskBranch(reader, problem, proof)
+        must(kind == ("risk-branch" if problem.risk["blocks"] is None else "thresholds"), "proof kind of a risk")
+        return (RiskBranch if kind == "risk-branch" else Thresholds)(reader, problem, proof)
+    if problem.structure:
+        must(kind == "branch-tree", "proof kind of off-diagonals")
+        return OffDiagonal(reader, problem, proof)
+    must(problem.entropy is None and problem.approximate is None, "proof kind with these constraints")
+    must(problem.kind in (*CURVES, *DESIGNS, "bayes", "sum"), "proof kind for this utility")
     if kind == "corner-tree":
         return (CornerForms if problem.kind in DESIGNS else CornerTree)(reader, problem, proof)
-    if kind == "branch-tree":
-        if problem.structure:
-            return OffDiagonal(reader, problem, proof)
-        must(problem.kind in CURVES and problem.outputs is not None, "a branch-tree")
-        return MatrixTree(reader, problem, proof)
-    return _column_dual(reader, problem, proof)
-
-
-def _column_dual(reader: Reader, problem: Problem, proof: dict[str, Any]) -> Any:
+    must(kind == "column-dual" and problem.kind not in ("bayes", "sum"), "proof kind for this utility")
     must(not problem.rows, "column-dual with rows")
-    if problem.kind == "bayes":
-        return Bayes(reader, problem, proof)
     if problem.kind in DESIGNS:
         return Design(reader, problem, proof)
-    must(problem.kind in CURVES, "column-dual for this utility")
-    plain = problem.kind == "mutual_information" and not problem.utility
-    if plain and "known" in proof:
-        return Known(reader, problem, proof)
-    if "rays" in proof and problem.cone.is_plain():
-        return Rays(reader, problem, proof)
     if problem.cone.kind == "robust":
         return (Levels if "levels" in proof else Shapes)(reader, problem, proof)
-    if problem.cone.kind == "confidence":
-        if "cases" in proof:
-            return Cases(reader, problem, proof)
-        keys(proof, ["kind", "prices", "unit", "boxes", "cuts"])
-        return InformationBoxes(reader, problem, proof)
-    if (plain or problem.kind == "chi_square") and "tree" in proof:
-        keys(proof, ["kind", "prices", "tree"])
-        return InformationTree(reader, problem, proof)
-    keys(proof, ["kind", "prices", "unit", "boxes"])
-    return InformationBoxes(reader, problem, proof)
+    return (Cases if problem.cone.kind == "confidence" else Rays)(reader, problem, proof)

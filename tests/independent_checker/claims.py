@@ -16,6 +16,16 @@ CONVEX = ("mutual_information", "chi_square", "bayes")
 DESIGNS = ("inverse_trace", "inverse_determinant", "inverse_eigenvalue")
 Pair = tuple[int, int]
 GRID = fmpq(1 << 300)
+COARSE, APART = fmpq(1 << 80), fmpq(1, 1 << 88)  # the grid of steps, on which all checkers have the same numbers
+
+
+def down(number: fmpq, exact: bool = False) -> fmpq:
+    """To the grid; a number that is not rational a little further."""
+    return ((number - (0 if exact else APART)) * COARSE).floor() / COARSE
+
+
+def up(number: fmpq, exact: bool = False) -> fmpq:
+    return -down(-number, exact)
 
 
 @dataclass(frozen=True)

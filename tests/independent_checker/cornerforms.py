@@ -6,9 +6,9 @@ from typing import Any
 
 from flint import fmpq
 
+from .boxes import read_row_multipliers
 from .claims import Problem
 from .cornertrees import ONE, Branch, CornerTree, Leaf, Number, Part
-from .matrices import read_row_multipliers
 from .reading import Reader, entry, index, integer, items, keys, must
 from .reals import dot, log, need, total
 from .values import determinant

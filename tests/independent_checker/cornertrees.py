@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 from flint import fmpq
 
+from .boxes import read_row_multipliers
 from .claims import DESIGNS, Problem
-from .matrices import read_row_multipliers
 from .reading import Reader, entry, increasing, index, integer, items, keys, must
 from .reals import largest, log, need, total, xlogx
 from .trees import MOST, InformationTree, walk

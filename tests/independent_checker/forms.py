@@ -6,7 +6,7 @@ from typing import Any
 
 from flint import fmpq
 
-from .claims import GRID
+from .claims import down
 from .reading import Reader, entry, index, items, keys, must
 from .reals import high, log, low, need
 
@@ -69,11 +69,13 @@ def read_points(value: Any, utility: dict[str, Any], k: int, count: int | None =
 
 
 def form_at(of: dict[str, Any], point: list[int]) -> list[fmpq]:
-    """What touches mu of a limit, a part or a problem, rounded down to the grid."""
+    """What touches mu of a limit, a part or a problem, rounded down to the grid; a 0 of logarithms of 1 stays."""
     weights = [int(weight) for weight in of["weights"]]
     whole = sum(weights)
     p = [fmpq(weight, whole) for weight in weights]
-    return [(number * GRID).floor() / GRID for number in FORMS[of["utility"]["kind"]](p, of["utility"], point)]
+    found = FORMS[of["utility"]["kind"]](p, of["utility"], point)
+    exact = of["utility"]["kind"] != "mutual_information"
+    return [down(number, exact) if number != 0 else number for number in found]
 
 
 Tangent = tuple[fmpq, tuple[int, int], list[tuple[fmpq, fmpq]], fmpq]

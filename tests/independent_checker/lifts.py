@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from flint import fmpq
+
 from .claims import read_ratio
 from .forms import Unlimited, form_at, rational, read_points, read_tangent
-from .rays import short
 from .reading import index, items, keys, must
 
 UTILITIES = ("linear", "mutual_information", "chi_square", "bayes", "sum")
@@ -74,7 +75,10 @@ def _of_divergences(made: dict[str, Any], step: dict[str, Any], k: int) -> list[
 
 def _of_pairs(approximate: dict[str, Any], k: int) -> list[Row]:
     """One row for each ordered pair, in lexicographic order, each with an input of its own."""
-    gh, delta = short(read_ratio(Unlimited(), approximate)[0]), approximate["delta"]
+    gh, delta = read_ratio(Unlimited(), approximate)[0].high, approximate["delta"]
+    if "gamma" not in approximate:
+        grid = fmpq(1 << 80)
+        gh = ((gh + fmpq(1, 1 << 88)) * grid).ceil() / grid
     pairs = [(x, z) for x in range(k) for z in range(k) if x != z]
     return [{x: "1", z: rational(-gh), u: f"-{delta}"} for u, (x, z) in enumerate(pairs, k)]
 

@@ -12,6 +12,8 @@ from typing import Any
 
 from flint import fmpq
 
+from rropt.prove.elaborate import in_lines
+
 from .boxes import Box
 from .cases import Cases, branch, root_box
 from .claims import Problem, read_problem
@@ -36,19 +38,8 @@ def known(document: Any) -> Any:
     prices = [rounded(high(-one * log(one))) if one else fmpq(0) for one in p]
     of_mechanism = [name for name in document["assumptions"] if name == "cauchy-schwarz-membership"]
     made = {**copy.deepcopy(document), "assumptions": of_mechanism, "bound": rat(sum(prices, fmpq(0)))}
-    made["proof"] = {"kind": "column-dual", "prices": [rat(price) for price in prices], "known": "entropy"}
-    return made
-
-
-def given_once(document: Any) -> Any:
-    """A branch-tree over columns for information `given` a constant: the same numbers, said with `given` and `t`."""
-    made = copy.deepcopy(document)
-    made["problem"]["utility"]["given"] = [[weight] for weight in made["problem"]["weights"]]
-    for element in made["proof"]["boxes"]:
-        if isinstance(element, dict):
-            for column in element["columns"]:
-                column["n"] -= int(made["proof"]["unit"])
-                column["t"] = ["1"]
+    proof = {"kind": "column-dual", "prices": [rat(price) for price in prices], "known": "entropy"}
+    made["proof"] = {"kind": "lines", "lines": in_lines(made["problem"], proof)}
     return made
 
 

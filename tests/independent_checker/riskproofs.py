@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 
 from flint import fmpq
 
-from .boxes import positive
+from .boxes import positive, read_row_multipliers
 from .claims import Pair, Problem
-from .matrices import read_row_multipliers
 from .reading import Reader, entry, index, integer, items, keys, must
 from .reals import larger, need, total, xlogx
 from .risk import powers, violated

@@ -10,7 +10,7 @@ from typing import Any
 from flint import fmpq
 
 from .boxes import read_cuts, row_of_cut
-from .claims import CONVEX, GRID, Problem, read_problem
+from .claims import CONVEX, Problem, down, read_problem, up
 from .forms import Unlimited, form_at, rational, read_points, read_tangent, split
 from .lifts import lift
 from .reading import Reader, bad, distinct, increasing, index, items, keys, must
@@ -79,17 +79,16 @@ def _gibbs(problem: dict[str, Any], step: dict[str, Any], afford: Callable[[], N
     afford()
     shares = [int(share) for share in floor["shares"]]
     height = sum(
-        (share * (low(log(fmpq(size))) * GRID).floor() for share, size in zip(shares, floor["sizes"], strict=True)),
-        fmpq(0),
+        (share * low(log(fmpq(size))) for share, size in zip(shares, floor["sizes"], strict=True) if size > 1), fmpq(0)
     )
-    rhs = -fmpq(*map(int, split(floor["at_least"]))) * height / GRID
+    rhs = -fmpq(*map(int, split(floor["at_least"]))) * (down(height) if height != 0 else height)
     taken = {row["name"] for row in problem["rows"]}
     rows = []
     for point in points:
         terms = []
         for x, (share, row) in enumerate(zip(shares, point, strict=True)):
             for y, n in enumerate(row):
-                code = share * (high(log(fmpq(sum(row), n))) * GRID).ceil() / GRID if sum(row) != n else fmpq(0)
+                code = up(share * high(log(fmpq(sum(row), n)))) if share and sum(row) != n else fmpq(0)
                 if code != 0:
                     terms.append([x, y, rational(-code)])
         name = f"gibbs {len(taken)}"
@@ -161,12 +160,11 @@ def _is_part(problem: dict[str, Any], step: dict[str, Any], bends: bool) -> None
 
 def _added(problem: dict[str, Any], step: dict[str, Any], forms: dict[tuple[int, int], fmpq]) -> dict[str, Any]:
     """The problem without a part, the forms in its place."""
-    sign = 1 if problem["sense"] == "maximize" else -1
     utility = problem["utility"]
-    weight = sign * fmpq(*map(int, split(utility["parts"][step["part"]]["weight"])))
+    weight = fmpq(*map(int, split(utility["parts"][step["part"]]["weight"])))
     cost = {(x, y): fmpq(*map(int, split(c))) for x, y, c in utility["cost"]}
     for cell, number in forms.items():
-        cost[cell] = cost.get(cell, fmpq(0)) + sign * (weight * number * GRID).ceil() / GRID
+        cost[cell] = cost.get(cell, fmpq(0)) + weight * number
     terms = [[x, y, rational(c)] for (x, y), c in sorted(cost.items()) if c != 0]
     parts = [part for i, part in enumerate(utility["parts"]) if i != step["part"]]
     made = {"kind": "sum", "cost": terms, "parts": parts} if parts else {"kind": "linear", "cost": terms}
@@ -197,7 +195,8 @@ def _majorant(problem: dict[str, Any], step: dict[str, Any], afford: Callable[[]
                 if 0 < w < whole
             ]
             found.append(sum(logs, fmpq(0)))
-    rounded = [(number * GRID).ceil() / GRID for number in found]
+    exact = utility["kind"] != "mutual_information"
+    rounded = [up(number, exact) if number != 0 else number for number in found]
     return _added(problem, step, {(x, y): rounded[x] for x in range(k) for y in range(m)})
 
 

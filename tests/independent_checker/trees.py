@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from flint import fmpq
 
 from .claims import DESIGNS, Problem
-from .reading import Reader, index, items, keys, must
+from .reading import Reader, index, items, must
 from .reals import high, log, low, need, total
 
 MOST = 10**7
@@ -106,33 +106,14 @@ def sums_of_largest(values: Iterable[fmpq]) -> list[fmpq]:
     return found
 
 
-def prices_listed(reader: Reader, value: Any, problem: Problem) -> list[fmpq]:
-    return items(value, reader.rat, problem.k)
-
-
-def prices_of_prior(reader: Reader, value: Any, problem: Problem) -> list[fmpq]:
-    """A multiple of the prior, but for the inputs that have a number of their own."""
-    keys(value, ["of_prior", "own"])
-    each = reader.rat(value["of_prior"])
-    reader.took(int((each / sum(problem.weights)).q))
-    found = [each * p for p in problem.prior]
-    inputs = []
-    for x, price in items(value["own"], lambda pair: items(pair, lambda one: one, 2)):
-        inputs.append(index(problem.k)(x))
-        found[inputs[-1]] = reader.rat(price)
-    must(inputs == sorted(set(inputs)), "the inputs with a price of their own do not increase")
-    return found
-
-
 class InformationTree:
-    """column-dual, mutual information or chi-square information, complete cone."""
+    """A tree of the whole cone in a leaf of a corner-tree: mutual information or chi-square information."""
 
     def __init__(self, reader: Reader, problem: Problem, proof: dict[str, Any]) -> None:
         must(problem.cone.kind == "complete" and problem.cone.rows is None, "a tree with this cone")
         must(not problem.utility, "a tree with given")
         self.problem = problem
-        of_prior = isinstance(proof["prices"], dict)
-        self.prices = (prices_of_prior if of_prior else prices_listed)(reader, proof["prices"], problem)
+        self.prices = items(proof["prices"], reader.rat, problem.k)
         self.tree = read_tree(reader, proof["tree"], problem)
 
     def check(self) -> fmpq:

@@ -40,7 +40,6 @@ def count_work(file: dict[str, Any], common: int, own: int | None = None) -> int
     bits = max(common, lcm).bit_length() + 160 * _is_rounded(steps)
     bits += sum(common_of_cuts(step).bit_length() for step in steps if step["kind"] == "cut")
     length = longest([problem, mechanism, proof])
-    length = 3 * length + 10 if isinstance(proof.get("prices"), dict) else length
     w, d = _words(length, steps), 1 + bits // 128
     price = {
         "r": 1 + w // 4,
@@ -182,8 +181,6 @@ def _proof(problem: Any, proof: Any, m: int, price: dict[str, int]) -> int:
         return _risk(problem, proof, k, price)
     if "nodes" in proof:
         return _corner_tree(problem, proof, k, price)
-    if "known" in proof:
-        return 24 * k * price["r"]
     if "tree" in proof:
         return _tree(proof, k, price) + _determinant(problem, proof, k)
     if "shapes" in proof:
@@ -206,17 +203,7 @@ def _proof(problem: Any, proof: Any, m: int, price: dict[str, int]) -> int:
         used = sum(len(x["u"]) for x in [*leaves, *parts] if isinstance(x, dict))
         total = k * (4 * (len(proof["cases"]) + len(parts)) + 2 * used + 30 * k) * price["r"]
         return total + 2 * k * len(proof["cuts"]) * price["x"]
-    if "boxes" in proof:
-        return _boxes(problem, proof, k, price) + _determinant(problem, proof, k)
-    tests = len(problem["utility"].get("gain", [])) or m
-    own = sum(h != "0" for tilt in proof.get("tilts", []) for h in tilt)
-    several = sum(map(len, proof["flows"])) + sum(len(event[2]) for event in proof.get("events", []))
-    used = sum(u != "0" for column in proof.get("multipliers", []) for u in column)
-    terms = _terms(problem) + _gains(problem) + own + 2 * several + used * k
-    total = 2 * terms * (price["x"] + price["y"]) + tests * (8 + 4 * price["t"])
-    if "tilts" in proof:
-        total += k * m * (8 + price["l"]) + 100 * (_terms(problem) + own + k) * price["r"]
-    return total
+    return _boxes(problem, proof, k, price) + _determinant(problem, proof, k)
 
 
 def _determinant(problem: Any, proof: Any, k: int) -> int:
@@ -242,20 +229,14 @@ def _tree(proof: Any, k: int, price: dict[str, int]) -> int:
 
 
 def _boxes(problem: Any, proof: Any, k: int, price: dict[str, int]) -> int:
-    boxes, whole = proof["boxes"], proof["kind"] == "branch-tree"
-    if whole and "structure" in problem:
+    boxes = proof["boxes"]
+    leaves = [one for one in boxes if isinstance(one, dict)]
+    if "structure" in problem:
         own = {one[0] for one in boxes if isinstance(one, list)}
-        leaves = sum(isinstance(one, dict) for one in boxes)
-        return leaves * (150 * min(k, len(set(problem["weights"])) + len(own)) * price["r"] + 16 * price["x"])
-    columns = len(problem["outputs"]) if whole else 1
-    used = 0
-    for one in boxes:
-        if isinstance(one, dict):
-            for leaf in one["columns"] if whole else [one]:
-                used += k * sum(len(leaf.get(key, [])) for key in ("u", "t", "e")) + 24 * len(leaf.get("t", []))
-            used += sum(3 * len(problem["rows"][i]["terms"]) for i, _ in one.get("l", []))
-    total = (4 * k * columns * len(boxes) + 4 * k * _edges(problem) + used) * price["r"]
-    return total + 2 * k * len(proof.get("cuts", [])) * price["x"]
+        each = 150 * min(k, len(set(problem["weights"])) + len(own)) * price["r"] + 16 * price["x"]
+        return len(leaves) * each
+    used = k * sum(len(leaf.get(key, [])) for leaf in leaves for key in ("u", "e"))
+    return (4 * k * (len(boxes) + _edges(problem)) + used) * price["r"]
 
 
 def _corner_tree(problem: Any, proof: Any, k: int, price: dict[str, int]) -> int:

@@ -63,14 +63,14 @@ def test_a_table_needs_force_where_a_name_misleads(seed: int, tmp_path: Path) ->
         wrong = misleads(strata)
         refused += wrong
         if not wrong:
-            release_table(frame, column, warn=lambda _: None)
+            release_table(frame, column, warn=lambda _: None, unidentified=True)
             continue
         data = tmp_path / f"{number}.csv"
         frame.to_csv(data, index=False)
         with pytest.raises(rr.InputError, match="would look like the data"):
-            release_table(frame, column, warn=lambda _: None)
+            release_table(frame, column, warn=lambda _: None, unidentified=True)
         with pytest.raises(rr.InputError, match="would look like the data"):
-            release_file(data, column, warn=lambda _: None)
+            release_file(data, column, warn=lambda _: None, unidentified=True)
         assert [one.name for one in tmp_path.glob(f"{number}*")] == [data.name]
         told: list[str] = []
         assert len(release_table(frame, column, force=True, warn=told.append)) == 40
@@ -114,7 +114,7 @@ def test_a_design_with_neutral_names_is_released_and_estimated(k: int, tmp_path:
     design = load_design(tmp_path)
     assert design.mechanism == made
     data = pd.DataFrame({"x": list(prior.labels) * 5})
-    released = release_table(data, ProtectedColumn("x", design), warn=lambda _: None)
+    released = release_table(data, ProtectedColumn("x", design), warn=lambda _: None, unidentified=True)
     assert set(released["x"]) <= set(made.outputs)
     counts = [int((released["x"] == label).sum()) for label in made.outputs]
     assert made.estimate(counts).categories == prior.labels

@@ -6,6 +6,7 @@ from fractions import Fraction as F
 from itertools import combinations
 
 import pytest
+from rropt.models import model_path
 
 import rropt as rr
 from rropt.estimation import sample_size
@@ -123,7 +124,7 @@ def test_so_many_respondents_give_the_same_squared_error_as_is_said(seed: int) -
 
 def test_numbers_are_rounded_to_the_safe_side() -> None:
     """A suspicion and a margin of error up, what is kept down, as written."""
-    prior = rr.Prior.from_counts({"a": 50, "b": 30, "c": 20})
+    prior = rr.Prior.from_counts({"a": 50_000, "b": 30_000, "c": 20_000})
     for epsilon in ("0.1", "0.7", 1, 2, "3.3"):
         design = rr.RandomizedResponse(prior.labels, epsilon=epsilon).mechanism
         found = cells(rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.LDP(epsilon)]), design)
@@ -131,7 +132,7 @@ def test_numbers_are_rounded_to_the_safe_side() -> None:
         kept = F(found["entropy of the answers kept, at least"][0].removesuffix(" %")) / 100
         assert worst_posterior(design.privacy_ratio) <= most < worst_posterior(design.privacy_ratio) * F(102, 100)
         assert entropy_kept(design, prior) * F(98, 100) < kept <= entropy_kept(design, prior)
-        margin, points = largest_margin(design, 100), found["largest margin of error, 100 answers (95 %)"][0]
+        margin, points = largest_margin(design, 100_000), found["largest margin of error, 100,000 answers (95 %)"][0]
         assert margin is not None
         assert 100 * margin <= float(points.removesuffix(" points")) < 110 * margin
 
@@ -155,6 +156,25 @@ def test_a_design_is_compared_with_k_rr_only_where_plain_ldp_was_asked_for() -> 
     told = F(found["a 10 % suspicion of a sensitive value: at most"][0].removesuffix(" %")) / 100
     assert worst_posterior(ratio) <= told < F(102, 100) * worst_posterior(ratio)
     assert all(len(row) == 1 for row in found.values())
+
+
+def test_a_singular_optimum_that_rounding_makes_regular_identifies_nothing() -> None:
+    """The census column: 16 levels, five of which are answered; its exact matrix has rank 16 by some 1e-13."""
+    solution = rr.load_problem(model_path("census-column")).solve()
+    assert solution.mechanism is not None
+    assert solution.mechanism.rank == 16
+    assert any("does not identify the frequencies: 5 independent outputs" in one for one in solution.warnings)
+    found = cells(solution.problem, solution.mechanism)
+    assert found["largest margin of error, 32,561 answers (95 %)"][0] == "no estimate"
+    assert "respondents for the same squared error" not in found
+
+
+def test_a_margin_of_all_shares_is_none() -> None:
+    design = rr.RandomizedResponse(["a", "b"], epsilon="0.01").mechanism
+    assert largest_margin(design, 10) is None
+    margin = largest_margin(design, 100_000)
+    assert margin is not None
+    assert 0 < margin < 1
 
 
 def test_a_design_that_identifies_nothing_has_no_margin() -> None:

@@ -1,5 +1,7 @@
 """Solutions survive a file, and a file that says otherwise is refused; what notebooks and monitors see."""
 
+from __future__ import annotations
+
 import html.parser
 import json
 from collections.abc import Callable
@@ -9,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support_cells import problem_of
+from support_cells import BESIDE, CONSTRAINTS, LEAST, OBJECTIVES, Setting, problem_of
 
 import rropt as rr
 from rropt import __main__ as cli
@@ -216,3 +218,82 @@ def test_a_monitor_may_stop_the_solve() -> None:
 def test_only_false_stops(answer: object) -> None:
     problem = Problem(rr.Maximize(rr.MutualInformation(rr.Prior.uniform(30))), [rr.LDP(1)])
     assert problem.solve(monitor=lambda value, bound: answer).status == "certified"
+
+
+ROOT = Path(__file__).resolve().parents[2]
+FILES = [*sorted((ROOT / "docs" / "examples").glob("*.toml")), *sorted((ROOT / "models").glob("*.toml"))]
+
+
+def survives(problem: Problem, folder: Path) -> None:
+    back = Problem.load(problem.save(folder / "new" / "problem.toml"))
+    assert back == problem
+    assert (back.name, back.options, back.inputs, back.outputs) == (
+        problem.name,
+        problem.options,
+        problem.inputs,
+        problem.outputs,
+    )
+    assert back.compile() == problem.compile()
+    assert back.to_dict() == problem.to_dict() == json.loads(json.dumps(problem.to_dict()))
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda path: path.stem)
+def test_a_problem_survives_a_file(file: Path, tmp_path: Path) -> None:
+    survives(Problem.load(file), tmp_path)
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_every_objective_and_constraint_survives_a_file(objective: str, tmp_path: Path) -> None:
+    for rule in CONSTRAINTS:
+        try:
+            problem = problem_of(objective, rule, 4)
+        except rr.InputError:
+            continue
+        survives(problem, tmp_path)
+
+
+def test_what_a_file_cannot_say_is_not_written(tmp_path: Path) -> None:
+    class Own(rr.LDP):
+        kind = "own"
+
+    with pytest.raises(rr.InputError, match="own"):
+        Problem(rr.Maximize(rr.Trace()), [Own(1)], inputs=["a", "b"]).save(tmp_path / "p.toml")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_numbers_stay_exact(tmp_path: Path) -> None:
+    problem = Problem(rr.Maximize(rr.Trace()), [rr.LDP("1/3")], inputs=["a", "b"], name="thirds")
+    assert problem.to_dict()["constraint"] == [{"kind": "ldp", "epsilon": "1/3"}]
+    (rule,) = Problem.load(problem.save(tmp_path / "p.toml")).constraints
+    assert isinstance(rule, rr.LDP)
+    assert rule.epsilon == Fraction(1, 3)
+
+
+@pytest.mark.parametrize("named", [False, True])
+@pytest.mark.parametrize("goal", ["most mutual_information", "most bayes_success"])
+def test_no_certificate_is_refused(goal: str, named: bool) -> None:
+    at = Setting.of(4)
+    for name, makers in BESIDE.items():
+        outputs = at.inputs if named else None
+        problem = rr.Problem(LEAST[goal](at), [make(at) for make in makers], inputs=at.inputs, outputs=outputs)
+        solution = problem.solve(time_limit=0.05)
+        assert not [said for said in solution.warnings if "not accepted" in said or "contradict" in said], name
+        assert solution.verdict is None or solution.verdict.proved, name
+
+
+def test_a_simple_mechanism_has_an_output_for_each_action() -> None:
+    """Where a simple mechanism is the answer to a Bayes gain, the certificate is of its outputs, merged by action."""
+    at = Setting.of(4)
+    constraint = BESIDE["at_most, channel_capacity"][0](at)
+    solution = rr.Problem(LEAST["most bayes_success"](at), [constraint], inputs=at.inputs).solve(time_limit=1e-3)
+    assert solution.mechanism is not None
+    assert solution.mechanism.outputs == at.inputs
+    assert solution.verdict is None or solution.verdict.proved
+
+
+@pytest.mark.parametrize("weights", [[4, 3, 2, 1], [40, 30, 1, 1, 1]])
+def test_a_bound_on_risk_forbids_merging_and_the_certificate_stays(weights: list[int]) -> None:
+    """Rounding gives an output of next to no mass another best action, which costs less than the gap."""
+    prior = rr.Prior.from_counts(weights)
+    rules = [rr.AtMost(rr.MutualInformation(prior), "0.05"), rr.IdentificationRisk(weights, "0.9")]
+    assert rr.Problem(rr.Maximize(rr.BayesSuccess(prior)), rules).solve().status == "certified"

@@ -189,7 +189,9 @@ def test_solve_apply_estimate(capfd: pytest.CaptureFixture[str]) -> None:
     solve = ["solve", "own.toml", "--data", "people.csv", "--column", "level", "--out", "design"]
     assert cli.main(solve) == 0
     assert cli.main(["check", "design/certificate.json"]) == 0
-    assert cli.main(["apply", "design", "people.csv", "--column", "level", "-o", "protected.csv"]) == 0
+    assert (
+        cli.main(["apply", "design", "people.csv", "--column", "level", "-o", "protected.csv", "--unidentified"]) == 0
+    )
     capfd.readouterr()
     estimate = ["estimate", "design", "protected.csv", "--column", "level", "--truth", "people.csv"]
     assert cli.main([*estimate, "--plot", "level.svg", "--json"]) == 0

@@ -229,6 +229,23 @@ def variances_by_definition(
     return shares, math.sqrt(worst / n)
 
 
+@pytest.mark.parametrize("error", [0.003, 0.01, 0.07])
+def test_records_for_an_error_are_the_least(error: float) -> None:
+    """With so many records the standard error is at most that, and with one fewer it is not."""
+    domain = {"work": DOMAIN["work"]}
+    draw = np.random.default_rng(1)
+
+    def expected(n: int) -> Any:
+        table = pa.table({"work": draw.choice(domain["work"], n).tolist()})
+        return rr.protect(table, "work", 1, categories=domain, dry_run=True).expected
+
+    needed = expected(240).records_for("work", error)
+    assert expected(needed).shares["work"] <= error * (1 + 1e-9)
+    assert expected(needed - 1).shares["work"] > error
+    preview = expected(needed).to_dict()
+    assert preview["records_needed"]["work"]["records"] == expected(240).records_for("work", 0.01)
+
+
 @pytest.mark.parametrize("epsilon", ["1/2", "2", "5"])
 @pytest.mark.parametrize("joint", [False, True])
 def test_expected_errors_are_those_of_the_designs(epsilon: str, joint: bool) -> None:
@@ -240,6 +257,17 @@ def test_expected_errors_are_those_of_the_designs(epsilon: str, joint: bool) -> 
     shares, cell = variances_by_definition(mechanisms, joint, ["work", "diet"], 240)
     assert found.expected.shares == pytest.approx(shares, rel=1e-6)
     assert found.expected.cells == pytest.approx({("work", "diet"): cell}, rel=1e-6)
+    # The same for k-RR with the same ratios, made as mechanisms.
+    alike = {
+        name: rr.RandomizedResponse(one.inputs, gamma=one.privacy_ratio).to_mechanism()
+        for name, one in mechanisms.items()
+    }
+    others, other = variances_by_definition(alike, joint, ["work", "diet"], 240)
+    krr = found.expected.krr
+    assert krr is not None
+    assert krr.shares == pytest.approx(others, rel=1e-6)
+    assert krr.cells == pytest.approx({("work", "diet"): other}, rel=1e-6)
+    assert all(error <= others[name] * (1 + 1e-6) for name, error in found.expected.shares.items())
     # The closed forms by which groups are chosen are those of the designs.
     cells = Domain.of(DOMAIN)
     best = [Moments.best(group, cells.cells(group, (), ()), float(one)) for group, one in found.epsilons.items()]

@@ -63,7 +63,8 @@ def respondents(*names: str) -> str:
 
 
 def contents() -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in Path().iterdir() if not path.name.startswith("all-")}
+    files = (path for path in Path().rglob("*") if path.is_file())
+    return {str(path): path.read_bytes() for path in files if not path.name.startswith("all-")}
 
 
 def refused(words: str, *arguments: Any, **keys: Any) -> None:

@@ -601,5 +601,9 @@ def test_all_files_that_are_written_are_named(tmp_path: Path, capsys: pytest.Cap
     assert cli.main(["apply", "m.json", "t.csv", *arguments]) == 0
     told = {line.split()[1] for line in capsys.readouterr().out.splitlines() if line.startswith("wrote ")}
     made = {path.name for path in Path().iterdir()} - before
-    assert made == {"o.csv", "o.csv.manifest.json", "t.csv.accountant", "key.records"}
+    assert made == {
+        *(f"o.csv{end}" for end in ("", ".manifest.json", ".README.txt", ".for-R")),
+        "t.csv.accountant",
+        "key.records",
+    }
     assert {Path(one).name for one in told} == made | {"acc"}

@@ -84,9 +84,21 @@ def test_a_design_that_identifies_nothing_names_the_cure(capfd: pytest.CaptureFi
     rr.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75], [0.25, 0.75]], inputs=LEVELS, outputs=["x", "y"]).save(
         "poor.json"
     )
-    assert cli.main(["apply", "poor.json", "people.csv", "--column", "other"]) == 0
+    command = ["apply", "poor.json", "people.csv", "--column", "other"]
+    there = sorted(Path().iterdir())
+    for more in ([], ["--dry-run"]):
+        assert cli.main([*command, *more]) == 2
+        err = capfd.readouterr().err
+        assert (
+            "from 'other' frequencies cannot be estimated (outputs of rank 2 for 3 inputs); rropt identify makes" in err
+        )
+        assert "--unidentified" in err
+        assert sorted(Path().iterdir()) == there, "nothing was drawn, and nothing was recorded"
+    assert cli.main([*command, "--unidentified"]) == 0
     err = capfd.readouterr().err
-    assert "from 'other' frequencies cannot be estimated (outputs of rank 2 for 3 inputs); rropt identify makes" in err
+    assert (
+        "warning: from 'other' frequencies cannot be estimated (outputs of rank 2 for 3 inputs); rropt identify" in err
+    )
 
 
 def test_memory_does_not_grow_with_the_records(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -270,7 +282,11 @@ def test_strata_that_are_not_released_are_told_before_the_draw(drop: list[str], 
         told.append(caution)
         assert not (tmp_path / "o.csv").exists()
 
-    rr.release.release_file("people.csv", rr.release.Release(column, drop=drop), "o.csv", warn=warn)
+    release = rr.release.Release(column, drop=drop)
+    if drop:
+        with pytest.raises(rr.errors.Refused, match="frequencies cannot be estimated"):
+            rr.release.release_file("people.csv", release, "o.csv", warn=warn)
+    rr.release.release_file("people.csv", release, "o.csv", warn=warn, unidentified=True)
     why = "from 'level' frequencies cannot be estimated: it has a mechanism for each 'noise', whose true values are not"
     assert any(why in caution for caution in told) == bool(drop)
     # The warning is true.
@@ -293,7 +309,7 @@ def test_answers_that_tell_a_stratum_which_is_not_released_are_told(
 ) -> None:
     plan = rr.release.Release(strata(**{"1": ["x", "y", "z"]}), drop=["noise"] if dropped else [])
     told: list[str] = []
-    made = rr.release.release_file("people.csv", plan, "o.csv", warn=told.append)
+    made = rr.release.release_file("people.csv", plan, "o.csv", warn=told.append, unidentified=True)
     assert (made.privacy.privacy_ratio == float("inf")) == dropped
     why = "answers in 'level' are possible in some strata of 'noise' only, and 'noise' is not released unchanged"
     assert any(f"{why}: epsilon is infinite" in caution for caution in told) == dropped

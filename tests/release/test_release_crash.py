@@ -85,7 +85,7 @@ def digest(path: Path) -> str:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
 # -- death -----------------------------------------------------------------------------------------------------

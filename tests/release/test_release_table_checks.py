@@ -119,7 +119,11 @@ def test_designs_and_levels_are_told(frame: Frame) -> None:
     # Each column has each value with each of the others.
     order = shuffled([*range(8)] * 20)
     bits = [[["low", "high"][at >> place & 1] for at in order] for place in range(3)]
-    rank, levels = told(frame(dict(zip("abc", bits, strict=True))), plan)
+    table = frame(dict(zip("abc", bits, strict=True)))
+    with pytest.raises(rr.errors.Refused, match="from 'a' frequencies cannot be estimated") as caught:
+        release_table(table, plan)
+    assert "unidentified=True" in str(caught.value)
+    rank, levels = told(table, plan, unidentified=True)
     assert "from 'a' frequencies cannot be estimated" in rank
     assert levels == "with all 3 draws, epsilon is 2 for each respondent; a draw of this release alone has at most 1"
 

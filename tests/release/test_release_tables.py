@@ -162,7 +162,9 @@ def drawn_table(n: int, shares: Any, draw: Any, source: Any) -> Any:
     flat = answers[0] * len(X.outputs) + answers[1]
     records = np.bincount(flat, minlength=8).astype(float)
     joint = np.einsum("ay,bz->yzab", SCORES["A"], SCORES["X"]).reshape(8, 2, 3)
-    return joint_shares(Groups(records, records, records), joint, ("A", "X"), tuple(AB), tuple(XYZ), False)
+    return joint_shares(
+        Groups(records, records, records), joint, ("A", "X"), tuple(AB), tuple(XYZ), False, np.zeros((2, 3), bool)
+    )
 
 
 SCORES = {"A": rr.estimation.scores(A, []).table, "X": rr.estimation.scores(X, []).table}
@@ -174,7 +176,9 @@ def test_measures_of_a_table_without_noise_are_the_usual_ones() -> None:
     counts = np.array([[60.0, 30.0], [20.0, 90.0]])
     joint = np.eye(4).reshape(4, 2, 2)
     n = int(counts.sum())
-    found = joint_shares(Groups(*[counts.ravel()] * 3), joint, ("A", "B"), ("a", "b"), ("u", "v"), False)
+    found = joint_shares(
+        Groups(*[counts.ravel()] * 3), joint, ("A", "B"), ("a", "b"), ("u", "v"), False, np.zeros((2, 2), bool)
+    )
     odds = found.odds_ratio()
     assert odds.value == pytest.approx(60 * 90 / (30 * 20))
     woolf = (sum(1 / one for one in counts.ravel()) * n / (n - 1)) ** 0.5
@@ -257,7 +261,7 @@ def test_intervals_of_weighted_domains_cover(runs: int) -> None:
         for at in range(24):
             joint[at, at // 12] = SCORES["X"][:, at % 4]
         groups = Groups(records, records * own, records * own**2)
-        found = domain_shares(groups, joint, "X", "d", ("0", "1"), tuple(XYZ), True)
+        found = domain_shares(groups, joint, "X", "d", ("0", "1"), tuple(XYZ), True, np.zeros((2, 3), bool))
         low, high = np.moveaxis(found.intervals(), -1, 0)
         hits[0] += ((low <= truth) & (truth <= high)).ravel()
         hits[1] += (np.abs(found.totals - totals) < 1.959964 * found.total_errors).ravel()

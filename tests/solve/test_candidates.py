@@ -14,7 +14,7 @@ from ending import ending
 
 import rropt as rr
 from rropt.problem import declared, solving
-from rropt.program.programs import Linear, Utility
+from rropt.program.programs import Utility
 from rropt.solve import assembly
 from rropt.solve.candidates import best_candidate, last_resort
 
@@ -130,47 +130,6 @@ def test_what_is_answered_without_a_search_is_no_worse_either(goal: str, rule: s
         assert found is None or not program.excess(found)
     if best is not None:
         assert all(worth(best) >= worth(one) - 1e-9 * max(1, abs(worth(best))) for one in kept)
-
-
-def test_what_breaks_a_row_is_mixed_with_as_little_of_a_constant_as_keeps_it() -> None:
-    """k-RR at ratio 4 has .5 on the diagonal, where the row allows 1/3: with the uniform matrix at 5/9 it keeps it."""
-    one = [[int((x, y) == (0, 0)) for y in range(5)] for x in range(5)]
-    rules = [rr.LDP(gamma=4), rr.LinearConstraint(one, "<=", "1/3")]
-    problem = rr.Problem(rr.Maximize(rr.Trace(rr.Prior.uniform(LABELS))), rules, inputs=LABELS, outputs=LABELS)
-    found = best_candidate(problem.compile(), problem.objective, None)
-    assert found is not None
-    assert all(rule.violation(found) <= 0 for rule in rules)
-    assert problem.objective.value(found).lower > F(32, 100), "of constants it is 1/5"
-
-
-def test_a_row_under_a_steep_edge_is_kept_by_a_constant() -> None:
-    """(.01, .01, .98) keeps all of it; the linear programme alone found no point between the constraints."""
-    rules = [
-        rr.MetricDP([("a", "b", 15), ("b", "c", 15)]),
-        rr.LinearConstraint([[1, 1, 0]] * 3, "<=", "1/10"),
-    ]
-    prior = rr.Prior(list("abc"), [1, 2, 3])
-    loss = rr.ExpectedLoss(prior, [[0, 1, 2], [1, 0, 1], [2, 1, 0]])
-    solution = rr.Problem(rr.Minimize(loss), rules).solve(time_limit=5)
-    assert solution.mechanism is not None
-    assert all(rule.violation(solution.mechanism) <= 0 for rule in rules)
-    constant = rr.Mechanism.from_rationals(
-        [[F(1, 100), F(1, 100), F(98, 100)]] * 3, inputs=list("abc"), outputs=list("abc")
-    )
-    assert solution.attained is not None
-    assert solution.attained.upper <= loss.value(constant).lower
-
-
-@pytest.mark.parametrize("seed", graded([0], [1, 2, 3, 4, 5]))
-def test_a_path_with_entries_of_e_60_is_never_without_information(seed: int) -> None:
-    """A steep path leads to rays of e^60, beyond what HiGHS takes: k-RR at its ratio tells much."""
-    rng, size = random.Random(seed), 24
-    names = [f"c{x}" for x in range(size)]
-    prior = rr.Prior(names, [rng.randint(1, 10**6) for _ in names])
-    edges = [(names[x], names[x + 1], 4) for x in range(size - 1)]
-    solution = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.MetricDP(edges)]).solve(time_limit=0.3)
-    assert solution.value is not None
-    assert solution.value > 1
 
 
 @pytest.mark.parametrize(("kind", "seed"), graded([("grid", 6)], [("path", 24), ("path", 44), ("grid", 43)]))
@@ -298,13 +257,6 @@ def test_no_singular_design_is_taken_for_a_good_one(objective: type[rr.Objective
             assert problem.objective.value(found).upper <= best * F("1.4")
 
 
-def test_without_time_the_truth_is_an_answer_where_constants_are_none() -> None:
-    problem = rr.Problem(rr.Minimize(rr.MutualInformation(prior())), [rr.AtLeast(rr.Trace(prior()), "0.9")])
-    found = last_resort(problem.compile(), problem.objective)
-    assert found is not None
-    assert not problem.compile().excess(found)
-
-
 @pytest.mark.parametrize("maker", [rr.AtMost, rr.AtLeast])
 def test_what_a_row_would_have_each_input_answer_is_an_answer(maker: type[rr.AtMost]) -> None:
     """Each input's cheapest output, where the row asks for nearly that: neither a constant nor the truth keeps it."""
@@ -352,11 +304,13 @@ def test_what_time_ended_leaves_an_answer_all_the_same(monkeypatch: pytest.Monke
     assert solution.limit <= solution.attained.lower
 
 
-def test_products_that_were_made_before_the_end_are_not_made_again() -> None:
-    loss = rr.ExpectedLoss(prior(), [[x + y + 1 for y in range(4)] for x in range(len(prior()))])
-    one, two = loss.form(prior().labels), loss.form(prior().labels)
-    assert isinstance(one, Linear)
-    assert isinstance(two, Linear)
-    assert all(a is b for (*_, a), (*_, b) in zip(one.cost, two.cost, strict=True))
-    weights = prior().probabilities
-    assert one.cost == tuple((x, y, weights[x] * (x + y + 1)) for x in range(len(prior())) for y in range(4))
+@pytest.mark.parametrize("seed", graded([0], [1, 2, 3, 4, 5]))
+def test_a_path_with_entries_of_e_60_is_never_without_information(seed: int) -> None:
+    """A steep path leads to rays of e^60, beyond what HiGHS takes: k-RR at its ratio tells much."""
+    rng, size = random.Random(seed), 24
+    names = [f"c{x}" for x in range(size)]
+    prior = rr.Prior(names, [rng.randint(1, 10**6) for _ in names])
+    edges = [(names[x], names[x + 1], 4) for x in range(size - 1)]
+    solution = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.MetricDP(edges)]).solve(time_limit=0.3)
+    assert solution.value is not None
+    assert solution.value > 1

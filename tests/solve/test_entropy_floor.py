@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -16,11 +15,10 @@ from rropt.problem import Goal
 from rropt.program.entropy_floors import ConcaveFloor
 from rropt.prove.steps import Gibbs
 from rropt.solve.engine.climb import worth_and_slope
-from rropt.solve.entropy.floor_bound import floor_multipliers
+from rropt.solve.entropy.gibbs import floor_multipliers
 from rropt.solve.relaxations.entropy_floor import gibbs_points
 from rropt.solve.relaxed_bound import relaxed_bound
 
-F = Fraction
 PRIOR = rr.Prior.from_counts([5, 3, 2])
 BISTOCHASTIC = rr.patterns.Bistochastic()
 
@@ -69,27 +67,6 @@ def test_no_matrix_tells_more_than_the_multipliers_say(beta: str, further: list[
             best = max(best, float(program.utility.mu(table).sum()))  # type: ignore[attr-defined]
     assert 0 < best <= float(known[0])
     assert float(known[0]) < float(-sum(p * math.log(p) for p in map(float, PRIOR.probabilities)))
-
-
-def test_rows_that_the_floor_implies_hold_of_all_that_keep_it() -> None:
-    program = rr.Problem(rr.Maximize(rr.MutualInformation(PRIOR)), [BISTOCHASTIC, rate("0.6")]).compile()
-    rng = np.random.default_rng(2)
-    points = tuple(point for _ in range(4) for point in gibbs_points(rng.random((3, 3))))
-    rows = Gibbs(points).relax(program).rows[len(program.rows) :]
-    assert len(rows) == 4 * 6
-    # At the point itself the row is tight where that is on the floor.
-    seen = 0
-    for _ in range(100):
-        table = random_bistochastic(rng, 3, rate("0.6"))
-        if table is None:
-            continue
-        seen += 1
-        for row in rows:
-            assert sum(float(value) * table[x, y] for x, y, value in row.terms) <= float(row.rhs) + 1e-9
-    assert seen > 10
-    outside = np.eye(3) * 0.94 + 0.02
-    touched = Gibbs(gibbs_points(np.full((3, 3), 0.1) + 0.7 * np.eye(3))).relax(program).rows[len(program.rows) :]
-    assert any(sum(float(v) * outside[x, y] for x, y, v in row.terms) > float(row.rhs) for row in touched)
 
 
 def test_two_categories_are_certified() -> None:
@@ -191,11 +168,6 @@ def test_the_slope_of_an_objective_is_its_derivative(goal: Goal) -> None:
             assert rise == pytest.approx(slope[x, y], rel=1e-4, abs=1e-4)
 
 
-def test_no_risk_is_finite_where_nothing_is_identified() -> None:
-    program = rr.Problem(rr.Minimize(rr.MinimaxRisk(PRIOR)), [BISTOCHASTIC, rr.LDP(1)]).compile()
-    assert worth_and_slope(program, np.full((3, 3), 1 / 3)) == (-np.inf, None)
-
-
 def test_a_bayes_gain_above_a_floor_is_certified() -> None:
     """For each choice of actions the problem is convex, and the rows of the floor at its optimum close it."""
     constraints = [rr.LDP(1), BISTOCHASTIC, rr.EntropyRate("0.97")]
@@ -227,3 +199,24 @@ def test_no_mechanism_is_proved_to_be_none() -> None:
     assert solution.status == "infeasible"
     assert solution.verdict is not None
     assert solution.verdict.proved
+
+
+def test_rows_that_the_floor_implies_hold_of_all_that_keep_it() -> None:
+    program = rr.Problem(rr.Maximize(rr.MutualInformation(PRIOR)), [BISTOCHASTIC, rate("0.6")]).compile()
+    rng = np.random.default_rng(2)
+    points = tuple(point for _ in range(4) for point in gibbs_points(rng.random((3, 3))))
+    rows = Gibbs(points).relax(program).rows[len(program.rows) :]
+    assert len(rows) == 4 * 6
+    # At the point itself the row is tight where that is on the floor.
+    seen = 0
+    for _ in range(100):
+        table = random_bistochastic(rng, 3, rate("0.6"))
+        if table is None:
+            continue
+        seen += 1
+        for row in rows:
+            assert sum(float(value) * table[x, y] for x, y, value in row.terms) <= float(row.rhs) + 1e-9
+    assert seen > 10
+    outside = np.eye(3) * 0.94 + 0.02
+    touched = Gibbs(gibbs_points(np.full((3, 3), 0.1) + 0.7 * np.eye(3))).relax(program).rows[len(program.rows) :]
+    assert any(sum(float(v) * outside[x, y] for x, y, v in row.terms) > float(row.rhs) for row in touched)

@@ -228,13 +228,6 @@ def test_a_loss_that_can_be_avoided_is_certified(scale: str) -> None:
     assert solution.value <= 1e-11 * float(Fraction(scale))
 
 
-def test_nothing_to_tell_is_certified() -> None:
-    """Perfect secrecy: value and bound are both 0, and no share of 0 is asked for."""
-    only = rr.Prior.from_counts({"a": 1, "b": 0, "c": 0})
-    solution = rr.Problem(rr.Maximize(rr.MutualInformation(only)), [rr.LDP(1)]).solve()
-    assert (solution.status, solution.value, solution.bound, solution.relative_gap) == ("certified", 0.0, 0.0, 0.0)
-
-
 def test_what_is_allowed() -> None:
     assert allowed(Fraction(-2), Fraction(1, 4), Fraction(0)) == Fraction(1, 2)
     assert allowed(Fraction(1, 1000), Fraction(1, 4), Fraction(0)) == Fraction(1, 4000)

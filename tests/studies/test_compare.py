@@ -10,7 +10,6 @@ import io
 import json
 import math
 import os
-import pickle
 import re
 import sys
 import time
@@ -33,7 +32,7 @@ from rropt.program.cones import CompleteCone
 from rropt.program.programs import Program
 from rropt.solve.registry import METHODS, Answer, MatrixDraft, Method, SolveLimits
 from rropt.solve.relaxations.vertices import VerticesMethod
-from rropt.studies import compare as studied, subprocess_task
+from rropt.studies import compare as studied, measured
 from rropt.studies.measured import Measured, Task, float_privacy_ratio, measure
 
 KEYS = ["method", "solver", "solver_version", "status", "solver_status", "claimed", "claim_error"]
@@ -169,7 +168,7 @@ def test_liars_sleepers_and_the_dead_in_processes_of_their_own(monkeypatch: pyte
     found = rr.compare(problem, methods=[Liar(), "vertices", Dead()])
     assert ballast.sum() == 60_000_000
     liar, honest, dead = found.rows
-    monkeypatch.setattr(subprocess_task, "PATIENCE", 0.5)
+    monkeypatch.setattr(measured, "PATIENCE", 0.5)
     sleeper = rr.compare(problem, methods=[Sleeper()], time_limit=1).rows[0]
     # The checker has proved the liar's bound, of another problem: only the other method tells.
     assert (liar.status, liar.verdict, honest.status, honest.verdict) == ("certified", "PROVED", "certified", "PROVED")
@@ -193,13 +192,6 @@ def test_what_cannot_be_handed_over_is_one_line() -> None:
 
     with pytest.raises(rr.InputError, match=r"cannot be sent to another process.*in a module"):
         rr.compare(PROBLEMS["trace"], methods=[Local()])
-
-
-@pytest.mark.parametrize("name", PROBLEMS)
-def test_every_problem_can_be_handed_over(name: str) -> None:
-    problem = pickle.loads(pickle.dumps(PROBLEMS[name]))
-    assert problem == PROBLEMS[name]
-    assert problem.compile().payload() == PROBLEMS[name].compile().payload()
 
 
 APART = ["robust", "impossible"]
@@ -491,13 +483,6 @@ def test_exports_have_claims_breaches_versions_and_runs(tmp_path: Path) -> None:
     with pytest.raises(rr.InputError, match="not a format of comparisons"):
         found.save(tmp_path / "a.doc")
     assert repr(found).startswith("Comparison('50 % & |more|', 4 rows, 3 taken, 3 proved, 0 disagreements)")
-
-
-@pytest.mark.usefixtures("here")
-def test_a_method_that_needs_the_true_answers_says_that_none_may_release_them() -> None:
-    goal = rr.Maximize(rr.MutualInformation(rr.Prior.uniform(3)))
-    with pytest.raises(rr.NoMethod, match="the constraints do not let a mechanism release the true answers"):
-        rr.Problem(goal, [rr.LDP(1)]).solve("identity")
 
 
 @pytest.mark.usefixtures("here")

@@ -20,6 +20,7 @@ from pathlib import Path
 import networkx as nx
 import pytest
 from drawing import graded, thinned
+from rropt.models.plots import Curve, Figure, Panel
 
 import rropt as rr
 from rropt.cli import main as cli
@@ -91,7 +92,7 @@ def test_a_proved_result(result: Path, tmp_path: Path, capsys: pytest.CaptureFix
     verdict = rr.check(str(result / "certificate.json"))
     for line in verdict.report().splitlines():
         assert line in page.words
-    assert "mi-column-convex" in page.words
+    assert "proof in lines" in page.words
     assert "rropt check certificate.json" in page.words
     # The value in bits, rounded down, as the solve said it.
     value = json.loads((result / "solution.json").read_text(encoding="utf-8"))["value"]
@@ -571,3 +572,24 @@ def test_no_line_breaks_within_a_number(tmp_path: Path) -> None:
     for number in numbers:
         assert re.search(r"<span>[\d.]+e-\d+\u00a0nats</span>", number), number
     assert re.search(r"span \{[^}]*white-space: nowrap", page)
+
+
+def picture(scattered: bool, height: float) -> str:
+    curve = Curve.through("one", [(0.0, -height), (1.0, height)])
+    return Figure("f", "title", (Panel("p", "x", "y", (curve,), scattered=scattered),), "note").svg()
+
+
+def test_numbers_of_an_axis_do_not_reach_its_name() -> None:
+    for height in (0.0006, 1.0, 40_000.0):
+        text = picture(False, height)
+        labels = re.findall(r'<text x="([\d.]+)" y="[\d.]+" text-anchor="end"[^>]*>([^<]*)<', text)
+        assert labels
+        for x, label in labels:
+            assert float(x) - 6.5 * len(label) > 14
+
+
+def test_the_legend_of_points_has_points() -> None:
+    dots, lines = (re.findall(r"<circle", picture(scattered, 1.0)) for scattered in (True, False))
+    assert (len(dots), len(lines)) == (3, 0)
+    assert "h22" not in picture(True, 1.0)
+    assert "h22" in picture(False, 1.0)

@@ -14,7 +14,7 @@ from scipy import optimize
 
 import rropt as rr
 from rropt.model.convex_terms import xlogx
-from rropt.solve.maximin.maximin import descend, informations, surely
+from rropt.solve.maximin import descend, informations, surely
 
 F = Fraction
 TWO = rr.robust.ChiSquareSet([[30, 70], [55, 45]])

@@ -6,9 +6,11 @@ import csv
 import json
 import os
 import signal
+import threading
 import time
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +19,11 @@ import pytest
 import rropt as rr
 from rropt import __main__ as cli
 from rropt.io.processes import environment
-from rropt.studies.sweeps import grid as grids, points
-from rropt.studies.sweeps.journal import Journal, journal_path
-from rropt.studies.sweeps.rows import write_rows
+from rropt.release.plans.provenance import digest
+from rropt.studies.sweeps import grid as grids, points, sweep as sweeps
+from rropt.studies.sweeps.journal import Journal, journal_path, write_rows
+from rropt.studies.sweeps.points import FILES, computed
+from rropt.studies.sweeps.sweep import Swept
 
 F = Fraction
 COUNTS = {"a": 5, "b": 3, "c": 1}
@@ -648,3 +652,182 @@ def test_exit_statuses(run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch)
     status, out, err = run("sweep", "p.toml", "--epsilon", "1", "-o", "t.csv")
     assert (status, err.count("\n")) == (130, 1)
     assert "run the same command to continue" in err
+
+
+def made(factor: object) -> Callable[..., dict[str, object]]:
+    """A function of the variable around it."""
+
+    def times(x: int) -> dict[str, object]:
+        return {"y": x * factor}  # type: ignore[operator]
+
+    return times
+
+
+def defaulted(factor: int) -> Callable[..., dict[str, object]]:
+    def times(x: int, by: int = factor) -> dict[str, object]:
+        return {"y": x * by}
+
+    return times
+
+
+def by_name(factor: int) -> Callable[..., dict[str, object]]:
+    def times(x: int, *, by: int = factor) -> dict[str, object]:
+        return {"y": x * by}
+
+    return times
+
+
+class Held:
+    """Called itself, or by a method."""
+
+    def __init__(self, factor: int) -> None:
+        self.factor = factor
+
+    def __call__(self, x: int) -> dict[str, object]:
+        return {"y": x * self.factor}
+
+    def times(self, x: int) -> dict[str, object]:
+        return {"y": x * self.factor}
+
+
+def around(held: Held) -> Callable[..., dict[str, object]]:
+    def times(x: int) -> dict[str, object]:
+        return held(x)
+
+    return times
+
+
+WAYS = {
+    "variable": made,
+    "default": defaulted,
+    "default by name": by_name,
+    "object": Held,
+    "method": lambda factor: Held(factor).times,
+    "object around": lambda factor: around(Held(factor)),
+    "partial": lambda factor: partial(defaulted(1), by=factor),
+    "cached": lambda factor: lru_cache(made(factor)),
+}
+
+
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+def test_rows_of_another_function_are_not_taken_for_its_own(
+    way: Callable[[int], Callable[..., object]], tmp_path: Path
+) -> None:
+    """The source is the same; what it computes is not."""
+    out = tmp_path / "t.csv"
+    assert rr.sweep(way(2), over={"x": [1, 3]}, out=out).column("y") == [2, 6]
+    again = rr.sweep(way(2), over={"x": [1, 3]}, out=out)
+    assert (again.resumed, again.column("y")) == (2, [2, 6])
+    with pytest.raises(rr.InputError, match="it is the journal of another sweep"):
+        rr.sweep(way(5), over={"x": [1, 3]}, out=out)
+    assert rr.sweep(way(5), over={"x": [1, 3]}).column("y") == [5, 15]
+
+
+def test_what_has_no_text_is_refused_in_one_line(tmp_path: Path) -> None:
+    ring = Held(1)
+    ring.factor = [ring]  # type: ignore[assignment]
+    for thing, said in (
+        (threading.Lock(), "a lock does not have a text"),
+        (ring, "does not have a text|contains itself"),
+    ):
+        with pytest.raises(rr.InputError, match=said) as caught:
+            rr.sweep(made(thing), over={"x": [1]}, out=tmp_path / "t.csv")
+        assert "cannot be identified" in str(caught.value)
+        assert "\n" not in str(caught.value)
+    assert not list(tmp_path.iterdir())
+    # A function is known by its source, whatever it is good for here.
+    assert len(rr.sweep(made(made), over={"x": [1]}, out=tmp_path / "t.csv").failures) == 1
+
+
+def test_a_parameter_with_the_name_of_a_result_keeps_its_column() -> None:
+    prior = rr.Prior.uniform(3)
+
+    def asked(gap: float) -> rr.Problem:
+        goal = rr.Maximize(rr.MutualInformation(prior))
+        return rr.Problem(goal, [rr.LDP(1)], options=rr.SolveOptions(gap=gap))
+
+    found = rr.sweep(asked, over={"gap": [0.5, 0.25]})
+    assert found.axes == ("given_gap",)
+    assert found.column("given_gap") == [0.5, 0.25]
+    assert all(row["gap"] < 0.1 for row in found.rows)
+    # One that is only repeated stands there once.
+    again = rr.sweep(lambda x: {"x": x, "y": x + 1}, over={"x": [1, 2]})
+    assert (again.axes, again.rows) == (("x",), ({"x": 1, "y": 2}, {"x": 2, "y": 3}))
+
+
+SWEEP_KEPT_PROBLEM = rr.Problem(
+    rr.Maximize(rr.MutualInformation(rr.Prior.from_counts({"a": 5, "b": 3, "c": 1}))), [rr.LDP(1)]
+)
+
+
+def sound(found: Swept, kept: Path) -> None:
+    """Every folder holds what its row tells, and nothing else."""
+    for at, row in enumerate(found.rows):
+        folder = kept / str(at)
+        there = {path.name for path in folder.iterdir()}
+        assert there == {name for name, column in FILES.items() if row[column] is not None}
+        if "mechanism.json" in there:
+            made = rr.Mechanism.load(folder / "mechanism.json")
+            assert digest(made) == row["mechanism"]
+            assert float(made.epsilon.upper) <= row["proved_epsilon"]
+
+
+def counted(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """The points that are computed from now on."""
+    done: list[object] = []
+
+    def counting(point: object) -> object:
+        done.append(point)
+        return computed(point)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(sweeps.points, "computed", counting)
+    return done
+
+
+def test_the_same_command_goes_on_and_a_larger_grid_has_its_own_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, kept, done = tmp_path / "t.csv", tmp_path / "kept", counted(monkeypatch)
+    sound(rr.sweep(SWEEP_KEPT_PROBLEM, over={"epsilon": [1, 2]}, out=out, keep=kept), kept)
+    again = rr.sweep(SWEEP_KEPT_PROBLEM, over={"epsilon": [1, 2]}, out=out, keep=kept)
+    assert (again.resumed, len(done)) == (2, 2)
+    # Point 1 is another one now, and the journal knows it: its folder must not stay that of epsilon 2.
+    sound(rr.sweep(SWEEP_KEPT_PROBLEM, over={"epsilon": ["0.5", 1, 2]}, out=out, keep=kept), kept)
+    # Two places of one point, of which one has its files.
+    sound(rr.sweep(SWEEP_KEPT_PROBLEM, over={"epsilon": ["0.5", "0.5", 1, 2]}, out=out, keep=kept), kept)
+
+
+def test_a_file_that_was_changed_or_belongs_to_another_point_does_not_stay(tmp_path: Path) -> None:
+    out, kept = tmp_path / "t.csv", tmp_path / "kept"
+    sound(rr.sweep(SWEEP_KEPT_PROBLEM, over={"epsilon": [1, 2]}, out=out, keep=kept), kept)
+    (kept / "0" / "mechanism.json").write_bytes((kept / "1" / "mechanism.json").read_bytes())
+    (kept / "1" / "certificate.json").unlink()
+    found = rr.sweep(SWEEP_KEPT_PROBLEM, over={"epsilon": [1, 2]}, out=out, keep=kept)
+    assert found.resumed == 0
+    sound(found, kept)
+    # Under these bounds on the diagonal there is no mechanism: that of epsilon 2 must not remain.
+    closed = rr.Problem(SWEEP_KEPT_PROBLEM.goal, [rr.LDP(1), rr.Floor("0.9")])
+    found = rr.sweep(closed, over={"epsilon": [1, 20]}, out=tmp_path / "u.csv", keep=kept)
+    assert [row["status"] == "infeasible" for row in found.rows] == [True, False]
+    sound(found, kept)
+
+
+def test_a_folder_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    (kept / "0").write_text("mine", encoding="utf-8")
+    with pytest.raises(rr.InputError, match="cannot write") as caught:
+        rr.sweep(SWEEP_KEPT_PROBLEM, over={"epsilon": [1]}, keep=kept)
+    assert str(kept / "0") in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_journal_whose_rows_are_none_is_one_line(tmp_path: Path) -> None:
+    out = tmp_path / "t.csv"
+    rr.sweep(SWEEP_KEPT_PROBLEM, over={"epsilon": [1]}, out=out)
+    journal = tmp_path / "t.csv.journal.jsonl"
+    head, point = journal.read_text(encoding="utf-8").splitlines()
+    for rows in ([3], "abc", [["status"]], 7):
+        journal.write_text(f"{head}\n{json.dumps(json.loads(point) | {'rows': rows})}\n", encoding="utf-8")
+        with pytest.raises(rr.InputError, match="line 2 is not a finished point"):
+            rr.sweep(SWEEP_KEPT_PROBLEM, over={"epsilon": [1]}, out=out)

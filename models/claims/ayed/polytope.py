@@ -10,7 +10,7 @@ from flint import fmpq, fmpq_mat
 from rropt.comparison.claims import Claim, Evidence, Formula
 from rropt.exact import exp_enclosure
 from rropt.program.cones import FreeCone, PolyhedralCone
-from rropt.solve.engine.rays import cdd_rays
+from rropt.solve.engine.polyhedral import cdd_rays
 from rropt.solve.offdiagonal.vertices import arrangements, box, count_vertices, excess, polytope_rows, vertex_kinds
 
 SIZES = (4, 5, 6, 7)

@@ -30,8 +30,8 @@ from rropt.io.tables import Readable
 from rropt.io.types import Number
 from rropt.mechanisms.families.bistochastic import anatomy
 from rropt.mechanisms.mechanism import Mechanism
+from rropt.solve.engine.highs_run import solve_milp
 from rropt.solve.engine.lp import LpModel
-from rropt.solve.engine.milp import solve_milp
 
 WHERE = "anatomise"
 MOST_COMBINATIONS = 200

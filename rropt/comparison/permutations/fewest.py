@@ -14,7 +14,7 @@ from rropt.comparison.permutations.matching import Matching, column_sets
 from rropt.comparison.permutations.structured import least_terms
 from rropt.errors import InputError, TooLarge
 from rropt.io.tables import Readable
-from rropt.solve.engine.milp import solve_milp
+from rropt.solve.engine.highs_run import solve_milp
 
 MOST_PERMUTATIONS = 1000
 """More permutations than this within the positive entries are too many for the integer programme."""

@@ -15,8 +15,9 @@ from rropt.mechanisms.estimators.simplex import projected
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 
-SINGULAR = 1e-13
-"""Singular values below this share of the largest are taken for zero."""
+SINGULAR = 1e-10
+"""Singular values below this share of the largest are taken for zero: exact rounding of a singular optimum makes them
+some 1e-13, and an estimate through them would need 1e20 answers."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,7 +32,7 @@ class Condition:
         if found is None or not found[1]:
             raise WrongType(f"{text!r} is not a condition", where, "write COLUMN>=VALUE (or <=, >, <, =, !=)")
         column, operator, value = found.groups()
-        if operator not in ("=", "!=") and _key(value) is None:
+        if operator not in ("=", "!=") and comparable(value) is None:
             raise WrongType(
                 f"{value!r} is neither a number nor a date", f"{where} {text!r}", "write a number, or 2020-01-31"
             )
@@ -72,7 +72,7 @@ class Condition:
                 return compare(value, self.value)
             if isinstance(value, bool):
                 return compare(str(value).lower(), self.value.lower())
-        own, other = _key(value), _key(self.value)
+        own, other = comparable(value), comparable(self.value)
         if own is None or other is None or type(own) is not type(other):
             if self.operator in ("=", "!="):
                 return self.operator == "!="
@@ -81,7 +81,7 @@ class Condition:
         return compare(own, other)
 
 
-def _key(value: Any) -> Fraction | datetime | None:
+def comparable(value: Any) -> Fraction | datetime | None:
     """A number or a time that can be compared; None where it is neither."""
     if isinstance(value, str):
         text = value.strip()

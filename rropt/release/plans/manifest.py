@@ -1,4 +1,4 @@
-"""The manifest next to a released file: how it was made, for its users.
+"""The manifest next to a released file: how it was made, and by which matrices, for its users.
 
 It reveals no more than the release itself: neither a hash of the data nor the number of missing values. From a hash
 of the data anyone who knows all records but one could guess that one.
@@ -7,12 +7,13 @@ of the data anyone who knows all records but one could guess that one.
 import hashlib
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rropt.errors import InputError, Unreadable
+from rropt.errors import InputError, Missing, Unreadable
 from rropt.io.files import JSON, open_file, read_text
+from rropt.mechanisms.mechanism import Mechanism
 from rropt.release.plans.cross import joined
 from rropt.release.plans.odds import privacy_ratio_text
 from rropt.release.plans.plan import ProtectedColumn, Release
@@ -23,6 +24,8 @@ FORMAT = "rropt-release"
 SUFFIX = ".manifest.json"
 QUOTED, AS_THEY_ARE = "quoted", "as they are"
 """The text of a manifest on the formulas in a text file."""
+MOST_TEXT = 1 << 22
+"""Characters of all matrices of a manifest; without them an estimate needs the mechanism files."""
 
 
 def manifest_path(output: Path) -> Path:
@@ -85,6 +88,7 @@ def manifest(
         "rows": rows,
         "output": output,
         "columns": [described(one, level) for one, level in zip(release.columns, privacy.levels, strict=True)],
+        "matrices": matrices(release),
         "unprotected": list(unprotected),
         "dropped": list(release.drop),
         "learned": list(release.learned),
@@ -95,9 +99,31 @@ def manifest(
     }
 
 
+def matrices(release: Release) -> dict[str, Any] | None:
+    """The content of the file of each mechanism, by its digest; None where they are too long together."""
+    found: dict[str, Any] = {}
+    size = 0
+    for mechanism in {id(one): one for column in release.columns for _, one in column.strata}.values():
+        document = json.loads(mechanism.to_json())
+        size += len(_compact(document))
+        if size > MOST_TEXT:
+            return None
+        found[digest(mechanism)] = document
+    return found
+
+
+def _compact(document: Any) -> str:
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+
+
 def manifest_text(document: dict[str, Any]) -> str:
-    """The file's text."""
-    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+    """The file's text, with one line for each matrix."""
+    rest = {name: one for name, one in document.items() if name != "matrices"}
+    text = json.dumps(rest, ensure_ascii=False, indent=1)
+    if not (found := document.get("matrices")):
+        return text + "\n"
+    lines = ",\n".join(f"  {json.dumps(name)}: {_compact(one)}" for name, one in found.items())
+    return f'{text[:-2]},\n "matrices": {{\n{lines}\n }}\n}}\n'
 
 
 def read_manifest(output: Path) -> dict[str, Any] | None:
@@ -119,3 +145,41 @@ def read_manifest(output: Path) -> dict[str, Any] | None:
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise Unreadable("this is not a manifest of a release", str(path), "move it away") from None
     return dict(document)
+
+
+def release_of(output: Path) -> Release:
+    """The release that the manifest next to `output` describes, with its matrices; what their certificates guarantee is
+    in the manifest. Raises InputError where there is no manifest, where it has no matrices, or where one of them is not
+    that of its SHA-256."""
+    content = read_manifest(output)
+    where = str(manifest_path(output))
+    if content is None:
+        raise Missing("there is no manifest", where, "put it next to the released file, or give the mechanism")
+    if not content.get("matrices"):
+        raise Missing("this manifest has no matrices", where, "give the release file, or the mechanism")
+    try:
+        columns = [_column_of(one, content["matrices"], where) for one in content["columns"]]
+        return Release(columns, drop=content["dropped"], learned=content.get("learned", ()))
+    except (KeyError, TypeError, AttributeError):
+        raise Unreadable("this is not a manifest of a release", where, "restore it from a copy") from None
+
+
+def _column_of(entry: Mapping[str, Any], known: Mapping[str, Any], where: str) -> ProtectedColumn:
+    def read(sha256: str) -> Mechanism:
+        mechanism = Mechanism.parse(json.dumps(known[sha256], ensure_ascii=False), where)
+        if digest(mechanism) != sha256:
+            raise Unreadable(f"its matrix {sha256[:12]}... was changed", where, "restore it from a copy")
+        return mechanism
+
+    strata = entry.get("mechanisms")
+    made = read(entry["mechanism"]) if strata is None else {label: read(one) for label, one in strata.items()}
+    columns, released = entry["columns"], entry["released_as"]
+    return ProtectedColumn(
+        columns,
+        made,
+        by=entry.get("by", ()),
+        null=entry.get("null"),
+        other=entry.get("other"),
+        name=None if columns == released else released[0],
+        where=entry.get("where", ()),
+    )

@@ -1,4 +1,4 @@
-"""RELEASE.toml: a file with the columns, mechanisms and strata of a release."""
+"""RELEASE.toml: a file with the columns, mechanisms and strata of a release; or the manifest of one that was made."""
 
 import os
 import shlex
@@ -12,10 +12,13 @@ from rropt.errors import Conflict, InputError, Missing, UnknownName, Unreadable,
 from rropt.io.arguments import checked
 from rropt.io.files import TOML, read_text
 from rropt.io.tables import Readable
+from rropt.release.plans.manifest import SUFFIX, read_manifest, release_of
 from rropt.release.plans.plan import ProtectedColumn, Release
 from rropt.release.plans.provenance import load_design
 
 TOP_KEYS = ("schema", "data", "output", "delimiter", "drop", "where", "learned", "column")
+DECLARING = (".toml", SUFFIX)
+"""The ends of the names of files that declare the columns of a release."""
 COLUMN_KEYS = ("name", "names", "as", "mechanism", "mechanisms", "by", "null", "other")
 
 
@@ -32,7 +35,8 @@ class ReleaseFile(Readable):
 @checked
 def load_release(path: str | os.PathLike[str], *, check: bool = True) -> ReleaseFile:
     """Read a release file and the mechanisms that it names; paths are relative to its folder. Raises InputError that
-    names the file and the key.
+    names the file and the key. A manifest (FILE.manifest.json) is read too: then the release has the manifest's
+    matrices, `output` is FILE, and there are no certificates.
 
     The keys: `schema = 1`, `data`, `output`, `delimiter` (of text files), `drop` (a list of columns), `where` (a list of
     conditions, as "age >= 15"), `learned` (sentences for the manifest), and for each protected column a block `[[column]]` with `name`, or `names` for columns that are perturbed jointly; `mechanism`, a
@@ -41,6 +45,10 @@ def load_release(path: str | os.PathLike[str], *, check: bool = True) -> Release
     `check` the checker must accept the certificates that are next to the mechanisms.
     """
     source = Path(path)
+    if source.name.endswith(SUFFIX):
+        output = source.with_name(source.name.removesuffix(SUFFIX))
+        found = release_of(output)
+        return ReleaseFile(found, None, output, (read_manifest(output) or {})["output"].get("delimiter"))
     try:
         document = tomllib.loads(read_text(source, "release file", limits=TOML))
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:

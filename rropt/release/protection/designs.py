@@ -24,7 +24,7 @@ from rropt.prove.mechanism_files import CERTIFICATE, MECHANISM
 from rropt.release.plans.cross import joined, split
 from rropt.release.plans.plan import Design, ProtectedColumn, Release
 from rropt.release.plans.provenance import digest
-from rropt.release.precision import Cell, Group, Moments, Stratum, estimator_of
+from rropt.release.precision import MOST_RATIO, Cell, Group, Moments, Stratum, estimator_of
 from rropt.solve.designs.symmetric import best_size, even_mechanism
 
 CERTIFIED = 64
@@ -106,8 +106,9 @@ class Designs:
             for label in one.mechanism.inputs
         }
 
-    def moments(self) -> dict[Stratum, list[Moments]]:
-        """The moments of the scores of each stratum's groups, where categories have the frequencies of the designs."""
+    def moments(self, krr: bool = False) -> dict[Stratum, list[Moments]]:
+        """The moments of the scores of each stratum's groups, where categories have the frequencies of the designs; of
+        `krr`, those of k-ary randomised response with the same privacy ratios."""
         known: dict[tuple[Group, int], Moments] = {}
         found: dict[Stratum, list[Moments]] = {}
         for group, strata in self.found.items():
@@ -115,7 +116,13 @@ class Designs:
                 if (group, id(one)) not in known:
                     cells = [parts_of_label(label, group) for label in one.mechanism.inputs]
                     given = one.mechanism.matrix, one.estimator, one.frequencies
-                    known[group, id(one)] = Moments.of(group, cells, *given)
+                    ratio = min(float(one.mechanism.privacy_ratio), MOST_RATIO)
+                    own = (
+                        Moments.of_krr(group, cells, one.frequencies, ratio)
+                        if krr
+                        else Moments.of(group, cells, *given)
+                    )
+                    known[group, id(one)] = own
                 found.setdefault(stratum, []).append(known[group, id(one)])
         return found
 

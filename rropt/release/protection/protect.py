@@ -77,9 +77,9 @@ class Protected(ByContent):
             yield from replace(self.preview, expected=self.expected)._tables()
         elif self.released is not None:
             yield from self.released._tables()
-            yield from self.expected._tables(self.records)
+            yield from self.expected._tables()
         else:
-            yield from self.expected._tables(self.records)
+            yield from self.expected._tables()
 
     def _remarks(self) -> Iterator[str]:
         yield from (f"note: {one}" for one in self.advice)
@@ -477,6 +477,7 @@ class _Task:
             _population(options.population),
             identity=options.identity,
             key=_secret(options.identity, options.key),
+            declared=True,
         )
 
     def carried_out(
@@ -490,7 +491,8 @@ class _Task:
         options: _Options,
     ) -> Protected:
         """The release, drawn, or only examined."""
-        from rropt.release.facade import release_table
+        from rropt.release.tables.frames import protected_table
+        from rropt.release.tables.scan import warn_python
 
         if counts is not None:
             advice += tuple(counts.remarks(plan))
@@ -504,6 +506,8 @@ class _Task:
             sum(planner.sizes.values()),
             replace(
                 precision(made.moments(), planner.sizes, self.columns),
+                krr=precision(made.moments(krr=True), planner.sizes, self.columns),
+                wanted=planner.errors,
                 **({"frequencies": "the public frequencies"} if counts is not None or self.noised else {}),
             ),
             advice,
@@ -511,7 +515,8 @@ class _Task:
         if self.path is None:
             table = None
             if not options.dry_run:
-                table = release_table(self.data, release, force=options.force, warn=options.warn)
+                warn = options.warn or warn_python
+                table = protected_table(self.data, release, None, options.force, warn, declared=True)
             return replace(found, table=table)
         work = self._file(release, options)
         if options.dry_run:

@@ -12,11 +12,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rropt.errors import counted
+from rropt.errors import InputError, Refused, counted
 from rropt.exact import shown
 from rropt.mechanisms.estimators.linear import float_rank
-from rropt.release.plans.plan import ProtectedColumn, Release
-from rropt.release.plans.privacy import Level, Privacy
+from rropt.release.plans.plan import Release
+from rropt.release.plans.privacy import Privacy
 from rropt.release.plans.provenance import digest
 from rropt.release.tables.coding import is_text, is_whole, settled
 
@@ -38,23 +38,23 @@ TELLING = 0.5
 """A column is named that determines this share of the entropy of a protected one."""
 
 
-def cautions_of_designs(release: Release, privacy: Privacy, earlier: int, total: float) -> Iterator[str]:
-    """Cautions that do not need the data. So many draws were made from them before; all have the epsilon `total`."""
+def cautions_of_designs(
+    release: Release, privacy: Privacy, earlier: int, total: float, declared: bool = False
+) -> Iterator[str]:
+    """Cautions that do not need the data. So many draws were made from them before; all have the epsilon `total`. That
+    of this release alone is nothing new to a user who `declared` it."""
     for column, level in zip(release.columns, privacy.levels, strict=True):
-        yield from _cautions_of_strata(column, level, release.public(column))
-        for stratum, mechanism in column.strata:
-            k = len(mechanism.inputs)
-            if math.prod(mechanism.shape) > LARGEST_MATRIX or (rank := float_rank(mechanism.matrix)) == k:
-                continue
-            within = f" in stratum {', '.join(stratum)!r}" if stratum else ""
-            names = ", ".join(map(repr, column.released))
+        if level.hidden:
+            names, by = (", ".join(map(repr, one)) for one in (column.released, column.by))
             yield (
-                f"from {names}{within} frequencies cannot be estimated (outputs of rank "
-                f"{rank} for {k} inputs); rropt identify makes a design from which they can, where privacy allows one"
+                f"answers in {names} are possible in some strata of {by} only, and {by} is not released unchanged: "
+                f"epsilon is infinite; release {by} unchanged, or use mechanisms with the same outputs"
             )
+    yield from (f"{one.what}; {one.remedy}" for one in without_estimates(release, ""))
     # Memoised answers that were drawn before cost nothing.
     most = max((level.epsilon for level in privacy.levels), default=0.0)
-    if most > 0 and len(privacy.levels) + earlier > 1 and total > most:
+    new = earlier > 0 or not declared
+    if new and most > 0 and len(privacy.levels) + earlier > 1 and total > most:
         before = "the earlier draw" if earlier == 1 else f"the {earlier:,} earlier draws"
         own = len(privacy.levels)
         draws = before if earlier else "both draws" if own == 2 else f"all {own} draws"
@@ -64,20 +64,33 @@ def cautions_of_designs(release: Release, privacy: Privacy, earlier: int, total:
         )
 
 
-def _cautions_of_strata(column: ProtectedColumn, level: Level, public: bool) -> Iterator[str]:
-    """What is lost where the values that choose the mechanism are not in the release."""
-    names, by = (", ".join(map(repr, one)) for one in (column.released, column.by))
-    remedy = f"release {by} unchanged"
-    if level.hidden:
-        yield (
-            f"answers in {names} are possible in some strata of {by} only, and {by} is not released unchanged: "
-            f"epsilon is infinite; {remedy}, or use mechanisms with the same outputs"
-        )
-    if not public and len({digest(one) for _, one in column.strata}) > 1:
-        yield (
-            f"from {names} frequencies cannot be estimated: it has a mechanism for each {by}, whose true values are "
-            f"not in the release; {remedy}, or use one mechanism"
-        )
+def refused_without_estimates(release: Release, data: str, option: str = "--unidentified") -> Iterator[InputError]:
+    """Errors for columns from which frequencies cannot be estimated; `option` releases them all the same."""
+    for error in without_estimates(release, data):
+        yield error.at(data, f"{error.remedy}, or release it all the same: {option}")
+
+
+def without_estimates(release: Release, data: str) -> Iterator[Refused]:
+    """The columns from which frequencies cannot be estimated, with what to do about each."""
+    for column in release.columns:
+        names, by = (", ".join(map(repr, one)) for one in (column.released, column.by))
+        if not release.public(column) and len({digest(one) for _, one in column.strata}) > 1:
+            yield Refused(
+                f"from {names} frequencies cannot be estimated: it has a mechanism for each {by}, whose true values are "
+                "not in the release",
+                data,
+                f"release {by} unchanged, or use one mechanism",
+            )
+        for stratum, mechanism in column.strata:
+            k = len(mechanism.inputs)
+            if math.prod(mechanism.shape) > LARGEST_MATRIX or (rank := float_rank(mechanism.matrix)) == k:
+                continue
+            within = f" in stratum {', '.join(stratum)!r}" if stratum else ""
+            yield Refused(
+                f"from {names}{within} frequencies cannot be estimated (outputs of rank {rank} for {k} inputs)",
+                data,
+                "rropt identify makes a design from which they can, where privacy allows one",
+            )
 
 
 def _text(epsilon: float) -> str:

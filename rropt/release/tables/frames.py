@@ -13,7 +13,7 @@ from rropt.mechanisms.sampling import Source
 from rropt.release.plans.plan import Release
 from rropt.release.plans.privacy import privacy_of_stacks
 from rropt.release.tables.batches import Protector
-from rropt.release.tables.cautions import cautions_of_designs
+from rropt.release.tables.cautions import cautions_of_designs, refused_without_estimates
 from rropt.release.tables.scan import look, warn_python
 from rropt.release.tables.streams import BATCH_ROWS, plain
 
@@ -41,6 +41,8 @@ def protected_table(
     source: Source | None = None,
     force: bool = False,
     warn: Callable[[str], None] = warn_python,
+    unidentified: bool = False,
+    declared: bool = False,
 ) -> Any:
     """As `release_table`."""
     frame, labels = _frame(table)
@@ -54,7 +56,7 @@ def protected_table(
         given = pa.schema([(name, columns[name].type if name in columns else nothing) for name in frame.columns])
     protector = Protector(release, given, WHERE)
     whole = _whole(frame, columns, protector)
-    rows = _looked(whole, len(frame), protector, force, warn)
+    rows = _looked(whole, len(frame), protector, force, warn, unidentified, declared)
     _, mask = protector.chosen(whole)
     drawn = iter(protector.merged(whole, protector.draw(rows, [source] * len(rows)), mask))
     new = {
@@ -139,7 +141,13 @@ def _whole(frame: nw.DataFrame[Any], columns: Mapping[str, pa.Array], protector:
 
 
 def _looked(
-    whole: pa.RecordBatch, size: int, protector: Protector, force: bool, warn: Callable[[str], None]
+    whole: pa.RecordBatch,
+    size: int,
+    protector: Protector,
+    force: bool,
+    warn: Callable[[str], None],
+    unidentified: bool,
+    declared: bool,
 ) -> list[np.ndarray]:
     """The rows of the stacks for all records that are protected, after cautions were shown. Raises InputError."""
     release, found = protector.release, list[list[np.ndarray]]()
@@ -154,7 +162,8 @@ def _looked(
         force="force=True",
     )
     privacy = privacy_of_stacks(release, protector.stacks)
-    seen.tell(warn, force, cautions_of_designs(release, privacy, 0, privacy.epsilon) if size else ())
+    refused = () if unidentified or not size else refused_without_estimates(release, WHERE, "unidentified=True")
+    seen.tell(warn, force, cautions_of_designs(release, privacy, 0, privacy.epsilon, declared) if size else (), refused)
     return [np.concatenate(parts) for parts in zip(*found, strict=True)]
 
 

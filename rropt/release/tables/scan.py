@@ -36,11 +36,14 @@ class Seen:
     unchanged: int = 0
     sizes: tuple[tuple[int, ...], ...] = ()
 
-    def tell(self, warn: Callable[[str], None], force: bool, further: Iterable[str] = ()) -> None:
+    def tell(
+        self, warn: Callable[[str], None], force: bool, further: Iterable[str] = (), refused: Iterable[InputError] = ()
+    ) -> None:
         """Show `further` cautions and these to the owner of the data. Raises InputError, without `force`, for what is
-        against the release."""
-        if self.against and not force:
-            raise self.against[0]
+        against the release, and for what is `refused`."""
+        if not force:
+            for error in (*self.against, *refused):
+                raise error
         for caution in (*further, *(one.what for one in self.against), *self.cautions):
             warn(caution)
 

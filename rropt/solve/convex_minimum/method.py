@@ -1,5 +1,6 @@
 """The `convex_minimum` method: convex measures of information minimised or limited, proved by linear forms that they
-never fall below."""
+never fall below.
+"""
 
 import time
 from collections.abc import Sequence
@@ -8,17 +9,70 @@ from dataclasses import replace
 import numpy as np
 
 from rropt.errors import Refusal
-from rropt.program.cones import BaseCone, PolyhedralCone
+from rropt.program.cones import BaseCone, FloatArray, PolyhedralCone
 from rropt.program.limits import Limits, Sum
-from rropt.program.programs import BayesGain, ColumnSum, Divergence, Linear, Program, Utility
+from rropt.program.programs import BayesGain, ChiSquare, ColumnSum, Divergence, Information, Linear, Program, Utility
 from rropt.prove.minorant import Minorant
 from rropt.prove.steps import Step, drop, relax
-from rropt.solve.convex_minimum.epigraph import End, solve_epigraph
 from rropt.solve.convex_minimum.interior import follow
-from rropt.solve.convex_minimum.minorants import TOUCHED, minorant_of
-from rropt.solve.convex_minimum.model import Model
+from rropt.solve.convex_minimum.model import End, Model, solve_epigraph
+from rropt.solve.engine.anchor import Anchor, find_anchor
+from rropt.solve.engine.budget import HALVED
 from rropt.solve.engine.method import Answer, ColumnMultipliers, Dual, MatrixDraft, Method, SolveLimits, SolverClaim
 from rropt.solve.engine.polyhedral import farkas_candidate
+
+TOUCHING = 1e-6
+"""A point that a limit leaves less than this share of it has no slack to round in."""
+
+
+def limit_anchor(program: Program, near: FloatArray) -> Anchor | Refusal:
+    """As `find_anchor`, for a program with limits. Where the point with the most slack in all else exceeds one, it is
+    mixed into the one that exceeds them least: convex functions keep some of the slack of both."""
+    limits = program.required(Limits).limits
+    found = find_anchor(program.without(Limits), near)
+
+    def spare(matrix: FloatArray) -> float:
+        return min(float(limit.at_most) - float(limit.utility.mu(matrix).sum()) for limit in limits)
+
+    # A point at a limit may be a rounding error below it: that is not slack.
+    some = TOUCHING * min(float(limit.at_most) for limit in limits)
+    if isinstance(found, Refusal) or spare(found.matrix) > some:
+        return found
+    outputs = tuple(str(y) for y in range(near.shape[1]))
+    stated = replace(found.program, outputs=program.outputs or outputs)
+    model = Model(stated, [(limit.utility, float(limit.at_most)) for limit in limits], elastic=True)
+    least = follow(model).matrix
+    goal, share = spare(least) / 2, 0.5
+    if goal <= 0:
+        return Refusal(
+            "the limits on mutual information leave no slack for rounding", "loosen one of the constraints a little"
+        )
+    for _ in range(HALVED):
+        if spare((1 - share) * least + share * found.matrix) >= goal:
+            break
+        share /= 2
+    return Anchor((1 - share) * least + share * found.matrix, found.program)
+
+
+UNIT = 2.0**60
+"""The largest number of a point, about."""
+
+TOUCHED = Information, ChiSquare, BayesGain
+"""The convex utilities that have minorants; a curve of the user's own has none."""
+
+
+def minorant_of(utility: Utility, table: FloatArray, limit: int | None = None, part: int | None = None) -> Minorant:
+    """The minorant that touches an information near the directions of `table` (outputs x k, any scale, >= 0), or with
+    weights of actions near it (outputs x actions) of a Bayes gain; `limit` is its place among the limits, `part`
+    among the parts of a sum; both None for the goal."""
+    assert isinstance(utility, TOUCHED)
+    clipped = np.clip(np.nan_to_num(table), 0.0, None)
+    largest = clipped.max(axis=1, keepdims=True)
+    shares = np.where(largest > 0, clipped / np.where(largest > 0, largest, 1.0), 1.0)
+    # A direction is rounded up: next to nothing of the form is lost, and no entry is 0.
+    rounded = np.rint(shares * UNIT) if isinstance(utility, BayesGain) else np.maximum(np.ceil(shares * UNIT), 1.0)
+    return Minorant(utility, tuple(tuple(map(int, row)) for row in rounded.tolist()), limit, part)
+
 
 NOTHING = 1e-12
 """An information below this is taken for none: its forms are zero then, and so is the bound."""

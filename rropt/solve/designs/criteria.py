@@ -16,6 +16,11 @@ from rropt.program.cones import FloatArray
 from rropt.solve.engine.boxes.tree import BoxTree
 from rropt.solve.engine.method import Dual
 
+PLAIN = 0.999
+"""Forms that would be multiplied by more than this stay as they are."""
+ROUGH = 1e-5
+"""A relative gap that is still an answer where doubles allow no less."""
+
 
 @dataclass(frozen=True)
 class Certified:

@@ -11,17 +11,19 @@ import numpy as np
 from rropt.program.cones import CompleteCone, FloatArray, cone_rows
 from rropt.program.design_utilities import DesignUtility, InverseDeterminant, InverseEigenvalue, InverseTrace
 from rropt.program.programs import ColumnSum, Program
-from rropt.solve.designs import budget
-from rropt.solve.designs.corners import all_corners, climbed_corners
-from rropt.solve.designs.criteria import DesignCriterion, DesignForms, DeterminantCriterion, TraceCriterion
-from rropt.solve.designs.eigenvalue import EigenvalueCriterion
-from rropt.solve.designs.interior_point import DesignPoint, best_design, value_of
-from rropt.solve.designs.quadratics import FormRelaxation, quadratic_forms, shrunk_tree
+from rropt.solve.designs.criteria import (
+    PLAIN,
+    ROUGH,
+    DesignCriterion,
+    DesignForms,
+    DeterminantCriterion,
+    TraceCriterion,
+)
+from rropt.solve.designs.interior_point import DesignPoint, EigenvalueCriterion, best_design, value_of
+from rropt.solve.designs.quadratics import FormRelaxation, all_corners, climbed_corners, quadratic_forms, shrunk_tree
 from rropt.solve.designs.symmetric import symmetric_design
-from rropt.solve.engine.boxes.budget import PROVING
 from rropt.solve.engine.boxes.search import BoxPricer, ColumnForms
-from rropt.solve.engine.boxes.separable import BoxSearch
-from rropt.solve.engine.boxes.tree import BoxTree
+from rropt.solve.engine.boxes.tree import PROVING, BoxSearch, BoxTree
 from rropt.solve.engine.budget import LEAST_GAP, LISTED
 from rropt.solve.engine.interior import vertex
 from rropt.solve.engine.method import Answer, Dual, MatrixDraft, SolveLimits, SolverClaim
@@ -161,7 +163,7 @@ def solve_design(program: Program, effort: SolveLimits) -> Answer:
         if hurried:
             # Columns that the boxes found are not part of the proof, but improve the design.
             columns = np.hstack([master.columns, new])
-            found = best_design(columns, utility.prior, criterion, budget.ROUGH) if new.size else None
+            found = best_design(columns, utility.prior, criterion, ROUGH) if new.size else None
             if found is not None and found.found.value < own.value:
                 point, matrix = found, columns * found.mass
             break
@@ -296,7 +298,7 @@ class _Master:
 def _shrunk(dual: Dual, tree: BoxTree, factor: float) -> Dual:
     """A design's multipliers and their tree, the forms multiplied by `factor`."""
     own = DesignForms.of(dual)
-    if factor > budget.PLAIN:
+    if factor > PLAIN:
         return replace(dual, evidence=replace(own, search=tree))
     k, count = own.forms.shape
     search = shrunk_tree(tree, k, count, factor)

@@ -30,14 +30,11 @@ from rropt.prove.balls import PRICE_BITS, largest_end, unit_for
 from rropt.prove.certificates import Proof
 from rropt.prove.leaves import ColumnLeaves, Limits
 from rropt.prove.trees import EMPTY, column_dual, raised, raised_tree, written
-from rropt.solve.designs.budget import PLAIN
-from rropt.solve.designs.corners import CornerNode, Corners, all_corners
-from rropt.solve.designs.criteria import DesignForms
+from rropt.solve.designs.criteria import PLAIN, DesignForms
 from rropt.solve.designs.designs import most_nodes
-from rropt.solve.designs.quadratics import FormRelaxation, quadratic_forms
+from rropt.solve.designs.quadratics import CornerNode, Corners, FormRelaxation, all_corners, quadratic_forms
 from rropt.solve.engine.boxes.search import ColumnForms
-from rropt.solve.engine.boxes.separable import BoxSearch
-from rropt.solve.engine.boxes.tree import Box
+from rropt.solve.engine.boxes.tree import Box, BoxSearch
 from rropt.solve.engine.budget import LISTED
 from rropt.solve.engine.method import Dual, ProofGoal, never
 from rropt.solve.engine.search import Budget, Search

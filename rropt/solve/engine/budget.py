@@ -2,10 +2,6 @@
 
 LEAST = 1.0
 """Seconds that a last resort has whatever the time is: no answer at all is worse than one that is late."""
-HALVINGS = 12
-"""Halvings in search of the least share of a constant."""
-
-
 RISE = 1e-12
 """A step that gains no more is the last one."""
 WORK_BITS = 224
@@ -18,8 +14,6 @@ GAIN = 1e-12
 """A reduced price, or an increase of the value (relative to it above 1), that is more than the rounding of floats."""
 LISTED = 16
 """Inputs up to which all 2^k corners are listed, each with what is computed for it."""
-ENUMERATED = 20
-"""Largest k whose 2^k staircase rays are priced by enumeration (8 MB an array at 20)."""
 GRACE = 2.0
 """Seconds that proving may take, after a time limit or Ctrl-C too."""
 CLIMB_STEPS = 40

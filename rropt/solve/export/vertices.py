@@ -20,7 +20,7 @@ from rropt.errors import Conflict, InputError, Refusal, TooLarge, UnknownName
 from rropt.model.privacy import Level
 from rropt.program.cones import FreeCone, PolyhedralCone
 from rropt.program.programs import Program
-from rropt.solve.engine.rays import cdd_rays
+from rropt.solve.engine.polyhedral import cdd_rays
 from rropt.solve.export.rays import MOST, extreme_rays
 from rropt.solve.offdiagonal.vertices import arrangements, count_vertices, polytope_rows, vertex_kinds
 

@@ -31,9 +31,9 @@ from rropt.prove.uninformative import or_entropy
 from rropt.solve.engine.budget import LEAF_BITS, WORK_BITS
 from rropt.solve.engine.curves import Curve, curve_of, down, has_curve, shares_of, up
 from rropt.solve.engine.method import Dual, ProofGoal, never
-from rropt.solve.ldp.enumeration import Staircases
+from rropt.solve.ldp.generation import Staircases
 from rropt.solve.ldp.pricing import Found, LdpPricer, Node, Split
-from rropt.solve.ldp.universal import attained_price, divided_price, few_masses
+from rropt.solve.ldp.starts import attained_price, divided_price, few_masses
 
 LEAVES = 8
 """Leaves for each input, at most, of a tree without limits on number and weight: the checker takes longer for a larger

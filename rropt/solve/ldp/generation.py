@@ -4,20 +4,74 @@ The universal bound is compared in every round: where sets of the right mass cov
 attained, and one linear programme over such sets is enough.
 """
 
+from __future__ import annotations
+
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from rropt.program.cones import FloatArray
 from rropt.program.programs import ColumnSum, Program
-from rropt.solve.engine.curves import Curve, curve_of, shares_of
+from rropt.solve.engine.curves import Curve, curve_class, curve_of, shares_of
 from rropt.solve.engine.master import Priced, generate, of_groups, tie_groups
 from rropt.solve.engine.method import Answer, MatrixDraft, SolveLimits
-from rropt.solve.ldp.by_mass import best_sets
+from rropt.solve.engine.polyhedral import staircase, subset_sums
 from rropt.solve.ldp.pricing import LdpPricer
-from rropt.solve.ldp.starts import balanced_sets, cyclic_sets, rotations, uneven_groups
-from rropt.solve.ldp.universal import attained_price, divided_price
+from rropt.solve.ldp.starts import (
+    attained_price,
+    balanced_sets,
+    best_sets,
+    cyclic_sets,
+    divided_price,
+    rotations,
+    uneven_groups,
+)
+
+ADDED_OF_ALL = 6
+"""Columns returned by one pricing, for each input."""
+
+
+@dataclass(frozen=True)
+class Staircases:
+    """The utility of every column per unit of mass, and its mass p . v: 2^k numbers each, in the order of the sets
+    of inputs at gamma as bits."""
+
+    size: int
+    gamma: float
+    mass: FloatArray
+    per_mass: FloatArray
+
+    @classmethod
+    def of(cls, utility: ColumnSum, p: FloatArray, gamma: float) -> Staircases:
+        """Every column of a prior p (k,) at the ratio gamma."""
+        size = len(p)
+        inside = subset_sums(p)
+        mass = 1.0 + (gamma - 1) * inside
+        kind = curve_class(utility)
+        if kind is not None:
+            curve = kind(gamma, math.log(gamma))
+            return cls(size, gamma, mass, curve.price(curve.linear * inside, mass))
+        parts = np.array_split(np.arange(1 << size), max(1, (1 << size) >> 14))
+        worth = np.concatenate([utility.mu(staircase(part, size, gamma)) for part in parts])
+        return cls(size, gamma, mass, worth / mass)
+
+    def reduced(self, a: FloatArray) -> FloatArray:
+        """The reduced price of every column at prices a (k,), exact up to rounding."""
+        return np.asarray(self.per_mass - (float(a.sum()) + (self.gamma - 1) * subset_sums(a)) / self.mass)
+
+    def bound(self, a: FloatArray) -> float:
+        """The least bound that prices a (k,) prove, up to rounding."""
+        return float(a.sum() + self.reduced(a).max())
+
+    def price(self, a: FloatArray) -> Priced:
+        """The largest reduced price at prices a (k,), exact up to rounding, and the columns with the largest."""
+        reduced = self.reduced(a)
+        count = min(ADDED_OF_ALL * self.size, len(reduced) - 1)
+        top = np.argpartition(-reduced, count)[: count + 1]
+        top = top[reduced[top] > 0]
+        return Priced(float(reduced.max()), staircase(top, self.size, self.gamma))
+
 
 GROUPS = 32
 """The number of groups of nearly equal mass into which light inputs are merged first, at least."""

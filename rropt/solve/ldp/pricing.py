@@ -18,7 +18,7 @@ from rropt.solve.engine.curves import Curve
 from rropt.solve.engine.method import never
 from rropt.solve.engine.search import Budget, Cell, Search, Serial
 from rropt.solve.ldp.knapsack import Knapsack, Parts
-from rropt.solve.ldp.universal import few_masses
+from rropt.solve.ldp.starts import few_masses
 
 FEWEST, MOST = 16, 512
 """Nodes that are split together: half of those that there are, within these limits."""

@@ -18,14 +18,16 @@ from rropt.solve.engine.curves import has_curve
 from rropt.solve.engine.method import Answer, Dual, MatrixDraft, SolveLimits, SolverClaim
 from rropt.solve.engine.polyhedral import EntryModel, entry_model, farkas_candidate
 from rropt.solve.engine.search import Budget, Search
-from rropt.solve.matrix.budget import COUNTED, FIRST, LATER, PIECE
+from rropt.solve.matrix.budget import COUNTED, PIECE
 from rropt.solve.matrix.cells import ColumnCells
-from rropt.solve.matrix.corners import listable
+from rropt.solve.matrix.corner_trees import listable
 from rropt.solve.matrix.counts import CountCells, countable
 from rropt.solve.matrix.search import MatrixRelaxation
 
 CLIMBS = 40
 """Random directions from which local maxima are climbed to before the search."""
+FIRST, LATER = 5_000, 250
+"""The most kicks before the search, and after every further piece of it."""
 CHUNK = 500
 """Boxes between two reports of progress."""
 PATIENCE, WORK = 5, 400_000

@@ -1,7 +1,7 @@
 """Numbers that several modules of this theory share."""
 
-FIRST, LATER, PIECE = 5_000, 250, 50
-"""The most kicks before the search, and after every further piece of it; the cells of a piece."""
+PIECE = 50
+"""Cells of a piece of the search."""
 DEAR = 64.0
 """A unit of what a row lacks costs so many times the largest utility of a column: cells without a matrix are bounded
 like others."""

@@ -21,7 +21,7 @@ from rropt.prove.balls import grid
 from rropt.solve.engine.lp import LpModel
 from rropt.solve.engine.search import Cell, OneByOne
 from rropt.solve.matrix.budget import CLOSED, DEAR, INNER, PART, ROUNDS
-from rropt.solve.matrix.corners import Corners, corners_of
+from rropt.solve.matrix.corner_trees import Corners, corners_of
 
 ADDED = 4
 """Corners added a round for each output."""

@@ -13,9 +13,8 @@ from scipy import sparse
 
 from rropt.program.cones import FloatArray
 from rropt.program.programs import Divergence, Linear, Program
-from rropt.solve.engine.boxes.budget import EXACT, SCALE
 from rropt.solve.engine.boxes.search import ColumnForms
-from rropt.solve.engine.boxes.tree import MatrixBox
+from rropt.solve.engine.boxes.tree import EXACT, SCALE, MatrixBox
 from rropt.solve.engine.lp import LpModel
 from rropt.solve.engine.polyhedral import EntryModel, entry_model
 from rropt.solve.engine.search import OneByOne

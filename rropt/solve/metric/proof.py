@@ -23,10 +23,8 @@ from rropt.solve.engine.boxes.tree import BoxTree
 from rropt.solve.engine.budget import ROUNDED
 from rropt.solve.engine.curves import short
 from rropt.solve.engine.method import Dual, ProofGoal
-from rropt.solve.metric.budget import BATCH, BOXED
-from rropt.solve.metric.cells import LabelCell
 from rropt.solve.metric.labels import ClosureGraph, IntArray, Labels, together
-from rropt.solve.metric.search import LabelPricer, LabelRelaxation, LabelSearch
+from rropt.solve.metric.search import BATCH, BOXED, LabelCell, LabelPricer, LabelRelaxation, LabelSearch
 
 UNIT, FINER = 2**36, 10
 """Flows are counted in one over UNIT, and in up to FINER bits more where an input is rarer than in a uniform prior."""

@@ -8,19 +8,20 @@ parted from the points with one number below l or above u. Then in whichever of 
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 
-from rropt.program.cones import FloatArray
-from rropt.solve.engine.method import never
+from rropt.errors import counted
+from rropt.program.cones import CompleteCone, FloatArray
+from rropt.program.programs import Program
+from rropt.solve.engine.method import Answer, Dual, OffDiagonals, SolveLimits, SolverClaim, never
 from rropt.solve.engine.search import Budget, Cell, Search, Serial
-from rropt.solve.offdiagonal.bound import Bounder
-from rropt.solve.offdiagonal.boxes import Boxes, others_high, others_low, reach
-from rropt.solve.offdiagonal.starts import best_of, one_information, snapped, starts
-from rropt.solve.offdiagonal.vertices import box, extremes
+from rropt.solve.offdiagonal.bound import Bounder, Boxes, others_high, others_low, reach
+from rropt.solve.offdiagonal.vertices import best_of, box, extremes, one_information, snapped, starts
 
 CELLS = 1 << 16
 """Boxes bounded in one call, times inputs: what keeps numpy busy without filling memory."""
@@ -269,3 +270,23 @@ class OffDiagonalSearch:
                     tables.append(snapped(found.o[row], int(found.least[row]), int(found.most[row]), self.g))
             if tables:
                 self._take(best_of(np.vstack(tables), self.p))
+
+
+def solve_off_diagonals(program: Program, effort: SolveLimits) -> Answer:
+    """The best mechanism with equal off-diagonal entries in each row."""
+    assert isinstance(program.cone, CompleteCone)
+    begun = time.monotonic()
+    search = OffDiagonalSearch(program.weights, float(program.cone.level.ratio))
+
+    def stop() -> bool:
+        # As much time again is reserved for writing and checking the result.
+        left = effort.remaining()
+        late = left is not None and effort.time_limit is not None and left < effort.time_limit / 2
+        return late or bool(effort.stopped())
+
+    effort.found(search.value)
+    found = search.search(effort.allowed / 2, stop=stop)
+    effort.monitor(found.value, found.bound)
+    stopped = effort.stopped() or ("time limit" if stop() and found.bound - found.value > effort.allowed else "")
+    claim = SolverClaim("rropt", stopped or counted(found.nodes, "nodes"), found.value, time.monotonic() - begun)
+    return Answer(claim, OffDiagonals(found.off_diagonal), Dual(np.zeros(program.size), evidence=found))

@@ -19,11 +19,11 @@ from rropt.program.cones import CompleteCone, FloatArray, FreeCone
 from rropt.program.events import ApproximateBound, unlisted
 from rropt.program.programs import BayesGain, ColumnSum, Divergence, Linear, Program
 from rropt.prove.steps import LiftApproximate, drop
-from rropt.solve.approximate_ldp.moments import best_moments
+from rropt.solve.approximate_ldp.bound import best_moments
 from rropt.solve.engine.climb import Oracle, Vertices, climb_matrix
 from rropt.solve.engine.method import Answer, Dual, Method, SolveLimits, SolverClaim, solve_part
 from rropt.solve.engine.polyhedral import entry_model
-from rropt.solve.relaxations.budget import LONGEST, ROUNDS
+from rropt.solve.relaxations.composed import LONGEST, ROUNDS
 from rropt.solve.relaxations.local import LOCAL, LocalSearch
 
 TRUTH_STEPS = 30

@@ -17,14 +17,13 @@ from rropt.program.extras import OffDiagonalForm
 from rropt.program.limits import Sum
 from rropt.program.programs import Divergence, Program
 from rropt.prove.steps import drop, relax
-from rropt.solve.approximate_ldp.moments import LARGEST
+from rropt.solve.approximate_ldp.bound import LARGEST
 from rropt.solve.engine.budget import CELLS
 from rropt.solve.engine.curves import curve_class
 from rropt.solve.engine.method import Answer, Method, SolveLimits, solve_part, unanswered
 from rropt.solve.matrix.branch import by_columns, by_corners, solve_matrices
-from rropt.solve.matrix.design_cells import by_forms
-from rropt.solve.matrix.designs import solve_risks
-from rropt.solve.offdiagonal.branch import solve_off_diagonals
+from rropt.solve.matrix.design_cells import by_forms, solve_risks
+from rropt.solve.offdiagonal.search import solve_off_diagonals
 from rropt.solve.relaxations.local import LocalSearch
 
 CLIMBING = 0.1

@@ -21,14 +21,13 @@ from rropt.program.limits import DivergenceLimits, Limit, Limits, Tangent
 from rropt.program.programs import BayesGain, Divergence, Linear, Program
 from rropt.prove.minorant import LiftLimit, Minorant
 from rropt.prove.steps import LiftDivergences, Lifted, Step, drop, relax
-from rropt.solve.convex_minimum.minorants import minorant_of
+from rropt.solve.convex_minimum.method import minorant_of
 from rropt.solve.engine.budget import RISE
 from rropt.solve.engine.climb import Oracle, Vertices
 from rropt.solve.engine.method import AUTO, Answer, MatrixDraft, SolveLimits, solve_part, unanswered
 from rropt.solve.engine.polyhedral import entry_model
 from rropt.solve.relaxations.approximate_ldp import any_outputs
-from rropt.solve.relaxations.budget import LONGEST, SEARCHING, SHORTEST
-from rropt.solve.relaxations.composed import ComposedMethod, left_from_now
+from rropt.solve.relaxations.composed import LONGEST, SEARCHING, SHORTEST, ComposedMethod, left_from_now
 from rropt.solve.relaxations.local import LocalSearch
 
 LIFTING, LIFTS, ROUGHLY, LISTED = 0.7, 4, 0.05, 30

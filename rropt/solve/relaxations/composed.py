@@ -7,6 +7,17 @@ from fractions import Fraction
 from rropt.program.programs import Program
 from rropt.solve.engine.method import Method, SolveLimits
 
+LONGEST = 20.0
+"""Seconds of all relaxations, and of all local searches, where there is no time limit."""
+ROUNDS = 100
+"""Rounds at most, each a programme with what the one before violates."""
+BOUNDING, SEARCHING = 0.45, 0.85
+"""The shares of a time limit after which relaxations, and then local searches, end."""
+TOLERANCES = 1e-11, 1e-8
+"""Tolerances of the conic solver, the second where it has no answer to the first."""
+SHORTEST = 0.1
+"""Seconds that a round has at least."""
+
 
 class ComposedMethod(Method):
     """A method over others: `choose` gives the method for a program, `relaxed_bound` a bound known without any."""

@@ -21,7 +21,7 @@ from rropt.program.limits import Capacity, CapacityLimit, DivergenceLimits
 from rropt.program.programs import Linear, Program
 from rropt.solve.engine.method import SolveLimits
 from rropt.solve.export.convex import capacity_rules, convex_problem, power_rules
-from rropt.solve.relaxations import budget
+from rropt.solve.relaxations.composed import SHORTEST, TOLERANCES
 
 MOST_POWERS = 40_000
 """Powers of entries, k * k * m for each divergence, that a conic programme has at most."""
@@ -100,7 +100,7 @@ def _solved(
         for order in orders:
             rules += power_rules(cp, q, order, float(notion.most(order)))
     whole, found = cp.Problem(goal, rules), False
-    for tolerance in budget.TOLERANCES:
+    for tolerance in TOLERANCES:
         status = _status(cp, whole, tolerance, effort)
         found = status in (cp.OPTIMAL, cp.OPTIMAL_INACCURATE)
         if status == cp.OPTIMAL:
@@ -114,7 +114,7 @@ def _status(cp: Any, problem: Any, tolerance: float, effort: SolveLimits) -> str
     """The status of the solver that was asked for a tolerance."""
     left, options = effort.remaining(), dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), tolerance)
     if left is not None:
-        options["time_limit"] = max(left / 4, budget.SHORTEST)
+        options["time_limit"] = max(left / 4, SHORTEST)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -22,7 +22,7 @@ from rropt.solve.engine.curves import curve_class
 from rropt.solve.engine.method import AUTO, Answer, Method, SolveLimits, SolverClaim
 from rropt.solve.engine.search import Cell
 from rropt.solve.entropy.conic import no_mechanism
-from rropt.solve.entropy.floor_bound import floor_multipliers
+from rropt.solve.entropy.gibbs import floor_multipliers
 from rropt.solve.matrix.branch import by_corners
 from rropt.solve.matrix.design_cells import by_forms
 from rropt.solve.relaxations.local import LOCAL, LocalSearch, conic_oracle

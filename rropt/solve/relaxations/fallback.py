@@ -40,8 +40,7 @@ from rropt.solve.engine.curves import has_curve
 from rropt.solve.engine.method import AUTO, Answer, Dual, Method, SolveLimits, SolverClaim, solve_part
 from rropt.solve.engine.polyhedral import farkas_candidate
 from rropt.solve.entropy.conic import no_mechanism
-from rropt.solve.relaxations.budget import BOUNDING, LONGEST, SEARCHING, SHORTEST
-from rropt.solve.relaxations.composed import ComposedMethod, left_from_now
+from rropt.solve.relaxations.composed import BOUNDING, LONGEST, SEARCHING, SHORTEST, ComposedMethod, left_from_now
 from rropt.solve.relaxations.local import LocalSearch
 from rropt.solve.risk.blocks import answer_blocks
 

@@ -21,7 +21,7 @@ from rropt.program.events import ApproximateBound
 from rropt.program.limits import DivergenceLimits, PosteriorRisk
 from rropt.program.permutation_mixtures import Mixture
 from rropt.program.programs import Linear, Program
-from rropt.solve.designs.circulants import circulant_designs
+from rropt.solve.designs.symmetric import circulant_designs
 from rropt.solve.engine.anchor import equal_rows
 from rropt.solve.engine.budget import RISE
 from rropt.solve.engine.climb import ColumnMixtures, Oracle, Vertices, worth_and_slope
@@ -29,7 +29,7 @@ from rropt.solve.engine.method import Draft, MatrixDraft, MixedWeights, SolveLim
 from rropt.solve.engine.polyhedral import entry_model
 from rropt.solve.entropy.conic import most_entropy, solve_conic
 from rropt.solve.risk.climb import RiskClimber
-from rropt.solve.risk.private import placed
+from rropt.solve.risk.risk import placed
 
 STEPS, STARTS = 40, 6
 """Steps of one search at most, and searches from random directions."""

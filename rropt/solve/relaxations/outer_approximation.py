@@ -43,11 +43,12 @@ from rropt.solve.engine.method import (
     SolveLimits,
 )
 from rropt.solve.engine.polyhedral import edge_table
-from rropt.solve.relaxations import budget
-from rropt.solve.relaxations.composed import ComposedMethod
+from rropt.solve.relaxations.composed import LONGEST, ROUNDS, SHORTEST, TOLERANCES, ComposedMethod
 from rropt.solve.relaxations.conic_optimum import conic_optimum
 from rropt.solve.relaxations.local import LocalSearch
 
+NEAR = 1e-8
+"""A matrix that exceeds a constraint by less keeps it: the rounding moves it that far."""
 SLOW_ROUNDS = 3
 """Rounds of rows at most where a problem with rows is a search of its own."""
 SURVEY, DIRECTIONS = 0.3, 12
@@ -141,7 +142,7 @@ class _Rounds:
         self._found: tuple[Program, Answer] | None = None
         self.bound, self._least, self.small = np.inf, -np.inf, effort.absolute_gap / 4
         left = effort.remaining()
-        self._end = time.monotonic() + ROUNDING * (budget.LONGEST if left is None else left)
+        self._end = time.monotonic() + ROUNDING * (LONGEST if left is None else left)
 
     @property
     def is_closed(self) -> bool:
@@ -158,11 +159,11 @@ class _Rounds:
         quick = self._choose(self._inner).name in QUICK
         if not quick:
             self._inner = self._surveyed(self._inner)
-        for number in range(budget.ROUNDS if quick else SLOW_ROUNDS + 1):
+        for number in range(ROUNDS if quick else SLOW_ROUNDS + 1):
             answer = self._round()
             if answer.matrix is None or self.is_closed or time.monotonic() > self._end:
                 break
-            if self._notions.missed(answer.matrix) <= budget.NEAR:
+            if self._notions.missed(answer.matrix) <= NEAR:
                 break
             rows = self._at_optimum() if quick and not number else None
             grown = _with_rows(self._inner, self._notions, self._notions.rows(answer.matrix) if rows is None else rows)
@@ -174,7 +175,7 @@ class _Rounds:
         """The answer of the method for the problem with the rows so far."""
         sign, effort, inner = self._program.sign, self._effort, self._inner
         method, left = self._choose(inner), effort.remaining()
-        limit = left if left is None or method.name in QUICK else max(SHARE * left, budget.SHORTEST)
+        limit = left if left is None or method.name in QUICK else max(SHARE * left, SHORTEST)
 
         def note(value: float | None, bound: float | None) -> None:
             self.bound = self.bound if bound is None else sign * bound
@@ -207,11 +208,11 @@ class _Rounds:
         shape = inner.size, len(inner.outputs)
         random = np.random.default_rng(0)
         left = effort.remaining()
-        end = time.monotonic() + SURVEY * (budget.LONGEST if left is None else left)
+        end = time.monotonic() + SURVEY * (LONGEST if left is None else left)
         directions = [np.eye(*shape), *(random.standard_normal(shape) for _ in range(DIRECTIONS))]
         for cost in directions:
             terms = tuple((x, y, Fraction(float(cost[x, y]))) for x, y in np.ndindex(*shape) if cost[x, y])
-            for _ in range(budget.ROUNDS):
+            for _ in range(ROUNDS):
                 if time.monotonic() > end or effort.stopped():
                     return inner
                 goal = replace(inner, utility=Linear(terms), sense="maximize")
@@ -224,7 +225,7 @@ class _Rounds:
 
 def _searched(program: Program, effort: SolveLimits, found: FloatArray | None) -> Draft | None:
     """The mechanism of a local search, which keeps the constraint itself: that of rows need not come near it."""
-    limit = budget.LONGEST if effort.time_limit is None else effort.time_limit
+    limit = LONGEST if effort.time_limit is None else effort.time_limit
     # What came before may have taken all the time: a mechanism is needed all the same.
     end = time.monotonic() + LOOKING * limit
     search = LocalSearch(program, effort, lambda: bool(effort.stopped()) and time.monotonic() > end)
@@ -341,7 +342,7 @@ def worst_prior(program: Program, effort: SolveLimits) -> tuple[FloatArray | Non
         rules.append(side == float(row.rhs) if row.sense == "=" else side <= float(row.rhs))
     goal = cp.Minimize(t)
     problem = cp.Problem(goal, rules)
-    left, tight = effort.remaining(), dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), budget.TOLERANCES[0])
+    left, tight = effort.remaining(), dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), TOLERANCES[0])
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -2,6 +2,12 @@
 
 For LDP the 2^k - 2 staircase rays are known in closed form and are priced by enumeration; for any other
 polyhedral cone they come from cddlib.
+
+The `columns` method: column generation, priced exactly by branch and bound.
+
+Mutual information and chi-square information under LDP are priced by a knapsack search at any number of inputs. The
+universal bound is compared in every round: where sets of the right mass cover all inputs evenly it is nearly attained,
+and one linear programme over such sets is enough. Every other convex objective and cone is priced by boxes.
 """
 
 from dataclasses import replace
@@ -12,17 +18,73 @@ from scipy import sparse
 from rropt.errors import Refusal, counted
 from rropt.program.block_cones import RobustCone
 from rropt.program.cones import CompleteCone, FloatArray, FreeCone, GraphCone, base_cone
+from rropt.program.design_utilities import DesignUtility
 from rropt.program.programs import ColumnSum, Linear, Program
-from rropt.solve.engine.budget import ENUMERATED
+from rropt.solve.columns.boxes import solve_boxed
+from rropt.solve.designs.designs import solve_design
 from rropt.solve.engine.curves import has_curve
 from rropt.solve.engine.lp import LpModel
 from rropt.solve.engine.master import Priced, column_model, generate, tie_groups
 from rropt.solve.engine.method import Answer, Dual, MatrixDraft, Method, SolveLimits, SolverClaim
-from rropt.solve.engine.polyhedral import farkas_candidate, model_sides, signed_costs
-from rropt.solve.engine.rays import cdd_rays, cyclic_intervals, staircase
+from rropt.solve.engine.polyhedral import (
+    cdd_rays,
+    cyclic_intervals,
+    farkas_candidate,
+    model_sides,
+    signed_costs,
+    staircase,
+)
 from rropt.solve.entropy.solvers import mixture_of_columns, unsuited
-from rropt.solve.ldp.enumeration import Staircases
+from rropt.solve.ldp.generation import Staircases, solve_ldp
+from rropt.solve.metric.generation import solve_labels
+from rropt.solve.metric.labels import Labels
+from rropt.solve.metric.search import BOXED
+from rropt.solve.robust.robust import solve_robust
 
+
+class ColumnsMethod(Method):
+    """Column generation for convex objectives on any cone."""
+
+    name = "columns"
+    because = "the objective is convex in every column: rays are generated, priced exactly, and never listed"
+    takes = (RobustCone,)
+    goals = "maximises convex objectives and minimises risks only"
+    solvers = ("highs",)
+
+    def takes_goal(self, program: Program) -> bool:
+        return isinstance(program.utility, ColumnSum if program.sense == "maximize" else DesignUtility)
+
+    def refuse(self, program: Program, solver: str | None) -> Refusal | None:
+        if isinstance(program.cone, FreeCone):
+            return Refusal("columns needs a cone that bounds the columns", "add LDP")
+        if program.rows:
+            return Refusal(
+                "columns does not take constraints on the whole matrix",
+                "leave those out, or maximise trace or expected_gain by method linear",
+            )
+        if isinstance(program.utility, ColumnSum) and program.utility.gradient(np.ones((program.size, 1))) is None:
+            return Refusal(
+                "columns needs the objective's gradient", "give UserColumnSum a slope, or use method vertices"
+            )
+        return None
+
+    def solve(self, program: Program, effort: SolveLimits) -> Answer:
+        utility = program.utility
+        if isinstance(utility, DesignUtility):
+            return solve_design(program, effort)
+        assert isinstance(utility, ColumnSum)
+        if isinstance(program.cone, RobustCone):
+            return solve_robust(program, effort)
+        if has_curve(program):
+            return solve_ldp(program, effort)
+        labels = Labels.of(program) if program.size > BOXED else None
+        if labels is not None:
+            return solve_labels(program, utility, labels, effort)
+        return solve_boxed(program, utility, effort)
+
+
+ENUMERATED = 20
+"""Largest k whose 2^k staircase rays are priced by enumeration (8 MB an array at 20)."""
 LARGEST_PRODUCT = 300_000
 """Largest number of (output, ray) variables of a linear utility."""
 LARGEST_HANDED = 12

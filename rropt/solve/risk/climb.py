@@ -16,7 +16,7 @@ from rropt.solve.engine.budget import CLIMB_STEPS
 from rropt.solve.engine.climb import worth_and_slope
 from rropt.solve.engine.lp import LpModel
 from rropt.solve.engine.polyhedral import entry_model
-from rropt.solve.risk.floats import FloatRisk
+from rropt.solve.risk.blocks import FloatRisk
 
 SAFE = 1e-9
 """Margins are kept this far from zero, as slack for rounding."""

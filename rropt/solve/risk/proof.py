@@ -17,7 +17,7 @@ from rropt.prove.certificates import Proof
 from rropt.prove.trees import leaves_below
 from rropt.solve.engine.method import Dual, ProofGoal
 from rropt.solve.risk.blocks import Thresholds, block_utility
-from rropt.solve.risk.tree import RiskCut, RiskNode, RiskTree, packing_rows
+from rropt.solve.risk.search import RiskCut, RiskNode, RiskTree, packing_rows
 
 BITS = 52
 """Multipliers are multiples of one power of two, as small as lets the largest be an integer below 2^52."""

@@ -28,11 +28,10 @@ from rropt.prove.trees import column_dual
 from rropt.prove.uninformative import or_entropy
 from rropt.solve.engine.budget import GRACE, ROUNDED
 from rropt.solve.engine.method import Dual, ProofGoal
-from rropt.solve.robust import budget
-from rropt.solve.robust.block_knapsack import CornerTable, LevelZone
-from rropt.solve.robust.block_knapsack_points import EXCEPTIONAL, LevelBlocks
+from rropt.solve.robust.block_knapsack import EXCEPTIONAL, CornerTable, LevelBlocks, LevelZone
 from rropt.solve.robust.block_knapsack_search import LevelNode, LevelPricer, LevelSearch
-from rropt.solve.robust.block_vertices_proof import prove_shapes
+from rropt.solve.robust.block_vertices import prove_shapes
+from rropt.solve.robust.budget import SLACK
 from rropt.solve.robust.leaves import Leaves, least_bound, prove_leaves
 from rropt.solve.robust.pricing import Pricing
 
@@ -229,7 +228,7 @@ class _Leaves(Leaves[LevelNode]):
                 best, terms = corners.highest(e)
                 sums[e] += best
                 size += terms
-        return all(bool(total + size * ball(budget.SLACK) <= 0) for total in sums)
+        return all(bool(total + size * ball(SLACK) <= 0) for total in sums)
 
     def point(self, s: int, node: LevelNode, own: Kept, at: int, end: int) -> Point:
         """(q, lo, hi) of one point at one end of b."""

@@ -15,8 +15,7 @@ import numpy as np
 
 from rropt.model.convex_terms import xlogx
 from rropt.program.cones import FloatArray
-from rropt.solve.robust.block_knapsack import Cells, LevelZone
-from rropt.solve.robust.block_knapsack_points import EXCEPTIONAL, OPEN, PLAIN, LevelBlocks, Limits, Points
+from rropt.solve.robust.block_knapsack import EXCEPTIONAL, OPEN, PLAIN, Cells, LevelBlocks, LevelZone, Limits, Points
 from rropt.solve.robust.budget import HAIR
 from rropt.solve.robust.pricing import PricedCell, Pricer, Pricing, Slopes
 

@@ -14,9 +14,7 @@ from rropt.model.distributions.worst_ratio import Worst
 from rropt.program.cones import FloatArray
 from rropt.solve.engine.search import Budget, Search
 from rropt.solve.robust_exact.budget import HIGHEST, ROUNDS
-from rropt.solve.robust_exact.cut_pool import CutPool
-from rropt.solve.robust_exact.cut_program import CutProgram
-from rropt.solve.robust_exact.cut_trees import CutBox
+from rropt.solve.robust_exact.cut_program import CutBox, CutPool, CutProgram
 
 STILL = 0.1
 """After two rounds that lower a bound by less than this share of the tolerance there are no more."""

@@ -12,8 +12,7 @@ import numpy as np
 from rropt.model.convex_terms import xlogx
 from rropt.program.cones import FloatArray
 from rropt.solve.engine.budget import CLIMB_STEPS
-from rropt.solve.robust_exact.cut_pool import CutPool
-from rropt.solve.robust_exact.cut_program import CutProgram
+from rropt.solve.robust_exact.cut_program import CutPool, CutProgram
 
 TRIES = 6
 """Steps without gain after which a climb ends."""

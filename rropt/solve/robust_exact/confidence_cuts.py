@@ -19,15 +19,13 @@ from rropt.program.confidence_cones import ConfidenceCone
 from rropt.program.extras import Extra
 from rropt.program.programs import Information, Program, RowEntropy
 from rropt.prove.steps import relax
-from rropt.solve.engine.boxes.budget import PROVING
+from rropt.solve.engine.boxes.tree import PROVING
 from rropt.solve.engine.budget import GRACE, LEAST_GAP
 from rropt.solve.engine.master import Master
 from rropt.solve.engine.method import Answer, Dual, MatrixDraft, Method, SolveLimits, SolverClaim, never, solve_part
 from rropt.solve.robust_exact.climb import Climber
-from rropt.solve.robust_exact.cut_batches import BatchedCutSearch
-from rropt.solve.robust_exact.cut_pool import CutPool
-from rropt.solve.robust_exact.cut_search import Probe
-from rropt.solve.robust_exact.cut_trees import CutTree
+from rropt.solve.robust_exact.cut_program import CutPool, CutTree
+from rropt.solve.robust_exact.cut_search import BatchedCutSearch, Probe
 from rropt.solve.robust_exact.dominant_input import Cases, CaseSearch
 from rropt.solve.robust_exact.outer import Mixer, Outer
 

@@ -1,17 +1,241 @@
-"""Linear programmes over some inputs under a few cuts of a pool, kept warm, and the bounds that their duals prove."""
+"""Cuts of a confidence cone: the pool that keeps them, the linear programmes over them, and the trees of their boxes.
+
+Trees of boxes over a confidence cone: how the largest reduced price was bounded, and the multipliers that prove it.
+
+One tree covers the whole slice p . v = 1, or there is one for each input that may have the most mass (`CaseBox`), whose
+leaves may have a tree for each block. All are boxes of limits, split alike.
+
+Cuts of a confidence cone: pairs (R, T) of conditional distributions of two blocks with R.v <= gamma T.v on it.
+
+The pool keeps every cut that was ever made, as integers; programmes (`cut_program.py`) use a few of them at a time.
+"""
+
+from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
 
+from rropt.model.convex_terms import X_LOG_X, xlogx
+from rropt.model.distributions.worst_ratio import Worst
 from rropt.program.cones import FloatArray
-from rropt.solve.engine.boxes.budget import SCALE
-from rropt.solve.engine.boxes.separable import largest_end, ray_multiple
+from rropt.program.confidence_cones import ConfidenceCone
+from rropt.solve.engine.boxes.tree import SCALE, largest_end, ray_multiple
 from rropt.solve.engine.lp import LpAnswer, LpModel
+from rropt.solve.engine.search import Cell
 from rropt.solve.robust_exact.budget import HIGHEST, NOISE
-from rropt.solve.robust_exact.cut_pool import CutPool
-from rropt.solve.robust_exact.cut_trees import CutBox, Multipliers
+
+
+class Multipliers(NamedTuple):
+    """`values` > 0 of `cuts` (numbers in a pool), and `nu` of the slice where there is one."""
+
+    cuts: np.ndarray
+    values: FloatArray
+    nu: float = 0.0
+
+    @classmethod
+    def none(cls) -> Multipliers:
+        """No cut is used."""
+        return cls(np.zeros(0, dtype=int), np.zeros(0))
+
+    @classmethod
+    def of(cls, cuts: Sequence[int], values: FloatArray, nu: float = 0.0) -> Multipliers:
+        """Those that are positive."""
+        at = np.flatnonzero(values > 0)
+        return cls(np.array(cuts, dtype=int)[at], values[at], nu)
+
+    def plus(self, other: Multipliers, factor: float) -> Multipliers:
+        """These and a multiple of others."""
+        together, where = np.unique(np.concatenate([self.cuts, other.cuts]), return_inverse=True)
+        both = np.concatenate([self.values, factor * other.values])
+        sums = np.asarray(np.bincount(where, both, len(together)), dtype=float)
+        return Multipliers(together, sums, self.nu + factor * other.nu)
+
+
+@dataclass(slots=True, eq=False)
+class CutBox(Cell):
+    """A node: limits of some inputs, the bound on it, the multipliers that prove it, and the optimum of its programme
+    (`point`). A split one keeps `at`, `c` and its two `parts` (v[at] <= c, then >= c) instead."""
+
+    lower: FloatArray
+    upper: FloatArray
+    use: Multipliers = field(default_factory=Multipliers.none)
+    bound: float = np.inf
+    point: FloatArray | None = None
+    at: int = -1
+    c: float = 0.0
+    parts: tuple[Self, Self] | None = None
+
+    def part(self) -> Self:
+        """A box of its own with these limits and multipliers."""
+        return type(self)(self.lower.copy(), self.upper.copy(), self.use)
+
+    def divide(self, at: int, c: float) -> tuple[Self, Self]:
+        """Split it, and drop what only a leaf needs; nothing where c is not between the limits."""
+        below, above = self.part(), self.part()
+        below.upper[at] = above.lower[at] = c
+        self.at, self.c, self.parts = at, c, (below, above)
+        self.lower = self.upper = np.zeros(0)
+        self.use, self.point = Multipliers.none(), None
+        return self.parts
+
+    def contains(self, at: int, c: float) -> bool:
+        """Whether c is between the limits of an input, so that both parts are smaller."""
+        return bool(self.lower[at] < c < self.upper[at])
+
+    @property
+    def middle(self) -> FloatArray:
+        """A point of it, near the lower limits where the upper ones are far away."""
+        return np.asarray((self.lower + np.minimum(self.upper, self.lower + 2.0)) / 2)
+
+    def worst_chord(self, prior: FloatArray) -> tuple[int, float, float]:
+        """(the input whose chord errs most at the optimum, where to split its limits, the error). That is at the
+        optimum, but a quarter of the way to the middle, so that no half is nearly the whole."""
+        high = np.minimum(self.upper, HIGHEST)
+        v = np.clip(self.middle if self.point is None else self.point, self.lower, high)
+        alpha, beta = X_LOG_X.chord(self.lower, self.upper)
+        error = prior * (alpha * v + beta - xlogx(v))
+        at = int(np.argmax(error))
+        return at, float(0.75 * v[at] + 0.125 * (self.lower[at] + high[at])), float(error[at])
+
+
+@dataclass(slots=True, eq=False)
+class CaseBox(CutBox):
+    """A node of the case of input x: `top` is the bound of F on it, found with the tangent at `t`, `bound` is `top`
+    over p_x. Where it was found block by block, `blocks` has the root of each block's tree."""
+
+    x: int = -1
+    t: float = 1.0
+    top: float = np.inf
+    blocks: tuple[CutBox, ...] = ()
+
+    def part(self) -> CaseBox:
+        """With the same tangent."""
+        return CaseBox(self.lower.copy(), self.upper.copy(), self.use, x=self.x, t=self.t)
+
+
+@dataclass(frozen=True)
+class CutTree:
+    """A search over a confidence cone: its root, or that of each input with prior in order where they are cases; the
+    bound that the leaves give; and every cut that these may name: (s, z, weights over block s, weights over block z),
+    integers."""
+
+    roots: Sequence[CutBox]
+    bound: float
+    cuts: Sequence[tuple[int, int, tuple[int, ...], tuple[int, ...]]]
+
+
+CUT_BITS = 60
+"""Weights of a cut are whole numbers that sum to about 2^60."""
+TIGHT = 1e-11
+"""Violations below this, per unit of the largest entry, are rounding."""
+
+
+class CutPool:
+    """Every cut made for one cone: `rows` (cuts x k) in floats, and the integers that they stand for."""
+
+    def __init__(self, cone: ConfidenceCone) -> None:
+        self.cone = cone
+        self.gamma = float(cone.level.ratio)
+        self._rows = np.zeros((64, len(cone.counts)))
+        self.cuts: list[tuple[int, int, tuple[int, ...], tuple[int, ...]]] = []
+        self._named: dict[bytes, int] = {}
+        # The observed conditionals themselves count: the first cuts.
+        own = cone.adversary.own
+        for s, z in cone.pairs:
+            first, second = (np.where(own[b].any(), own[b], cone.adversary.inside[b]) for b in (s, z))
+            self.add(s, z, first / first.sum(), second / second.sum())
+
+    def __len__(self) -> int:
+        return len(self.cuts)
+
+    @property
+    def rows(self) -> FloatArray:
+        """R on the first block, -gamma T on the second, for every cut."""
+        return self._rows[: len(self.cuts)]
+
+    def add(self, s: int, z: int, first: FloatArray, second: FloatArray) -> int:
+        """The number of the cut (R, T), distributions over blocks s and z (padded with zeros)."""
+        blocks = self.cone.blocks
+        r, t = (
+            tuple(round(weight * 2.0**CUT_BITS) for weight in weights[: len(blocks[at])].tolist())
+            for at, weights in ((s, first), (z, second))
+        )
+        return self._keep(s, z, r, t)
+
+    def _keep(self, s: int, z: int, r: tuple[int, ...], t: tuple[int, ...]) -> int:
+        blocks = self.cone.blocks
+        row = np.zeros(len(self.cone.counts))
+        row[list(blocks[s])] = np.array(r, dtype=float) / float(sum(r))
+        row[list(blocks[z])] = -self.gamma * np.array(t, dtype=float) / float(sum(t))
+        name = np.round(row, 10).tobytes()
+        if name not in self._named:
+            self._named[name] = len(self.cuts)
+            if len(self.cuts) == len(self._rows):
+                self._rows = np.vstack([self._rows, np.zeros_like(self._rows)])
+            self._rows[len(self.cuts)] = row
+            self.cuts.append((s, z, r, t))
+        return self._named[name]
+
+    def take(self, other: CutPool, points: FloatArray, most: int) -> None:
+        """The cuts of another pool that are tight, or nearly, at n points (n x k) inside the cone."""
+        for cut in np.unique(other.nearest(points, most)).tolist():
+            s, z, r, t = other.cuts[cut]
+            self._keep(s, z, r, t)
+
+    def nearest(self, points: FloatArray, most: int) -> np.ndarray:
+        """For each of n points (n x k), inside the cone, the numbers of the cuts that are tight there or nearly."""
+        return np.argsort(-(points @ self.rows.T), axis=1)[:, :most]
+
+    def violated(self, v: FloatArray, most: int) -> list[int]:
+        """The cuts that a point violates most."""
+        excess = self.rows @ v
+        bad = np.flatnonzero(excess > 10 * TIGHT * float(v.max()))
+        return [int(cut) for cut in bad[np.argsort(-excess[bad])[:most]]]
+
+    def worst(self, points: FloatArray) -> Worst:
+        """The worst pairs of n columns (n x k)."""
+        return self.cone.adversary.worst(np.maximum(points, 0.0), self.gamma)
+
+    def pulled(self, points: FloatArray) -> tuple[FloatArray, FloatArray, list[list[int]]]:
+        """(points moved toward the constant column until they are inside, by which shares, the cuts that they meet).
+
+        n x k points; the constant column has the same sum as each point. On the segment to it the cut of a point is met
+        at a share that is easily found; the cut made there is met a little later, and so on.
+        """
+        count = len(points)
+        flat = points.mean(axis=1, keepdims=True)
+        shares = np.zeros(count)
+        inside = points.copy()
+        met: list[list[int]] = [[] for _ in range(count)]
+        active = np.arange(count)
+        for _ in range(8):
+            found = self.worst(inside[active])
+            limit = TIGHT * inside[active].max(axis=1)
+            worst = found.value.max(axis=1)
+            going = worst > limit
+            for at, n in enumerate(active.tolist()):
+                if not going[at]:
+                    continue
+                # Pairs that are violated where the point is now: fewer and nearer each time.
+                met[n] = [
+                    self.add(*self.cone.pairs[j], found.first[at, j], found.second[at, j])
+                    for j in np.flatnonzero(found.value[at] > max(limit[at], 0.1 * worst[at]))
+                ] + met[n][:4]
+            if not going.any():
+                break
+            active, worst = active[going], worst[going]
+            height = flat[active, 0] * (self.gamma - 1)
+            step = worst / (worst + height) + 1e-13
+            shares[active] += (1 - shares[active]) * step
+            inside[active] = points[active] + shares[active, None] * (flat[active] - points[active])
+        # A little further, so that rounding to integers leaves them inside.
+        inside += 4 * TIGHT / (self.gamma - 1) * (flat - inside)
+        return inside, shares, met
+
 
 RAY_SPARED = 1e-6
 """Shadow prices of a ray, the largest of which is one, are rounding below this."""

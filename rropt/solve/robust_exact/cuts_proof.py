@@ -33,7 +33,7 @@ from rropt.prove.certificates import Proof
 from rropt.prove.trees import EMPTY, column_dual, leaves_below, raised, raised_tree, written
 from rropt.prove.uninformative import or_entropy
 from rropt.solve.engine.method import Dual, ProofGoal
-from rropt.solve.robust_exact.cut_trees import CaseBox, CutBox, CutTree, Multipliers
+from rropt.solve.robust_exact.cut_program import CaseBox, CutBox, CutTree, Multipliers
 
 WRITINGS = 3
 """Times that a tree is written at most, with the prices of inputs without prior raised by what leaves lacked: their

@@ -17,12 +17,10 @@ from rropt.model.convex_terms import X_LOG_X, xlogx
 from rropt.program.cones import FloatArray
 from rropt.solve.engine.method import never
 from rropt.solve.engine.search import Budget, Search, Serial
-from rropt.solve.robust_exact import budget
 from rropt.solve.robust_exact.block_cuts import BlockSearch, bound_together
-from rropt.solve.robust_exact.cut_pool import CutPool
-from rropt.solve.robust_exact.cut_program import CutProgram
+from rropt.solve.robust_exact.budget import HIGHEST, ROUNDS
+from rropt.solve.robust_exact.cut_program import CaseBox, CutPool, CutProgram, CutTree, Multipliers
 from rropt.solve.robust_exact.cut_search import Probe
-from rropt.solve.robust_exact.cut_trees import CaseBox, CutTree, Multipliers
 
 MOST, MOST_OF_BLOCK = 24, 16
 """Cuts that a linear programme over all inputs, or over those of a block, keeps for each of them."""
@@ -187,7 +185,7 @@ class Cases:
         """Bound a box by its own linear programme, moving the tangent, and cutting where the optimum is too large."""
         program, t = self._whole, box.t
         self.lower(box, program.proved(box.use, *self._costs(box, t), box), t, box.use)
-        for turn in range(budget.ROUNDS):
+        for turn in range(ROUNDS):
             trial = box.part()
             trial.bound = box.top
             v = program.tighten(trial, *self._costs(box, t))
@@ -259,7 +257,7 @@ class Cases:
         at = int(np.argmax(self.prior * over))
         if over[at] <= 0:
             return -1, 0.0
-        return at, float(0.5 * (box.lower[at] + min(point[at], budget.HIGHEST)))
+        return at, float(0.5 * (box.lower[at] + min(point[at], HIGHEST)))
 
 
 class CaseSearch(Search[CaseBox]):

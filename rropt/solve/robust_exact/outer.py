@@ -24,9 +24,8 @@ from rropt.solve.engine.climb import worth
 from rropt.solve.engine.lp import LpModel
 from rropt.solve.engine.method import Answer, Dual, MatrixDraft, Method, SolveLimits, solve_part
 from rropt.solve.engine.polyhedral import model_sides
-from rropt.solve.robust_exact import budget
-from rropt.solve.robust_exact.cut_pool import CutPool
-from rropt.solve.robust_exact.cut_program import CutProgram
+from rropt.solve.robust_exact.budget import PRESENT
+from rropt.solve.robust_exact.cut_program import CutPool, CutProgram
 
 CONES = 100
 """Outer cones at most."""
@@ -96,7 +95,7 @@ class Outer:
         # The cuts that a column with all its mass on one input meets: without them one without prior has no limit.
         self.pool.pulled(np.eye(size))
         self._add(range(len(self.pool)))
-        self._lp = CutProgram(self.pool, np.full(size, 1 / size), budget.PRESENT * size, sliced=True)
+        self._lp = CutProgram(self.pool, np.full(size, 1 / size), PRESENT * size, sliced=True)
         self._lp.add(range(len(self.pool)))
         self._best: tuple[float, Answer] | None = None
         self._found: tuple[float, FloatArray] | None = None

@@ -8,12 +8,42 @@ from typing import Any
 from rropt.exact import Interval
 from rropt.io.tables import Readable, Table, in_words
 from rropt.mechanisms.mechanism import Mechanism
-from rropt.model.guarantees import privacy_statement
+from rropt.model.guarantees import guarantees_to_list, privacy_statement
 from rropt.model.prior import DataColumn
-from rropt.problem import Problem
+from rropt.problem import Problem, Solution
 from rropt.program.programs import Divergence
 from rropt.solve.assembly import in_units
 from rropt.studies.reports.statements import Statement, guarantee_of
+
+
+def summarise(solution: Solution) -> dict[str, Any]:
+    """The fields of a solution in JSON and tables; None where there is none.
+
+    Status, value, bound, gap (and as a share of |bound|), units, method (and why), seconds, its privacy guarantee (one
+    sentence, and a list of notions with their levels), the epsilon of plain LDP (nats; may be infinite), the number of
+    outputs and the checker's verdict.
+    """
+    mechanism, verdict = solution.mechanism, solution.verdict
+    return {
+        "status": solution.status,
+        "value": solution.value,
+        "bound": solution.bound,
+        "gap": solution.gap,
+        "relative_gap": solution.relative_gap,
+        "units": solution.units,
+        "method": solution.method,
+        "seconds": solution.seconds,
+        "guarantee": guarantee_of(solution.problem, mechanism) or None,
+        "guarantees": None if mechanism is None else guarantees_to_list(solution.problem.compile().payload()),
+        "epsilon": solution.epsilon,
+        "outputs": None if mechanism is None else len(mechanism.outputs),
+        "verdict": None if verdict is None else verdict.status,
+    }
+
+
+def was_interrupted(solution: Solution) -> bool:
+    """Whether Ctrl-C ended the solve: it then has the best result so far."""
+    return "stopped early: interrupted" in solution.warnings
 
 
 @dataclass(frozen=True)

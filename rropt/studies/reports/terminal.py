@@ -138,7 +138,7 @@ def show_release(released: Released, on: Console) -> None:
     """Print the privacy of a release, column by column and together, and the places of its files."""
     show_result(released, on)
     verb = "wrote" if released.drawn else "found"
-    for path in (released.output, released.manifest_file):
+    for path in (released.output, released.manifest_file, *released.companions):
         remark(f"{verb} {path}", on, fold=False)
     kept = [(place, "privacy accountant", "data") for place in released.accountants]
     kept += [(released.memory, "memory of the key", "key")] * bool(released.memory)

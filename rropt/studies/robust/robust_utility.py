@@ -1,5 +1,5 @@
 """Mechanisms whose mutual information is large at every distribution of a set: the maximin with every problem of a
-mixture certified (the game is that of `solve/maximin/maximin.py`).
+mixture certified (the game is that of `solve/maximin.py`).
 """
 
 import math
@@ -20,7 +20,7 @@ from rropt.model.prior import Prior
 from rropt.problem import Maximize, Problem, Solution
 from rropt.program.worst_case import WorstInformation, worst_information
 from rropt.solve.engine.method import ignore_progress
-from rropt.solve.maximin.maximin import Game, Mixture, Point
+from rropt.solve.maximin import Game, Mixture, Point
 from rropt.solve.rounding import round_to_mechanism
 
 

@@ -23,7 +23,7 @@ from rropt.problem import Problem, Solution
 from rropt.problem_file import problem_to_toml
 from rropt.prove.mechanism_files import CERTIFICATE, MECHANISM
 from rropt.release.plans.provenance import digest
-from rropt.studies.reports.summary import summarise, was_interrupted
+from rropt.studies.reports.reported import summarise, was_interrupted
 
 RESULTS = (
     "status",

@@ -30,7 +30,7 @@ from rropt.io.types import Number
 from rropt.problem import Problem
 from rropt.release.plans.manifest import file_sha256
 from rropt.solve.entropy.solvers import insist_on
-from rropt.studies.sweeps import points, rows
+from rropt.studies.sweeps import journal as rows, points
 from rropt.studies.sweeps.grid import Axis, Variation, axes
 from rropt.studies.sweeps.journal import Journal, journal_path
 from rropt.studies.sweeps.points import RESULTS, Outcome, Point

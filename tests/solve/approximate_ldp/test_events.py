@@ -15,7 +15,7 @@ from rropt.program.programs import ColumnSum, Program
 from rropt.solve.approximate_ldp.bound import event_bound
 from rropt.solve.engine.method import SolveLimits
 from rropt.solve.registry import method_named
-from rropt.solve.relaxations.approximate_ldp import ApproximateLdpMethod, merged
+from rropt.solve.relaxations.approximate_ldp import ApproximateLdpMethod
 
 PRIOR = rr.Prior.from_counts({str(x): 1 + x % 5 for x in range(8)})
 INFORMATION = (rr.MutualInformation, rr.ChiSquareInformation)
@@ -67,57 +67,6 @@ def test_a_bayes_gain_that_time_cuts_short_has_a_mechanism_and_a_true_bound() ->
     assert found.status in ("bounded", "certified")
     assert found.value <= found.bound < 1 + 1e-9
     assert found.value > float(max(prior.probabilities)) * 1.5
-
-
-def test_the_bound_holds_for_mechanisms_at_the_edge_of_the_constraint() -> None:
-    """(1 - delta) Q + delta E, Q of pure privacy, E the truth, and others drawn inward until they keep it."""
-    rng = np.random.default_rng(2)
-    k, delta = 7, 0.1
-    prior = rr.Prior.from_counts({str(x): int(w) for x, w in enumerate(rng.integers(1, 30, k))})
-    limits = {objective: float(event_bound(compiled(objective(prior)))) for objective in INFORMATION}
-    bound = ApproximateBound(rr.LDP(1).level, Fraction(1, 10))
-    worth = {objective: compiled(objective(prior)).utility for objective in INFORMATION}
-    told = rr.RandomizedResponse(k, epsilon=1).to_mechanism().matrix * (1 - delta) + delta * np.eye(k)
-    tried = [told, np.eye(k), *rng.dirichlet(np.full(k, 0.2), (20, k))]
-    best = dict.fromkeys(INFORMATION, 0.0)
-    for matrix in tried:
-        share = 1.0
-        mixed = matrix
-        while bound.breached(mixed):
-            share *= 0.97
-            mixed = share * matrix + (1 - share) / k
-        for objective in INFORMATION:
-            utility = worth[objective]
-            assert isinstance(utility, ColumnSum)
-            best[objective] = max(best[objective], float(utility.mu(mixed).sum()))
-    for objective in INFORMATION:
-        assert 0.1 * limits[objective] < best[objective] <= limits[objective]
-
-
-def test_the_bound_is_that_of_the_prior_where_everything_may_be_told() -> None:
-    weights = [5, 3, 2, 1, 1, 1, 1]
-    prior = rr.Prior.from_counts({str(x): w for x, w in enumerate(weights)})
-    p = np.array(weights) / sum(weights)
-    loose = compiled(rr.MutualInformation(prior), 15, "0.999")
-    assert float(event_bound(loose)) == pytest.approx(float(-(p @ np.log(p))))
-    assert float(event_bound(compiled(rr.ChiSquareInformation(prior), 15, "0.999"))) == pytest.approx(6)
-    # The tighter the constraint, the lower the bound, down to that of ratios to the mean.
-    found = [float(event_bound(compiled(rr.MutualInformation(prior), 1, delta))) for delta in ("0.5", "0.1", "1e-12")]
-    assert found == sorted(found, reverse=True)
-    assert found[-1] == pytest.approx(np.tanh(0.5))
-
-
-def test_merging_keeps_most() -> None:
-    rng = np.random.default_rng(0)
-    program = compiled(rr.MutualInformation(PRIOR))
-    assert isinstance(program.utility, ColumnSum)
-    first = rng.dirichlet(np.ones(5), 8)
-    split = np.hstack([first * 0.3, first * 0.7])
-    again = merged(program, split, 8)
-    assert again.shape == (8, 8)
-    assert np.allclose(again.sum(axis=1), 1)
-    assert float(program.utility.mu(again).sum()) == pytest.approx(float(program.utility.mu(first).sum()))
-    assert merged(program, first, 8).shape == (8, 8)
 
 
 def test_what_the_method_does_not_take_is_said() -> None:
@@ -204,3 +153,41 @@ def test_blocks_that_tell_more_than_delta_are_a_contradiction_with_a_proof(objec
     assert found.status == "infeasible"
     assert found.conflict == ("approximate LDP at epsilon 1, delta 0.1", "2 blocks")
     assert found.certificate is not None
+
+
+def test_the_bound_holds_for_mechanisms_at_the_edge_of_the_constraint() -> None:
+    """(1 - delta) Q + delta E, Q of pure privacy, E the truth, and others drawn inward until they keep it."""
+    rng = np.random.default_rng(2)
+    k, delta = 7, 0.1
+    prior = rr.Prior.from_counts({str(x): int(w) for x, w in enumerate(rng.integers(1, 30, k))})
+    limits = {objective: float(event_bound(compiled(objective(prior)))) for objective in INFORMATION}
+    bound = ApproximateBound(rr.LDP(1).level, Fraction(1, 10))
+    worth = {objective: compiled(objective(prior)).utility for objective in INFORMATION}
+    told = rr.RandomizedResponse(k, epsilon=1).to_mechanism().matrix * (1 - delta) + delta * np.eye(k)
+    tried = [told, np.eye(k), *rng.dirichlet(np.full(k, 0.2), (20, k))]
+    best = dict.fromkeys(INFORMATION, 0.0)
+    for matrix in tried:
+        share = 1.0
+        mixed = matrix
+        while bound.breached(mixed):
+            share *= 0.97
+            mixed = share * matrix + (1 - share) / k
+        for objective in INFORMATION:
+            utility = worth[objective]
+            assert isinstance(utility, ColumnSum)
+            best[objective] = max(best[objective], float(utility.mu(mixed).sum()))
+    for objective in INFORMATION:
+        assert 0.1 * limits[objective] < best[objective] <= limits[objective]
+
+
+def test_the_bound_is_that_of_the_prior_where_everything_may_be_told() -> None:
+    weights = [5, 3, 2, 1, 1, 1, 1]
+    prior = rr.Prior.from_counts({str(x): w for x, w in enumerate(weights)})
+    p = np.array(weights) / sum(weights)
+    loose = compiled(rr.MutualInformation(prior), 15, "0.999")
+    assert float(event_bound(loose)) == pytest.approx(float(-(p @ np.log(p))))
+    assert float(event_bound(compiled(rr.ChiSquareInformation(prior), 15, "0.999"))) == pytest.approx(6)
+    # The tighter the constraint, the lower the bound, down to that of ratios to the mean.
+    found = [float(event_bound(compiled(rr.MutualInformation(prior), 1, delta))) for delta in ("0.5", "0.1", "1e-12")]
+    assert found == sorted(found, reverse=True)
+    assert found[-1] == pytest.approx(np.tanh(0.5))

@@ -13,7 +13,7 @@ from drawing import graded, thinned
 import rropt as rr
 from rropt.program.events import ApproximateBound, unlisted
 from rropt.program.programs import ColumnSum, Program
-from rropt.solve.approximate_ldp.moments import best_moments, ordered_partitions
+from rropt.solve.approximate_ldp.bound import best_moments, ordered_partitions
 
 JOINT = [[3, 1], [2, 2], [1, 4]]
 PRIOR = rr.Prior.from_counts({"a": 4, "b": 4, "c": 5})
@@ -33,13 +33,6 @@ def asked(objective: rr.Objective, outputs: int, epsilon: object = 1, delta: obj
 
 def compiled(objective: rr.Objective, outputs: int = 3, epsilon: object = 1, delta: object = "0.1") -> Program:
     return asked(objective, outputs, epsilon, delta).compile()
-
-
-def test_rays_are_ordered_partitions_of_all_sets() -> None:
-    ordered = [1, 1, 3, 13, 75]
-    for size in range(1, 5):
-        found = ordered_partitions(size)
-        assert len(set(found)) == len(found) == sum(comb(size, part) * ordered[part] for part in range(1, size + 1))
 
 
 @pytest.mark.parametrize("objective", thinned(INFORMATION, 2))
@@ -100,3 +93,10 @@ def test_listed_events_are_known_again_and_nothing_else_is() -> None:
         assert unlisted(changed) is changed
     assert best_moments(replace(program, rows=())) is None
     assert best_moments(replace(program, sense="minimize")) is None
+
+
+def test_rays_are_ordered_partitions_of_all_sets() -> None:
+    ordered = [1, 1, 3, 13, 75]
+    for size in range(1, 5):
+        found = ordered_partitions(size)
+        assert len(set(found)) == len(found) == sum(comb(size, part) * ordered[part] for part in range(1, size + 1))

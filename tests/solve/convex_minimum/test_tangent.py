@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -16,9 +17,10 @@ import rropt as rr
 from rropt.declare.constraints import Constraint
 from rropt.declare.objectives import Objective
 from rropt.errors import InputError, NoMethod
+from rropt.exact import Interval
+from rropt.model.convex_terms import ConvexTerm
 from rropt.problem import Problem, Solution
-from rropt.problem_file import parse_problem, problem_to_toml
-from rropt.program.programs import ColumnSum, Linear
+from rropt.program.programs import Divergence
 
 F = Fraction
 PRIOR = rr.Prior.from_counts({"a": 4, "b": 3, "c": 2, "d": 1})
@@ -241,33 +243,6 @@ def test_what_cannot_be_limited(make: Any, why: str) -> None:
         make()
 
 
-def test_other_inputs_than_the_problem_s() -> None:
-    other = rr.BayesSuccess(rr.Prior.from_counts({"a": 1, "b": 2}))
-    with pytest.raises(InputError, match="at most"):
-        rr.Problem(rr.Minimize(LOSS), [rr.AtMost(other, "0.5")])
-
-
-def test_problem_files_have_limits() -> None:
-    rules = [
-        rr.AtMost(LOSS, "0.9"),
-        rr.AtLeast(TRACE, "0.1"),
-        rr.AtMost(LEAKS["given"], "0.2"),
-        rr.AtMost(LEAKS["gain"], 2),
-    ]
-    problem = rr.Problem(rr.Minimize(LEAKS["information"]), rules[:3])
-    again = parse_problem(problem_to_toml(problem))
-    assert again.compile() == problem.compile()
-    assert again.constraints == problem.constraints
-    uniform = rr.MutualInformation(rr.Prior.uniform(list("abcd")))
-    other = rr.Problem(rr.Maximize(rr.Trace()), [rr.AtMost(uniform, "0.2")], inputs=list("abcd"))
-    assert parse_problem(problem_to_toml(other)).compile() == other.compile()
-
-
-def test_a_form_is_linear_or_has_columns() -> None:
-    assert isinstance(LOSS.form(PRIOR.labels), Linear)
-    assert all(isinstance(leak.form(PRIOR.labels), ColumnSum) for leak in LEAKS.values())
-
-
 def test_the_method_takes_what_it_says() -> None:
     rules = [rr.AtMost(LOSS, "0.9")]
     with pytest.raises(NoMethod, match="limits on mutual information"):
@@ -294,3 +269,78 @@ def test_the_limit_on_an_objective_is_a_bound_of_it(leak: str, privacy: list[Con
     assert solution.bound == pytest.approx(0.05, abs=1e-15)
     assert solution.value == pytest.approx(0.05, rel=1e-6)
     assert not any("not accepted" in warning for warning in solution.warnings)
+
+
+OWN_CURVE_PRIOR = rr.Prior.from_counts([4, 3, 2, 1])
+
+
+class Cube(ConvexTerm):
+    """v^3."""
+
+    one, rise = 1, 3
+
+    def value(self, v: Any) -> Any:
+        return np.asarray(v**3)
+
+    def slope(self, v: Any) -> Any:
+        return np.asarray(3 * v * v)
+
+    def ball(self, v: Any) -> Any:
+        return v * v * v
+
+
+@dataclass(frozen=True)
+class CubicDivergence(Divergence):
+    term: ClassVar[ConvexTerm] = Cube()
+    kind: ClassVar[str] = "cubic"
+
+
+@dataclass(frozen=True)
+class CubicInformation(Objective):
+    """sum over outputs of w (sum_x p_x (q_x / w)^3 - 1)."""
+
+    prior: rr.Prior
+    kind: ClassVar[str] = "cubic"
+
+    def value(self, mechanism: rr.Mechanism) -> Interval:
+        total = Fraction(0)
+        for y in range(len(mechanism.outputs)):
+            column = mechanism.column(y)
+            w = sum((p * q for p, q in zip(self.prior.probabilities, column, strict=True)), Fraction(0))
+            if w:
+                cubes = (p * q**3 for p, q in zip(self.prior.probabilities, column, strict=True))
+                total += sum(cubes, Fraction(0)) / w**2 - w
+        return Interval.point(total)
+
+    def form(self, inputs: tuple[str, ...]) -> Divergence:
+        return CubicDivergence(self.prior.weights)
+
+
+def test_it_is_maximised_with_a_bound() -> None:
+    solution = rr.Problem(rr.Maximize(CubicInformation(OWN_CURVE_PRIOR)), [rr.LDP(1)]).solve()
+    assert solution.value <= solution.bound <= solution.value + 2e-6
+    assert_not_stated(solution)
+
+
+def assert_not_stated(solution: rr.Solution) -> None:
+    """No file is written that no checker reads."""
+    assert solution.status == "bounded"
+    assert solution.certificate is None
+    assert any("the certificate format does not have this curve" in warning for warning in solution.warnings)
+
+
+@pytest.mark.parametrize("share", ["0.45", "2"])
+def test_it_is_not_minimised(share: str) -> None:
+    rules = [rr.LDP(1), rr.AtLeast(rr.Trace(OWN_CURVE_PRIOR), share)]
+    with pytest.raises(rr.NoMethod, match="can be maximised only"):
+        rr.Problem(rr.Minimize(CubicInformation(OWN_CURVE_PRIOR)), rules, outputs=OWN_CURVE_PRIOR.labels).solve()
+
+
+def test_a_limit_on_it_gives_a_mechanism_within_it() -> None:
+    rules = [rr.LDP(1), rr.AtMost(CubicInformation(OWN_CURVE_PRIOR), "0.01")]
+    solution = rr.Problem(rr.Maximize(rr.Trace(OWN_CURVE_PRIOR)), rules, outputs=OWN_CURVE_PRIOR.labels).solve(
+        time_limit=3
+    )
+    assert solution.mechanism is not None
+    assert CubicInformation(OWN_CURVE_PRIOR).value(solution.mechanism).upper <= Fraction("0.01")
+    assert_not_stated(solution)

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import math
-import random
+import re
+from collections.abc import Callable
 from fractions import Fraction
 
+import cvxpy as cp
 import numpy as np
 import pytest
 from drawing import thinned
-from entropy_oracle import Refused, judge
+from entropy_oracle import judge
 from flint import arb, ctx
 
 import rropt as rr
-from rropt.checker import check_bytes
 from rropt.errors import InputError, NoMethod
 from rropt.program.entropy_floors import ConcaveFloor
 from rropt.solve.engine.method import Dual
+from rropt.solve.entropy import solvers
 from rropt.solve.entropy.entropy_dual import prove_entropy
 from rropt.solve.entropy.gibbs import EntropyMultipliers
+from rropt.solve.entropy.solvers import installed, is_curved
 
 F = Fraction
 BETAS = ["0.1", "0.2", "0.3", "0.4", "0.5", "0.6", "0.7", "0.8", "0.9", "0.95"]
@@ -132,12 +134,6 @@ def test_a_rate_of_zero_asks_for_nothing() -> None:
     assert solution.value == pytest.approx(4.0, abs=1e-12)
 
 
-@pytest.mark.parametrize("size", [30, pytest.param(100, marks=pytest.mark.long)])
-def test_many_categories(size: int) -> None:
-    solution = solved(rr.Maximize(rr.Trace()), [BISTOCHASTIC, rr.EntropyRate("0.5")], range(size))
-    assert solution.value == pytest.approx(best_trace(size, "0.5"), abs=1e-8)
-
-
 ENTROPY = [
     ([], 5, math.log2(5)),
     ([BISTOCHASTIC, rr.Floor("0.5")], 5, 2.0),
@@ -190,7 +186,7 @@ def test_what_cannot_have_enough_entropy_is_proved_infeasible() -> None:
     from rropt.prove.certificates import Certificate
     from rropt.solve.engine.method import SolveLimits
     from rropt.solve.entropy.conic import no_mechanism
-    from rropt.solve.proving import prove_infeasible
+    from rropt.solve.registry import prove_infeasible
 
     block = rr.patterns.Forbidden([(str(x), str(y)) for x in range(4) for y in range(4) if x // 2 != y // 2])
     for others in (
@@ -221,48 +217,12 @@ def test_a_column_that_ldp_empties_leaves_too_little_entropy() -> None:
     assert problem.solve().status == "infeasible"
 
 
-def test_a_conflict_names_only_what_conflicts() -> None:
-    others = [BISTOCHASTIC, rr.LDP(8), rr.Floor("0.9")]
-    solution = rr.Problem(rr.Maximize(rr.Trace()), [rr.EntropyRate("0.9"), *others], inputs=range(4)).solve()
-    assert solution.conflict == ("entropy rate at least 0.9", "diagonal at least 0.9")
-
-
 def certificate() -> dict[str, object]:
     solution = rr.Problem(
         rr.Maximize(rr.Trace()), [BISTOCHASTIC, rr.EntropyRate("0.5"), rr.LDP(3)], inputs=range(3)
     ).solve()
     assert solution.certificate is not None
     return json.loads(solution.certificate.to_json())
-
-
-def lowered(document: dict, by: str) -> None:
-    document["bound"] = str(F(document["bound"]) - F(by))
-
-
-BREAKS = {
-    "a bound below the yield": (lambda d: lowered(d, "1e-6"), "bound"),
-    "a larger floor than the mechanism has": (
-        lambda d: d["problem"]["entropy"].update(at_least="3/4"),
-        "entropy floor",
-    ),
-    "a negative weight": (lambda d: d["proof"].update(weight="-1"), "weight"),
-    "no tilts": (lambda d: d["proof"].update(tilts=[]), "tilts"),
-    "a tilt that is positive on the cone": (lambda d: d["proof"]["tilts"].__setitem__(0, ["1", "1", "1"]), "tilt"),
-    "another weight": (lambda d: d["proof"].update(weight="1/100"), "bound"),
-    "a key more": (lambda d: d["proof"].update(prices=[]), "keys"),
-}
-
-
-@pytest.mark.parametrize("name", BREAKS)
-def test_the_oracle_notices_and_so_does_the_checker(name: str) -> None:
-    document = certificate()
-    judge(json.dumps(document))
-    spoil, why = BREAKS[name]
-    broken = copy.deepcopy(document)
-    spoil(broken)
-    with pytest.raises(Refused, match=why):
-        judge(json.dumps(broken))
-    assert not check_bytes(json.dumps(broken).encode()).proved
 
 
 # -- the floor itself ----------------------------------------------------------------------------------
@@ -280,13 +240,6 @@ def test_logs_that_are_the_same_cancel() -> None:
     assert ConcaveFloor(F(2, 3) + F(1, 10**60), (1, 1, 1), (2, 2, 2)).excess(halves) > 0
     assert rr.EntropyRate(1).violation(flat) == 0
     assert rr.EntropyRate(1).violation(halves) > 0
-
-
-def test_the_rate_is_a_share_of_the_largest() -> None:
-    """Halves of four categories have rate 1/2: a hair below is proved, a hair above refuted."""
-    halves = rr.Mechanism.from_rationals([[F(1, 2), F(1, 2), F(0), F(0)]] * 2 + [[F(0), F(0), F(1, 2), F(1, 2)]] * 2)
-    hair = F(1, 10**40)
-    assert rr.EntropyRate(F(1, 2) - hair).violation(halves) < 0 < rr.EntropyRate(F(1, 2) + hair).violation(halves)
 
 
 @pytest.mark.parametrize("beta", [-0.1, "1.1", 2, float("nan"), "much", True, None])
@@ -311,31 +264,141 @@ def test_what_no_method_takes_says_so() -> None:
         rr.InjectedEntropy("hartleys")
 
 
-def test_problem_files() -> None:
-    text = """
-schema = 1
-[input]
-categories = ["a", "b", "c"]
-[objective]
-maximize = "injected_entropy"
-units = "bits"
-[[constraint]]
-kind = "bistochastic"
-[[constraint]]
-kind = "floor"
-diagonal = 0.5
-[[constraint]]
-kind = "entropy_rate"
-at_least = 0.3
-"""
-    problem = rr.problem_file.parse_problem(text, source="test.toml")
-    assert rr.problem_file.parse_problem(rr.problem_file.problem_to_toml(problem), source="again.toml") == problem
-    assert problem.solve().value == pytest.approx(1.5, abs=1e-9)
-    with pytest.raises(InputError, match="at_least"):
-        rr.problem_file.parse_problem(text.replace("at_least", "beta"), source="test.toml")
+@pytest.mark.parametrize("size", [30, pytest.param(100, marks=pytest.mark.long)])
+def test_many_categories(size: int) -> None:
+    solution = solved(rr.Maximize(rr.Trace()), [BISTOCHASTIC, rr.EntropyRate("0.5")], range(size))
+    assert solution.value == pytest.approx(best_trace(size, "0.5"), abs=1e-8)
 
 
-def test_scs_agrees() -> None:
-    random.seed(1)
-    problem = rr.Problem(rr.Maximize(rr.Trace()), [BISTOCHASTIC, rr.EntropyRate("0.5")], inputs=range(4))
-    assert problem.solve(solver="scs").bound == pytest.approx(best_trace(4, "0.5"), abs=1e-6)
+SOLVERS_PRIOR = rr.Prior.from_counts({"a": 50, "b": 30, "c": 15, "d": 5})
+LINEAR = rr.Problem(rr.Maximize(rr.Trace(SOLVERS_PRIOR)), [rr.LDP(1)])
+CONVEX = rr.Problem(rr.Maximize(rr.MutualInformation(SOLVERS_PRIOR)), [rr.LDP(1)])
+SOLVERS_ENTROPY = rr.Problem(rr.Maximize(rr.Trace(SOLVERS_PRIOR)), [rr.EntropyRate(at_least="0.7")])
+GRAPH = rr.Problem(
+    rr.Maximize(rr.MutualInformation(SOLVERS_PRIOR)), [rr.MetricDP([("a", "b"), ("b", "c"), ("c", "d")], epsilon=1)]
+)
+EVERY = {"linear": LINEAR, "convex": CONVEX, "graph": GRAPH, "entropy": SOLVERS_ENTROPY}
+SOLVERS_CASES = [(name, solver) for solver in installed() for name in EVERY if name != "entropy" or is_curved(solver)]
+
+
+@pytest.mark.parametrize(("name", "solver"), thinned(SOLVERS_CASES, 4))
+def test_every_installed_solver_solves_and_is_checked(name: str, solver: str) -> None:
+    problem = EVERY[name]
+    own, other = problem.solve(), problem.solve(solver=solver, time_limit=60)
+    assert other.claim.solver == solver
+    assert (other.status, other.verdict.status) == ("certified", "PROVED")
+    assert other.value == pytest.approx(own.value, rel=1e-6)
+    assert own.value <= other.bound
+    assert other.value <= own.bound
+
+
+def test_options_reach_the_solver() -> None:
+    """Three steps of SCS are too few, and the result is bounded by what is proved of it."""
+    found = LINEAR.solve(solver="scs", solver_options={"max_iters": 3})
+    assert found.status == "bounded"
+    assert found.claim.status == "optimal_inaccurate"
+    assert found.value <= LINEAR.solve().value <= found.bound
+    limited = LINEAR.with_options(solver="scs", solver_options={"max_iters": 3})
+    assert limited.solve().claim == limited.solve().claim or limited.solve().status == "bounded"
+    assert limited.with_options(solver="clarabel").options.solver_options == {}
+    assert hash(limited) == hash(LINEAR.with_options(solver="scs"))
+    assert limited != LINEAR.with_options(solver="scs")
+
+
+def test_options_reach_highs_and_leave_with_the_solve(monkeypatch: pytest.MonkeyPatch) -> None:
+    import highspy
+
+    seen: list[tuple[str, object]] = []
+    passed = highspy.Highs.passModel
+
+    def watch(self: highspy.Highs, model: object) -> object:
+        seen.append(tuple(self.getOptionValue(name)[1] for name in ("threads", "solver", "random_seed")))
+        return passed(self, model)
+
+    monkeypatch.setattr(highspy.Highs, "passModel", watch)
+    LINEAR.solve(solver="highs", solver_options={"solver": "ipm", "random_seed": 5}, threads=2)
+    assert (2, "ipm", 5) in seen
+    seen.clear()
+    LINEAR.solve()
+    assert {threads for threads, *_ in seen} == {1}
+    assert {seed for *_, seed in seen} == {0}
+
+
+WRONG: list[tuple[Callable[[], object], str]] = [
+    (lambda: LINEAR.solve(solver="ibm"), r"solver: 'ibm' is not a solver that is installed; use one of: clarabel, "),
+    (lambda: LINEAR.solve("conic", solver="CLARABEL "), "is not a solver that is installed"),
+    (
+        lambda: SOLVERS_ENTROPY.solve(solver="osqp"),
+        "with osqp: osqp cannot solve problems with entropy; use one of: clarabel",
+    ),
+    (lambda: CONVEX.solve("columns", solver="scs"), "columns uses the solver highs only, not 'scs'"),
+    (lambda: LINEAR.solve(solver="scs", threads=2), "threads: rropt cannot set the number of threads of scs; leave it"),
+    (lambda: LINEAR.solve(threads=0), "threads: it is 0"),
+    (lambda: LINEAR.solve(solver_options={"eps_abs": 1}), r'without a solver; name it, as solver="scs"'),
+    (lambda: LINEAR.solve(solver="scs", solver_options=["eps_abs"]), "not a table of options"),
+    (lambda: LINEAR.solve(solver="highs", solver_options={"epsilon": 1}), "HiGHS does not take epsilon = 1"),
+    *(
+        (lambda name=name: LINEAR.solve(solver=name, solver_options={"nonsense": 1}), f"{name} does not take them")
+        for name in ("clarabel", "scs", "osqp")
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "said"), WRONG)
+def test_a_wrong_solver_is_one_line(call: Callable[[], object], said: str) -> None:
+    with pytest.raises(rr.RroptError, match=re.escape(said) if "(" not in said else said) as info:
+        call()
+    assert "\n" not in str(info.value)
+    assert len(str(info.value)) < 300
+
+
+def test_a_solver_without_multipliers_has_the_bound_of_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As GLPK_MI and CBC: they solve integer programmes."""
+    solve = cp.Problem.solve
+
+    def without(problem: cp.Problem, *given: object, **named: object) -> object:
+        value = solve(problem, *given, **named)
+        for constraint in problem.constraints:
+            for variable in constraint.dual_variables:
+                variable.save_value(None)
+        return value
+
+    monkeypatch.setattr(cp.Problem, "solve", without)
+    for problem, other in ((LINEAR, "method linear"), (CONVEX, "HiGHS")):
+        found = problem.solve(solver="scs")
+        assert found.status == "certified"
+        assert f"scs gave no multipliers: the bound is that of {other}" in found.warnings
+
+
+def test_a_solver_that_lies_is_shown_as_a_claim(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A matrix that is not private: the mechanism keeps the level all the same, and the bound is true."""
+    solve = cp.Problem.solve
+
+    def lies(problem: cp.Problem, *given: object, **named: object) -> object:
+        value = solve(problem, *given, **named)
+        for variable in problem.variables():
+            variable.save_value(
+                variable.value * 0 + 0.25 if variable.ndim < 2 else [[1, 0, 0, 0]] * 2 + [[0, 1, 0, 0]] * 2
+            )
+        return value
+
+    monkeypatch.setattr(cp.Problem, "solve", lies)
+    found = LINEAR.solve(solver="osqp")
+    assert LINEAR.compile().excess(found.mechanism) == {}
+    assert found.value <= 0.5848468629040041 <= found.bound
+
+
+@pytest.mark.parametrize("name", sorted(solvers.SETTINGS))
+def test_the_callers_options_replace_those_of_rropt(name: str) -> None:
+    """Whatever the solver calls its limit and its threads, also inside of a table of parameters."""
+    known = solvers.SETTINGS[name]
+    mine: dict[str, object] = {known.limit: 7}
+    effort = solvers.SolveLimits(
+        time_limit=3.0, solver=name, solver_options={known.inside: mine} if known.inside else mine
+    )
+    found = solvers.settings(name, effort)
+    assert (found[known.inside] if known.inside else found)[known.limit] == 7
+    other = solvers.settings(name, solvers.SolveLimits(time_limit=3.0, solver=name, threads=2))
+    inner = other[known.inside] if known.inside else other
+    assert 0 < inner[known.limit] <= 3.0 * known.per_second
+    assert inner.get(known.threads) == (2 if known.threads else None)

@@ -85,23 +85,6 @@ def test_branch_agrees_with_all_vertices(seed: int) -> None:
         assert solution.status == "certified"
 
 
-def test_rows_that_never_bind_change_nothing() -> None:
-    rng = random.Random("free")
-    bound = problem(rng, 2, rr.LDP(1), rr.LinearConstraint([[1, 0]] * 2, "<=", 100))
-    free = rr.Problem(bound.goal, [rr.LDP(1)])
-    with_rows, without = bound.solve("branch", gap=1e-7, time_limit=20), free.solve("columns", gap=1e-9)
-    assert with_rows.status == "certified"
-    assert with_rows.value == pytest.approx(without.value, abs=1e-6)
-
-
-def test_rows_that_nothing_satisfies_are_called_infeasible() -> None:
-    rng = random.Random("none")
-    solution = problem(rng, 3, rr.LDP(1), rr.Floor(F(9, 10))).solve()
-    assert solution.status == "infeasible"
-    assert solution.verdict is not None
-    assert solution.verdict.proved
-
-
 def test_a_prior_with_zeros_has_no_branch_without_ldp() -> None:
     prior = rr.Prior.from_counts({"a": 1, "b": 0, "c": 2})
     goal = rr.Maximize(rr.MutualInformation(prior))
@@ -141,18 +124,6 @@ def test_uniform_off_diagonals_are_solved_and_proved(k: int, seed: int) -> None:
     assert rr.LDP(level).violation(found.mechanism) <= 0
 
 
-def test_few_inputs_at_a_large_level_are_certified() -> None:
-    """There a number far outside the box comes close, where the information is not convex in it for fixed C."""
-    prior = rr.Prior.from_counts([3430, 9496, 1039, 3991])
-    made = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.LDP("3.6"), rr.patterns.UniformOffDiagonal()])
-    solution = made.solve(gap=1e-9, time_limit=60)
-    best = best_listed(prior, F("3.6"))
-    assert solution.status == "certified"
-    assert solution.bound is not None
-    assert solution.value == pytest.approx(best, abs=1e-9)
-    assert solution.bound >= best
-
-
 @pytest.mark.parametrize("k", graded([3], [2, 6]))
 def test_the_structure_never_beats_what_is_free(k: int) -> None:
     prior = rr.Prior.from_counts(range(1, k + 1))
@@ -163,18 +134,6 @@ def test_the_structure_never_beats_what_is_free(k: int) -> None:
     assert tied.value is not None
     assert free.bound is not None
     assert tied.value <= free.bound
-
-
-@pytest.mark.parametrize("level", ["0.1", "2", "8"])
-def test_two_inputs_need_no_structure(level: str) -> None:
-    """Every mechanism on two inputs has this form."""
-    prior = rr.Prior.from_counts({"a": 3, "b": 5})
-    tied = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.LDP(level), rr.patterns.UniformOffDiagonal()])
-    free = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.LDP(level)])
-    assert tied.compile().extra(OffDiagonalForm) is None
-    found = tied.solve(gap=1e-9)
-    assert found.status == "certified"
-    assert found.value == pytest.approx(free.solve(gap=1e-10).value, abs=1e-9)
 
 
 @pytest.mark.parametrize("k", graded([60], [1000]))

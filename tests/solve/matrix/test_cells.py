@@ -19,7 +19,7 @@ from rropt.solve.engine.polyhedral import entry_model
 from rropt.solve.engine.search import Budget, Search
 from rropt.solve.matrix.branch import Climber, weighed
 from rropt.solve.matrix.cells import ColumnCells
-from rropt.solve.matrix.corners import ActionCorners, corners_of
+from rropt.solve.matrix.corner_trees import ActionCorners, corners_of
 
 F = Fraction
 OBJECTIVES = ("information", "given", "chi", "bayes")

@@ -16,8 +16,6 @@ from scipy.optimize import minimize
 from test_cells import tied
 
 import rropt as rr
-from rropt.solve.engine.search import Budget, Search
-from rropt.solve.matrix.design_cells import DesignBounds, DesignCells
 
 F = Fraction
 GOALS = {"trace": rr.MinimaxRisk, "determinant": rr.DOptimality, "eigenvalue": rr.EOptimality}
@@ -114,34 +112,6 @@ def test_more_or_fewer_outputs_than_inputs(goal: str, outputs: int) -> None:
         return
     assert solution.status == "certified"
     assert solution.bound <= best_found(problem, goal, 8) + 1e-7
-
-
-@pytest.mark.parametrize("goal", GOALS)
-def test_no_matrix_of_a_cell_beats_its_bound(goal: str) -> None:
-    """Mixtures of corners that satisfy all rows, drawn at random in every leaf of an unfinished search."""
-    program = made("bound", 3, goal, "floor").compile()
-    bounds = DesignBounds(program)
-    search = Search(DesignCells(bounds, None, lambda: False))
-    search.run(-np.inf, Budget(40))
-    draw, tested = np.random.default_rng(1), 0
-    rows, sides = program.row_matrix(3).toarray(), np.array([float(row.rhs) for row in program.rows])
-    for leaf in search.leaves():
-        for _ in range(200):
-            points = leaf.lower + (leaf.upper - leaf.lower) * draw.random(leaf.lower.shape)
-            points[np.arange(3), draw.integers(3, size=3)] = 1.0
-            if (points < leaf.lower).any():
-                continue
-            masses = np.linalg.lstsq(points.T, np.ones(3), rcond=None)[0]
-            matrix = points.T * masses
-            if (
-                (masses <= 0).any()
-                or np.abs(matrix.sum(axis=1) - 1).max() > 1e-9
-                or (rows @ matrix.ravel() > sides).any()
-            ):
-                continue
-            tested += 1
-            assert -risk(goal, bounds.p, matrix) <= leaf.bound + 1e-7
-    assert tested > 20
 
 
 @pytest.mark.parametrize("goal", GOALS)

@@ -14,9 +14,6 @@ import rropt as rr
 from rropt.declare.objectives import from_keys
 from rropt.problem import Problem, Solution
 from rropt.problem_file import parse_problem, problem_to_toml
-from rropt.program.programs import Information
-from rropt.program.worst_case import LeastInformation
-from rropt.solve.maximin.maximin import mixed
 
 F = Fraction
 TWO = rr.robust.ChiSquareSet([[30, 70], [55, 45]])
@@ -93,20 +90,6 @@ def test_the_time_limit_holds_with_the_enclosure() -> None:
     assert solution.value > 0.5
     assert solution.bound < 0.7
     assert solution.seconds < 30
-
-
-def test_a_mixture_is_the_information_given_which_was_drawn() -> None:
-    program = Problem(rr.Maximize(goal()), [rr.RLDP(2, TWO)]).compile()
-    assert isinstance(program.utility, LeastInformation)
-    assert program.utility.payload() is None
-    other = (F(1, 4), F(1, 4), F(1, 8), F(3, 8))
-    one = mixed(program, (other,), (F(1),))
-    assert one.utility == Information((2, 2, 1, 3))
-    assert one.weights == (2, 2, 1, 3)
-    two = mixed(program, (other, (F(1, 2), F(1, 6), F(1, 6), F(1, 6))), (F(1, 3), F(2, 3)))
-    assert isinstance(two.utility, Information)
-    assert two.utility.given is not None
-    assert two.prior == (F(5, 12), F(7, 36), F(11, 72), F(17, 72))
 
 
 @pytest.mark.parametrize("declared", ["counts", {"alpha": "0.1"}, {"confidence": "known"}])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import networkx as nx
 import numpy as np
@@ -12,18 +12,15 @@ import pytest
 from drawing import graded
 
 import rropt as rr
-from rropt.errors import Refusal
 from rropt.program.cones import ratio_edges
 from rropt.program.programs import Information, Program
 from rropt.solve.engine.master import column_model
 from rropt.solve.engine.method import SolveLimits
-from rropt.solve.engine.rays import cdd_rays
 from rropt.solve.engine.search import Budget, Search
-from rropt.solve.metric.balance import balance
-from rropt.solve.metric.generation import climb, solve_labels, starts
+from rropt.solve.metric.generation import balance, solve_labels, starts
 from rropt.solve.metric.labels import Labels
 from rropt.solve.metric.proof import prove_labels
-from rropt.solve.metric.search import Forest, LabelPricer, LabelRelaxation, LabelSearch
+from rropt.solve.metric.search import LabelPricer, LabelRelaxation, LabelSearch
 
 
 def weighted(edges: list[tuple[int, int, object]]) -> nx.Graph:
@@ -78,149 +75,12 @@ def prices_near(program: Program, columns: np.ndarray, seed: int) -> np.ndarray:
     return prices + utility.prior * np.quantile((utility.mu(columns) - prices @ columns) / mass, 0.9)
 
 
-@pytest.mark.parametrize("name", GRAPHS)
-@pytest.mark.parametrize("epsilon", graded(["1"], ["0.3", "3"]))
-def test_cuts_find_the_best_of_all_labellings(name: str, epsilon: str) -> None:
-    program = compiled(GRAPHS[name], epsilon, 3)
-    labels = labels_of(program)
-    columns = listed(program, labels.unit)
-    utility = program.utility
-    assert isinstance(utility, Information)
-    for seed in range(3):
-        prices = prices_near(program, columns, seed)
-        worth = (utility.mu(columns) - prices @ columns) / (utility.prior @ columns)
-        best = float(worth.max())
-        relaxation = LabelRelaxation(program, labels, prices + (best + 1e-9) * utility.prior)
-        search = Search(relaxation)
-        search.run(0.0)
-        assert search.bound <= 0.0
-        assert not relaxation.columns
-        assert relaxation.best <= 0.0
-        # At prices that are lower by more than the rounding the same search meets what is above them.
-        relaxation = LabelRelaxation(program, labels, prices + (best - 1e-6) * utility.prior)
-        search = Search(relaxation)
-        search.run(0.0)
-        assert search.bound > 0.0
-        assert relaxation.best == pytest.approx(1e-6, abs=1e-10)
-
-
-@pytest.mark.parametrize("name", GRAPHS)
-def test_extreme_rays_are_integer_labellings(name: str) -> None:
-    program = compiled(GRAPHS[name], "0.7", 1)
-    labels = labels_of(program)
-    rays = cdd_rays(program.cone, program.size)
-    assert not isinstance(rays, Refusal)
-    exact = -np.log(rays / rays.max(axis=0)) / labels.unit
-    assert np.abs(exact - np.rint(exact)).max() < 1e-6
-    tails, heads, steps = labels.edges
-    rounded = np.rint(exact)
-    assert (rounded[heads] - rounded[tails] <= steps[:, None]).all()
-    assert (rounded[:, None, :] - rounded[None, :, :] <= labels.distances.T[:, :, None]).all()
-
-
-def test_a_pricer_finds_columns_of_the_cone_or_says_that_there_are_none() -> None:
-    program = compiled(GRAPHS["grid"], "1", 5)
-    utility = program.utility
-    assert isinstance(utility, Information)
-    pricer = LabelPricer(program, labels_of(program))
-    excess, columns = pricer(np.zeros(program.size), 1e-9)
-    gains = utility.mu(columns) / (utility.prior @ columns)
-    assert (gains > 0).all()
-    assert excess >= gains.max()
-    for x, z, log in ratio_edges(program.cone, program.size):
-        assert (columns[x] <= math.exp(log) * columns[z] * (1 + 1e-12)).all()
-    # No column is worth more than the largest of its terms -log p_x.
-    enough = -utility.prior * np.log(utility.prior)
-    excess, columns = pricer(enough, 1e-9)
-    assert excess == 1e-9
-    assert columns.shape == (program.size, 0)
-
-
-@pytest.mark.parametrize("name", GRAPHS)
-def test_leaves_that_a_small_move_of_the_prices_leaves_closed_are_not_bounded_again(name: str) -> None:
-    program = compiled(GRAPHS[name], "1", 3)
-    labels = labels_of(program)
-    columns = listed(program, labels.unit)
-    utility = program.utility
-    assert isinstance(utility, Information)
-    mass, values = utility.prior @ columns, utility.mu(columns)
-    prices = prices_near(program, columns, 1)
-    prices += (float(((values - prices @ columns) / mass).max()) + 1e-3) * utility.prior
-    pricer = LabelPricer(program, labels)
-    assert pricer(prices, 0.0)[0] == 0.0
-    assert pricer.found is not None
-    relaxation = pricer.found.relaxation
-    first = relaxation.bounded
-    assert first > 0
-    rng = np.random.default_rng(5)
-    again = []
-    for size in np.geomspace(1e-7, 1e-2, 30):
-        prices = prices + size * rng.normal(size=program.size) * utility.prior
-        bound, _ = pricer(prices, 0.0)
-        again.append(relaxation.bounded)
-        # No column is above the bound, whether the leaf that it is in was bounded again or not.
-        assert bound >= ((values - prices @ columns) / mass).max() - 1e-12
-    assert sum(again[:5]) <= first
-    assert max(again) > 0
-
-
 def test_a_search_that_is_stopped_bounds_nothing() -> None:
     program = compiled(GRAPHS["grid"], "1", 5)
     pricer = LabelPricer(program, labels_of(program))
     excess, columns = pricer(np.zeros(program.size), 1e-9, lambda: True)
     assert math.isinf(excess)
     assert columns.shape == (program.size, 0)
-
-
-@pytest.mark.parametrize("name", GRAPHS)
-def test_a_tree_is_solved_as_its_cuts_solve_it(name: str) -> None:
-    """Bounds by dynamic programming over the links and by cuts are those of the same labellings."""
-    program = compiled(GRAPHS[name], "1", 4)
-    labels = labels_of(program)
-    forest = Forest.of(labels)
-    assert forest.whole == (name == "path")
-    prices = prices_near(program, listed(program, labels.unit), 1)
-    by_cuts = LabelRelaxation(program, labels, prices, forest=replace(forest, whole=False))
-    root = by_cuts.roots()[0]
-    rows = by_cuts.rows(root.lower[None], root.upper[None], np.array([-1.0]))
-    linked, chosen = forest.best(root.lower[None], rows)
-    (bound,), (found,), closures = by_cuts.closures(root.lower[None], root.upper[None], np.array([-1.0]))
-    assert bound <= float(linked[0]) + math.exp(-1) + 1e-8
-    assert (closures.flow() >= 0).all()
-    x, z = forest.links.T
-    assert (chosen[0, x] - chosen[0, z] <= forest.after).all()
-    assert (chosen[0, z] - chosen[0, x] <= forest.before).all()
-    if forest.whole:
-        assert bound == pytest.approx(float(linked[0]) + math.exp(-1), abs=1e-8)
-        assert (found == chosen[0]).all()
-
-
-@pytest.mark.parametrize("name", GRAPHS)
-def test_many_cuts_at_once_from_any_flow_are_those_of_one_at_a_time(name: str) -> None:
-    program = compiled(GRAPHS[name], "1", 4)
-    labels = labels_of(program)
-    relaxation = LabelRelaxation(program, labels, prices_near(program, listed(program, labels.unit), 1))
-    roots = [root for root in relaxation.roots() if (root.lower <= root.upper).all()][:3]
-    at = np.array([-1.0, -0.5, -2.0])[: len(roots)]
-    lower, upper = np.array([root.lower for root in roots]), np.array([root.upper for root in roots])
-    alone = [relaxation.closures(lower[n : n + 1], upper[n : n + 1], at[n : n + 1])[0][0] for n in range(len(roots))]
-    generator, every = np.random.default_rng(5), np.arange(program.size)
-    for size in (0.0, 1e-3, 1.0):
-        arcs = len(labels.graph(lower, upper).sources)
-        start = size * generator.exponential(size=arcs) if size else None
-        bounds, found, closures = relaxation.closures(lower, upper, at, start)
-        assert bounds == pytest.approx(alone, abs=1e-7)
-        graph, flow = closures.graph, closures.flow()
-        assert (flow >= 0).all()
-        rows = [relaxation.worth - (1 + log) * relaxation.mass for log in at]
-        worth = np.array(
-            [rows[n][x, j] - rows[n][x, j - 1] for n, x, j in zip(graph.cells, graph.inputs, graph.labels, strict=True)]
-        )
-        left = graph.sums(np.maximum(graph.left(worth, flow), 0.0))
-        for n, log in enumerate(at):
-            # The labelling is worth about as much as the bound, and what the flow leaves shows that none is worth more.
-            assert rows[n][every, found[n]].sum() + math.exp(log) == pytest.approx(bounds[n], abs=1e-7)
-            assert rows[n][every, lower[n]].sum() + math.exp(log) + left[n] == pytest.approx(bounds[n], abs=1e-7)
 
 
 @pytest.mark.parametrize("name", GRAPHS)
@@ -265,25 +125,6 @@ def test_the_proof_by_labels_is_proved_and_near_the_best_of_all_labellings(name:
     assert float(proof.bound) == pytest.approx(master.objective, abs=2e-7)
     assert float(proof.bound) >= master.objective
     assert prove_labels(program, found, lambda: True) is None
-
-
-@pytest.mark.long
-def test_writing_a_proof_adds_less_than_the_search_left_open() -> None:
-    """On a long path leaves hold columns of nearly no mass. The worst column needs far less than these would."""
-    path = nx.path_graph(96)
-    prior = rr.Prior.from_counts({x: 1000 // (x + 1) + 1 for x in path})
-    program = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.MetricDP(path, epsilon=1)]).compile()
-    utility = program.utility
-    assert isinstance(utility, Information)
-    answer = solve_labels(program, utility, labels_of(program), SolveLimits(gap=1e-6))
-    assert answer.dual is not None
-    assert answer.claim.objective is not None
-    found = answer.dual.evidence_of(LabelSearch)
-    assert found is not None
-    proof = prove_labels(program, found, lambda: False)
-    assert proof is not None
-    assert proof.bound is not None
-    assert 0 <= float(proof.bound) - found.total < found.total - answer.claim.objective
 
 
 @pytest.mark.parametrize(("name", "seed"), [("path", 5), ("path", 7), ("cycle", 0), ("cycle", 6)])
@@ -402,39 +243,3 @@ def test_other_cones_and_objectives_have_no_labels() -> None:
         ),
     ]
     assert [Labels.of(problem.compile()) for problem in others] == [None] * len(others)
-
-
-def test_a_column_that_a_solver_left_open_does_not_end_the_search() -> None:
-    """At epsilon 5 HiGHS leaves a column of the master above its price by 2e-7: the bound was the entropy."""
-    graph = nx.convert_node_labels_to_integers(nx.grid_2d_graph(3, 3))
-    program = compiled(graph, "5", 1)
-    labels, utility = labels_of(program), program.utility
-    assert isinstance(utility, Information)
-    # At these prices the constant column, which is worth 0, is above its price by 2e-7.
-    prices = -2e-7 * utility.prior
-    pricer = LabelPricer(program, labels)
-    pricer.know(np.ones((program.size, 1)))
-    assert pricer._above_known(prices, 1e-7) == pytest.approx(2e-7, abs=2e-12)
-    assert pricer._above_known(prices, 4e-8) == 4e-8
-    assert pricer._above_known(prices, 3e-7) == 3e-7
-
-
-@pytest.mark.parametrize("name", GRAPHS)
-def test_a_climb_finds_labellings_of_the_cone_above_the_prices_or_none(name: str) -> None:
-    program = compiled(GRAPHS[name], "1", 3)
-    labels = labels_of(program)
-    columns = listed(program, labels.unit)
-    utility = program.utility
-    assert isinstance(utility, Information)
-    met = 0
-    for seed in range(4):
-        prices = prices_near(program, columns, seed)
-        best = float(((utility.mu(columns) - prices @ columns) / (utility.prior @ columns)).max())
-        above = LabelRelaxation(program, labels, prices + (best + 1e-9) * utility.prior)
-        assert not len(climb(above, starts(labels)))
-        below = LabelRelaxation(program, labels, prices + (best - 1e-3) * utility.prior)
-        found = climb(below, starts(labels))
-        assert (found[:, :, None] - found[:, None, :] <= labels.distances.T).all()
-        assert (below.rates(found) > 0).all()
-        met += len(found) > 0
-    assert met

@@ -14,9 +14,6 @@ from risk_oracle import BranchReader
 import rropt as rr
 from rropt.errors import NoMethod
 from rropt.model.identification import match_risks
-from rropt.program.limits import PosteriorRisk
-from rropt.solve.risk.floats import FloatRisk
-from rropt.solve.risk.private import ROWS, placed, tightened
 
 F = Fraction
 COUNTS = (1, 2, 20, 40)
@@ -109,23 +106,6 @@ def test_the_rows_of_the_cone_together_with_cuts_close_it() -> None:
         assert least.bound < both.bound - 1e-3
 
 
-@pytest.mark.parametrize("size", graded([3, 8, 12], [40]))
-def test_the_rows_are_what_the_cone_says(size: int) -> None:
-    """All pairs of few inputs, the own cell against the others of more, none of many; a mechanism of the cone keeps
-    them, and one that is beyond it breaks one of them."""
-    counts = [x + 1 for x in range(size)]
-    problem = rr.Problem(
-        rr.Maximize(rr.Trace()), [rr.IdentificationRisk(counts, "0.1"), rr.LDP(1)], inputs=range(size)
-    ).compile()
-    rows = tightened(problem).rows
-    assert len(rows) == {3: 18, 8: 448, 12: 264, 40: 0}[size] <= ROWS
-    inside = rr.RandomizedResponse(size, epsilon=1).to_mechanism()
-    beyond = rr.RandomizedResponse(size, epsilon="1.01").to_mechanism()
-    assert all(row.excess(inside) <= 0 for row in rows)
-    assert not rows or any(row.excess(beyond) > 0 for row in rows)
-    assert len({row.name for row in rows}) == len(rows)
-
-
 def test_a_column_that_nobody_is_given_stays_empty() -> None:
     """Nine people cannot be hidden at 1/10 but by releasing none of them as what they are."""
     solution = changes([rr.IdentificationRisk((0, 2, 7), "0.1"), rr.LDP(4)], (0, 2, 7)).solve(time_limit=0.3)
@@ -180,18 +160,6 @@ def test_the_best_mechanism_without_the_bound_keeps_it_under_other_names(goal: t
     kept = rr.Problem(rr.Maximize(goal(prior)), [rr.LDP(1), rr.IdentificationRisk([3, 8, 6, 4], "1/4")]).solve()
     assert kept.status == "certified", kept.warnings
     assert kept.value == pytest.approx(free.value, abs=1e-9)
-
-
-def test_columns_are_placed_where_they_break_least() -> None:
-    risk = FloatRisk(PosteriorRisk((3, 2, 5), F(1, 5), (0, 1, 2)))
-    truth = np.eye(3)
-    moved = placed(truth, risk)
-    assert np.trace(moved) == 0
-    assert sorted(moved.T.tolist()) == sorted(truth.T.tolist())
-    # Outputs that are missing stay empty.
-    assert placed(truth[:, :2], risk).shape == (3, 3)
-    safe = FloatRisk(PosteriorRisk((30, 20, 50), F(1, 5), (0, 1, 2)))
-    assert np.array_equal(placed(truth[:, [2, 0, 1]], safe), truth)
 
 
 def test_the_way_back_ends_near_the_bound() -> None:

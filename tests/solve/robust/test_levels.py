@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from fractions import Fraction
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -17,18 +16,15 @@ from rropt.program.block_cones import RobustCone
 from rropt.program.programs import Information, Program
 from rropt.prove.uninformative import entropy_proof
 from rropt.solve.engine.method import Dual, SolveLimits
-from rropt.solve.engine.rays import cdd_rays
-from rropt.solve.robust.block_knapsack_climb import LevelClimbs
-from rropt.solve.robust.block_knapsack_joined import JoinedColumns
-from rropt.solve.robust.block_knapsack_points import LevelBlocks
+from rropt.solve.engine.polyhedral import cdd_rays
+from rropt.solve.robust.block_knapsack import LevelBlocks
+from rropt.solve.robust.block_knapsack_climb import JoinedColumns, LevelClimbs
 from rropt.solve.robust.block_knapsack_proof import prove_levels
 from rropt.solve.robust.block_knapsack_search import LevelPricer, LevelSearch
-from rropt.solve.robust.block_vertices import ShapePricer
-from rropt.solve.robust.block_vertices_proof import most_elements
+from rropt.solve.robust.block_vertices import ShapePricer, most_elements
 from rropt.solve.robust.blocks import BlockShapes
-from rropt.solve.robust.large_blocks import solve_robust
 from rropt.solve.robust.leaves import least_bound
-from rropt.solve.robust.pricing import Pricing
+from rropt.solve.robust.robust import solve_robust
 
 F = Fraction
 TABLES = {
@@ -141,29 +137,6 @@ def test_columns_put_together_are_in_the_cone_and_reach_the_best_one(name: str) 
             assert cone.excess([F(float(x)) for x in v]) < 1e-9 * float(max(v))
 
 
-@pytest.mark.long
-def test_inputs_that_never_occur_do_not_matter() -> None:
-    """Blocks of 14 values, and the same instance with blocks of three."""
-    program, small = rarely()
-    whole = solve_robust(program, SolveLimits(gap=0.01))
-    best = solve_robust(small, SolveLimits(gap=1e-6)).claim.objective
-    assert best is not None
-    assert whole.claim.objective is not None
-    assert best - 0.02 <= whole.claim.objective <= best + 1e-6
-    assert whole.dual is not None
-    search: LevelSearch | None = whole.dual.evidence_of(Pricing)
-    assert search is not None
-    bound = search.bound + float(whole.dual.prices.sum())
-    assert best - 1e-6 <= bound <= best + 0.02
-
-
-def test_bounds_fall_until_they_are_attained() -> None:
-    _, cone, prior = compiled("2x2")
-    bounds = [priced(cone, prior, 0, nodes)[1] for nodes in (60, 120, 240)]
-    assert bounds[0].bound >= bounds[1].bound >= bounds[2].bound
-    assert bounds[2].bound == pytest.approx(bounds[2].best, abs=1e-6)
-
-
 @pytest.mark.parametrize("name", TABLES)
 def test_prices_of_a_proof_exceed_every_ray(name: str) -> None:
     """F <= 0 at the extreme rays that cddlib finds, for prices that prove_levels says are enough."""
@@ -180,116 +153,6 @@ def test_prices_of_a_proof_exceed_every_ray(name: str) -> None:
     assert (Information(program.weights).mu(rays) - exact @ rays).max() <= 1e-9
     # No higher than the search says: what it left open is all that the prices were raised by.
     assert float(proof.bound) == pytest.approx(float(prices.sum()) + found.bound, abs=1e-6)
-    trees = proof.payload["levels"]
-    assert isinstance(trees, list)
-    for i, tree in enumerate(trees):
-        Reader(cone, prior, exact, i).read(tree)
-
-
-class Reader:
-    """The leaves of one tree in plain floats, in the words of the format."""
-
-    def __init__(self, cone: RobustCone, prior: np.ndarray, prices: np.ndarray, i: int) -> None:
-        self.cone, self.p, self.a, self.i = cone, prior, prices, i
-        self.gamma = float(cone.level.ratio)
-
-    def read(self, tree: list[object]) -> None:
-        k, count = len(self.p), len(self.cone.blocks)
-        stack = [((1.0, self.gamma), ["open"] * count, [0.0] * k, [1.0] * k)]
-        for item in tree:
-            (b0, b1), state, low, high = stack.pop()
-            if isinstance(item, dict):
-                assert self.left(item, (b0, b1), state, low, high) <= 1e-7
-                continue
-            assert isinstance(item, list)
-            if item[0] == "b":
-                c = float(F(item[1]))
-                assert b0 < c < b1
-                stack += [((c, b1), state, low, high), ((b0, c), state, low, high)]
-            elif item[0] == "e":
-                assert state[item[1]] == "open"
-                for word in ("exceptional", "plain"):
-                    stack.append(((b0, b1), [*state[: item[1]], word, *state[item[1] + 1 :]], low, high))
-            else:
-                x, c = item[0], float(F(item[1]))
-                assert low[x] < c < high[x]
-                stack.append(((b0, b1), state, [*low[:x], c, *low[x + 1 :]], high))
-                stack.append(((b0, b1), state, low, [*high[:x], c, *high[x + 1 :]]))
-        assert not stack
-
-    def left(self, leaf, ends, state, low, high):  # type: ignore[no-untyped-def]
-        t = float(F(str(leaf["t"])))
-        steep = 1 + math.log(t)
-        total = [t, t]
-        for s, (block, cells) in enumerate(zip(self.cone.blocks, leaf["cells"], strict=True)):
-            lo, hi = zip(*[(1.0, self.gamma * b) if s == self.i else (b, self.gamma) for b in ends], strict=True)
-            al, be = [low[x] for x in block], [high[x] for x in block]
-            inside = [0 < a and b < 1 for a, b in zip(al, be, strict=True)]
-            if sum(inside) > (state[s] == "exceptional") and state[s] != "open":
-                return -math.inf
-            known = state[s] == "plain" or (state[s] == "exceptional" and sum(inside) == 1)
-            binary = [known and not own for own in inside]
-            al = [float(a > 0) if own else a for a, own in zip(al, binary, strict=True)]
-            be = [float(b >= 1) if own else b for b, own in zip(be, binary, strict=True)]
-            free = float(self.cone.free[s])
-            held = 1 - free
-            if state[s] == "exceptional":
-                points = [lo, lo]
-            else:
-                points, after = [tuple(held * own for own in lo)], False
-                for y in cells[1::2]:
-                    after = after or y == "lo"
-                    v = 0.0 if y == "lo" else float(F(y))
-                    ends_here = zip(lo, hi, strict=True)
-                    if y == "lo":
-                        points.append(lo)
-                    elif after:
-                        points.append(tuple(h * v / (free + v) for h in hi))
-                    else:
-                        points.append(tuple(held * g + (h - g) * v for g, h in ends_here))
-                points.append(tuple(held * own for own in hi))
-            best = [-math.inf, -math.inf]
-            for m_cell, (one, other) in zip(cells[::2], pairwise(points), strict=True):
-                four = [(q[e], lo[e], hi[e]) for e in (0, 1) for q in (one, other)]
-                upper = all(q <= g + 1e-12 for q, g, _ in four)
-                lower = not upper and all(q >= g - 1e-12 for q, g, _ in four)
-                value = self.cell(block, four, upper, lower, free, al, be, binary, float(F(m_cell)), steep)
-                best = [max(best[e], *value[2 * e : 2 * e + 2]) for e in (0, 1)]
-            total = [own + more for own, more in zip(total, best, strict=True)]
-        return max(total)
-
-    def cell(self, block, four, upper, lower, free, al, be, binary, price, steep):  # type: ignore[no-untyped-def]
-        values = [price * q for q, _, _ in four]
-        levels = [((g - q) / free if upper else 0.0, (h - q) / free) for q, g, h in four]
-        for at, x in enumerate(block):
-            r = float(self.cone.lower[x])
-            a, b, whole = (al[at], be[at], binary[at]) if upper or lower else (0.0, 1.0, False)
-            span = [M - m for m, M in levels]
-            top, bottom = (
-                [m + b * w for (m, _), w in zip(levels, span, strict=True)],
-                [m + a * w for (m, _), w in zip(levels, span, strict=True)],
-            )
-            if r > 0:
-                c = [max(0.0, (q - (1 - free) * m) / r) for (q, _, _), (m, _) in zip(four, levels, strict=True)]
-                d = [max(0.0, ((1 - free) * M - q) / r) for (q, _, _), (_, M) in zip(four, levels, strict=True)]
-                if whole and all(own < w for own, w in zip(c, span, strict=True)):
-                    top = [m for m, _ in levels]
-                elif all(own <= b * w for own, w in zip(c, span, strict=True)):
-                    top = [m + own for (m, _), own in zip(levels, c, strict=True)]
-                if whole and all(own < w for own, w in zip(d, span, strict=True)):
-                    bottom = [M for _, M in levels]
-                elif all(own <= (1 - a) * w for own, w in zip(d, span, strict=True)):
-                    bottom = [M - own for (_, M), own in zip(levels, d, strict=True)]
-            if all(one > other + 1e-9 for one, other in zip(bottom, top, strict=True)):
-                return [-math.inf] * 4
-
-            def worth(v: float, x: int = x, r: float = r) -> float:
-                v = max(v, 0.0)
-                logs = self.p[x] * v * math.log(v) if v > 0 else 0.0
-                return logs - (self.a[x] + steep * self.p[x] + price * r) * v
-
-            values = [own + max(worth(u), worth(v)) for own, u, v in zip(values, top, bottom, strict=True)]
-        return values
 
 
 def test_the_entropy_is_a_bound_of_its_own() -> None:
@@ -352,35 +215,6 @@ def searched() -> tuple[Program, np.ndarray, LevelSearch]:
     assert found.dual is not None
     prices = np.asarray(found.dual.prices)
     return program, prices, LevelPricer(blocks, prices).search(1e-4, 1000)
-
-
-@pytest.mark.parametrize("nodes", graded([200], [1500]))
-def test_no_part_has_a_worse_bound_than_the_whole(
-    searched: tuple[Program, np.ndarray, LevelSearch], nodes: int
-) -> None:
-    """Where no point of a part is feasible its cells may say less than those of the whole did."""
-    program, prices, found = searched
-    assert isinstance(program.cone, RobustCone)
-    blocks = LevelBlocks(program.cone, np.array([float(p) for p in program.prior]))
-    deep = LevelPricer(blocks, prices).search(-math.inf, nodes, keep=-math.inf)
-    for search in (found, deep):
-        for node in (node for root in search.roots for node in root.nodes() if node.parts is not None):
-            assert max(part.bound for part in node.parts or ()) <= node.bound
-
-
-def test_cells_are_parted_where_another_input_may_be_large(searched: tuple[Program, np.ndarray, LevelSearch]) -> None:
-    """Else two thirds of the bound remain, however often b is split."""
-    _, _, found = searched
-    assert found.best > 0
-    assert found.bound < found.best + 0.05
-    ways: list[object] = []
-    stack = list(found.roots)
-    while stack:
-        node = stack.pop()
-        if node.parts is not None:
-            ways.append(node.way)
-            stack += node.parts
-    assert sum(isinstance(way, int) for way in ways) > len(ways) / 4
 
 
 @pytest.mark.parametrize("seconds", [0.0, 1.0, None])

@@ -18,14 +18,11 @@ from rropt.checker import check_bytes
 from rropt.model.privacy import Level
 from rropt.program.block_cones import RobustCone
 from rropt.program.cones import CompleteCone, GraphCone, PolyhedralCone
-from rropt.program.programs import Information
 from rropt.solve.engine.interior import central_prices
 from rropt.solve.engine.lp import LpModel
 from rropt.solve.engine.method import Dual
-from rropt.solve.engine.rays import cdd_rays
-from rropt.solve.robust.block_vertices import ShapePricer
-from rropt.solve.robust.block_vertices_proof import prove_shapes
-from rropt.solve.robust.blocks import BlockShapes, BlockVertices
+from rropt.solve.robust.block_vertices import prove_shapes
+from rropt.solve.robust.blocks import BlockVertices
 
 F = Fraction
 BLOCKS = {
@@ -99,54 +96,12 @@ def test_the_list_holds_every_vertex_of_a_block(name: str, lo: str, hi: str) -> 
         assert held + float(free) * point.max() <= float(high) + 1e-12
 
 
-def test_masses_and_worths_are_those_of_the_points() -> None:
-    prior = np.array([0.1, 0.0, 0.25])
-    for name in BLOCKS:
-        part = BlockVertices(prior, [F(value) for value in BLOCKS[name]])
-        listed = part.at(np.array([1.0, 1.5]), np.array([3.0, 9.0]))
-        prices = np.array([0.3, -0.2, 0.7])
-        table = part.table(np.array([1.0, 1.5]), np.array([3.0, 9.0]))
-        gains = part.gains(table, prices)
-        for row, j in product(range(2), range(len(part))):
-            point = part.point(listed.level[row, j], listed.step[row], j)
-            logs = np.log(np.where(point > 0, point, 1.0))
-            if listed.valid[row, j]:
-                assert listed.mass[row, j] == pytest.approx(prior @ point)
-                assert listed.worth[row, j] == pytest.approx(prior @ (point * logs))
-                found = gains[row, (table.at[row] == j) & np.isfinite(table.worth[row])]
-                assert found == pytest.approx([prior @ (point * logs) - prices @ point])
-
-
 TABLES = {
     "2x2": [[1, 15], [98, 1]],
     "zeros": [[0, 8, 30], [25, 0, 40]],
     "3x2": [[10, 3], [4, 60], [20, 20]],
     "no s": [[5, 9], [0, 0]],
 }
-
-
-@pytest.mark.parametrize("name", TABLES)
-@pytest.mark.parametrize("epsilon", ["1/2", "3"])
-def test_the_largest_reduced_price_is_that_of_all_rays(name: str, epsilon: str) -> None:
-    """Against the extreme rays that cddlib finds."""
-    prior, cone = instance(TABLES[name], epsilon)
-    rays = cdd_rays(cone.general(), len(prior))
-    assert isinstance(rays, np.ndarray)
-    shapes = BlockShapes(cone, prior.array)
-    rng = np.random.default_rng(1)
-    mu = Information(prior.weights).mu(rays)
-    for _ in range(4):
-        prices = prior.array * rng.uniform(-1, 1) + rng.normal(size=len(prior)) * 0.1
-        best = float(((mu - prices @ rays) / (prior.array @ rays)).max())
-        found = ShapePricer(shapes, prices).search(-np.inf, 10_000)
-        assert found.best == pytest.approx(best, abs=1e-9)
-        assert found.bound == pytest.approx(best, abs=1e-9)
-        assert found.bound >= found.best - 1e-12
-        assert found.columns
-        for value, v in found.columns:
-            own = Information(prior.weights).mu(v[:, None])[0] - prices @ v
-            assert value == pytest.approx(own / (prior.array @ v), abs=1e-9)
-            assert cone.excess([F(float(x)) for x in v]) < 1e-9
 
 
 def test_the_cone_is_its_rows() -> None:
@@ -164,30 +119,6 @@ def test_the_cone_is_its_rows() -> None:
         RobustCone(Level(gamma=F(2)), ((0, 1), (1, 2)), (F(0),) * 3)
     with pytest.raises(rr.InputError, match="not a part of a distribution"):
         RobustCone(Level(gamma=F(2)), ((0, 1), (2,)), (F(2, 3), F(2, 3), F(0)))
-
-
-def test_the_words_of_the_cone_stand_only_where_the_format_takes_them() -> None:
-    prior, _ = instance(TABLES["zeros"])
-    confidence = rr.robust.ChiSquareSet(np.array(TABLES["zeros"]))
-    rldp = rr.RLDP(1, confidence)
-    information = rr.Maximize(rr.MutualInformation(prior))
-    assert isinstance(rr.Problem(information, [rldp]).compile().cone, RobustCone)
-    other = [
-        rr.Problem(information, [rldp, rr.LDP(3)]),
-        rr.Problem(rr.Maximize(rr.ChiSquareInformation(prior)), [rldp]),
-        rr.Problem(rr.Maximize(rr.Trace(prior)), [rldp]),
-        # Nothing is known of (0, 1) but a prior that never sees where the set's bounds are positive.
-        rr.Problem(
-            rr.Maximize(rr.MutualInformation(rr.Prior.from_counts([1, 0, 0, 0, 1, 0], labels=prior.labels))), [rldp]
-        ),
-    ]
-    for problem in other:
-        assert isinstance(problem.compile().cone, PolyhedralCone)
-    wide = rr.robust.ChiSquareSet(np.ones((2, 13), dtype=int))
-    problem = rr.Problem(rr.Maximize(rr.MutualInformation(wide.counts)), [rr.RLDP(1, wide)])
-    assert isinstance(problem.compile().cone, RobustCone)
-    known = rr.robust.KnownDistribution(prior)
-    assert isinstance(rr.Problem(information, [rr.RLDP(1, known)]).compile().cone, PolyhedralCone)
 
 
 def test_central_prices_solve_linear_programmes() -> None:

@@ -28,8 +28,7 @@ import numpy as np
 from rropt.io.streams import take_stdout
 from rropt.program.cones import FloatArray
 from rropt.solve.engine.boxes.pool import BoxPool
-from rropt.solve.engine.boxes.separable import SeparableForms
-from rropt.solve.engine.boxes.tree import Box
+from rropt.solve.engine.boxes.tree import Box, SeparableForms
 
 WIDEST = 128
 """Variables up to which a chunk may be bounded by another process: beyond, linear algebra may use threads as well."""

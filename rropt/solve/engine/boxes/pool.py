@@ -12,9 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from rropt.program.cones import FloatArray
-from rropt.solve.engine.boxes.budget import FEASIBLE
-from rropt.solve.engine.boxes.separable import SeparableForms
-from rropt.solve.engine.boxes.tree import Box
+from rropt.solve.engine.boxes.tree import FEASIBLE, Box, SeparableForms
 from rropt.solve.engine.budget import STEPS
 
 LOOSE = 0.05

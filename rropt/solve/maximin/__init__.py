@@ -1,1 +1,0 @@
-"""The largest worst-case information over a set of distributions."""

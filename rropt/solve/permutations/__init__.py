@@ -1,1 +1,0 @@
-"""Mixtures of permutations with bounds on their weights."""
