@@ -81,10 +81,10 @@ def shuffled_delta(mechanism: AnyMechanism, respondents: int, epsilon: Number) -
     the others answered independently of their values, up to some 0.1 %: never above what "clones" give for the same
     level. Source: Balle et al. 2019, Feldman et al. 2021, 2023. Raises InputError.
 
-    >>> import rropt as rr
-    >>> survey = rr.RandomizedResponse(2, epsilon=1)
-    >>> float(rr.ordering.shuffled_delta(survey, 1000, "0.2")) < 1e-5
-    True
+        >>> import rropt as rr
+        >>> survey = rr.RandomizedResponse(2, epsilon=1)
+        >>> float(rr.ordering.shuffled_delta(survey, 1000, "0.2")) < 1e-5
+        True
     """
     made = explicit(mechanism, "shuffled_delta")
     positive_integer(respondents, "respondents", "give 10000", most=MOST_PEOPLE)
@@ -99,11 +99,11 @@ def shuffled_epsilon(mechanism: AnyMechanism, respondents: int, delta: Number) -
 
     About the smallest one: the delta that is proved at an epsilon 2^-14 less is larger. Raises InputError.
 
-    >>> import rropt as rr
-    >>> survey = rr.RandomizedResponse(2, epsilon=1)
-    >>> found = rr.ordering.shuffled_epsilon(survey, 1000, "1e-6")
-    >>> round(float(found), 2), rr.ordering.shuffled_delta(survey, 1000, found) <= 1e-6
-    (0.13, True)
+        >>> import rropt as rr
+        >>> survey = rr.RandomizedResponse(2, epsilon=1)
+        >>> found = rr.ordering.shuffled_epsilon(survey, 1000, "1e-6")
+        >>> round(float(found), 2), rr.ordering.shuffled_delta(survey, 1000, found) <= 1e-6
+        (0.13, True)
     """
     made = explicit(mechanism, "shuffled_epsilon")
     positive_integer(respondents, "respondents", "give 10000", most=MOST_PEOPLE)

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     from rropt.mechanisms.estimators.estimate import Estimate
     from rropt.mechanisms.estimators.recover import Answers
+    from rropt.mechanisms.garbling import AnyMechanism
 
 GRID = 1 << 53
 """The default denominator: its multiples in [0, 1] are float64 numbers."""
@@ -174,12 +175,14 @@ class Mechanism(RandomizedChannel):
         return Fraction(self.numerators[y][x], self.row_denominators[x])
 
     def __getitem__(self, at: tuple[str | int, str | int]) -> Fraction:
-        """Q[x, y], exact, by the labels of an input and an output, or by their places. Raises InputError.
+        """Q[x, y], exact, by the labels of an input and an output, or by their places.
 
-        >>> import rropt as rr
-        >>> survey = rr.RandomizedResponse(["yes", "no"], gamma=3).to_mechanism()
-        >>> str(survey["yes", "no"]), str(survey[0, 0]), str((survey @ survey)["yes", "yes"])
-        ('1/4', '3/4', '5/8')
+        Raises InputError where there are none.
+
+            >>> import rropt as rr
+            >>> survey = rr.RandomizedResponse(["yes", "no"], gamma=3).to_mechanism()
+            >>> str(survey["yes", "no"]), str(survey[0, 0]), str((survey @ survey)["yes", "yes"])
+            ('1/4', '3/4', '5/8')
         """
         if not isinstance(at, tuple) or len(at) != 2:
             raise WrongType(f"{shown(at)} is not an input and an output", "Mechanism", 'as mechanism["yes", "no"]')
@@ -205,21 +208,24 @@ class Mechanism(RandomizedChannel):
         ]
         return Mechanism.from_rationals(rows, inputs=self.inputs, outputs=other.outputs)
 
-    def kron(self, other: Mechanism) -> Mechanism:
+    def kron(self, other: AnyMechanism) -> Mechanism:
         """Both answers of one respondent, each by its own mechanism: the Kronecker product, exact. Inputs and outputs
         are the pairs "a, b", those of `other` changing fastest; `ProductMechanism` does not multiply out.
 
-        >>> import rropt as rr
-        >>> survey = rr.RandomizedResponse(["yes", "no"], gamma=3).to_mechanism()
-        >>> both = survey.kron(survey)
-        >>> both.inputs[1], str(both[1, 1])
-        ('yes, no', '9/16')
+            >>> import rropt as rr
+            >>> survey = rr.RandomizedResponse(["yes", "no"], gamma=3).to_mechanism()
+            >>> both = survey.kron(survey)
+            >>> both.inputs[1], str(both[1, 1])
+            ('yes, no', '9/16')
         """
-        rows, others = exact_rows(self), exact_rows(other)
+        second = other if isinstance(other, Mechanism) else getattr(other, "to_mechanism", lambda: None)()
+        if not isinstance(second, Mechanism):
+            raise WrongType(f"expected Mechanism, got {shown(other)}", "Mechanism.kron, other")
+        rows, others = exact_rows(self), exact_rows(second)
         return Mechanism.from_rationals(
-            [[a * b for a in row for b in second] for row in rows for second in others],
-            inputs=[pair_label(a, b) for a in self.inputs for b in other.inputs],
-            outputs=[pair_label(a, b) for a in self.outputs for b in other.outputs],
+            [[a * b for a in row for b in own] for row in rows for own in others],
+            inputs=[pair_label(a, b) for a in self.inputs for b in second.inputs],
+            outputs=[pair_label(a, b) for a in self.outputs for b in second.outputs],
         )
 
     def column(self, y: int) -> tuple[Fraction, ...]:

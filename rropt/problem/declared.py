@@ -235,11 +235,11 @@ class Problem(Readable):
         A tuple of tuples of k rationals. Constraints on the whole matrix do not count: `.ignored` names them. Raises
         InputError where the cone is not polyhedral or has too many rays.
 
-        >>> import rropt as rr
-        >>> rules = [rr.LDP(gamma=2), rr.Floor("0.4")]
-        >>> rays = rr.Problem(rr.Maximize(rr.Trace()), rules, inputs=["a", "b"]).extreme_rays()
-        >>> [[str(entry) for entry in ray] for ray in rays], rays.ignored
-        ([['1', '2'], ['2', '1']], ('diagonal at least 0.4',))
+            >>> import rropt as rr
+            >>> rules = [rr.LDP(gamma=2), rr.Floor("0.4")]
+            >>> rays = rr.Problem(rr.Maximize(rr.Trace()), rules, inputs=["a", "b"]).extreme_rays()
+            >>> [[str(entry) for entry in ray] for ray in rays], rays.ignored
+            ([['1', '2'], ['2', '1']], ('diagonal at least 0.4',))
         """
         from rropt.solve.export.vertices import rays_of
 
@@ -254,12 +254,12 @@ class Problem(Readable):
         whole matrix do not count for columns: `.ignored` names them. Raises InputError, also for more than 20,000.
         Source: Ayed, Battiston and Camerlenghi, Propositions 3.1 and 3.2 (docs/theory/matrices.md corrects the list).
 
-        >>> import rropt as rr
-        >>> rules = [rr.LDP(1), rr.patterns.UniformOffDiagonal()]
-        >>> problem = rr.Problem(rr.Maximize(rr.Trace()), rules, inputs=list("abcde"))
-        >>> found = problem.vertices()
-        >>> len(found), found.distance(problem.vertices(by="cddlib")) < 1e-9
-        (32, True)
+            >>> import rropt as rr
+            >>> rules = [rr.LDP(1), rr.patterns.UniformOffDiagonal()]
+            >>> problem = rr.Problem(rr.Maximize(rr.Trace()), rules, inputs=list("abcde"))
+            >>> found = problem.vertices()
+            >>> len(found), found.distance(problem.vertices(by="cddlib")) < 1e-9
+            (32, True)
         """
         from rropt.solve.export.vertices import vertices_of
 

@@ -43,6 +43,7 @@ Record = Mapping[str, Any]
 Combination = tuple[Any, ...]
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Anatomy(ByContent, Readable):
     """k-anonymous classes of records: `classes` are the numbers of the records in each, `keys` the names of the
@@ -110,12 +111,12 @@ def anatomise(records: Any, keys: Sequence[str], k: int, *, time_limit: Number |
     most 200 combinations of their values occur). Classes come from an integer programme in HiGHS, which has `time_limit`
     seconds; the bound of `Anatomy` is that of its relaxation without integrality, proved in rationals. Source: ruiz section 2.3. Raises InputError.
 
-    >>> import rropt as rr
-    >>> ages = ["30-39", "30-39", "30-39", "40-49", "40-49", "50-59"]
-    >>> people = [{"age": age, "sex": "f", "ill": at % 2} for at, age in enumerate(ages)]
-    >>> found = rr.ordering.anatomise(people, ["age", "sex"], k=3)
-    >>> [len(own) for own in found.classes], found.value, found.gap, str(found.keeps(3))
-    ([3, 3], 1, 0, '2/3')
+        >>> import rropt as rr
+        >>> ages = ["30-39", "30-39", "30-39", "40-49", "40-49", "50-59"]
+        >>> people = [{"age": age, "sex": "f", "ill": at % 2} for at, age in enumerate(ages)]
+        >>> found = rr.ordering.anatomise(people, ["age", "sex"], k=3)
+        >>> [len(own) for own in found.classes], found.value, found.gap, str(found.keeps(3))
+        ([3, 3], 1, 0, '2/3')
     """
     rows = _rows(records, keys)
     positive_integer(k, f"{WHERE} k", "as k=3")

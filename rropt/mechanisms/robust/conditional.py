@@ -46,12 +46,12 @@ class ConditionalReporting(CalibratedProtocol):
     `rropt.robust.optimal_reporting`. `epsilon_1` and `epsilon_2` (nats), or one of them, state how epsilon is split,
     instead of the best split. Source: lopuhaa Protocol 2, Theorems 17 and 18. Raises InputError.
 
-    >>> import rropt as rr
-    >>> counts = rr.Prior.from_counts([[30, 20], [10, 40]], pairs=rr.Pairs(["s", "t"], ["u", "v"]))
-    >>> near = rr.robust.ChiSquareSet(counts, alpha="0.05")
-    >>> made = rr.robust.ConditionalReporting(near, epsilon=2, epsilon_1="1.5", epsilon_2="0.5")
-    >>> round(float(made.ratio_sensitive), 4), round(float(made.share), 4)
-    (4.4817, 1.6487)
+        >>> import rropt as rr
+        >>> counts = rr.Prior.from_counts([[30, 20], [10, 40]], pairs=rr.Pairs(["s", "t"], ["u", "v"]))
+        >>> near = rr.robust.ChiSquareSet(counts, alpha="0.05")
+        >>> made = rr.robust.ConditionalReporting(near, epsilon=2, epsilon_1="1.5", epsilon_2="0.5")
+        >>> round(float(made.ratio_sensitive), 4), round(float(made.share), 4)
+        (4.4817, 1.6487)
     """
 
     ratio_sensitive: Fraction

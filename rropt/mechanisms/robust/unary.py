@@ -46,12 +46,12 @@ class UnaryConditionalReporting(CalibratedProtocol):
     `epsilon_1` instead of the latter) and `epsilon_2` (nats) may be given; what is left out is the best, or what the
     others leave. Source: lopuhaa Protocol 3, Theorems 19 and 20 (with the delta_s of Theorem 17). Raises InputError.
 
-    >>> import rropt as rr
-    >>> counts = rr.Prior.from_counts([[30, 20], [10, 40]], pairs=rr.Pairs(["s", "t"], ["u", "v"]))
-    >>> near = rr.robust.ChiSquareSet(counts, alpha="0.05")
-    >>> made = rr.robust.UnaryConditionalReporting(near, epsilon=2, kappa="0.5", lambda_="0.25")
-    >>> float(made.present), float(made.absent), round(float(made.share), 4)
-    (0.5, 0.25, 2.463)
+        >>> import rropt as rr
+        >>> counts = rr.Prior.from_counts([[30, 20], [10, 40]], pairs=rr.Pairs(["s", "t"], ["u", "v"]))
+        >>> near = rr.robust.ChiSquareSet(counts, alpha="0.05")
+        >>> made = rr.robust.UnaryConditionalReporting(near, epsilon=2, kappa="0.5", lambda_="0.25")
+        >>> float(made.present), float(made.absent), round(float(made.share), 4)
+        (0.5, 0.25, 2.463)
     """
 
     present: Fraction
