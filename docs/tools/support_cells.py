@@ -269,7 +269,7 @@ def leakage_cells() -> list[Key]:
     return [(goal, rule, size) for size in SIZES for rule in BESIDE for goal in LEAST]
 
 
-def _stated(objective: str, constraint: str, size: int) -> rr.Problem:
+def stated(objective: str, constraint: str, size: int) -> rr.Problem:
     """The problem of a cell of either page."""
     if objective not in LEAST:
         return problem_of(objective, constraint, size)
@@ -288,7 +288,7 @@ def settle(
     KeyboardInterrupt when the solve was interrupted."""
     begun = time.process_time()
     try:
-        found = _stated(objective, constraint, size).solve(gap=GAP, absolute_gap=GAP, time_limit=time_limit)
+        found = stated(objective, constraint, size).solve(gap=GAP, absolute_gap=GAP, time_limit=time_limit)
     except rr.RroptError as error:
         return Cell(objective, constraint, size, "no_method", str(error), None, time.process_time() - begun), None
     if was_interrupted(found):

@@ -24,7 +24,7 @@ class Objective(ABC):
     """A quantity to maximise or minimise over mechanisms.
 
     `kind` is its word in a problem file, `words` the further keys there with their meaning (Markdown), `sense` the
-    sense in which it is sought, `sentence` what it measures, for reports; where keys change it, `explain` and `describe`
+    sense in which it is sought (the only one that makes sense, where `one_sided`), `sentence` what it measures, for reports; where keys change it, `explain` and `describe`
     state so. `prior` is the prior that it is taken at, None where it needs none; `units` the unit of its value: "nats",
     "bits", or "" for probabilities and costs.
     """
@@ -32,6 +32,7 @@ class Objective(ABC):
     kind: ClassVar[str]
     words: ClassVar[Mapping[str, str]] = {}
     sense: ClassVar[Sense] = "maximize"
+    one_sided: ClassVar[bool] = False
     sentence: ClassVar[str] = ""
     prior: Prior | None
     units: str = ""

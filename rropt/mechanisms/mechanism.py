@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from flint import arb, fmpq, fmpz_mat, nmod_mat
 
-from rropt.errors import Conflict, OutOfRange, UnknownName, counted, in_file
+from rropt.errors import Conflict, OutOfRange, UnknownName, WrongType, counted, in_file, shown, suggestion
 from rropt.exact import Interval, common_denominator, enclosure, log_enclosure, over_one, xlogx_ball
 from rropt.io.arguments import checked, position
 from rropt.io.counts import Table, clean_labels, same_labels
@@ -26,17 +26,18 @@ from rropt.io.formulas import unquoted
 from rropt.io.types import Label, Matrix, Tabular
 from rropt.mechanisms import display
 from rropt.mechanisms.channel import RandomizedChannel
-from rropt.mechanisms.columns import Column, DenseColumn, TwoValuedColumn
+from rropt.mechanisms.columns import Column, DenseColumn, TwoValuedColumn, exact_rows
 from rropt.mechanisms.reading import Columns, Row, mechanism_document, mechanism_payload, whole_rows
 from rropt.mechanisms.sampling import MechanismSampler, Source, relabel
 from rropt.model.divergences import never_negative
-from rropt.model.prior import Prior
+from rropt.model.prior import Prior, pair_label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from rropt.mechanisms.estimators.estimate import Estimate
     from rropt.mechanisms.estimators.recover import Answers
+    from rropt.mechanisms.garbling import AnyMechanism
 
 GRID = 1 << 53
 """The default denominator: its multiples in [0, 1] are float64 numbers."""
@@ -172,6 +173,60 @@ class Mechanism(RandomizedChannel):
         """Q[x, y], exact. Raises InputError for a position out of range."""
         x, y = position(x, len(self.inputs), "input"), position(y, len(self.outputs), "output")
         return Fraction(self.numerators[y][x], self.row_denominators[x])
+
+    def __getitem__(self, at: tuple[str | int, str | int]) -> Fraction:
+        """Q[x, y], exact, by the labels of an input and an output, or by their places.
+
+        Raises InputError where there are none.
+
+            >>> import rropt as rr
+            >>> survey = rr.RandomizedResponse(["yes", "no"], gamma=3).to_mechanism()
+            >>> str(survey["yes", "no"]), str(survey[0, 0]), str((survey @ survey)["yes", "yes"])
+            ('1/4', '3/4', '5/8')
+        """
+        if not isinstance(at, tuple) or len(at) != 2:
+            raise WrongType(f"{shown(at)} is not an input and an output", "Mechanism", 'as mechanism["yes", "no"]')
+        places = []
+        for own, labels, what in zip(at, (self.inputs, self.outputs), ("input", "output"), strict=True):
+            if isinstance(own, str) and own not in labels:
+                raise UnknownName(f"{shown(own)} is not an {what}", "Mechanism", suggestion(own, labels))
+            places.append(labels.index(own) if isinstance(own, str) else own)
+        return self.entry(*places)
+
+    def __matmul__(self, other: Mechanism) -> Mechanism:
+        """This mechanism, then `other` on its outputs, exact. Raises InputError where these are not its inputs."""
+        if not isinstance(other, Mechanism):
+            return NotImplemented
+        same_labels(other.inputs, self.outputs, "inputs of the second mechanism")
+        steps = range(len(self.outputs))
+        rows = [
+            [
+                sum((row[z] * column[z] for z in steps if row[z]), Fraction(0))
+                for column in map(other.column, range(other.shape[1]))
+            ]
+            for row in exact_rows(self)
+        ]
+        return Mechanism.from_rationals(rows, inputs=self.inputs, outputs=other.outputs)
+
+    def kron(self, other: AnyMechanism) -> Mechanism:
+        """Both answers of one respondent, each by its own mechanism: the Kronecker product, exact. Inputs and outputs
+        are the pairs "a, b", those of `other` changing fastest; `ProductMechanism` does not multiply out.
+
+            >>> import rropt as rr
+            >>> survey = rr.RandomizedResponse(["yes", "no"], gamma=3).to_mechanism()
+            >>> both = survey.kron(survey)
+            >>> both.inputs[1], str(both[1, 1])
+            ('yes, no', '9/16')
+        """
+        second = other if isinstance(other, Mechanism) else getattr(other, "to_mechanism", lambda: None)()
+        if not isinstance(second, Mechanism):
+            raise WrongType(f"expected Mechanism, got {shown(other)}", "Mechanism.kron, other")
+        rows, others = exact_rows(self), exact_rows(second)
+        return Mechanism.from_rationals(
+            [[a * b for a in row for b in own] for row in rows for own in others],
+            inputs=[pair_label(a, b) for a in self.inputs for b in second.inputs],
+            outputs=[pair_label(a, b) for a in self.outputs for b in second.outputs],
+        )
 
     def column(self, y: int) -> tuple[Fraction, ...]:
         """Column y as k exact rationals. Raises InputError for a position out of range."""

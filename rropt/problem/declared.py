@@ -8,7 +8,6 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,10 +37,13 @@ from rropt.solve.options import SolveOptions
 if TYPE_CHECKING:
     from rropt.problem.solution import Solution
     from rropt.solve.engine.method import Method
+    from rropt.solve.export.vertices import Points
     from rropt.solve.registry import DryRun
 
 __all__ = ["Goal", "Maximize", "Minimize", "Problem"]
 
+LONGEST = 199
+"""Characters of the representation of a problem, at most."""
 UNNAMED = "problem"
 """The name of a problem that is not given one."""
 
@@ -226,12 +228,48 @@ class Problem(Readable):
 
         return considered(self.compile(), solver)
 
-    def extreme_rays(self) -> tuple[tuple[Fraction, ...], ...]:
+    def extreme_rays(self) -> Points:
         """Every extreme ray of the cone of columns, exact, its least positive entry one; an irrational ratio is taken
-        at its lower enclosure, and rows over the whole matrix do not count. Raises InputError for too many."""
-        from rropt.solve.export.rays import extreme_rays
+        at its lower enclosure.
 
-        return extreme_rays(self.compile())
+        A tuple of tuples of k rationals. Constraints on the whole matrix do not count: `.ignored` names them. Raises
+        InputError where the cone is not polyhedral or has too many rays.
+
+            >>> import rropt as rr
+            >>> rules = [rr.LDP(gamma=2), rr.Floor("0.4")]
+            >>> rays = rr.Problem(rr.Maximize(rr.Trace()), rules, inputs=["a", "b"]).extreme_rays()
+            >>> [[str(entry) for entry in ray] for ray in rays], rays.ignored
+            ([['1', '2'], ['2', '1']], ('diagonal at least 0.4',))
+        """
+        from rropt.solve.export.vertices import rays_of
+
+        return rays_of(self.compile(), self.constraints)
+
+    def vertices(self, by: str = "exact") -> Points:
+        """The vertices of the set of columns with entries that sum to one; under `UniformOffDiagonal` and LDP those of
+        the diagonals (k numbers) of all mechanisms.
+
+        `by` "exact" takes closed forms and the double description method in rationals, "cddlib" its floating point
+        (rationals, if `cdd.gmp` is installed), which may lose vertices: `.distance` compares the two. Constraints on the
+        whole matrix do not count for columns: `.ignored` names them. Raises InputError, also for more than 20,000.
+        Source: Ayed, Battiston and Camerlenghi, Propositions 3.1 and 3.2 (docs/theory/matrices.md corrects the list).
+
+            >>> import rropt as rr
+            >>> rules = [rr.LDP(1), rr.patterns.UniformOffDiagonal()]
+            >>> problem = rr.Problem(rr.Maximize(rr.Trace()), rules, inputs=list("abcde"))
+            >>> found = problem.vertices()
+            >>> len(found), found.distance(problem.vertices(by="cddlib")) < 1e-9
+            (32, True)
+        """
+        from rropt.solve.export.vertices import vertices_of
+
+        return vertices_of(self.compile(), self.constraints, by)
+
+    def __repr__(self) -> str:
+        rules = ", ".join(rule.describe() for rule in self.constraints) or "no constraints"
+        said = f"{self.goal.sense} {self.objective.describe()}, {len(self.inputs)} inputs, {rules}"
+        text = f"Problem({self.name!r}: {said})"
+        return text if len(text) <= LONGEST else f"{text[: LONGEST - 6]}, ...)"
 
     def _tables(self) -> Iterator[Table]:
         yield problem_table(self)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from rropt.declare.objectives import Objective
-from rropt.errors import WrongType
+from rropt.errors import Conflict, WrongType
 from rropt.io.arguments import checked
 from rropt.program.programs import Sense
 
@@ -22,6 +22,10 @@ class Goal:
                 self.sense,
                 "for example Maximize(MutualInformation(prior))",
             )
+        if self.objective.one_sided and self.sense != self.objective.sense:
+            # It is infinite at mechanisms that identify nothing.
+            what = f"{self.objective.kind} can be {self.objective.sense.removesuffix('ize')}ised only"
+            raise Conflict(what, self.sense, f"wrap it in {self.objective.sense.capitalize()}")
 
 
 @checked

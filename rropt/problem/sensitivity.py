@@ -44,7 +44,7 @@ STEP = Fraction(1, 2**20)
 """Half of the width over which conditions are differenced; they are exact, so that this has twelve digits."""
 FLOOR = "floor "
 """The start of the names of the rows of floors."""
-FIELDS = "epsilon", "delta", "rhs", "at_least", "at_most", "number"
+FIELDS = "epsilon", "delta", "rhs", "at_least", "at_most", "number", "order", "rho"
 """The names of fields of a constraint that are one number."""
 
 

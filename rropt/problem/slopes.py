@@ -17,7 +17,10 @@ from fractions import Fraction
 import numpy as np
 from scipy import sparse
 
+from rropt.declare.constraints.notions.divergences import ConcentratedNotion, PairNotion, RenyiNotion
 from rropt.mechanisms.mechanism import Mechanism
+from rropt.model.divergences import capacity_prior
+from rropt.program.block_cones import RobustCone
 from rropt.program.cones import (
     CompleteCone,
     Cone,
@@ -28,16 +31,21 @@ from rropt.program.cones import (
     base_cone,
     cone_rows,
 )
-from rropt.program.design_utilities import DesignUtility, InverseDeterminant, InverseTrace
+from rropt.program.confidence_cones import ConfidenceCone
+from rropt.program.design_utilities import DesignUtility, InverseDeterminant, InverseEigenvalue, InverseTrace
 from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.events import ApproximateBound
 from rropt.program.extras import Extra, OffDiagonalForm
-from rropt.program.limits import Limits, Sum
+from rropt.program.limits import Capacity, CapacityLimit, DivergenceLimits, Limits, Sum
 from rropt.program.programs import BayesGain, ColumnSum, Linear, Program, RowEntropy, Utility
 from rropt.solve.engine.lp import LpModel
 
 TIGHT = 1e-7
 """A condition holds with equality where its slack is below this share of its terms."""
+CURVED = 1e-5
+"""The same for a condition whose mechanism was moved inside by a solver's tolerance."""
+NEARBY = 1e-6
+"""How far columns are moved to find other worst conditionals, as a share of their largest entry."""
 NEVER = 1e-9
 """Entries below this are rounding, and mean 0."""
 MATCH = 1e-3
@@ -54,16 +62,36 @@ def slope(program: Program, low: Program, high: Program, width: Fraction, mechan
     """The derivative of the optimum of `program`, which `mechanism` attains, in the utility's own unit; `low` and
     `high` are the program with the number `width` apart, around it. None where it is not known."""
     matrix = np.asarray(mechanism.matrix, dtype=float)
+    least = _least_gains(program.utility, program.sign)
     utility = _gradient(program.utility, matrix, program.sign)
     made = None if utility is None else _conditions(program, low, high, float(width), matrix)
     if utility is None or made is None or len(made.ends) > LARGEST:
         return None
+    for weight, part in least:
+        # As much as a condition with this multiplier: that the sum of the maxima is at most its value.
+        made.maxima(made.add([], 0.0, fixed=weight), _best_actions(part, matrix))
     found = made.ends_of(utility)
     return None if found is None else program.sign * found + 0.0
 
 
+def _least_gains(utility: Utility, sign: int) -> list[tuple[float, BayesGain]]:
+    """(|weight|, gain) of the sums of maxima that are minimised: where two actions are equally good they have no
+    gradient."""
+    parts = utility.parts if isinstance(utility, Sum) else [(Fraction(1), utility)]
+    return [(abs(float(w)), part) for w, part in parts if isinstance(part, BayesGain) and sign * w < 0]
+
+
+def _best_actions(utility: BayesGain, matrix: FloatArray) -> list[tuple[int, list[tuple[FloatArray, float]]]]:
+    """For each output the gradients of the actions that are best there."""
+    scores = utility.table @ matrix
+    near = scores >= scores.max(axis=0) - TIGHT * matrix.max(axis=0)
+    every = range(matrix.shape[1])
+    return [(y, [(utility.table[a], 0.0) for a in np.flatnonzero(near[:, y]).tolist()]) for y in every]
+
+
 def _gradient(utility: Utility, matrix: FloatArray, sign: int) -> FloatArray | None:
-    """sign times the gradient of a utility at a k x m matrix, not finite where it has none; None where not known."""
+    """sign times the gradient of a utility at a k x m matrix, not finite where it has none, without the parts of
+    `_least_gains`; None where not known."""
     if isinstance(utility, Linear):
         return sign * utility.matrix(*matrix.shape)
     if isinstance(utility, Sum):
@@ -75,9 +103,8 @@ def _gradient(utility: Utility, matrix: FloatArray, sign: int) -> FloatArray | N
             total += abs(float(weight)) * own
         return total
     if isinstance(utility, ColumnSum):
-        # The least of several maxima has no gradient where two of them are equal.
         if isinstance(utility, BayesGain) and sign < 0:
-            return None
+            return np.zeros(matrix.shape)
         with np.errstate(divide="ignore", invalid="ignore"):
             found = utility.gradient(matrix)
         return None if found is None else sign * found
@@ -85,7 +112,16 @@ def _gradient(utility: Utility, matrix: FloatArray, sign: int) -> FloatArray | N
         shares = np.array(utility.shares, dtype=float)
         with np.errstate(divide="ignore"):
             return np.asarray(-sign * (shares / shares.sum())[:, None] * (1 + np.log(matrix)))
+    if isinstance(utility, Capacity):
+        return sign * _of_capacity(matrix)
     return _of_design(utility, matrix, sign) if isinstance(utility, DesignUtility) else None
+
+
+def _of_capacity(matrix: FloatArray) -> FloatArray:
+    """The gradient of the information at the prior at which it is largest (Danskin 1967)."""
+    prior, *_ = capacity_prior(matrix)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(prior[:, None] * np.log(matrix / (prior @ matrix)))
 
 
 def _of_design(utility: DesignUtility, matrix: FloatArray, sign: int) -> FloatArray | None:
@@ -103,6 +139,12 @@ def _of_design(utility: DesignUtility, matrix: FloatArray, sign: int) -> FloatAr
         slopes = -inverse @ utility.table.T @ utility.table @ inverse
     elif isinstance(utility, InverseDeterminant):
         slopes = -inverse
+    elif isinstance(utility, InverseEigenvalue):
+        values, vectors = np.linalg.eigh(inverse - np.outer(p, p))
+        if values[-1] - values[-2] < MATCH * values[-1]:
+            return None  # two queries are estimated worst: a kink
+        worst = inverse @ vectors[:, -1]
+        slopes = -np.outer(worst, worst)
     else:
         return None
     turned = slopes @ columns
@@ -113,22 +155,26 @@ def _of_design(utility: DesignUtility, matrix: FloatArray, sign: int) -> FloatAr
 
 @dataclass
 class _Conditions:
-    """The conditions that hold with equality at a k x m matrix: one multiplier each, `at_least` 0 or -inf, what
-    `change` it makes to the derivative, and its gradient as entries (equation, multiplier, value). The first k m
+    """The conditions that hold with equality at a k x m matrix: one multiplier each, from `ends` (0 or -inf) to `tops`
+    (infinite, or what it is fixed to), what `change` it makes to the derivative, and its gradient as entries (equation, multiplier, value). The first k m
     equations are those of the matrix's entries; others say what multipliers of one condition have to do with each
     other."""
 
     matrix: FloatArray
     entries: list[tuple[int, int, float]] = field(default_factory=list)
     ends: list[float] = field(default_factory=list)
+    tops: list[float] = field(default_factory=list)
     change: list[float] = field(default_factory=list)
     more: int = 0
 
-    def add(self, terms: Sequence[tuple[int, int, float]], change: float, free: bool = False) -> int:
+    def add(
+        self, terms: Sequence[tuple[int, int, float]], change: float, free: bool = False, fixed: float | None = None
+    ) -> int:
         """A multiplier of a condition with the gradient of these terms (x, y, value); its number."""
         number, m = len(self.ends), self.matrix.shape[1]
         self.entries += [(x * m + y, number, value) for x, y, value in terms if value]
-        self.ends.append(-np.inf if free else 0.0)
+        self.ends.append(-np.inf if free else 0.0 if fixed is None else fixed)
+        self.tops.append(np.inf if fixed is None else fixed)
         self.change.append(change)
         return number
 
@@ -147,7 +193,8 @@ class _Conditions:
     def ends_of(self, gradient: FloatArray) -> float | None:
         """The derivative: None where these gradients do not make up the one of the utility, or in ways that differ."""
         wanted = np.concatenate([gradient.ravel(), np.zeros(self.more)])
-        scale = float(np.abs(wanted[np.isfinite(wanted)]).max(initial=0.0)) or 1.0
+        known = [*np.abs(wanted[np.isfinite(wanted)]), *(top for top in self.tops if np.isfinite(top))]
+        scale = float(max(known, default=0.0)) or 1.0
         used = np.isfinite(gradient)
         kept = np.concatenate([used.ravel(), np.ones(self.more, dtype=bool)])
         rows, numbers, values = (np.array(part) for part in zip(*self.entries, strict=True))
@@ -158,7 +205,8 @@ class _Conditions:
         target = wanted[kept] / scale
         free = np.full(len(target), np.inf)
         row_lower, row_upper = np.concatenate([-free, target]), np.concatenate([target, free])
-        lower, upper = np.array([*self.ends, 0.0]), np.full(count + 1, np.inf)
+        # Multipliers are found as shares of the scale.
+        lower, upper = np.array([*self.ends, 0.0]) / scale, np.array([*self.tops, np.inf]) / scale
 
         def best(cost: FloatArray) -> tuple[float, FloatArray] | None:
             answer = LpModel(cost, both, row_lower, row_upper, lower, upper).solve(interrupted=None)
@@ -186,13 +234,16 @@ def _kind(extra: Extra) -> tuple[type[Extra], int]:
 def _conditions(program: Program, low: Program, high: Program, width: float, matrix: FloatArray) -> _Conditions | None:
     """The conditions that hold with equality at the matrix, and their change from `low` to `high`; None where a
     condition is not known here."""
-    known = ConcaveFloor, ApproximateBound, Limits, OffDiagonalForm
+    known = ConcaveFloor, ApproximateBound, Limits, OffDiagonalForm, DivergenceLimits
     if not all(isinstance(extra, known) for extra in program.extras):
         return None
     # At its least or greatest value a limit is a cone, or nothing, and to one side of it a limit.
     if len({tuple(map(_kind, own.extras)) for own in (program, low, high)}) > 1:
         return None
-    if not isinstance(program.cone, FreeCone | CompleteCone | GraphCone | PolyhedralCone):
+    own, before, after = (
+        one.cone.general() if isinstance(one.cone, RobustCone) else one.cone for one in (program, low, high)
+    )
+    if not isinstance(own, FreeCone | CompleteCone | GraphCone | PolyhedralCone | ConfidenceCone):
         return None
     k, m = matrix.shape
     made = _Conditions(matrix)
@@ -202,7 +253,9 @@ def _conditions(program: Program, low: Program, high: Program, width: float, mat
         made.add([(int(x), int(y), -1.0)], 0.0)
     if len({len(one.rows) for one in (program, low, high)}) > 1 or not _rows(made, program, low, high, width):
         return None
-    if not _cone(made, program.cone, low.cone, high.cone, width):
+    if isinstance(own, ConfidenceCone):
+        _confidence(made, own, before, after, width)
+    elif not _cone(made, own, before, after, width):
         return None
     return made if _extras(made, program, low, high, width) else None
 
@@ -259,6 +312,78 @@ def _cone(made: _Conditions, cone: Cone, low: Cone, high: Cone, width: float) ->
     return True
 
 
+def _confidence(made: _Conditions, cone: Cone, low: Cone, high: Cone, width: float) -> None:
+    """R.v <= gamma T.v at the pairs (R, T) that are worst for a column, where it is tight."""
+    assert isinstance(cone, ConfidenceCone)
+    assert isinstance(low, ConfidenceCone)
+    assert isinstance(high, ConfidenceCone)
+    faster = float(high.level.ratio.upper - low.level.ratio.upper) / width
+    gamma, cone_size = float(cone.level.ratio), len(cone.counts)
+    for y, column in enumerate(made.matrix.T):
+        largest = float(column.max())
+        # Where all entries of a block are alike, every conditional of it is worst: those of columns nearby are taken.
+        near = np.vstack([np.zeros(cone_size), np.eye(cone_size), -np.eye(cone_size)])
+        found = cone.adversary.worst(np.maximum(column + NEARBY * largest * near, 0.0), gamma)
+        for at, (s, z) in enumerate(cone.pairs):
+            one, two = list(cone.blocks[s]), list(cone.blocks[z])
+            for first, second in zip(found.first[:, at, : len(one)], found.second[:, at, : len(two)], strict=True):
+                own = float(second @ column[two])
+                if float(first @ column[one]) - gamma * own >= -CURVED * largest:
+                    terms = [(x, y, v) for x, v in zip(one, first.tolist(), strict=True)]
+                    terms += [(x, y, -gamma * v) for x, v in zip(two, second.tolist(), strict=True)]
+                    made.add(terms, faster * own)
+
+
+def _divergences(
+    made: _Conditions, notions: DivergenceLimits, low: DivergenceLimits, high: DivergenceLimits, width: float
+) -> bool:
+    """The divergences of pairs of rows and the capacities that are tight; False for one that is not known."""
+    matrix = made.matrix
+    for notion, less, larger in zip(notions.notions, low.notions, high.notions, strict=True):
+        if isinstance(notion, CapacityLimit):
+            assert isinstance(less, CapacityLimit)
+            assert isinstance(larger, CapacityLimit)
+            if -notion.missed(matrix) <= CURVED * max(float(notion.at_most), CURVED):
+                slopes = _of_capacity(matrix)
+                terms = [(x, y, float(v)) for (x, y), v in np.ndenumerate(slopes) if np.isfinite(v)]
+                made.add(terms, float(larger.at_most - less.at_most) / width)
+            continue
+        if not isinstance(notion, PairNotion):
+            return False
+        for x in range(len(matrix)):
+            for z in range(len(matrix)):
+                rows = np.maximum(matrix[[x, z]], NEVER)
+                order = float(notion.order_at(rows))
+                room = _divergence(notion, rows, order)
+                if x == z or room < -CURVED * _height(notion, order):
+                    continue
+                shares = rows[0] / rows[1]
+                # That the sum of the powers is one at the order 1 takes nothing from the slope, as rows sum to one.
+                total = float(rows[0] @ shares ** (order - 1))
+                first = order * (shares ** (order - 1) / total - 1) / (order - 1)
+                terms = [(x, y, float(v)) for y, v in enumerate(first)]
+                terms += [(z, y, -float(v)) for y, v in enumerate(shares**order / total)]
+                change = _divergence(less, rows, order) - _divergence(larger, rows, order)
+                made.add(terms, change / width)
+    return True
+
+
+def _height(notion: object, order: float) -> float:
+    """The upper limit of the divergence of an order."""
+    if isinstance(notion, RenyiNotion):
+        return float(notion.epsilon)
+    assert isinstance(notion, ConcentratedNotion)
+    return float(notion.rho) * order
+
+
+def _divergence(notion: object, rows: FloatArray, order: float) -> float:
+    """By how much the divergence of the first of two rows (2 x m) from the second exceeds its limit, at this order
+    where all orders are limited."""
+    own = float(notion.order) if isinstance(notion, RenyiNotion) else order
+    total = float(rows[0] @ (rows[0] / rows[1]) ** (own - 1))
+    return float(np.log(total)) / (own - 1) - _height(notion, own)
+
+
 def _extras(made: _Conditions, program: Program, low: Program, high: Program, width: float) -> bool:
     """Add the conditions that are neither rows nor cones; False where its gradient is not known."""
     matrix = made.matrix
@@ -290,6 +415,12 @@ def _extras(made: _Conditions, program: Program, low: Program, high: Program, wi
                     for y, own in enumerate(above.tolist())
                 ]
                 made.maxima(made.add([], float(other.delta - one.delta) / width), attained)
+    notions, fewer, more = (own.extra(DivergenceLimits) for own in (program, low, high))
+    if notions is not None and fewer is not None and more is not None:
+        if len({len(own.notions) for own in (notions, fewer, more)}) > 1:
+            return False
+        if not _divergences(made, notions, fewer, more, width):
+            return False
     limits, lower, upper = (own.extra(Limits) for own in (program, low, high))
     if limits is None or lower is None or upper is None:
         return limits is None
@@ -299,10 +430,7 @@ def _extras(made: _Conditions, program: Program, low: Program, high: Program, wi
             continue
         change = float(larger.at_most - less.at_most) / width
         if isinstance(utility, BayesGain):
-            scores = utility.table @ matrix
-            near = scores >= scores.max(axis=0) - TIGHT * matrix.max(axis=0)
-            attained = [(y, [(utility.table[a], 0.0) for a in np.flatnonzero(near[:, y]).tolist()]) for y in range(m)]
-            made.maxima(made.add([], change), attained)
+            made.maxima(made.add([], change), _best_actions(utility, matrix))
             continue
         with np.errstate(divide="ignore", invalid="ignore"):
             found = utility.gradient(matrix)

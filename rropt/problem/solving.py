@@ -28,7 +28,8 @@ from rropt.solve.engine.highs_run import given_options
 from rropt.solve.engine.method import unanswered
 from rropt.solve.entropy.conic import no_mechanism
 from rropt.solve.entropy.solvers import insist_on
-from rropt.solve.export.programme import convex_problem, programme
+from rropt.solve.export.convex import convex_problem
+from rropt.solve.export.programme import programme
 from rropt.solve.options import SolveOptions
 from rropt.solve.registry import Answer, Method, SolveLimits, choose, method_named, prove_infeasible
 

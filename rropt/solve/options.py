@@ -65,9 +65,9 @@ class SolveOptions:
 
     def _check_method(self) -> None:
         """The name of a method, for which all methods are loaded. Raises InputError."""
-        from rropt.solve.registry import METHODS
+        from rropt.solve.registry import method_names
 
-        names = [known.name for known in METHODS]
+        names = method_names()
         if self.method not in names:
             raise UnknownName(
                 f"{shown(self.method)} is not a method", "method", f"use auto or one of: {', '.join(names)}"

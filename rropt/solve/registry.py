@@ -6,6 +6,7 @@ from functools import partial
 from typing import Literal
 
 from rropt.errors import NoMethod, Refusal, UnknownName, counted, shown
+from rropt.io.plugins import plugin, plugin_words
 from rropt.program.cones import CompleteCone, FreeCone, GraphCone, base_cone, cone_rows
 from rropt.program.confidence_cones import ConfidenceCone
 from rropt.program.extras import OffDiagonalForm
@@ -158,17 +159,30 @@ def method_named(name: str) -> Method:
     return next(known for known in METHODS if known.name == name)
 
 
+def method_names() -> list[str]:
+    """The built-in methods in their order, then those of entry points."""
+    return [*(known.name for known in METHODS), *plugin_words("methods")]
+
+
+def known_method(name: str) -> Method | None:
+    """The method of that name: built in, or of an entry point; None where there is none. Raises InputError."""
+    own = next((known for known in METHODS if known.name == name), None)
+    if own is None and (made := plugin("methods", name, Method)) is not None:
+        own = made()
+    return own
+
+
 def choose(program: Program, method: str | Method, solver: str | None) -> tuple[Method, str]:
-    """(the method to take, why). `method` is "auto", a name, or a Method of the user's own.
+    """(the method to take, why). `method` is "auto", a name (built in, or of an entry point), or a Method.
 
     Raises NoMethod with the reasons where the method, or every method, refuses; InputError for an unknown name.
     """
-    by_name = {known.name: known for known in METHODS}
     if isinstance(method, str) and method == "auto":
         return _first(program, solver, METHODS)
-    chosen = by_name.get(method) if isinstance(method, str) else method
+    chosen = known_method(method) if isinstance(method, str) else method
     if not isinstance(chosen, Method):
-        raise UnknownName(f"{shown(method)} is not a method", "method", f"use auto or one of: {', '.join(by_name)}")
+        names = ", ".join(method_names())
+        raise UnknownName(f"{shown(method)} is not a method", "method", f"use auto or one of: {names}")
     if (refused := chosen.refusal(program, solver)) is not None:
         raise NoMethod(refused[1].why, f"method {chosen.name}", refused[1].instead)
     return chosen, "asked for"

@@ -22,11 +22,11 @@ from rropt.io.content import ByContent
 from rropt.io.tables import Readable, Table
 from rropt.io.types import Number
 from rropt.problem import Problem
-from rropt.program.programs import Sense
+from rropt.program.programs import Program, Sense
 from rropt.solve.entropy.solvers import SOLVERS, installed
-from rropt.solve.registry import METHODS, Method, choose
+from rropt.solve.registry import Method, choose, method_names
 from rropt.studies.comparison_tables import Tables
-from rropt.studies.measured import Measured, OwnSolver, Task, apart
+from rropt.studies.measured import EXPORT, Exported, Measured, OwnSolver, Task, apart
 
 __all__ = ["Comparison", "Comparisons", "Disagreement", "compare"]
 
@@ -45,7 +45,7 @@ REACHED = Fraction(1, 10**6)
 NOISE = 1e-12
 """An epsilon, or an objective over max(1, |bound|), that is off by less is within the error of a program in floats."""
 KEYS = (
-    "method", "solver", "solver_version", "status", "solver_status", "claimed", "value", "bound", "gap",
+    "method", "solver", "solver_version", "status", "solver_status", "claimed", "claim_error", "value", "bound", "gap",
     "solver_epsilon", "breach", "verdict",
 )  # fmt: skip
 """The keys of a row that are its attributes; `seconds`, `fewest_seconds`, `most_seconds`, `runs`, `memory` and `note`
@@ -104,18 +104,21 @@ class Comparison(Tables, Readable):
                 row.label,
                 row.solver_status or "-",
                 "-" if row.claimed is None else f"{row.claimed:.9g}",
+                "-" if row.claim_error is None else f"{row.claim_error:.1e}" if row.claim_error else "0",
                 "-" if row.solver_epsilon is None else _level(row.solver_epsilon),
             ]
             for row in self.taken
             if row.claimed is not None or row.solver_epsilon is not None
         ]
         if claims:
-            heads = ["method", "solver says", "claims", "epsilon of its matrix"]
-            yield Table("Claims of the solvers, before rropt repaired and proved their results", claims, heads, (2, 3))
+            heads = ["method", "solver says", "claims", "error", "epsilon of its matrix"]
+            title = "Claims of the solvers, before rropt repaired and proved their results"
+            yield Table(title, claims, heads, (2, 3, 4))
 
     def _remarks(self) -> Iterator[str]:
         yield from (f"{row.label}: {row.note}" for row in self.taken if row.note)
-        refused = list(dict.fromkeys(row.method for row in self.rows if row.status == "no_method"))
+        took = {row.method for row in self.taken}
+        refused = list(dict.fromkeys(row.method for row in self.rows if row.method not in took))
         if refused:
             yield f"{counted(len(refused), 'methods')} cannot take this problem (--json says why): {', '.join(refused)}"
         if self.taken:
@@ -133,7 +136,7 @@ class Comparison(Tables, Readable):
         listed = []
         for row in self.rows:
             table = {key: getattr(row, key) for key in KEYS}
-            for key in ("solver_epsilon", "breach", "claimed"):
+            for key in ("solver_epsilon", "breach", "claimed", "claim_error"):
                 if table[key] is not None and not math.isfinite(table[key]):
                     table[key] = None
             table["seconds"] = None if row.seconds is None else round(row.seconds, 3)
@@ -162,8 +165,8 @@ def _level(epsilon: float) -> str:
 
 
 def _is_solved(row: Measured, bound: Fraction | None) -> bool:
-    """Whether a row proves its result, or its matrix reaches the bound of another one."""
-    if row.status != "own" or row.attained is None or bound is None:
+    """Whether a row proves its result, or its mechanism reaches the bound of another one."""
+    if row.status != "attained" or row.attained is None or bound is None:
         return row.status in PROVED
     reached = max(abs(row.attained.lower - bound), abs(row.attained.upper - bound))
     return reached <= REACHED * abs(bound)
@@ -243,9 +246,10 @@ def compare(
     solver, one after the other, each in a separate process.
 
     `methods` are names, Methods of the user's own, or functions from a problem to its matrix, or to (matrix, the optimum
-    that it claims); what is the user's own must be one that can be pickled. `solvers` are names of installed solvers:
-    conic and vertices run once for each, and every other method once if "highs" is among them. Default: all methods, and
-    conic by those that come with rropt. `gap` as for `solve`. After `time_limit` seconds (default: the problem's, else
+    that it claims); what is the user's own must be one that can be pickled. "cvxpy" stands for `Problem.to_cvxpy` as it
+    is. `solvers` are names of installed solvers: conic, vertices and cvxpy run once for each, and every other method
+    once if "highs" is among them. Default: all methods, and those solvers that come with rropt; cvxpy then with those
+    that neither conic nor vertices takes the problem with. `gap` as for `solve`. After `time_limit` seconds (default: the problem's, else
     60) a method gives its true bound so far; one that is not back after half as long again and ten seconds is killed.
     Each is run `repeats` times (1 to 1,000); its seconds are their median. `report(done, total)` shows progress.
     Raises InputError for unknown names, and for problems that cannot be handed to another process.
@@ -292,7 +296,9 @@ def _compared(
         report(done, len(asked))
         name = method if isinstance(method, str) else method.name
         try:
-            if not isinstance(method, OwnSolver):
+            if isinstance(method, Exported):
+                _insist_on_export(problem, program, method, methods is not None)
+            elif not isinstance(method, OwnSolver):
                 choose(program, method, solver)
         except NoMethod as refusal:
             # The other methods run anyway.
@@ -304,8 +310,20 @@ def _compared(
         rows.append(replace(_median([apart(task) for _ in range(repeats)]), method=name))
     report(len(asked), len(asked))
     best = _interval(problem.goal.sense, rows)
-    judged = tuple(_with_faults(problem.goal.sense, row, *best) for row in rows)
+    judged = tuple(_with_faults(problem.goal.sense, _with_error(problem.goal.sense, row, *best), *best) for row in rows)
     return Comparison(problem, judged, tuple(disagreements(problem.goal.sense, judged)))
+
+
+def _insist_on_export(problem: Problem, program: Program, method: Exported, asked: bool) -> None:
+    """Raise NoMethod where the solver does not take the problem, or (unless this was asked for) is a row already."""
+    for other in () if asked else ("conic", "vertices"):
+        try:
+            choose(program, other, method.solver)
+        except NoMethod:
+            continue
+        raise NoMethod(f"method {other} proves what {method.solver} finds", f"method {EXPORT}", "")
+    if why := method.refusal(problem):
+        raise NoMethod(why, f"method {EXPORT}", "")
 
 
 def _median(runs: Sequence[Measured]) -> Measured:
@@ -327,25 +345,28 @@ def _median(runs: Sequence[Measured]) -> Measured:
 
 def _ask(
     methods: Sequence[Chosen] | None, solvers: Sequence[str] | None
-) -> Iterator[tuple[str | Method | OwnSolver, str | None]]:
-    names = [method.name for method in METHODS]
+) -> Iterator[tuple[str | Method | OwnSolver | Exported, str | None]]:
+    names = [*method_names(), EXPORT]
     given: list[Chosen] = list(names) if methods is None else list(methods) if not isinstance(methods, str) else []
     if solvers is not None and not isinstance(solvers, str):
         solvers = list(solvers)
     _known("solvers", solvers or (), [*installed()] if solvers else [])
     _known("methods", methods if isinstance(methods, str) else [one for one in given if isinstance(one, str)], names)
+    each = SOLVERS if solvers is None else solvers
     for method in given:
         if callable(method) and not isinstance(method, Method):
             yield OwnSolver(getattr(method, "__name__", "own"), method), None
         elif not isinstance(method, str | Method):
             raise UnknownName(f"{method!r} is not one of the methods", "compare", f"known: {', '.join(names)}")
+        elif method == EXPORT:
+            yield from ((Exported(solver), solver) for solver in each)
         elif method == "conic":
-            yield from ((method, solver) for solver in (SOLVERS if solvers is None else solvers))
+            yield from ((method, solver) for solver in each)
         else:
-            if solvers is None or OWN in solvers:
+            if OWN in each:
                 yield method, None
-            if method == "vertices":
-                yield from ((method, solver) for solver in solvers or () if solver != OWN)
+            if method == "vertices" and (methods is None or solvers is not None):
+                yield from ((method, solver) for solver in each if solver != OWN)
 
 
 def _known(what: str, given: Iterable[object], names: list[str]) -> None:
@@ -391,6 +412,15 @@ def disagreements(sense: Sense, rows: Sequence[Measured]) -> Iterator[Disagreeme
             yield Disagreement(
                 one.label, two.label, f"{one.label} has a mechanism, {two.label} proves that there is none"
             )
+
+
+def _with_error(sense: Sense, row: Measured, value: Fraction | None, bound: Fraction | None) -> Measured:
+    """The row with the distance of its claim from the interval that is proved."""
+    if row.claimed is None or not math.isfinite(row.claimed) or value is None or bound is None:
+        return row
+    low, high = (value, bound) if sense == "maximize" else (bound, value)
+    claimed = Fraction(row.claimed)
+    return replace(row, claim_error=float(claimed - min(max(claimed, low), high)))
 
 
 def _with_faults(sense: Sense, row: Measured, value: Fraction | None, bound: Fraction | None) -> Measured:

@@ -26,7 +26,7 @@ import numpy as np
 from rropt import __version__
 from rropt.declare.constraints import LDP
 from rropt.declare.objectives import MutualInformation, Trace
-from rropt.errors import NoMethod, NotWritten, Refusal
+from rropt.errors import InputError, NoMethod, NotWritten, Refusal
 from rropt.exact import Interval, float_down, float_up, log_enclosure
 from rropt.io.memory import peak_memory
 from rropt.io.streams import take_stdout
@@ -35,6 +35,8 @@ from rropt.problem import Maximize, Problem, SolveOptions
 from rropt.program.cones import CompleteCone, FloatArray, base_cone
 from rropt.program.programs import Program
 from rropt.solve.assembly import in_units
+from rropt.solve.entropy.solvers import run, unfit
+from rropt.solve.export.convex import matrix_of
 from rropt.solve.registry import Answer, MatrixDraft, Method, SolveLimits, choose
 from rropt.solve.rounding import round_draft
 
@@ -46,6 +48,8 @@ OWN = ("highs", "rropt", "cddlib")
 DISTRIBUTIONS = {"highs": "highspy", "glpk": "cvxopt", "glpk_mi": "cvxopt", "scip": "pyscipopt", "gurobi": "gurobipy"}
 DISTRIBUTIONS |= {"cddlib": "pycddlib-standalone", "cbc": "cylp", "copt": "coptpy"}
 """Solvers whose distributions have other names."""
+EXPORT = "cvxpy"
+"""The name of the rows of `Problem.to_cvxpy`."""
 ROWS_OFF = 1e-12
 """Row sums of a solver's matrix that are off by less are not noted."""
 
@@ -55,7 +59,7 @@ class Task:
     """The task of one process: `method` by name, or one of the user's own; no `solver` means the method's own."""
 
     problem: Problem
-    method: str | Method | OwnSolver
+    method: str | Method | OwnSolver | Exported
     solver: str | None
     gap: Fraction
     time_limit: float
@@ -66,10 +70,11 @@ class Task:
 class Measured:
     """The result of one method and solver.
 
-    `status` is that of a Solution, or "no_method" (it refuses), "own" (a function of the user's, which proves no bound),
-    "killed" (by the time limit), "failed" (it broke down); `note` says why, and what is wrong with the solver's matrix.
-    `attained` encloses the value and `limit` is the bound, exact, in the objective's unit, as is `claimed`, the
-    solver's own objective. `solver_epsilon` is the level (nats, rounded up, perhaps infinite) of the matrix as the
+    `status` is that of a Solution, or "no_method" (it refuses), "attained" (a model in cvxpy, or a function of the
+    user's: its matrix is rounded to a mechanism, and no bound is proved), "killed" (by the time limit), "failed" (it
+    broke down); `note` says why, and what is wrong with the solver's matrix. `attained` encloses the value and `limit`
+    is the bound, exact, in the objective's unit, as is `claimed`, the solver's own objective; `claim_error` is how far
+    that is from the interval that all rows prove, negative where it is below, 0 inside. `solver_epsilon` is the level (nats, rounded up, perhaps infinite) of the matrix as the
     solver left it, `breach` by how much it is above the declared one, where that is a level of plain LDP. `memory` is
     the peak of the process in bytes, None where the system does not report it; `solver_version` is that of the solver's
     distribution. `seconds` is the median of `times`.
@@ -93,11 +98,12 @@ class Measured:
     note: str = ""
     solver_version: str | None = None
     times: tuple[float, ...] = ()
+    claim_error: float | None = None
 
     @property
     def label(self) -> str:
         """The method, with its solver where it has several."""
-        several = self.method == "conic" or (self.method == "vertices" and self.solver not in (*OWN, None))
+        several = self.method in ("conic", EXPORT) or (self.method == "vertices" and self.solver not in (*OWN, None))
         return f"{self.method}/{self.solver}" if several and self.solver else self.method
 
 
@@ -109,20 +115,50 @@ class OwnSolver:
     name: str
     function: Callable[[Problem], Any]
 
+    def answer(self, task: Task) -> tuple[Any, float | None, str | None]:
+        """(its matrix or mechanism, what it claims, with which status)."""
+        found = self.function(task.problem)
+        matrix, claimed = found if isinstance(found, tuple) else (found, None)
+        return matrix, claimed, None if claimed is None else "optimal"
 
-def _measure_own(task: Task, own: OwnSolver) -> Measured:
+
+@dataclass(frozen=True)
+class Exported:
+    """`Problem.to_cvxpy`, solved by a solver as it is."""
+
+    solver: str
+    name: str = EXPORT
+
+    def refusal(self, problem: Problem) -> str:
+        """Why the problem has no such model, or the solver does not take it; "" if neither."""
+        try:
+            return unfit(problem.to_cvxpy(), self.solver)
+        except InputError as error:
+            return str(error)
+
+    def answer(self, task: Task) -> tuple[Any, float | None, str | None]:
+        """(its matrix, what it claims, with which status)."""
+        model = task.problem.to_cvxpy()
+        effort = SolveLimits(time_limit=task.time_limit, solver=self.solver)
+        _, status = run(model, effort)
+        return matrix_of(task.problem.compile(), model), None if model.value is None else float(model.value), status
+
+
+def _measure_unproved(task: Task, own: OwnSolver | Exported) -> Measured:
     """Its matrix as it is, and the value of the mechanism that it is rounded to; it proves no bound."""
     problem, program, begun = task.problem, task.problem.compile(), time.monotonic()
+    status, version = None, None if task.solver is None else version_of(task.solver)
     try:
-        found = own.function(problem)
-        matrix, claimed = found if isinstance(found, tuple) else (found, None)
+        matrix, claimed, status = own.answer(task)
+        if matrix is None:
+            raise ValueError(f"no matrix: {status}")
         floats = np.asarray(getattr(matrix, "matrix", matrix), dtype=np.float64)
         seconds = time.monotonic() - begun
         rounded = round_draft(program, MatrixDraft.of(floats, program.outputs))
         epsilon, breach, odd = _judge(program, floats)
     except Exception as error:  # The error of one is its row's status; the others run.
         note = f"{type(error).__name__}: {error}"
-        return Measured(own.name, None, "failed", memory=peak_memory(), note=note)
+        return Measured(own.name, task.solver, "failed", status, memory=peak_memory(), note=note)
     if rounded is None or isinstance(rounded, Refusal):
         attained, value, odd = None, None, [f"no mechanism near it keeps the constraints: {rounded}", *odd]
     else:
@@ -131,9 +167,9 @@ def _measure_own(task: Task, own: OwnSolver) -> Measured:
         value = float_down(attained.lower) if up else float_up(attained.upper)
     return Measured(
         own.name,
-        None,
-        "own",
-        solver_status=None if claimed is None else "optimal",
+        task.solver,
+        "attained",
+        solver_status=status,
         claimed=None if claimed is None else float(claimed),
         attained=attained,
         value=value,
@@ -142,6 +178,7 @@ def _measure_own(task: Task, own: OwnSolver) -> Measured:
         seconds=seconds,
         memory=peak_memory(),
         note="; ".join(odd),
+        solver_version=version,
         times=(seconds,),
     )
 
@@ -149,9 +186,11 @@ def _measure_own(task: Task, own: OwnSolver) -> Measured:
 def measure(task: Task, ready: Callable[[], None] = lambda: None) -> Measured:
     """Solve, and keep what the solver answered before it was rounded and proved; `ready` is called when the clock
     starts. Errors of a method do not raise: they are noted in its row. Raises NoMethod where it refuses."""
-    if isinstance(task.method, OwnSolver):
+    if isinstance(task.method, OwnSolver | Exported):
+        if isinstance(task.method, Exported):
+            _warm("conic", None)
         ready()
-        return _measure_own(task, task.method)
+        return _measure_unproved(task, task.method)
     name = task.method if isinstance(task.method, str) else task.method.name
     given = task.problem
     # The file's own method and solver are one row among others here.

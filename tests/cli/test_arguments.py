@@ -322,6 +322,7 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
         column={"y": 0},
         entry={"x": 0, "y": 0},
         extremes={"y": 0},
+        kron={"other": mechanism},
         payload={},
         to_json={},
         relabelled={"outputs": ("x", "y", "z")},
@@ -388,8 +389,10 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
     )
     protocols = {"calibration": "exact", "sub": "krr"}
     add("SecretRandomizedResponse", pairs=r["pairs"], **level)
-    add("ConditionalReporting", confidence=r["set"], **level, **protocols)
-    add("UnaryConditionalReporting", confidence=r["set"], **level, **protocols)
+    parts = {"epsilon_1": None, "epsilon_2": None}
+    add("ConditionalReporting", confidence=r["set"], **level, **protocols, **parts)
+    numbers = {"kappa": None, "lambda_": None, **parts}
+    add("UnaryConditionalReporting", confidence=r["set"], **level, **protocols, **numbers)
     add("IndependentReporting", confidence=r["set"], **level, **protocols, sub_sensitive="krr")
     add_methods(rr.robust.SecretRandomizedResponse(r["pairs"], epsilon=1), formula={})
     for name in ("ConditionalReporting", "UnaryConditionalReporting", "IndependentReporting"):
@@ -427,6 +430,7 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
         extreme_rays={},
         methods={"solver": None},
         save={"path": folder / "own.toml"},
+        vertices={"by": "exact"},
         to_cvxpy={},
         to_dict={},
         to_highs={},
@@ -468,6 +472,12 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
     add("delta_of", mechanism=mechanism, epsilon=1)
     add("composed_delta", mechanisms=[mechanism, mechanism], epsilon=1)
     add("shuffled_delta", mechanism=mechanism, respondents=10, epsilon=1)
+    people = [{"age": at % 2, "ill": at} for at in range(4)]
+    add("anatomise", records=people, keys=["age"], k=2, time_limit=5)
+    split = {"records": tuple(people), "keys": ("age",), "k": 2, "classes": ((0, 2), (1, 3)), "value": 0, "bound": 0}
+    add("Anatomy", **split)
+    add_methods(rr.ordering.Anatomy(**split), combination={"record": 1}, keeps={"record": 1}, tables={})
+    add("shuffled_epsilon", mechanism=mechanism, respondents=10, delta="1e-3")
     add("renyi_divergence", mechanism=mechanism, order=2)
     add(
         "audit",

@@ -360,8 +360,8 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
         "SecretRandomizedResponse: expected Pairs, got 4; give rropt.Pairs",
     ),
     "too many sensitive values": (
-        lambda: UnaryConditionalReporting(ChiSquareSet([[3, 4]] * 15), epsilon=1),
-        "UnaryConditionalReporting: 15 sensitive values; it sums over their subsets: at most 14",
+        lambda: UnaryConditionalReporting(ChiSquareSet([[3, 4]] * 17), epsilon=1),
+        "UnaryConditionalReporting: 17 sensitive values; it sums over their subsets: at most 16",
     ),
     "another prior": (
         lambda: IndependentReporting(CONFIDENCE, epsilon=1).utility(Prior.uniform(4)),
@@ -451,7 +451,7 @@ def test_curves_are_the_formulas_of_the_protocols(way: str, shape: tuple[int, in
 
 
 def test_methods_may_be_chosen_and_large_ones_are_left_out() -> None:
-    wide = rr.robust.ChiSquareSet(np.arange(1, 31).reshape(15, 2))
+    wide = rr.robust.ChiSquareSet(np.arange(1, 35).reshape(17, 2))
     assert set(utility_curves(wide, [1.0], methods=("SRR", "UE-CR"))) == {"SRR"}
     with pytest.raises(rr.InputError, match="exact, paper"):
         utility_curves(wide, [1.0], "none")

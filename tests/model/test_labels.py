@@ -364,9 +364,9 @@ NOT_LABELLED = {
     "one number": """epsilon gamma delta alpha at_most beta upper lower present absent rho1 rho2 posterior share order
         rhs half_width level yes truth gap absolute_gap time_limit risk value""",
     "labels, in their own order": """categories labels inputs outputs input_labels actions names sensitive other blocks
-        cells properties members drop by columns margins input_features""",
+        cells properties members drop by columns margins input_features covariates""",
     "a mechanism or more": "mechanism mechanisms channel a b with_ items",
-    "rows of records, one a person": "codes reports X y",
+    "rows of records, one a person": "codes reports records X y",
     "a word or a switch": "claimed sub sub_sensitive criterion form confidence sees directed connected item null",
     "by name": "where impossible options methods solvers solver_options",
     "nouns of this package": "constraints priors verdict family problems",
@@ -398,6 +398,8 @@ NOT_LABELLED_HERE = {
     "protect.joint": "groups of columns",
     "protect.errors": "numbers by column",
     "Release.learned": "sentences of a manifest",
+    **dict.fromkeys(("Regression.values", "Regression.covariance"), "made by estimate_regression"),
+    "anatomise.keys": "names of keys",
     "Scores.values": "made by scores",
     "Scores.table": "made by scores",
     "scores.answers": "records",

@@ -92,7 +92,7 @@ def test_a_proved_result(result: Path, tmp_path: Path, capsys: pytest.CaptureFix
     verdict = rr.check(str(result / "certificate.json"))
     for line in verdict.report().splitlines():
         assert line in page.words
-    assert "mi-column-convex" in page.words
+    assert "proof in lines" in page.words
     assert "rropt check certificate.json" in page.words
     # The value in bits, rounded down, as the solve said it.
     value = json.loads((result / "solution.json").read_text(encoding="utf-8"))["value"]

@@ -11,7 +11,7 @@ from rropt.comparison.claims import Claim, Evidence, Formula
 from rropt.exact import exp_enclosure
 from rropt.program.cones import FreeCone, PolyhedralCone
 from rropt.solve.engine.polyhedral import cdd_rays
-from rropt.solve.offdiagonal.vertices import arrangements, box, count_vertices, excess, vertex_kinds
+from rropt.solve.offdiagonal.vertices import arrangements, box, count_vertices, excess, polytope_rows, vertex_kinds
 
 SIZES = (4, 5, 6, 7)
 RATIOS = ("1.2", "1.6", "2")
@@ -21,26 +21,6 @@ Vector = tuple[Fraction, ...]
 
 
 # -- the polytope, exactly -------------------------------------------------------------------------------
-
-
-def polytope_rows(size: int, ratio: Fraction) -> list[list[Fraction]]:
-    """Rows (b, A) with b + A o >= 0 for exactly the feasible o, as cddlib wants them: (a), (b), (c) for all pairs.
-
-    0 <= o <= 1 / (k-1) follows: (b) and (c) of one pair say q_z <= g o_x <= g^2 q_z, so neither is negative.
-    """
-    rows = []
-    for x in range(size):
-        for z in range(size):
-            if x == z:
-                continue
-            terms = [(Fraction(-1), ratio, Fraction(size - 1)), (ratio, Fraction(-1), -ratio * (size - 1))]
-            if size >= 3:
-                terms.append((Fraction(0), Fraction(-1), ratio))
-            for constant, at_x, at_z in terms:
-                row = [constant] + [Fraction(0)] * size
-                row[1 + x], row[1 + z] = at_x, at_z
-                rows.append(row)
-    return rows
 
 
 @cache
@@ -271,8 +251,31 @@ def _appendix(full: bool) -> Evidence:
     )
 
 
+FOLLOWS = "q_3 <= 1 - (S-1) e^alpha q_2 for all q of the polytope"
+
+
+def _follows(full: bool) -> Evidence:
+    printed, _ = _pairs(("(S-1)*g", "1", "1"))
+    turned, attained = _pairs(("-(S-1)*g", "-1", "-1"))
+    return Evidence(
+        {FOLLOWS: printed},
+        "all pairs of coordinates of all vertices for S = 4..7 and exp(alpha) = 1.2, 1.6, 2, exactly; the other direction"
+        " is (10) for the entries off the diagonal",
+        {"the other direction holds": turned, "with equality": attained},
+        {FOLLOWS: "q_3 >= 1 - (S-1) e^alpha q_2"} if turned and attained else {},
+        "S = 4, exp(alpha) = 2: q = (2/5, 2/5, 2/5, 2/5) is private, and 2/5 > 1 - 3 * 2 * 2/5 = -7/5",
+    )
+
+
 LIST = "Proposition 3.2"
 CLAIMS = (
+    Claim(
+        "ayed.section5.3",
+        "section 5.3, proof of Proposition 3.2",
+        "since (q_2, q_3) satisfy (15), q_3 <= 1 - (S-1) e^alpha q_2",
+        {FOLLOWS: True},
+        _follows,
+    ),
     *(
         Claim(
             f"ayed.eq{number}",

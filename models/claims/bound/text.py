@@ -2,7 +2,7 @@
 
 import math
 from fractions import Fraction
-from itertools import pairwise, product
+from itertools import pairwise, permutations, product
 
 from rropt.models.claims.designs import agreed
 
@@ -152,7 +152,53 @@ def _lemma(full: bool) -> Evidence:
     )
 
 
+# -- the first step of the proof of Theorem 3.1 ------------------------------------------------------------------
+
+PAIR_SUM = "a! Sigma_a is the sum over i_1 != i_2"
+COUNTS = (((3, 2), (F(9, 10), F(3, 5))), ((2, 5), (F(1, 2), F(1, 3))), ((1, 1), (F(1), F(1, 2))))
+"""(T*_1, T*_2) and (beta_1, beta_2) of blocks of two categories."""
+
+
+def _falling(number: int, steps: int) -> int:
+    return math.prod(number - step for step in range(steps))
+
+
+def _pair_sums(full: bool) -> Evidence:
+    same = doubled = True
+    for (one, two), (first, second) in COUNTS:
+        for a in range(1, one + two + 1):
+            # (8): all a_1 + a_2 = a, binomials; times a!.
+            exact = math.factorial(a) * sum(
+                (math.comb(one, s) * math.comb(two, a - s) * first**s * second ** (a - s) for s in range(a + 1)), F(0)
+            )
+            printed = F(0)
+            for (t, b), (u, c) in permutations((((one, first)), ((two, second)))):
+                for s in range(a + 1):
+                    printed += math.comb(a, s) * _falling(t, s) * _falling(u, a - s) * b**s * c ** (a - s)
+            same, doubled = same and printed == exact, doubled and printed == 2 * exact
+    (one, two), (first, second) = COUNTS[0]
+    single = 2 * (math.comb(one, 2) * first**2 + one * two * first * second + math.comb(two, 2) * second**2)
+    return Evidence(
+        {PAIR_SUM: same},
+        "Sigma_a from its definition below (8), and the printed sum over both ordered pairs with falling factorials of a"
+        " - s steps, exactly: three blocks of two categories, every a",
+        {"the printed sum is twice as much": doubled, "T* = (3, 2), beta = (0.9, 0.6), a = 2: 2 Sigma_2": single},
+        {PAIR_SUM: "the sum is over one pair: (1, 2) and (2, 1) have the same terms. (12) is linear in these sums"}
+        if doubled
+        else {},
+        "T* = (3, 2), beta = (0.9, 0.6), a = 1: Sigma_1 = 3 * 0.9 + 2 * 0.6 = 3.9. The printed sum has for (1, 2) the"
+        " terms 1.2 (s = 0)\nand 2.7 (s = 1), and for (2, 1) the same ones again: 7.8",
+    )
+
+
 CLAIMS = (
+    Claim(
+        "bound.thm3.1.proof",
+        "appendix, proof of Theorem 3.1, case of two categories",
+        "a! Sigma_a is the sum over s of binomial(a, s) times the sum over i_1 != i_2 of falling factorials and powers",
+        {PAIR_SUM: True},
+        _pair_sums,
+    ),
     Claim(
         "bound.third",
         "abstract, section 1",

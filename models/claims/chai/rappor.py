@@ -270,7 +270,39 @@ def _eq714(full: bool) -> Evidence:
 
 
 ROOTS = (("k", (2, 3, 4)), ("s", ("1.5", "2", "4")))
+NO_TWO = "no two rows of the TPM of RAPPOR are proportional, as Theorem 5.5 needs"
+BY_THEOREM = "RAPPOR is inadmissible"
+
+
+def _proportional(full: bool) -> Evidence:
+    none = inadmissible = constant = True
+    for k in (3, 4, 5):
+        _, rows = rappor(k, Fraction(2))
+        shapes = [tuple(one / sum(row) for one in row) for row in rows]
+        repeated = {shape for shape in shapes if shapes.count(shape) > 1}
+        none = none and not repeated
+        constant = constant and repeated == {(Fraction(1, k),) * k}
+        inadmissible = inadmissible and not admissible(channel(rows), gamma=4)
+    return Evidence(
+        {NO_TWO: none, BY_THEOREM: inadmissible},
+        "the rows of RAPPOR at ratio 4 for k = 3, 4, 5, exactly: those of no category and of all are both constant, all"
+        " others differ; admissibility is decided exactly",
+        {"the only proportional rows are the two constant ones": constant},
+        {NO_TWO: "the two constant rows are proportional: first they are merged, and the merged row violates C1"}
+        if constant and inadmissible
+        else {},
+        "k = 3, gamma = 4: the report of no category has the probability 4/27 at every value, that of all 2/27",
+    )
+
+
 CLAIMS = (
+    Claim(
+        "chai.rappor.rows",
+        "section 7.2, with Theorem 5.5",
+        "the basic RAPPOR design is inadmissible by Theorem 5.5, as its TPM includes two constant rows",
+        {NO_TWO: True, BY_THEOREM: True},
+        _proportional,
+    ),
     Claim(
         "chai.eq7.2",
         "(7.2), Proposition 7.1",

@@ -9,10 +9,13 @@ from flint import arb
 from rropt.models.claims.designs import agreed, fractions, table
 
 from rropt.comparison.claims import Claim, Evidence, Formula
+from rropt.declare.constraints import MaximalRLDP
+from rropt.declare.objectives import MutualInformation
 from rropt.exact import Interval, ball, enclosure, exp_enclosure
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.robust import SecretRandomizedResponse
-from rropt.model.prior import Pairs
+from rropt.model.prior import Pairs, Prior
+from rropt.problem import Maximize, Problem
 
 F = Fraction
 
@@ -254,7 +257,119 @@ def printed(texts: dict[str, str], over: Sequence[tuple[str, tuple[object, ...]]
     return {name: Formula(text, tuple(over)) for name, text in texts.items()}
 
 
+# -- the dual of Theorem 7, the sets of Lemma 13, the cases of Proposition 10 ------------------------------------
+
+STRONG = "the dual with alpha >= 0 has the value of the primal"
+WEIGHTS = (4, 3, 2, 1)
+"""P in tenths, of the pairs (s, u), (s, v), (t, u), (t, v)."""
+
+
+def _dual_signs(full: bool) -> Evidence:
+    prior = Prior(Pairs(["s", "t"], ["u", "v"]).labels, WEIGHTS, pairs=Pairs(["s", "t"], ["u", "v"]))
+    rule = MaximalRLDP(gamma=2, groups=Pairs(["s", "t"], ["u", "v"]))
+    solution = Problem(Maximize(MutualInformation(prior)), [rule]).solve(gap=1e-9)
+    # A theta >= 0 with A theta <= 1: by weak duality the value of the dual with alpha >= 0 is at least m . theta.
+    rays, theta = [(F(1, 2), F(2), F(1), F(1)), (F(2), F(1, 2), F(1), F(1))], (F(2, 5), F(2, 5))
+    if any(sum((t * ray[x] for t, ray in zip(theta, rays, strict=True)), F(0)) > 1 for x in range(4)):
+        raise ArithmeticError("theta is not feasible")
+    best = enclosure(lambda: _measure(theta, rays))
+    assert solution.limit is not None
+    same = not best.lower > solution.limit
+    return Evidence(
+        {STRONG: same},
+        "the primal asks for A theta = 1, so alpha is free. The primal is certified at P = (0.4, 0.3, 0.2, 0.1), e^eps ="
+        " 2; a theta with A theta <= 1, for which the dual with alpha >= 0 is an upper bound, has more",
+        {"primal, nats, at most": float(solution.limit), "theta with A theta <= 1": best},
+        {STRONG: "alpha is free; the rest of the proof does not need its sign"} if not same else {},
+        "v = (1/2, 2, 1, 1) and (2, 1/2, 1, 1) are vectors of (105) at e^eps = 2. With theta = 2/5 for both A theta ="
+        " (1, 1, 4/5, 4/5),\nand m . theta = 0.1376; the optimum is 0.1271",
+        {"primal": solution},
+    )
+
+
+def _measure(theta: Sequence[Fraction], rays: Sequence[Sequence[Fraction]]) -> arb:
+    """The sum of theta_v mu(v), mu as in (103)."""
+    total = arb(0)
+    for weight, ray in zip(theta, rays, strict=True):
+        mean = sum((w * one for w, one in zip(WEIGHTS, ray, strict=True)), F(0)) / sum(WEIGHTS)
+        for w, one in zip(WEIGHTS, ray, strict=True):
+            total += ball(weight * F(w, 10) * one) * (ball(one) / ball(mean)).log()
+    return total
+
+
+CONTAINS = "D meets the conditions of the lemma only if it contains G"
+
+
+def _product_sets(full: bool) -> Evidence:
+    # Phat = 1/4 everywhere, R_s = (1/2 + d_s, 1/2 - d_s), g_s = 1 / sqrt(1 - 4 d_s^2), sqrt(B + 1) = 5/4.
+    def square(d: Fraction) -> Fraction:
+        return 1 / (1 - 4 * d * d)
+
+    far, both = F(37, 100), F(3, 10)
+    # g_1 = 3/2 is affordable with g_2 = 1, as (3/2 + 1) / 2 = 5/4; (5/4, 5/4) is affordable, and the most at equal d.
+    alone = square(far) <= F(9, 4)
+    edge = square(both) == F(25, 16)
+    # g is convex in d, so the sum of d over what is affordable is largest at equal d: D = {d_1 + d_2 <= 3/5} has all.
+    outside = 2 * far > 2 * both
+    # By itself each of the two conditionals is that of a distribution of F, so that the pair is in G.
+    return Evidence(
+        {CONTAINS: not (alone and edge and outside)},
+        "exact: conditionals (R_1, R_2) come from one P of F where the mean of g_s is at most sqrt(B + 1), which is convex"
+        " and symmetric, so that the polytope D of all with d_1 + d_2 <= 3/5 has them all; G has the product of both"
+        " extremes",
+        {"d_1 = d_2 of a point of G that is not in D": far, "largest d_1 = d_2 of one P of F": both},
+        {CONTAINS: "it must contain the tuples (P_(U|s))_s of the P of F, of which G is the hull by coordinates; (52)"
+         " follows from them alone"}
+        if alone and edge and outside
+        else {},
+        "Phat = 1/4, B = 9/16: P(u|s) = 0.87 for one s is possible with P(u|s') = 1/2, and so is 0.87 for s'; both are"
+        " not:\n0.8 is the most for both, and 0.87 + 0.87 > 1.6",
+    )  # fmt: skip
+
+
+EMPTY = "X_1 or X_3 is empty at the maximum"
+
+
+def _empty_sets(full: bool) -> Evidence:
+    # Phat = (1/2, 1/2, 0), B = 1/4. With X_1 empty (142) to (145) hold: 2 B / (B + 1).
+    b, d = F(1, 4), F(2236, 10000)
+    without = 2 * b / (b + 1)
+    point = (F(1, 2) + d, F(1, 2) - d, F(0))
+    inside = F(1, 4) / point[0] + F(1, 4) / point[1] <= b + 1
+    reached = 2 * d
+    both = inside and reached > without
+    return Evidence(
+        {EMPTY: not both},
+        "Phat = (1/2, 1/2, 0), B = 1/4, exactly: X_3 = {3} by (136), and the point shown is farther from Phat than every"
+        " P with X_1 empty",
+        {"largest distance with X_1 empty": without, "distance of (1/2 + d, 1/2 - d, 0), d = 0.2236": reached},
+        {EMPTY: "(141) holds where P_x > 0 only: X_3 must be the x with Phat_x = 0 and P_x > 0"} if both else {},
+        "(0.7236, 0.2764, 0): 0.25 / 0.7236 + 0.25 / 0.2764 = 1.24997 <= 5/4, and its distance 0.4472 is above 2/5",
+    )
+
+
 CLAIMS = (
+    Claim(
+        "lopuhaa.thm7.dual",
+        "Appendix A-A, proof of Theorem 7",
+        "the dual of max m . theta, A theta = 1, is min 1 . alpha, A' alpha >= m, alpha >= 0, with the same value",
+        {STRONG: True},
+        _dual_signs,
+    ),
+    Claim(
+        "lopuhaa.lemma13.proof",
+        "proof of Lemma 13",
+        "with G the product of the F_(U|s), D satisfies the conditions of the lemma if and only if G is a part of D",
+        {CONTAINS: True},
+        _product_sets,
+    ),
+    Claim(
+        "lopuhaa.prop10.proof",
+        "Appendix A-B, proof of Proposition 10",
+        "either X_1 or X_3 is empty at the P of F that is farthest from Phat",
+        {EMPTY: True},
+        _empty_sets,
+    ),
     Claim(
         "lopuhaa.thm7.constants",
         "proof of Theorem 7, (114) to (116)",

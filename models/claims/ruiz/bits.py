@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import product
+from itertools import permutations, product
 
 from rropt.models.claims.designs import agreed
 
 from rropt.comparison.claims import Claim, Evidence, Formula
-from rropt.exact import Interval, float_up
+from rropt.exact import Interval, exp_enclosure, float_up
 from rropt.mechanisms.families.bistochastic import anatomy, classes_of, entropy_bits, keeping, tridiagonal
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Prior
@@ -163,7 +163,64 @@ def _band(full: bool) -> Evidence:
     )
 
 
+# -- classes of records (3), and the probability of no permutation (section 2.2) --------------------------------
+
+CLASS = ("a", "a", "b")
+"""The quasi-identifiers of a class of three records, two of which have the same combination."""
+NOT_PERMUTED = "the probability of not permuting is proportional to epsilon"
+
+
+def _classes(full: bool) -> Evidence:
+    orders = list(permutations(range(len(CLASS))))
+    kept = F(sum(CLASS[order[0]] == CLASS[0] for order in orders), len(orders))
+    matrix = anatomy([["1", "2", "3"]])
+    of_records = sum((matrix.entry(0, y) for y, one in enumerate(CLASS) if one == CLASS[0]), F(0))
+    stated = F(1, len(set(CLASS)))
+    name = "probability that a keeps a in the class a, a, b"
+    return Evidence(
+        {name: kept},
+        "all six orders of the three records, counted; and the block of (3) over records, exactly",
+        {"by the block over records": of_records, "by the block over combinations": stated},
+        {name: "n_l is the number of records of the class, and a row of Q_l is that of a record"}
+        if of_records == kept
+        else {},
+        "a a b: the orders of the records 1, 2, 3 that put record 1 or 2 in the first place are four of six",
+    )
+
+
+def _not_permuted(full: bool) -> Evidence:
+    def share(epsilon: str) -> Interval:
+        gamma = exp_enclosure(F(epsilon))
+        # e / (e + 2) rises with e.
+        return Interval(gamma.lower / (gamma.lower + 2), gamma.upper / (gamma.upper + 2))
+
+    found = {epsilon: share(epsilon) for epsilon in ("0", "1", "2")}
+    twice = found["2"].lower <= 2 * found["1"].upper and 2 * found["1"].lower <= found["2"].upper
+    none = found["0"].lower <= 0
+    return Evidence(
+        {NOT_PERMUTED: twice and none},
+        "e^epsilon / (e^epsilon + r - 1), the identity's weight as the text decomposes (2), enclosed for r = 3: what is"
+        " proportional to epsilon is 0 at 0, and twice as much at 2 as at 1",
+        {f"at epsilon {epsilon}": value for epsilon, value in found.items()},
+        witness="r = 3: 1/3 at epsilon 0, e / (e + 2) = 0.576 at 1, e^2 / (e^2 + 2) = 0.787 at 2",
+    )
+
+
 CLAIMS = (
+    Claim(
+        "ruiz.eq3",
+        "section 2.3, (3)",
+        "with n_l different combinations of quasi-identifiers in class l, Q_l has 1 / n_l in all places",
+        {"probability that a keeps a in the class a, a, b": HALF},
+        _classes,
+    ),
+    Claim(
+        "ruiz.section2.2.rate",
+        "section 2.2",
+        "the privacy budget epsilon can be seen as being proportional to the probability of not permuting the data",
+        {NOT_PERMUTED: True},
+        _not_permuted,
+    ),
     Claim(
         "ruiz.eq7",
         "section 4, (7)",

@@ -1,6 +1,7 @@
 """Constraints on a mechanism: privacy (cones), structure, and the user's own rows."""
 
 from collections.abc import Callable, Mapping
+from inspect import Parameter, signature
 from typing import Any
 
 from rropt.declare import objectives
@@ -25,6 +26,7 @@ from rropt.declare.constraints.raw import ConeConstraint, LinearConstraint
 from rropt.declare.constraints.robust import RLDP
 from rropt.declare.constraints.structure import Floor, Forbidden
 from rropt.errors import Missing, UnknownName, suggestion
+from rropt.io.plugins import exact_keys, plugin, plugin_words
 from rropt.model.prior import Prior
 
 __all__ = [
@@ -117,16 +119,35 @@ def from_keys(kind: str, keys: Mapping[str, Any], where: str, prior: Prior | Non
         AtMost.kind: (AtMost.from_keys, *of_objective),
         AtLeast.kind: (AtLeast.from_keys, *of_objective),
     }
-    if kind not in makers:
-        raise UnknownName(f"{kind!r} is not a kind of constraint", where, suggestion(kind, makers))
-    make, needed, optional = makers[kind]
+    takes_prior = kind in {one.kind for one in WITH_PRIOR}
+    if kind in makers:
+        make, needed, optional = makers[kind]
+    elif isinstance(kind, str) and (own := plugin("constraints", kind, Constraint)) is not None:
+        make, needed, optional, takes_prior = _of_plugin(own)
+        keys = exact_keys(keys)
+    else:
+        known = [*makers, *plugin_words("constraints")]
+        raise UnknownName(f"{kind!r} is not a kind of constraint", where, suggestion(kind, known))
     if unknown := set(keys) - needed - optional:
         remedy = suggestion(min(unknown), needed | optional, f"{kind} takes")
         raise UnknownName(f"unknown key {min(unknown)!r}", where, remedy)
     if missing := needed - set(keys):
         raise Missing(f"the key {min(missing)!r} is missing", where, f"{kind} needs it")
-    with_prior = (RLDP, Invariant, IdentificationRisk, AtMost, AtLeast, PointwiseMaximalLeakage)
-    known: dict[str, Any] = {"prior": prior} if kind in {one.kind for one in with_prior} else {}
-    constraint = make(**keys, **known)
+    constraint = make(**keys, **({"prior": prior} if takes_prior else {}))
     assert isinstance(constraint, Constraint)
     return constraint
+
+
+WITH_PRIOR = (RLDP, Invariant, IdentificationRisk, AtMost, AtLeast, PointwiseMaximalLeakage)
+"""Constraints whose prior is that of the input, where they have none."""
+
+
+def _of_plugin(own: type[Constraint]) -> tuple[Callable[..., Any], frozenset[str], frozenset[str], bool]:
+    """(how a constraint of an entry point is made, the keys that it needs, others, whether it takes the prior of the
+    input): by its `from_keys`, else its constructor; arguments are keys, but for `prior`."""
+    make: Callable[..., Any] = getattr(own, "from_keys", own)
+    kinds = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
+    given = [one for one in signature(make).parameters.values() if one.kind in kinds]
+    names = {one.name: one.default is Parameter.empty for one in given if one.name != "prior"}
+    needed = frozenset(name for name, must in names.items() if must)
+    return make, needed, frozenset(names) - needed, any(one.name == "prior" for one in given)

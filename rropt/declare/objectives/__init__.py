@@ -18,6 +18,7 @@ from rropt.declare.objectives.leakage import BayesCapacity, ChannelCapacity
 from rropt.declare.objectives.linear import BayesSuccess, ExpectedGain, ExpectedLoss, Trace
 from rropt.declare.objectives.risk import MinimaxRisk
 from rropt.errors import UnknownName, WrongType, suggestion
+from rropt.io.plugins import exact_keys, plugin, plugin_words
 from rropt.io.types import Number
 from rropt.model.prior import Prior
 
@@ -49,19 +50,23 @@ WORDS: Mapping[str, type[Objective]] = {one.kind: one for one in declared()}
 
 
 def from_keys(kind: str, keys: Mapping[str, object], prior: Prior | None, where: str) -> Objective:
-    """The objective that a problem file declares: its word, its other keys, the prior of its [input].
+    """The objective that a problem file declares: its word (rropt's own, or that of an entry point), its other keys, the
+    prior of its [input].
 
     Raises InputError for an unknown word or key, or where the objective needs a prior and there is none.
     """
     if not isinstance(kind, str):
         raise UnknownName("the objective is not a word", where, suggestion("", WORDS))
-    if kind not in WORDS:
-        raise UnknownName(f"{kind!r} is not an objective", where, suggestion(kind, WORDS))
-    own = WORDS[kind]
+    own = WORDS.get(kind) or plugin("objectives", kind, Objective)
+    if own is None:
+        known = [*WORDS, *plugin_words("objectives")]
+        raise UnknownName(f"{kind!r} is not an objective", where, suggestion(kind, known))
     if unknown := set(keys) - set(own.words):
         remedy = suggestion(min(unknown), own.words, f"{kind} takes")
         raise UnknownName(f"unknown key {min(unknown)!r} with {kind}", where, remedy)
-    return own.read_keys(prior, {"terms": _terms(keys, prior, where)} if own is Sum else keys, where)
+    if own is Sum:
+        return own.read_keys(prior, {"terms": _terms(keys, prior, where)}, where)
+    return own.read_keys(prior, keys if kind in WORDS else exact_keys(keys), where)
 
 
 def _terms(keys: Mapping[str, object], prior: Prior | None, where: str) -> list[tuple[Number, Objective]]:

@@ -32,6 +32,7 @@ class DOptimality(Objective):
 
     kind: ClassVar[str] = "d_optimality"
     sense: ClassVar[Sense] = "minimize"
+    one_sided: ClassVar[bool] = True
     sentence: ClassVar[str] = (
         "the logarithm of the determinant of n times the covariance of all frequencies but one, estimated from the "
         "release of n answers (half of it is the logarithm of the volume of the confidence region, up to a constant)"

@@ -31,6 +31,7 @@ class EOptimality(Objective):
 
     kind: ClassVar[str] = "e_optimality"
     sense: ClassVar[Sense] = "minimize"
+    one_sided: ClassVar[bool] = True
     sentence: ClassVar[str] = (
         "the largest variance (times the number of respondents) of a weighted sum of the frequencies, estimated from "
         "the release, over all sums whose weights have length one (their squares sum to one)"

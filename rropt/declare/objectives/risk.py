@@ -45,6 +45,7 @@ class MinimaxRisk(Objective):
     kind: ClassVar[str] = "minimax_risk"
     words: ClassVar[Mapping[str, str]] = {"queries": "rows of k numbers; the frequencies themselves if left out"}
     sense: ClassVar[Sense] = "minimize"
+    one_sided: ClassVar[bool] = True
     sentence: ClassVar[str] = (
         "the mean squared error (times the number of respondents) of estimates from the release, summed over the "
         "frequencies of all categories"

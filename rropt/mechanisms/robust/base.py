@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from rropt.errors import Conflict, TooLarge, WrongType, counted
+from rropt.errors import Conflict, OutOfRange, TooLarge, WrongType, counted
 from rropt.exact import exp_enclosure
 from rropt.io.arguments import checked
 from rropt.io.types import Number
@@ -19,12 +19,14 @@ from rropt.mechanisms.robust.search import FloatArray, information
 from rropt.model.distributions import Confidence
 from rropt.model.distributions.quantile import significant_down
 from rropt.model.prior import Pairs, Prior
-from rropt.model.privacy import Level, level_numbers
+from rropt.model.privacy import Level, level_numbers, ratio_at
 
 EXACT_CELLS = 200_000
 """Matrices with more cells are not written out in rationals ..."""
 FLOAT_CELLS = 20_000_000
 """... and with more than this not in floats."""
+ROUNDING = 1 + Fraction(1, 1 << 40)
+"""More than the relative error of numbers that are rounded down to significant digits."""
 
 
 @checked
@@ -140,6 +142,23 @@ def split_level(level: Level, log: float) -> tuple[Fraction, Fraction]:
     gamma = significant_down(level.ratio.lower)
     second = min(gamma, max(Fraction(1), significant_down(exp_enclosure(Fraction(log)).lower)))
     return max(Fraction(1), significant_down(gamma / second)), second
+
+
+def given_split(
+    level: Level, epsilon_1: Number | None, epsilon_2: Number | None, name: str
+) -> tuple[Fraction, Fraction] | None:
+    """(E1, E2), both at least 1 and rounded down, for the parts of epsilon that are given: what one leaves is the other.
+    None where neither is. Raises InputError where they are more than the level."""
+    if epsilon_1 is None and epsilon_2 is None:
+        return None
+    gamma = significant_down(level.ratio.lower)
+    one, two = (None if own is None else significant_down(ratio_at(own).lower) for own in (epsilon_1, epsilon_2))
+    first = one if one is not None else significant_down(gamma / (two or 1))
+    second = two if two is not None else significant_down(gamma / first)
+    if min(first, second) < 1 or first * second > gamma * ROUNDING:
+        raise OutOfRange("epsilon_1 and epsilon_2 are more than epsilon", name, "make their sum at most epsilon")
+    # Of two that use all of it the product may be more by a last digit.
+    return max(Fraction(1), min(first, significant_down(gamma / second))), min(second, gamma)
 
 
 def response(size: int, ratio: Fraction | None, exact: bool) -> np.ndarray:

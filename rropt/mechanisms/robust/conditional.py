@@ -7,12 +7,14 @@ from typing import Literal
 
 import numpy as np
 
+from rropt.errors import Conflict
 from rropt.io.arguments import checked
 from rropt.io.types import Number
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.robust.base import (
     CalibratedProtocol,
     cast,
+    given_split,
     number,
     response,
     split_level,
@@ -41,7 +43,15 @@ class ConditionalReporting(CalibratedProtocol):
 
     `sub` replaces the responses on U: one mechanism on the other values, or one per sensitive value (then
     `ratios_other` is empty). E2 is what they need, E1 what that leaves. For the best ones see
-    `rropt.robust.optimal_reporting`. Source: lopuhaa Protocol 2, Theorems 17 and 18. Raises InputError.
+    `rropt.robust.optimal_reporting`. `epsilon_1` and `epsilon_2` (nats), or one of them, state how epsilon is split,
+    instead of the best split. Source: lopuhaa Protocol 2, Theorems 17 and 18. Raises InputError.
+
+        >>> import rropt as rr
+        >>> counts = rr.Prior.from_counts([[30, 20], [10, 40]], pairs=rr.Pairs(["s", "t"], ["u", "v"]))
+        >>> near = rr.robust.ChiSquareSet(counts, alpha="0.05")
+        >>> made = rr.robust.ConditionalReporting(near, epsilon=2, epsilon_1="1.5", epsilon_2="0.5")
+        >>> round(float(made.ratio_sensitive), 4), round(float(made.share), 4)
+        (4.4817, 1.6487)
     """
 
     ratio_sensitive: Fraction
@@ -57,11 +67,16 @@ class ConditionalReporting(CalibratedProtocol):
         calibration: str = "exact",
         gamma: Number | None = None,
         sub: Literal["krr"] | Mechanism | Sequence[Mechanism] = "krr",
+        epsilon_1: Number | None = None,
+        epsilon_2: Number | None = None,
     ) -> None:
         name = self._declare(confidence, epsilon, calibration, gamma)
         subs = checked_subs(sub, confidence, name)
         object.__setattr__(self, "sub", subs)
-        first, second, ratios = self._responses() if subs is None else self._around(subs)
+        split = given_split(self.level, epsilon_1, epsilon_2, name)
+        if subs is not None and split is not None:
+            raise Conflict("sub is given, which decides epsilon_2", name, "leave epsilon_1 and epsilon_2 out")
+        first, second, ratios = self._responses(split) if subs is None else self._around(subs)
         object.__setattr__(self, "ratio_sensitive", first)
         object.__setattr__(self, "share", second)
         object.__setattr__(self, "ratios_other", ratios)
@@ -75,10 +90,16 @@ class ConditionalReporting(CalibratedProtocol):
         within(max(need.down for need in needs), gamma * first, name)
         return first, second, ()
 
-    def _responses(self) -> tuple[Fraction, Fraction, tuple[Fraction | None, ...]]:
-        """(E1, E2, D_s): the best split of epsilon with randomised responses on U."""
+    def _responses(
+        self, split: tuple[Fraction, Fraction] | None
+    ) -> tuple[Fraction, Fraction, tuple[Fraction | None, ...]]:
+        """(E1, E2, D_s): the split of epsilon that is given, else the best one, with randomised responses on U."""
         confidence, level, way = self.confidence, self.level, self.calibration
         allowed = own_calibrations(confidence, way)
+        if split is not None:
+            first, second = split
+            back = second if way == "paper" else significant_down(level.ratio.lower * first)
+            return first, second, tuple(own.ratio(second, back) for own in allowed)
         table, whole = table_of(confidence), float(level.log_ratio)
         up, down = (Stacked(tuple(getattr(own, end) for own in allowed)) for end in ("up", "down"))
         masses = table.sum(axis=1)

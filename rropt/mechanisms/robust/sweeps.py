@@ -35,7 +35,7 @@ class Sweep:
 def utility_curves(
     confidence: Confidence, epsilons: Sequence[float], calibration: str = "exact", methods: Sequence[str] = METHODS
 ) -> dict[str, Sweep]:
-    """Each of `methods` at every epsilon (UE-CR is left out where S has more than 14 values).
+    """Each of `methods` at every epsilon (UE-CR is left out where S has more than 16 values).
 
     A value is `formula()` of the protocol (`GRR`: k-RR on the pairs), to 1e-7 nats or better: a kink of the two
     parameters of UE-CR is what costs digits. Raises InputError.

@@ -167,7 +167,7 @@ def protect(
         >>> domain = {"habit": ["never", "seldom", "often"]}
         >>> found = rr.protect(people, "habit", epsilon=2, categories=domain, by="sex", dry_run=True)
         >>> round(found.expected.shares["habit"], 4)
-        0.0185
+        0.0219
     """
     need("pyarrow", EXTRA, "protect")
     need("narwhals", EXTRA, "protect")

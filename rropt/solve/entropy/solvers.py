@@ -141,6 +141,18 @@ def run(problem: Any, effort: SolveLimits) -> tuple[str, str]:
         raise _misread(name, error) from error
 
 
+def unfit(problem: Any, solver: str) -> str:
+    """Why a solver cannot take a `cvxpy.Problem`, one line; "" where it can."""
+    cvxpy = need("cvxpy")
+
+    cp: Any = cvxpy
+    try:
+        problem.get_problem_data(solver.upper())
+    except cp.SolverError as error:
+        return f"{solver}: {str(error).splitlines()[0]}"
+    return ""
+
+
 def _misread(name: str, error: Exception) -> InputError:
     # The text of a KeyError is in quotes.
     said = str(error.args[0] if isinstance(error, KeyError) and error.args else error) or type(error).__name__

@@ -2,127 +2,43 @@
 
 A linear objective is a programme over the entries of Q. A convex one, maximised without rows over the whole matrix, is
 a programme over all extreme rays of the cone: its master. Both are the problem itself, and not relaxations.
-
-Names of variables and rows that say which input, output and constraint they are of.
-
-Files of linear programmes take few characters: every other one becomes "_", and names stay distinct.
 """
 
 from __future__ import annotations
 
 import os
-import re
 import tempfile
-import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import permutations
+from math import factorial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
 from rropt.declare.constraints import Constraint
-from rropt.errors import InputError, UnknownName, Unreadable, WrongType
+from rropt.errors import InputError, TooLarge, UnknownName, Unreadable
 from rropt.io.extras import need
 from rropt.io.files import write_whole
-from rropt.program.block_cones import RobustCone
-from rropt.program.cones import (
-    BaseCone,
-    CompleteCone,
-    FloatArray,
-    FreeCone,
-    GraphCone,
-    PolyhedralCone,
-    base_cone,
-    cone_rows,
-)
+from rropt.program.cones import CompleteCone, FloatArray, GraphCone, base_cone
 from rropt.program.confidence_cones import ConfidenceCone
-from rropt.program.design_utilities import DesignUtility
-from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.events import ApproximateBound
 from rropt.program.limits import Limits, Sum
-from rropt.program.programs import (
-    BayesGain,
-    ChiSquare,
-    ColumnSum,
-    Information,
-    Linear,
-    Program,
-    RowEntropy,
-    Utility,
-)
+from rropt.program.permutation_mixtures import Mixture
+from rropt.program.programs import BayesGain, ColumnSum, Linear, Program
 from rropt.solve.engine.highs_run import silent_highs
-from rropt.solve.engine.polyhedral import edge_table, entry_model
+from rropt.solve.engine.polyhedral import entry_model
+from rropt.solve.export.names import Names, safe
 from rropt.solve.export.rays import extreme_rays, ray_names
 
-LONGEST = 60
-"""Characters of a part of a name; the LP format takes 255 for the whole."""
-
-
-def safe(labels: Iterable[str]) -> list[str]:
-    """Labels of ASCII letters, digits, "_" and "." that are distinct where the given ones are."""
-    found: list[str] = []
-    taken: set[str] = set()
-    for label in labels:
-        ascii_ = unicodedata.normalize("NFKD", label).encode("ascii", "ignore").decode()
-        base = re.sub(r"[^A-Za-z0-9_.]+", "_", ascii_)[:LONGEST] or "_"
-        name, number = base, 1
-        while name in taken:
-            number += 1
-            name = f"{base}_{number}"
-        taken.add(name)
-        found.append(name)
-    return found
-
-
-@dataclass(frozen=True)
-class Names:
-    """The names of a program with fixed outputs: Q(x,y) of an entry, sum(x) of a row sum, and those of what each
-    constraint demands. `privacy` are the words of the constraints that bound ratios, `cones` those of the further rows
-    of the cone, one each."""
-
-    inputs: tuple[str, ...]
-    outputs: tuple[str, ...]
-    rows: tuple[str, ...]
-    privacy: str
-    cones: tuple[str, ...]
-
-    @classmethod
-    def of(cls, program: Program, constraints: Sequence[Constraint]) -> Names:
-        """For the program of a problem with these constraints."""
-        words, cones = [], []
-        for constraint in constraints:
-            cone = constraint.cone(program.inputs)
-            if cone is not None:
-                general = cone.general()
-                words += [] if isinstance(base_cone(general), FreeCone) else [constraint.kind]
-                cones += [constraint.kind] * len(cone_rows(general))
-        word = "_".join(dict.fromkeys(words)) or "privacy"
-        # Ratios of two units become rows, which come last.
-        cones += [word] * (len(cone_rows(program.cone)) - len(cones))
-        own = safe(row.name for row in program.rows)
-        return cls(tuple(safe(program.inputs)), tuple(safe(program.outputs or ())), tuple(own), word, tuple(cones))
-
-    def entries(self) -> list[str]:
-        """Of the entries of Q, in row-major order."""
-        return [f"Q({x},{y})" for x in self.inputs for y in self.outputs]
-
-    def sums(self) -> list[str]:
-        """Of the sums of rows."""
-        return [f"sum({x})" for x in self.inputs]
-
-    def coupling(self) -> list[str]:
-        """Of the rows over the whole matrix."""
-        return [f"row({name})" for name in self.rows]
-
-    def cone(self, number: int, y: str) -> str:
-        """Of a further row of the cone in a column."""
-        return f"{self.cones[number]}({number + 1},{y})"
-
-
+WHERE = "linear programme"
 FORMATS = (".mps", ".lp")
+MOST_PERMUTATIONS = 5040
+"""Permutations whose weights are listed, 7!."""
 NEGATED = b"* This is minimised: its optimum is that of the maximisation, negated.\n"
 
 
@@ -179,29 +95,58 @@ def programme(program: Program, constraints: Sequence[Constraint], unit: float) 
     """The linear programme of a problem's program; `unit` is the objective's unit in the utility's own. Raises
     InputError where there is none."""
     reduced = program.linearised()
-    others = [extra for extra in reduced.extras if not isinstance(extra, ApproximateBound)]
-    if others:
-        where, remedy = f"{others[0].name} is not linear", "use to_cvxpy() where it is convex, else solve()"
-        raise InputError(where, "linear programme", remedy)
-    if isinstance(reduced.utility, Linear):
-        return _over_entries(reduced, constraints)
-    if not isinstance(reduced.utility, ColumnSum) or program.sense == "minimize":
-        raise InputError("the objective is not linear", "linear programme", "use to_cvxpy() where it is convex")
-    if reduced.rows or reduced.extras:
+    utility, limits = reduced.utility, reduced.extra(Limits)
+    gains = [] if limits is None else [limit for limit in limits.limits if isinstance(limit.utility, BayesGain)]
+    curved = limits is not None and len(gains) < len(limits.limits)
+    others = [extra for extra in reduced.extras if not isinstance(extra, ApproximateBound | Limits | Mixture)]
+    if curved or others:
+        name = Limits.name if curved else others[0].name
+        raise InputError(f"{name} is not linear", WHERE, "use to_cvxpy() where it is convex, else solve()")
+    parts = utility.parts if isinstance(utility, Sum) else [(Fraction(1), utility)]
+    least = [(weight, part) for weight, part in parts if isinstance(part, BayesGain) and reduced.sign * weight < 0]
+    if len(least) < sum(not isinstance(part, Linear) for _, part in parts):
+        if not all(isinstance(part, ColumnSum) and reduced.sign * weight > 0 for weight, part in parts):
+            raise InputError("the objective is not linear", WHERE, "use to_cvxpy() where it is convex")
+        insist_on_free_columns(reduced, WHERE)
+        assert isinstance(utility, ColumnSum | Sum)
+        return _over_rays(reduced, utility, unit)
+    cost = utility.cost if isinstance(utility, Linear | Sum) else ()
+    if reduced.outputs is None:
+        raise InputError("the number of outputs is free", WHERE, "give outputs=[labels] and a constraint on them")
+    names = Names.of(reduced, constraints)
+    found = _over_entries(replace(reduced, utility=Linear(cost)), names)
+    for number, (weight, part) in enumerate(least):
+        assert isinstance(part, BayesGain)
+        found, best = _with_maxima(found, part, names, f"best{number or ''}")
+        found.cost[best] = float(weight)
+    for number, limit in enumerate(gains):
+        assert isinstance(limit.utility, BayesGain)
+        name = f"limit{number or ''}"
+        found, best = _with_maxima(found, limit.utility, names, name)
+        total = sparse.csr_matrix(np.isin(np.arange(len(found.cost)), best).astype(float)[None, :])
+        found = found.with_rows(total, np.array([float(limit.at_most)]), [name])
+    mixture = reduced.extra(Mixture)
+    return found if mixture is None else _with_permutations(found, mixture)
+
+
+def insist_on_free_columns(program: Program, where: str) -> None:
+    """Raise InputError where rows or extras over the whole matrix, or outputs that are named, keep a matrix from being
+    any mixture of extreme rays."""
+    if program.rows or program.extras or program.outputs is not None:
         raise Unreadable(
-            "a convex objective is maximised under rows over the whole matrix: this is not one linear programme",
-            "linear programme",
+            "the best columns are extreme rays, and with constraints on the whole matrix the problem is not convex",
+            where,
             "leave out the constraints on the whole matrix, or use solve()",
         )
-    return _over_rays(reduced, reduced.utility, unit)
 
 
-def _over_entries(program: Program, constraints: Sequence[Constraint]) -> Programme:
+def _over_entries(program: Program, names: Names) -> Programme:
     """The programme over the entries of Q, then low(y) where the cone bounds all ratios, then over(x,z,y) for
     approximate privacy: how much Q[x, y] exceeds gamma Q[z, y]."""
-    if isinstance(program.cone, ConfidenceCone | RobustCone):
-        raise InputError("the exact cone of a confidence set is not linear", "linear programme", "use form='polytope'")
-    model, names = entry_model(program), Names.of(program, constraints)
+    if isinstance(program.cone, ConfidenceCone):
+        what = f"the cone of a confidence set in form {program.cone.form!r}"
+        raise InputError(f"{what} is not linear", WHERE, "use to_cvxpy(), or form='polytope'")
+    model = entry_model(program)
     base, columns = base_cone(program.cone), names.entries()
     rows = [*names.sums(), *names.coupling()]
     rows += [names.cone(number, y) for y in names.outputs for number in range(model.cone_rows)]
@@ -242,13 +187,66 @@ def _with_positive_parts(found: Programme, bound: ApproximateBound, names: Names
     return wider.with_rows(totals, delta, [f"approximate_ldp.delta({x},{z})" for x, z in named])
 
 
-def _over_rays(program: Program, utility: ColumnSum, unit: float) -> Programme:
+def _with_maxima(
+    found: Programme, utility: BayesGain, names: Names, name: str
+) -> tuple[Programme, npt.NDArray[np.int64]]:
+    """With a variable for each output that is at least the gain of each action there; the places of these variables."""
+    scores, m = sparse.csr_matrix(utility.table), len(names.outputs)
+    actions, before = safe(utility.actions), len(found.cost)
+    wider = found.with_columns([f"{name}({y})" for y in names.outputs])
+    best = before + np.arange(m)
+    blocks = []
+    for y in range(m):
+        # Entry x of column y is at x * m + y.
+        own = sparse.csr_matrix((scores.data, scores.indices * m + y, scores.indptr), (len(actions), before + m))
+        top = sparse.csr_matrix((np.ones(len(actions)), (range(len(actions)), [before + y] * len(actions))), own.shape)
+        blocks.append(own - top)
+    rows = [f"{name}({action},{y})" for y in names.outputs for action in actions]
+    return wider.with_rows(sparse.vstack(blocks), np.zeros(len(rows)), rows), best
+
+
+def _with_permutations(found: Programme, mixture: Mixture) -> Programme:
+    """With the weights of the permutations, and Q as their mixture."""
+    if mixture.max_terms is not None:
+        raise InputError("the number of permutations is not linear", WHERE, "leave max_terms out, or use solve()")
+    table, limits = permutation_table(mixture, WHERE)
+    cells, before = mixture.size**2, len(found.cost)
+    wider = found.with_columns([f"permutation({number})" for number in range(1, table.shape[1] + 1)])
+    rest = sparse.csr_matrix((cells, before - cells))
+    made = sparse.hstack([sparse.eye(cells), rest, -sparse.csr_matrix(table)])
+    weights = sparse.hstack([sparse.csr_matrix((table.shape[1], before)), sparse.eye(table.shape[1])])
+    numbers, ends = range(1, cells + 1), np.zeros(cells)
+    for sign, side in ((1, "most"), (-1, "least")):
+        wider = wider.with_rows(sign * made, ends, [f"mixture.{side}({number})" for number in numbers])
+        column = 1 if sign > 0 else 0
+        wider = wider.with_rows(
+            sign * weights, sign * limits[:, column], [f"weight.{side}({number + 1})" for number in range(len(limits))]
+        )
+    return wider
+
+
+def permutation_table(mixture: Mixture, where: str) -> tuple[FloatArray, FloatArray]:
+    """(cells x permutations: which cells of a matrix each permutation has, row-major; limits of their weights)."""
+    size = mixture.size
+    if mixture.listed is None and factorial(size) > MOST_PERMUTATIONS:
+        raise TooLarge(f"{size} categories have {factorial(size):,} permutations", where, "list those that may be used")
+    listed = list(permutations(range(size))) if mixture.listed is None else list(mixture.listed)
+    table = np.zeros((size * size, len(listed)))
+    for number, places in enumerate(listed):
+        table[[x * size + y for x, y in enumerate(places)], number] = 1.0
+    return table, np.array([[float(end) for end in mixture.limits(places)] for places in listed])
+
+
+def ray_table(program: Program) -> FloatArray:
+    """The extreme rays of a program's cone (k x n), in floats."""
+    return np.array([[float(entry) for entry in ray] for ray in extreme_rays(program)]).T
+
+
+def _over_rays(program: Program, utility: ColumnSum | Sum, unit: float) -> Programme:
     """The programme over the extreme rays: how much of each ray the matrix is made of, sums of rows being one."""
-    names = Names.of(program, ())
-    rays = extreme_rays(program)
-    table = np.array([[float(entry) for entry in ray] for ray in rays]).T
-    ones = np.ones(program.size)
-    cost = unit * utility.mu(table)
+    names, rays = Names.of(program, ()), extreme_rays(program)
+    table = ray_table(program)
+    ones, cost = np.ones(program.size), unit * utility.mu(table)
     return Programme(
         program.sense, cost, sparse.csr_matrix(table), ones, ones, tuple(ray_names(rays)), tuple(names.sums())
     )
@@ -280,135 +278,3 @@ def write(model: Any, path: str | os.PathLike[str]) -> Path:
         if highs.writeModel(str(written)) == highspy.HighsStatus.kError:
             raise InputError("HiGHS could not write the model", str(path), "give the other suffix, .mps or .lp")
         return write_whole(path, NEGATED * turned + written.read_bytes())
-
-
-WHERE = "convex programme"
-
-
-def convex_problem(program: Program, constraints: Sequence[Constraint], unit: float) -> Any:
-    """The problem over the matrix "Q" (k x m), and "low" (m) where all ratios of a column are bounded; the value is in
-    the objective's unit, `unit` of the utility's own.
-
-    A constraint is labelled "sum", each row by its own name, each cone and extra by the word of its constraint. Raises
-    InputError that states what is not convex.
-    """
-    cvxpy = need("cvxpy")
-
-    cp: Any = cvxpy
-    reduced = program.linearised()
-    _insist_on_convexity(reduced)
-    assert reduced.outputs is not None
-    names = Names.of(reduced, constraints)
-    q = cp.Variable((reduced.size, len(reduced.outputs)), nonneg=True, name="Q")
-    wanted = unit * _utility(cp, q, reduced.utility, reduced)
-    goal = cp.Maximize(wanted) if reduced.sense == "maximize" else cp.Minimize(wanted)
-    said = [("sum", cp.sum(q, axis=1) == 1), *_rows(cp, q, reduced), *_cone(cp, q, reduced, names)]
-    said += _extras(cp, q, reduced)
-    return cp.Problem(goal, [_labelled(constraint, label) for label, constraint in said])
-
-
-def _insist_on_convexity(program: Program) -> None:
-    """Raise InputError for what is not convex, or not over a matrix with fixed outputs."""
-    utility, minimised = program.utility, program.sense == "minimize"
-    for extra in program.extras:
-        if not isinstance(extra, ApproximateBound | ConcaveFloor | Limits):
-            raise WrongType(f"{extra.name} is not a convex constraint on the matrix", WHERE, "use solve()")
-    if isinstance(utility, RowEntropy) and minimised:
-        raise InputError("entropy is concave, and minimising it is not convex", WHERE, "maximise it")
-    if not isinstance(program.cone.general(), BaseCone | PolyhedralCone):
-        raise InputError("the exact cone of a confidence set is not written in cvxpy", WHERE, "use form='polytope'")
-    terms = utility.terms if isinstance(utility, Sum) else [(Fraction(1), utility)]
-    bends = utility.bending(program.sign) if isinstance(utility, Sum) else not minimised
-    if isinstance(terms[-1][1], ColumnSum) and bends:
-        alone = not program.rows and not program.extras
-        remedy = "to_highs() has it as a linear programme over extreme rays" if alone else "use solve()"
-        raise WrongType("the objective is convex, and maximising it is not a convex problem", WHERE, remedy)
-    if not all(isinstance(one, Linear | RowEntropy | Information | ChiSquare | BayesGain) for _, one in terms):
-        what = "the risk of estimates" if isinstance(utility, DesignUtility) else "the objective"
-        raise InputError(f"{what} is not written as a function of the matrix", WHERE, "use solve()")
-    if program.outputs is None:
-        remedy = "give outputs=[labels] and a constraint on them"
-        raise InputError("the number of outputs is free", WHERE, remedy)
-
-
-def _utility(cp: Any, q: Any, utility: Utility, program: Program) -> Any:
-    k, m = q.shape
-    if isinstance(utility, Sum):
-        return sum(float(weight) * _utility(cp, q, one, program) for weight, one in utility.terms)
-    if isinstance(utility, Linear):
-        return cp.sum(cp.multiply(utility.matrix(k, m), q))
-    if isinstance(utility, RowEntropy):
-        return _entropy(cp, q, utility.shares, program) / float(sum(utility.shares))
-    if isinstance(utility, BayesGain):
-        return cp.sum(cp.max(utility.table @ q, axis=0))
-    if isinstance(utility, ChiSquare):
-        roots, p = np.sqrt(utility.prior), utility.prior
-        return sum(cp.quad_over_lin(cp.multiply(roots, q[:, y]), p @ q[:, y]) for y in range(m)) - 1.0
-    assert isinstance(utility, Information)
-    terms = []
-    for shares in utility.joint.T[utility.joint.sum(axis=0) > 0]:
-        # sum_x P q log(q P_z / w_z), w_z = sum_x P q, jointly convex in the two arguments of rel_entr.
-        inside = np.flatnonzero(shares)
-        own = cp.multiply(shares[inside][:, None], q[inside])
-        mean = shares[inside][:, None] @ (shares[inside][None, :] @ q[inside]) / shares.sum()
-        terms.append(cp.sum(cp.rel_entr(own, mean)))
-    return sum(terms)
-
-
-def _entropy(cp: Any, q: Any, shares: Sequence[int], program: Program) -> Any:
-    """sum_x shares[x] H(Q_x), without the cells that rows empty: interior-point methods need a point inside."""
-    m = q.shape[1]
-    cells = [(x, y) for x, share in enumerate(shares) if share for y in range(m) if (x, y) not in program.empty_cells]
-    weights = np.array([float(shares[x]) for x, _ in cells])
-    return cp.sum(cp.multiply(weights, cp.entr(cp.vec(q, order="C")[[x * m + y for x, y in cells]])))
-
-
-def _rows(cp: Any, q: Any, program: Program) -> list[tuple[str, Any]]:
-    found, entries = [], cp.vec(q, order="C")
-    for row in program.rows:
-        places = [x * q.shape[1] + y for x, y, _ in row.terms]
-        total = np.array([float(value) for *_, value in row.terms]) @ entries[places]
-        right = float(row.rhs)
-        found.append((row.name, total == right if row.sense == "=" else total <= right))
-    return found
-
-
-def _cone(cp: Any, q: Any, program: Program, names: Names) -> list[tuple[str, Any]]:
-    (k, m), base, found = q.shape, base_cone(program.cone), []
-    if isinstance(base, CompleteCone):
-        lows = np.ones((k, 1)) @ cp.reshape(cp.Variable(m, name="low"), (1, m), order="C")
-        found += [(f"{names.privacy}.low", q >= lows), (f"{names.privacy}.high", q <= float(base.level.ratio) * lows)]
-    edges = edge_table(base, k)
-    if edges.shape[0]:
-        found.append((names.privacy, edges @ q <= 0))
-    if isinstance(program.cone, PolyhedralCone):
-        for word in dict.fromkeys(names.cones):
-            own = np.array([name == word for name in names.cones])
-            found.append((word, program.cone.matrix[own] @ q <= 0))
-    return found
-
-
-def _extras(cp: Any, q: Any, program: Program) -> list[tuple[str, Any]]:
-    found = []
-    if (floor := program.extra(ConcaveFloor)) is not None:
-        found.append((floor.name, _entropy(cp, q, floor.shares, program) >= floor.height))
-    if (bound := program.extra(ApproximateBound)) is not None:
-        gamma, k = float(bound.level.ratio), program.size
-        for x in range(k):
-            others = [z for z in range(k) if z != x]
-            over = cp.sum(cp.pos(np.ones((k - 1, 1)) @ q[[x]] - gamma * q[others]), axis=1)
-            found.append((f"{bound.name} of {program.inputs[x]}", over <= float(bound.delta)))
-    if (limits := program.extra(Limits)) is not None:
-        for number, limit in enumerate(limits.limits):
-            whole = _utility(cp, q, limit.utility, program)
-            found.append((f"limit {number}", whole <= float(limit.at_most)))
-    return found
-
-
-def _labelled(constraint: Any, label: str) -> Any:
-    # Constraints of older versions of cvxpy have no labels: there it is an attribute like any other.
-    if hasattr(constraint, "set_label"):
-        constraint.set_label(label)
-    else:
-        constraint.label = label
-    return constraint

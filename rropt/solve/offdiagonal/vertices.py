@@ -71,6 +71,26 @@ def excess(off_diagonal: Sequence[Number], ratio: Number) -> Number:
     return max(found)
 
 
+def polytope_rows(size: int, ratio: Fraction) -> list[list[Fraction]]:
+    """Rows (b, A) with b + A o >= 0 for exactly the feasible o, as cddlib wants them: (a), (b), (c) for all pairs.
+
+    0 <= o <= 1 / (k-1) follows: (b) and (c) of one pair say q_z <= g o_x <= g^2 q_z, so neither is negative.
+    """
+    rows = []
+    for x in range(size):
+        for z in range(size):
+            if x == z:
+                continue
+            terms = [(Fraction(-1), ratio, Fraction(size - 1)), (ratio, Fraction(-1), -ratio * (size - 1))]
+            if size >= 3:
+                terms.append((Fraction(0), Fraction(-1), ratio))
+            for constant, at_x, at_z in terms:
+                row = [constant] + [Fraction(0)] * size
+                row[1 + x], row[1 + z] = at_x, at_z
+                rows.append(row)
+    return rows
+
+
 def vertex_kinds(size: int, ratio: Number) -> list[tuple[tuple[Number, int], ...]]:
     """The vertices up to the order of the inputs: for each kind the pairs (value, how many inputs have it).
 

@@ -20,7 +20,7 @@ from rropt.program.cones import FloatArray
 from rropt.program.limits import Capacity, CapacityLimit, DivergenceLimits
 from rropt.program.programs import Linear, Program
 from rropt.solve.engine.method import SolveLimits
-from rropt.solve.export.programme import convex_problem
+from rropt.solve.export.convex import capacity_rules, convex_problem, power_rules
 from rropt.solve.relaxations.composed import SHORTEST, TOLERANCES
 
 MOST_POWERS = 40_000
@@ -31,8 +31,6 @@ KEPT = 1e-7
 """A matrix of the conic solver that exceeds a divergence by less keeps it."""
 APART = 1e-3
 """Orders that are nearer than this are not both stated."""
-FLAT = 1.02
-"""Orders below this are stated as a relative entropy."""
 
 
 @dataclass(frozen=True)
@@ -92,14 +90,15 @@ def _solved(
     rules, goal, capacities = list(problem.constraints), problem.objective, []
     for one in every:
         if isinstance(one, CapacityLimit):
-            capacities.append(_capacity(cp, q, float(one.at_most), rules))
+            capacities.append(capacity_rules(cp, q, float(one.at_most)))
     if least:
         most = cp.Variable()
-        capacities.append(_capacity(cp, q, most, rules))
+        capacities.append(capacity_rules(cp, q, most))
         goal = cp.Minimize(most)
+    rules += [rule for own in capacities for rule in own]
     for notion, orders in pairs:
         for order in orders:
-            rules += _powers(cp, q, order, float(notion.most(order)))
+            rules += power_rules(cp, q, order, float(notion.most(order)))
     whole, found = cp.Problem(goal, rules), False
     for tolerance in TOLERANCES:
         status = _status(cp, whole, tolerance, effort)
@@ -108,7 +107,7 @@ def _solved(
             break
     if not found:
         return None
-    return ConicOptimum(np.asarray(q.value), tuple(map(_shares, capacities)))
+    return ConicOptimum(np.asarray(q.value), tuple(_shares(worst) for worst, _ in capacities))
 
 
 def _status(cp: Any, problem: Any, tolerance: float, effort: SolveLimits) -> str:
@@ -125,16 +124,6 @@ def _status(cp: Any, problem: Any, tolerance: float, effort: SolveLimits) -> str
     return str(problem.status)
 
 
-def _capacity(cp: Any, q: Any, at_most: Any, rules: list[Any]) -> Any:
-    """Add that max_x D(Q_x || r) is at most a number for some r, and return it: the least such maximum is the capacity,
-    and its multipliers are the worst prior."""
-    k, m = q.shape
-    mean = cp.Variable((1, m), nonneg=True)
-    rule = cp.sum(cp.rel_entr(q, np.ones((k, 1)) @ mean), axis=1) <= at_most
-    rules += [rule, cp.sum(mean) == 1]
-    return rule
-
-
 def _shares(rule: Any) -> FloatArray | None:
     """The multipliers of a rule as shares of their sum."""
     if rule.dual_value is None:
@@ -142,18 +131,3 @@ def _shares(rule: Any) -> FloatArray | None:
     shares = np.maximum(np.ravel(rule.dual_value), 0.0)
     total = float(shares.sum())
     return shares / total if total > 0 else None
-
-
-def _powers(cp: Any, q: Any, order: Fraction, most: float) -> list[Any]:
-    """The constraint that sum_y Q[x, y]^a Q[z, y]^(1 - a) is at most a number for all x, z; near the order 1 its limit
-    is stated, the relative entropy, as powers are too flat there for the solver."""
-    k, m = q.shape
-    x, z = np.nonzero(~np.eye(k, dtype=bool))
-    one, other, a = q[x], q[z], float(order)
-    if a < FLAT:
-        return [cp.sum(cp.rel_entr(one, other), axis=1) <= np.log(most) / (a - 1)]
-    power = cp.Variable((len(x), m), nonneg=True)
-    total, (p, u, v) = cp.sum(power, axis=1) <= most, (cp.vec(part, order="C") for part in (power, other, one))
-    if a == 2:  # a cone of second order, which is quicker
-        return [total, cp.SOC(p + u, cp.vstack([2 * v, p - u]), axis=0)]
-    return [total, cp.PowCone3D(p, u, v, 1 / a)]

@@ -175,9 +175,10 @@ def test_bad_input(make, said):
         make()
 
 
-def test_what_cannot_be_minimised_here_says_so():
-    with pytest.raises(rr.NoMethod):
-        rr.Problem(rr.Maximize(rr.MinimaxRisk(rr.Prior.uniform(3))), [rr.LDP(epsilon=1)]).solve()
+@pytest.mark.parametrize("kind", [rr.MinimaxRisk, rr.DOptimality, rr.EOptimality])
+def test_a_risk_that_is_maximised_is_refused_at_its_declaration(kind):
+    with pytest.raises(rr.InputError, match="can be minimised only; wrap it in Minimize"):
+        rr.Maximize(kind(rr.Prior.uniform(3)))
 
 
 def test_a_mixture_of_given_columns_is_the_best_one_and_its_multipliers_say_so():

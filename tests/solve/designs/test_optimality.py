@@ -151,5 +151,3 @@ def test_bad_input(objective):
         objective([1, 2])
     with pytest.raises(rr.InputError, match="is missing; they must be"):
         objective(SKEWED).value(rr.RandomizedResponse(3, epsilon=1).mechanism)
-    with pytest.raises(rr.NoMethod):
-        rr.Problem(rr.Maximize(objective(SKEWED)), [rr.LDP(epsilon=1)]).solve()

@@ -18,7 +18,7 @@ import pytest
 from drawing import graded, thinned
 from flint import fmpq, fmpq_mat
 from scipy import sparse
-from support_cells import CONSTRAINTS, problem_of
+from support_cells import BESIDE, CONSTRAINTS, LEAST, OBJECTIVES, problem_of, stated
 
 import rropt as rr
 from rropt.program.cones import cone_rows
@@ -140,6 +140,138 @@ def test_what_is_not_linear_has_the_same_optimum(objective: str, rule: str, solv
     options = {"eps": 1e-8, "max_iters": 100_000} if solver == "SCS" else {}
     assert model.solve(solver=solver, **options) == pytest.approx(found.value, rel=1e-5, abs=1e-5)
     assert model.status == cp.OPTIMAL
+
+
+EVERY = [(objective, rule) for rule in CONSTRAINTS for objective in OBJECTIVES]
+EVERY += [(goal, rule) for rule in BESIDE for goal in LEAST]
+UNSURE = 3e-6
+"""What Clarabel and a solve in a few seconds may be off by, as a share."""
+
+
+@pytest.mark.parametrize(("objective", "rule"), graded(EVERY[::61], [one for one in EVERY if one not in EVERY[::61]]))
+def test_every_model_has_its_optimum_in_the_proved_interval(objective: str, rule: str) -> None:
+    """Of all objectives with all constraints, in both exports; a problem that cannot be solved has none in either."""
+    try:
+        problem = stated(objective, rule, 4)
+    except rr.InputError:
+        return
+    models = []
+    for export in (problem.to_cvxpy, problem.to_highs):
+        with contextlib.suppress(rr.InputError):
+            models.append(export())
+    found = problem.solve(gap=1e-8, absolute_gap=1e-8, time_limit=4) if models else None
+    for model in models:
+        value = None
+        if isinstance(model, cp.Problem):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                model.solve(solver="CLARABEL")
+            value = model.value if model.status in (cp.OPTIMAL, cp.OPTIMAL_INACCURATE) else None
+        elif found.status != "infeasible":
+            value = optimum(model)
+        if found.status == "infeasible":
+            assert value is None or not np.isfinite(value)
+            continue
+        assert value is not None
+        low, high = sorted((found.value, found.bound))
+        assert low - UNSURE * max(1, abs(low)) <= value <= high + UNSURE * max(1, abs(high))
+
+
+DESIGNS = {"minimax_risk": rr.MinimaxRisk, "d_optimality": rr.DOptimality, "e_optimality": rr.EOptimality}
+LEVELS = [rr.LDP(1), rr.LDP(gamma=5), rr.MetricDP([("a", "b"), ("b", "c"), ("c", "d")], epsilon=1)]
+
+
+@pytest.mark.parametrize("solver", ["CLARABEL", "SCS"])
+@pytest.mark.parametrize("name", DESIGNS)
+@pytest.mark.parametrize("counts", graded(["532"], ["1111", "8421"]))
+def test_a_design_over_the_extreme_rays_is_the_proved_one(name: str, counts: str, solver: str) -> None:
+    prior = rr.Prior.from_counts(dict(zip("abcd", map(int, counts), strict=False)))
+    for level in LEVELS[: 3 if len(counts) == 4 else 2]:
+        problem = rr.Problem(rr.Minimize(DESIGNS[name](prior)), [level])
+        found, model = problem.solve(gap=1e-6), problem.to_cvxpy()
+        with warnings.catch_warnings():
+            # At equal frequencies the best design is not unique, and Clarabel stops a little before its tolerance.
+            warnings.simplefilter("ignore")
+            model.solve(solver=solver, **({"eps": 1e-9, "max_iters": 100_000} if solver == "SCS" else {}))
+        assert model.value == pytest.approx(found.value, rel=2e-6)
+        assert model.value == pytest.approx(found.bound, rel=2e-6)
+        # The matrix of its weights has the value that it claims, by the definition.
+        weights = np.maximum(model.var_dict["weights"].value, 0.0)
+        rays = np.array([[float(entry) for entry in ray] for ray in problem.extreme_rays()]).T
+        matrix = rays * weights
+        p = np.array([float(own) for own in prior.probabilities])
+        used = p @ matrix > 1e-12
+        moments = (matrix[:, used] / (p @ matrix[:, used])) @ matrix[:, used].T
+        inverse = np.linalg.inv(moments)
+        value = {
+            "minimax_risk": np.trace(inverse) - p @ p,
+            "d_optimality": -np.linalg.slogdet(moments)[1],
+            "e_optimality": np.linalg.eigvalsh(inverse - np.outer(p, p))[-1],
+        }[name]
+        assert model.value == pytest.approx(value, rel=1e-5)
+
+
+def test_the_published_cross_check_of_the_risk() -> None:
+    """4.9800881515 for counts 5, 3, 2 at epsilon 1."""
+    prior = rr.Prior.from_counts({"a": 5, "b": 3, "c": 2})
+    problem = rr.Problem(rr.Minimize(rr.MinimaxRisk(prior)), [rr.LDP(1)])
+    assert problem.to_cvxpy().solve(solver="SCS", eps=1e-9, max_iters=100_000) == pytest.approx(4.9800881515, abs=1e-8)
+
+
+def test_queries_have_their_own_design() -> None:
+    prior = rr.Prior.from_counts({"a": 5, "b": 3, "c": 2})
+    objective = rr.MinimaxRisk(prior, queries={"q": [1, 1, 0], "r": [1, 2, 3]})
+    problem = rr.Problem(rr.Minimize(objective), [rr.LDP(1)])
+    assert problem.to_cvxpy().solve(solver="CLARABEL") == pytest.approx(problem.solve(gap=1e-7).value, rel=1e-6)
+
+
+@pytest.mark.parametrize("form", ["product", "exact"])
+@pytest.mark.parametrize("seed", graded([1], [2, 3, 4, 5]))
+def test_the_cone_of_a_confidence_set_is_that_of_its_definition(form: str, seed: int) -> None:
+    """The value in cvxpy is in the interval that cuts and boxes prove; a zero cell is among the counts."""
+    rng = np.random.default_rng(seed)
+    counts = rng.integers(5, 60, (2, 3))
+    counts[seed % 2, 0] *= seed % 3 > 0
+    prior = rr.Prior.from_counts(counts.tolist(), pairs=rr.Pairs(["s", "t"], ["u", "v", "w"]))
+    rule = rr.RLDP(1, rr.robust.ChiSquareSet(prior, alpha="0.05"), form=form)
+    problem = rr.Problem(rr.Maximize(rr.Trace(prior)), [rule])
+    found = problem.solve(gap=1e-6)
+    assert found.status == "certified"
+    assert problem.to_cvxpy().solve(solver="CLARABEL") == pytest.approx(found.value, rel=3e-6)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "most"), [([("identity", 0, "0.4")], None), ([("identity", "0.1", "0.4"), (list("bacd"), 0, "0.2")], 4)]
+)
+def test_weights_of_permutations_are_variables(bounds: list, most: int | None) -> None:
+    """Upper bounds over all permutations of four categories: rows on the matrix do not state them."""
+    gain = rr.ExpectedGain(rr.Prior.uniform(list("abcd")), [[4, 2, 0, 1], [2, 3, 1, 0], [0, 1, 3, 2], [1, 0, 2, 5]])
+    problem = rr.Problem(rr.Maximize(gain), [rr.patterns.PermutationMixture(weights=bounds, max_terms=most)])
+    if most is not None:
+        for export in (problem.to_highs, problem.to_cvxpy):
+            with pytest.raises(rr.InputError, match="number of permutations"):
+                export()
+        return
+    found = problem.solve()
+    assert optimum(problem.to_highs()) == pytest.approx(found.value, rel=1e-8)
+    assert problem.to_cvxpy().solve(solver="CLARABEL") == pytest.approx(found.value, rel=1e-6)
+
+
+@pytest.mark.parametrize("goal", ["least success", "limit", "sum"])
+def test_gains_that_are_least_or_limited_are_linear(tmp_path: Path, goal: str) -> None:
+    prior = rr.Prior.from_counts({"a": 5, "b": 3, "c": 2})
+    success, loss = rr.BayesSuccess(prior), rr.ExpectedLoss(prior, [[0, 1, 2], [1, 0, 1], [2, 1, 0]])
+    near = [rr.LDP(3), rr.AtMost(loss, "0.4")]
+    problem = {
+        "least success": rr.Problem(rr.Minimize(success), near),
+        "limit": rr.Problem(rr.Minimize(loss), [rr.LDP(3), rr.AtMost(success, "0.7")]),
+        "sum": rr.Problem(rr.Minimize(2 * success + loss), [rr.LDP(3)]),
+    }[goal]
+    found = problem.solve(gap=1e-9)
+    model = problem.to_highs()
+    assert optimum(model) == pytest.approx(found.value, rel=1e-7)
+    assert optimum(read(problem.write(tmp_path / "model.mps"))) == pytest.approx(found.value, rel=1e-7)
+    assert any(name.startswith(("best(", "limit(")) for name in model.col_names_)
 
 
 def test_bits_are_bits() -> None:
@@ -374,3 +506,41 @@ def test_rays_that_cannot_be_listed_are_refused() -> None:
     for problem, what in ((many, r"2\*\*17"), (problem_of("mutual_information", "rldp, exact", 4), "not polyhedral")):
         with pytest.raises(rr.InputError, match=what):
             problem.extreme_rays()
+
+
+# ---- vertices ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("size", "gamma"), graded([(2, "3"), (3, "3/2"), (4, "5/2"), (5, "6")], [(7, "3"), (10, "e")]))
+def test_the_vertices_of_one_number_per_row_are_those_of_cddlib(size: int, gamma: str) -> None:
+    """In closed form and from the rows alone; each one is a mechanism of the problem, and no mean of others."""
+    level = rr.LDP(1) if gamma == "e" else rr.LDP(gamma=gamma)
+    inputs = [str(x) for x in range(size)]
+    problem = rr.Problem(rr.Maximize(rr.Trace()), [level, rr.patterns.UniformOffDiagonal()], inputs=inputs)
+    found, other = problem.vertices(), problem.vertices(by="cddlib")
+    assert len(found) == len(other)
+    assert found.distance(other) < 1e-9
+    assert size < 10 or len(found) == 1024
+    for point in found[:: max(1, len(found) // 20)]:
+        rows = [[q if x == y else (1 - q) / (size - 1) for y in range(size)] for x, q in enumerate(point)]
+        made = rr.Mechanism.from_rationals(rows, inputs=inputs, outputs=inputs)
+        assert all(rule.violation(made) <= 0 for rule in problem.constraints)
+    lost = type(found).of(found[1:])
+    assert lost.distance(found) > 1e-3
+
+
+def test_vertices_of_columns_are_their_rays() -> None:
+    problem = drawn(3)
+    found = problem.vertices()
+    assert found.ignored == ()
+    assert [sum(point) for point in found] == [1] * len(problem.extreme_rays())
+    assert found.distance(problem.vertices(by="cddlib")) < 1e-9
+    floor = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1), rr.Floor("0.4"), rr.EntropyRate("0.3")], inputs=["a", "b"])
+    assert len(floor.vertices().ignored) == 2
+    assert floor.extreme_rays().ignored == floor.vertices().ignored
+    assert floor.extreme_rays() == rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1)], inputs=["a", "b"]).extreme_rays()
+    for rules in ([rr.patterns.UniformOffDiagonal()], [rr.patterns.UniformOffDiagonal(), rr.LDP(1), rr.Floor("0.4")]):
+        with pytest.raises(rr.InputError, match="under LDP"):
+            rr.Problem(rr.Maximize(rr.Trace()), rules, inputs=["a", "b", "c"]).vertices()
+    with pytest.raises(rr.InputError, match="use one of: exact, cddlib"):
+        problem.vertices(by="lrs")
