@@ -37,9 +37,9 @@ from rropt.prove.problems import (
 
 LONGEST = 4096
 """Bits that the denominators of the rows of a cone may add to all numbers of a proof file, at most."""
-KINDS = ("linear-dual", "farkas", "column-dual", "branch-tree", "entropy-dual", "entropy-farkas", "corner-tree")
+KINDS = ("linear-dual", "farkas", "column-dual", "branch-tree", "entropy-dual", "entropy-farkas")
 KEYS = {"kind", "prices", "rows", "flows", "multipliers", "tree", "boxes", "unit", "known", "weight", "tilts", "yield"}
-KEYS |= {"steps", "events", "cuts", "nodes", "shapes"}
+KEYS |= {"steps", "events", "cuts"}
 Tangents = tuple[list[Fraction], list[list[int]]]
 
 

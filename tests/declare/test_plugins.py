@@ -129,7 +129,10 @@ def test_words_of_entry_points_are_read(tmp_path: Path) -> None:
     assert rule.violation(found.mechanism) <= 0
 
 
-def test_a_method_of_an_entry_point_has_a_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_method_of_an_entry_point_has_a_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
     problem = rr.problem_file.load_problem(written(tmp_path, number="0.9"))
     assert problem.solve("guess").method.startswith("guess")
     assert cli.main(["solve", str(written(tmp_path, number="0.9")), "--method", "guess", "--json"]) == 3
