@@ -1,4 +1,4 @@
-"""What commands do with a folder: release each of its Parquet files, and publish or report the design in it."""
+"""Commands on a folder: release each of its Parquet files, publish or report the design in it."""
 
 from __future__ import annotations
 
