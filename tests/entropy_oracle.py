@@ -1,17 +1,21 @@
-"""A second reading of the entropy parts of docs/certificate-format.md: certificates judged from their JSON alone.
+"""A second reading of entropies in docs/certificate-format.md and docs/verified-core.md: certificates with lines of the
+mode dual judged from their JSON alone, without the kernel.
 
-Slow and plain: everything is an Arb ball at 300 bits or a Fraction, prices and trees of other kinds are unknown.
+Slow and plain: everything is an Arb ball at 300 bits or a Fraction, lines of other modes are unknown.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from fractions import Fraction
 from typing import Any
 
 from flint import arb, ctx, fmpq
 
 Document = dict[str, Any]
+D = 1 << 160
+"""Numbers in a fixed place of a line are over this."""
 
 
 class Refused(AssertionError):
@@ -27,8 +31,16 @@ def real(value: Fraction) -> arb:
     return arb(fmpq(value.numerator, value.denominator))
 
 
-def judge(text: str) -> tuple[arb, arb]:
-    """(the mechanism's utility, the yield of the proof), enclosed; (None, yield) for entropy-farkas. Raises Refused."""
+def ends(ball: arb) -> tuple[Fraction, Fraction]:
+    """The rational ends of a ball."""
+    middle, radius = ball.mid().fmpq(), ball.rad().fmpq()
+    low, high = middle - radius, middle + radius
+    return Fraction(int(low.p), int(low.q)), Fraction(int(high.p), int(high.q))
+
+
+def judge(text: str) -> tuple[Any, Fraction]:
+    """(the mechanism's utility, enclosed, and at least the yield of the proof); (None, yield) where the bound is null.
+    Raises Refused."""
     before, ctx.prec = ctx.prec, 300
     try:
         return _judge(json.loads(text))
@@ -36,19 +48,16 @@ def judge(text: str) -> tuple[arb, arb]:
         ctx.prec = before
 
 
-def _judge(document: Document) -> tuple[Any, arb]:
+def _judge(document: Document) -> tuple[Any, Fraction]:
     problem, proof = document["problem"], document["proof"]
-    need(document["assumptions"] == ["gibbs-inequality"], "assumptions")
+    need(document["assumptions"] == [], "assumptions")
     k, m = len(problem["inputs"]), len(problem["outputs"])
-    farkas = proof["kind"] == "entropy-farkas"
-    need(farkas or proof["kind"] == "entropy-dual", "kind")
-    keys = {"kind", "rows", "tilts", "flows"} | ({"weight"} if "entropy" in problem else set())
-    polyhedral = problem["cone"]["kind"] == "polyhedral"
-    need(set(proof) == keys | ({"multipliers"} if polyhedral else set()), "keys of the proof")
-    found = _proved_bound(problem, proof, k, m, farkas)
-    if farkas:
-        need(document["mechanism"] is document["value"] is document["bound"] is None, "nulls")
-        need(bool(found < 0), "the yield is not negative")
+    need(set(proof) == {"kind", "lines"} and proof["kind"] == "lines", "kind")
+    nothing = document["bound"] is None
+    found = _proved_bound(problem, proof["lines"], k, m, nothing)
+    if nothing:
+        need(document["mechanism"] is document["value"] is None, "nulls")
+        need(found < 0, "the yield is not negative")
         return None, found
     rows = _matrix(document["mechanism"], k, m)
     _holds(problem, rows)
@@ -59,8 +68,8 @@ def _judge(document: Document) -> tuple[Any, arb]:
         value = real(value)
     else:
         need(bool(real(lower) <= value) and bool(value <= real(upper)), "value")
-    bound = real(Fraction(document["bound"]))
-    need(bool(bound >= found) if problem["sense"] == "maximize" else bool(-bound >= found), "bound below the yield")
+    bound = Fraction(document["bound"])
+    need((bound if problem["sense"] == "maximize" else -bound) >= found, "bound below the yield")
     return value, found
 
 
@@ -132,65 +141,95 @@ def _utility(problem: Document, rows: list[list[Fraction]]) -> Fraction | arb:
     return sum((share * _entropy(row)[0] for share, row in zip(shares, rows, strict=True)), arb(0)) / sum(shares)
 
 
-def _proved_bound(problem: Document, proof: Document, k: int, m: int, farkas: bool) -> arb:
+def _fields(lines: list[str]) -> dict[str, list[list[str]]]:
+    """The fields of the lines, by their first word."""
+    found: dict[str, list[list[str]]] = {"points": [], "l": []}
+    for line in lines:
+        name, *rest = line.split(" ")
+        found.setdefault(name, []).append(rest)
+    need(set(found) == {"points", "unit", "prices", "mults", "mode", "ratios", "l"}, "a line of another rule")
+    need(all(len(found[name]) == 1 for name in ("unit", "prices", "mults", "mode", "ratios")), "a line twice")
+    need(found["mode"] == [["dual"]], "mode")
+    return found
+
+
+def _proved_bound(problem: Document, lines: list[str], k: int, m: int, nothing: bool) -> Fraction:
+    """Weak duality: whatever the multipliers, no mechanism is worth more than what is returned, if each column costs at
+    least what it earns. Entropies are below their tangents at the points t: -q log q <= t - q (1 + log t)."""
+    fields = _fields(lines)
+    points = [[Fraction(int(t), D) for t in one] for one in fields["points"]]
+    need(len(points) in (0, m) and len(fields["l"]) == m, "a line for each output")
+    need(all(len(one) == k for one in points), "a point for each input")
+    unit, prices = int(fields["unit"][0][0]), [int(n) for n in fields["prices"][0]]
+    need(unit > 0 and len(prices) == k, "prices")
+    mults = [Fraction(int(n), unit) for n in fields["mults"][0]]
     sign = 1 if problem["sense"] == "maximize" else -1
     scores = [[Fraction(0)] * m for _ in range(k)]
-    heats = [Fraction(0)] * k
-    if not farkas and problem["utility"]["kind"] == "linear":
+    heats, scale = [Fraction(0)] * k, D * D * unit
+    if not nothing and problem["utility"]["kind"] == "linear":
         for x, y, value in problem["utility"]["cost"]:
             scores[x][y] += sign * Fraction(value)
-    if not farkas and problem["utility"]["kind"] == "entropy":
-        shares = [Fraction(share) for share in problem["utility"]["shares"]]
-        heats = [share / sum(shares) for share in shares]
-    total = arb(0)
-    for number, row in zip(proof["rows"], problem["rows"], strict=True):
-        multiplier = Fraction(number)
+        scale *= math.lcm(*(Fraction(value).denominator for *_, value in problem["utility"]["cost"]))
+    if not nothing and problem["utility"]["kind"] == "entropy":
+        shares = [int(share) for share in problem["utility"]["shares"]]
+        heats = [Fraction(share, sum(shares)) for share in shares]
+        scale *= sum(shares) // math.gcd(*shares) * D
+    total = sum((Fraction(price, unit) for price in prices), Fraction(0))
+    if "entropy" in problem and points:
+        floor, first = problem["entropy"], mults.pop(0)
+        need(first >= 0, "weight")
+        shares = [int(share) for share in floor["shares"]]
+        weight = first * D * Fraction(floor["at_least"]).denominator / math.gcd(*shares)
+        heats = [heat + weight * share for heat, share in zip(heats, shares, strict=True)]
+        for share, size in zip(shares, floor["sizes"], strict=True):
+            total -= weight * Fraction(floor["at_least"]) * share * ends(arb(size).log())[0]
+    for number, row in zip(mults, problem["rows"], strict=True):
+        numbers = [Fraction(value) for value in (row["rhs"], *(value for *_, value in row["terms"]))]
+        multiplier = number * math.lcm(*(value.denominator for value in numbers))
         need(row["sense"] == "=" or multiplier >= 0, "sign of a multiplier")
-        total += real(multiplier * Fraction(row["rhs"]))
+        total += multiplier * Fraction(row["rhs"])
         for x, y, value in row["terms"]:
             scores[x][y] -= multiplier * Fraction(value)
-    _tilted(problem["cone"], proof, k, m)
-    need(bool(proof["tilts"]) == (problem["cone"]["kind"] != "free"), "tilts")
-    for y, column in enumerate(proof["tilts"]):
-        for x, tilt in enumerate(column):
-            scores[x][y] -= Fraction(tilt)
-    if "entropy" in problem:
-        weight, floor = Fraction(proof["weight"]), problem["entropy"]
-        need(weight >= 0, "weight")
-        heats = [heat + weight * int(share) for heat, share in zip(heats, floor["shares"], strict=True)]
-        for share, size in zip(floor["shares"], floor["sizes"], strict=True):
-            total -= real(weight * Fraction(floor["at_least"]) * int(share)) * arb(size).log()
-    for row, heat in zip(scores, heats, strict=True):
-        top = max(row)
-        total += real(top)
-        if heat:
-            total += real(heat) * sum((real((score - top) / heat).exp() for score in row), arb(0)).log()
+    for x, heat in enumerate(heats):
+        need(heat == 0 or bool(points), "points")
+        for y, column in enumerate(points if heat else []):
+            need(column[x] > 0, "a point")
+            total += heat * column[x]
+            scores[x][y] -= heat * (1 + ends(real(column[x]).log())[0])
+    for y, leaf in enumerate(fields["l"]):
+        rest = [scores[x][y] - Fraction(prices[x], unit) for x in range(k)]
+        _worth_nothing(problem["cone"], rest, leaf, fields["ratios"][0], scale)
     return total
 
 
-def _tilted(cone: Document, proof: Document, k: int, m: int) -> None:
-    """The column test of every tilt."""
-    base = cone["base"] if cone["kind"] == "polyhedral" else cone
-    need(bool(proof["flows"]) == (base["kind"] == "graph"), "flows")
-    for y, column in enumerate(proof["tilts"]):
-        rest = [Fraction(tilt) for tilt in column]
-        if cone["kind"] == "polyhedral":
-            for number, row in zip(proof["multipliers"][y], cone["rows"], strict=True):
-                need(Fraction(number) >= 0, "multiplier")
-                rest = [value - Fraction(number) * Fraction(a) for value, a in zip(rest, row, strict=True)]
-        if base["kind"] == "free":
-            need(max(rest) <= 0, "tilt")
-        elif base["kind"] == "complete":
-            above, below = sum(max(r, Fraction(0)) for r in rest), sum(max(-r, Fraction(0)) for r in rest)
-            need(not above or bool(_ratio(base) * real(above) <= real(below)), "tilt")
-        else:
-            room = [arb(0)] * k
-            touched = set()
-            ratios = {(x, z): _edge(base, number) for x, z, number in base["edges"]}
-            for x, z, number in proof["flows"][y]:
-                need(Fraction(number) >= 0, "flow")
-                room[x] += real(Fraction(number))
-                room[z] -= ratios[x, z] * real(Fraction(number))
-                touched |= {x, z}
-            for x in range(k):
-                need(bool(real(rest[x]) <= room[x]) if x in touched else rest[x] <= 0, "tilt")
+def _worth_nothing(cone: Document, rest: list[Fraction], leaf: list[str], ratios: list[str], scale: int) -> None:
+    """rest.v <= 0 for each column v of the cone, by the flows and the multipliers of its rows that a leaf has."""
+    base, k = cone["base"] if cone["kind"] == "polyhedral" else cone, len(rest)
+    need(len(leaf) % 3 == 0 and set(leaf[::3]) <= {"F", "C"}, "leaf")
+    for key, text, number in zip(leaf[::3], leaf[1::3], leaf[2::3], strict=True):
+        i, amount = int(text), Fraction(int(number), scale)
+        need(i >= 0 and amount >= 0, "a multiplier below 0")
+        if key == "C":
+            row = [Fraction(a) for a in cone["rows"][i]]
+            common = math.lcm(*(a.denominator for a in row))
+            rest = [value - amount * common * a for value, a in zip(rest, row, strict=True)]
+            continue
+        need(base["kind"] in ("complete", "graph"), "a flow without an edge")
+        x, z = divmod(i, k) if base["kind"] == "complete" else base["edges"][i][:2]
+        need(x != z, "a flow to itself")
+        flow = amount * int(ratios[1 if base["kind"] == "complete" else 2 * i + 1])
+        rest[x] -= flow
+        rest[z] += flow * _most(base, i)
+    if base["kind"] == "complete":
+        above, below = sum(max(r, Fraction(0)) for r in rest), sum(max(-r, Fraction(0)) for r in rest)
+        need(_most(base, 0) * above <= below, "a column is worth more than its prices")
+    else:
+        need(max(rest) <= 0, "a column is worth more than its prices")
+
+
+def _most(base: Document, i: int) -> Fraction:
+    """At least the ratio of the edge i, and no more where it is rational."""
+    if base["kind"] == "complete":
+        return Fraction(base["gamma"]) if "gamma" in base else ends(_ratio(base))[1]
+    number = base["edges"][i][2]
+    return Fraction(number) if base.get("unit") == "gamma" else ends(_edge(base, number))[1]

@@ -57,7 +57,9 @@ def check_certified(solution: rr.Solution, gap: float) -> None:
 
 def leaves(solution: rr.Solution) -> int:
     assert solution.certificate is not None
-    return sum(isinstance(item, str) for item in solution.certificate.document["proof"]["tree"])
+    lines = solution.certificate.document["proof"]["lines"]
+    assert "mode corner" in lines
+    return sum(line.startswith("l ") for line in lines)
 
 
 def interval(solution: rr.Solution) -> tuple[Fraction, Fraction]:

@@ -248,7 +248,9 @@ def test_infeasible_with_a_proof_and_a_minimal_conflict(
     assert solution.mechanism is None
     assert (solution.value, solution.bound, solution.gap) == (None, None, None)
     assert solution.certificate is not None
-    assert solution.certificate.document["proof"]["kind"] == "farkas"
+    assert solution.certificate.document["proof"]["kind"] == "lines"
+    assert solution.certificate.document["bound"] is None
+    assert solution.certificate.document["assumptions"] == []
     assert solution.verdict is not None
     assert solution.verdict.proved
     assert len(solution.conflict) == size, solution.conflict

@@ -7,15 +7,17 @@ import math
 import re
 from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 import cvxpy as cp
 import numpy as np
 import pytest
 from drawing import thinned
-from entropy_oracle import judge
+from entropy_oracle import Refused, judge
 from flint import arb, ctx
 
 import rropt as rr
+from rropt.checker import check_bytes
 from rropt.errors import InputError, NoMethod
 from rropt.program.entropy_floors import ConcaveFloor
 from rropt.solve.engine.method import Dual
@@ -217,12 +219,28 @@ def test_a_column_that_ldp_empties_leaves_too_little_entropy() -> None:
     assert problem.solve().status == "infeasible"
 
 
-def certificate() -> dict[str, object]:
+def certificate() -> dict[str, Any]:
     solution = rr.Problem(
         rr.Maximize(rr.Trace()), [BISTOCHASTIC, rr.EntropyRate("0.5"), rr.LDP(3)], inputs=range(3)
     ).solve()
     assert solution.certificate is not None
     return json.loads(solution.certificate.to_json())
+
+
+@pytest.mark.parametrize("key", ["prices", "points", "mults"])
+def test_other_multipliers_are_refused_by_the_oracle_too(key: str) -> None:
+    """Prices a little too low, a tangent at a point that is far, the floor without its multiplier."""
+    document = certificate()
+    judge(json.dumps(document))
+    lines = document["proof"]["lines"]
+    unit = int(next(line for line in lines if line.startswith("unit ")).split(" ")[1])
+    at = next(i for i, line in enumerate(lines) if line.split(" ")[0] == key)
+    first, *rest = map(int, lines[at].split(" ")[1:])
+    changed = {"prices": first - (unit >> 20), "points": 2 * first, "mults": 0}[key]
+    lines[at] = " ".join(map(str, [key, changed, *rest]))
+    with pytest.raises(Refused, match=r"worth more than its prices|below the yield"):
+        judge(json.dumps(document))
+    assert check_bytes(json.dumps(document).encode()).status == "REFUTED"
 
 
 # -- the floor itself ----------------------------------------------------------------------------------

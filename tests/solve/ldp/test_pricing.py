@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -161,17 +160,24 @@ def test_a_proof_with_prices_a_little_too_low_is_refused(objective: type[rr.Mutu
     assert certificate is not None
     document = json.loads(certificate.to_json())
     proof = document["proof"]
-    prices, tree = proof["prices"], proof["tree"]
-    assert proof["kind"] == "column-dual"
+    assert (proof["kind"], document["assumptions"]) == ("lines", [])
+    words = [line.split(" ") for line in proof["lines"]]
+    names = [name for name, *_ in words]
+    assert names[:5] == ["unit", "prices", "mults", "mode", "ratios"]
+    assert words[3] == ["mode", "corner"]
+    unit, prices, tree = int(words[0][1]), [int(price) for price in words[1][1:]], proof["lines"][5:]
+    assert len(prices) == 5
+    assert set(names[5:]) <= {"x", "r", "l"}
 
-    def proved(prices: list[str], tree: list[object]) -> bool:
-        changed = {**document, "proof": {**proof, "prices": prices, "tree": tree}}
-        return check_bytes(json.dumps(changed).encode()).proved
+    def status(prices: list[int], tree: list[str]) -> str:
+        lines = [proof["lines"][0], " ".join(["prices", *map(str, prices)]), *proof["lines"][2:5], *tree]
+        return check_bytes(json.dumps({**document, "proof": {"kind": "lines", "lines": lines}}).encode()).status
 
-    assert proved(prices, tree)
-    assert not proved([str(Fraction(price) - Fraction(1, 2**20)) for price in prices], tree)
-    assert not proved(prices, []), "no leaf covers nothing"
-    assert not proved(prices, [*tree, tree[-1]]), "nor is one to spare"
+    assert status(prices, tree) == "PROVED"
+    assert status([price - (unit >> 20) for price in prices], tree) == "REFUTED"
+    assert status(prices, []) != "PROVED", "no leaf covers nothing"
+    assert status(prices, [*tree, tree[-1]]) != "PROVED", "nor is one to spare"
+    assert status(prices, tree[:-1]) != "PROVED", "nor may one be missing"
 
 
 def test_a_tree_that_only_limits_on_number_keep_small_is_left_to_the_search() -> None:

@@ -20,6 +20,7 @@ from rropt.program.cones import GraphCone
 from rropt.program.events import ApproximateBound
 from rropt.program.programs import Program
 from rropt.prove.certificates import Proof
+from rropt.prove.multipliers import multipliers_of
 from rropt.solve.engine.method import SolveLimits
 from rropt.solve.linear.angular import Graph, GraphAnswer, least_cost
 from rropt.solve.linear.linear import LinearMethod, own_graph
@@ -209,27 +210,30 @@ def rederived(solution: rr.Solution) -> Fraction:
     assert bound is not None
     assert problem["cone"] == {"kind": "free"}
     gamma, k, m = bound.level.ratio.upper, len(problem["inputs"]), len(problem["outputs"])
-    prices = [F(a) for a in proof["prices"]]
-    residual = [[-prices[x] for _ in range(m)] for x in range(k)]
-    if proof["kind"] == "linear-dual":
-        for x, y, value in problem["utility"]["cost"]:
-            residual[x][y] += F(value)
-    total = sum(prices, F(0))
-    for number, row in zip(proof["rows"], problem["rows"], strict=True):
-        assert F(number) >= 0
-        total += F(number) * F(row["rhs"])
+    assert (proof["kind"], document["assumptions"]) == ("lines", [])
+    assert "mode dual" in proof["lines"]
+    found = multipliers_of(problem, proof["lines"])
+    assert found is not None
+    residual = [[-found.prices[x] for _ in range(m)] for x in range(k)]
+    for x, y, value in problem["utility"]["cost"]:
+        residual[x][y] += F(value)
+    total = sum(found.prices, F(0))
+    for number, row in zip(found.rows, problem["rows"], strict=True):
+        assert number >= 0
+        total += number * F(row["rhs"])
         for x, y, value in row["terms"]:
-            residual[x][y] -= F(number) * F(value)
+            residual[x][y] -= number * F(value)
     keys = []
-    for x, z, members, number in proof["events"]:
+    assert found.events
+    for (x, z, members), number in found.events:
         keys.append((x, z, members))
         assert x != z
         assert members == sorted(set(members))
-        assert F(number) > 0
-        total += F(number) * bound.delta
+        assert number > 0
+        total += number * bound.delta
         for y in members:
-            residual[x][y] -= F(number)
-            residual[z][y] += F(number) * gamma
+            residual[x][y] -= number
+            residual[z][y] += number * gamma
     assert keys == sorted(keys)
     assert max(max(row) for row in residual) <= 0
     return total

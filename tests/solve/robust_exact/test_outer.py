@@ -6,6 +6,7 @@ import itertools
 import json
 from fractions import Fraction
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -73,14 +74,21 @@ def stated(known: rr.robust.ChiSquareSet, goal: Goal, form: str, *more: Constrai
 
 
 def assert_proved(problem: rr.Problem, solution: rr.Solution) -> None:
-    """The certificate states the problem itself, every checker accepts it, and its first step is a cut."""
+    """The certificate states the problem itself, every checker accepts it, and its proof is by cuts."""
     assert solution.status == "certified", (solution.status, solution.gap, solution.warnings)
     certificate = solution.certificate
     assert certificate is not None
     assert certificate.differences(problem.compile()) == []
-    assert certificate.document["proof"]["steps"][0]["kind"] == "cut"
+    assert is_by_cuts(certificate.document["proof"])
     data = certificate.to_json().encode()
     assert (check_bytes(data).status, check(data)) == ("PROVED", "PROVED")
+
+
+def is_by_cuts(proof: dict[str, Any]) -> bool:
+    """Whether its lines have cuts, or its first step is one."""
+    if proof["kind"] == "lines":
+        return any(line.startswith("cut ") for line in proof["lines"])
+    return proof["steps"][0]["kind"] == "cut"
 
 
 def assert_private(known: rr.robust.ChiSquareSet, mechanism: rr.Mechanism, gamma: float, form: str) -> None:
@@ -279,7 +287,8 @@ def test_contradictory_rows_are_proved_to_be() -> None:
     assert solution.certificate is not None
     data = solution.certificate.to_json().encode()
     assert (check_bytes(data).status, check(data)) == ("PROVED", "PROVED")
-    assert solution.certificate.document["proof"]["steps"][0]["kind"] == "cut"
+    assert solution.certificate.document["bound"] is None
+    assert is_by_cuts(solution.certificate.document["proof"])
 
 
 def test_a_short_solve_has_a_true_bound() -> None:
@@ -349,8 +358,11 @@ def prices_of(which: int, epsilon: str) -> np.ndarray:
     """Prices of one of the tables that are proved to be high enough, by no more than 1e-5."""
     certificate = solved(CASE_SEARCH_TABLES[which], epsilon, gap=1e-5).certificate
     assert certificate is not None
-    known = json.loads(certificate.to_json())["proof"]["prices"]
-    return np.array([float(Fraction(price)) for price in known])
+    proof = json.loads(certificate.to_json())["proof"]
+    if proof["kind"] != "lines":
+        return np.array([float(Fraction(price)) for price in proof["prices"]])
+    fields = {name: rest for name, *rest in (line.split(" ") for line in proof["lines"]) if name in ("unit", "prices")}
+    return np.array([float(Fraction(int(price), int(*fields["unit"]))) for price in fields["prices"]])
 
 
 @pytest.mark.parametrize(
@@ -399,13 +411,14 @@ def test_certificates_by_cases_and_by_boxes_overlap(
 ) -> None:
     """Both prove the same optimum to a gap of 1e-5, and the checker accepts both."""
     found = []
-    for promising, key in ((10.0, "cases"), (-1.0, "boxes")):
+    for promising, kind in ((10.0, "cases"), (-1.0, "mode box")):
         monkeypatch.setattr(dominant_input, "PROMISING", promising)
         solution = solved(table, "5", form, gap=1e-5)
         assert solution.status == "certified"
         assert solution.certificate is not None
         text = solution.certificate.to_json()
-        assert key in json.loads(text)["proof"]
+        proof = json.loads(text)["proof"]
+        assert kind in proof.get("lines", proof)
         assert check_bytes(text.encode()).status == "PROVED"
         found.append((solution.value, solution.bound))
     (value, bound), (other, above) = found
