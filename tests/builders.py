@@ -54,6 +54,7 @@ def stated(document: Any) -> Any:
             steps = [*steps, {"kind": "drop", "parts": parts}]
             last = after_steps(problem, steps)
         lines, utility = {"kind": "lines", "lines": in_lines(last, own)}, last["utility"]["kind"]
+        assert all(isinstance(name, str) for name in document["assumptions"])
     except Exception:
         return document
     found, taken = lines | ({"steps": steps} if steps or "steps" in proof else {}), set[str]()

@@ -15,7 +15,18 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from builders import Document, assert_limit_named, assert_unreadable, encode, exp_ends, log_ends, put, rat, said
+from builders import (
+    Document,
+    assert_limit_named,
+    assert_unreadable,
+    encode,
+    exp_ends,
+    log_ends,
+    put,
+    rat,
+    said,
+    stated,
+)
 from shells import member, table
 from test_checker_lift import ALL, BASES, RENYI, ROW, STEP, lift_of, limit_of
 from test_checker_lift_reading import ROBUST
@@ -288,7 +299,12 @@ def test_the_key_is_there_before_and_not_afterwards() -> None:
     for steps in ([DROP, LIFT], [DROP], [LIFT, LIFT, DROP], [away, LIFT, DROP]):
         assert_refused(put(made, "proof", "steps", value=steps))
     # Events are of the key: they leave with it.
-    assert_refused(put(TIED, "proof", "events", value=[]), "the key 'events' is unknown")
+    own = stated(TIED)
+    lines = own["proof"]["lines"]
+    for more in (["reach 2 1"], ["reach 2 1", "event 0 1 1 0"]):
+        status, reason = said(put(own, "proof", "lines", value=[*more, *lines]))
+        assert (status, reason[:11]) == ("REFUTED", "proof.lines"), reason
+    assert_refused(put(own, "proof", "events", value=[]), "the key 'events' is unknown")
 
 
 def test_divergences_stay_outside() -> None:

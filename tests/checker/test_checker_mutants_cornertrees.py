@@ -273,7 +273,7 @@ ROWS = {"kind": "polyhedral", "base": {"kind": "complete", "epsilon": "1"}, "row
 @pytest.mark.parametrize(
     ("path", "value", "why"),
     [
-        (("problem", "utility"), {"kind": "linear", "cost": []}, "corner-tree is for"),
+        (("problem", "utility"), {"kind": "linear", "cost": []}, "proof.kind: expected one of lines, found"),
         (("problem", "cone"), {"kind": "free"}, "corner-tree is for"),
         (("problem", "cone"), ROWS, "corner-tree is for"),
         (("proof", "nodes"), [], "expected 1 elements or more"),
@@ -322,7 +322,7 @@ def test_a_structure_or_a_free_number_of_outputs_goes_with_other_proofs() -> Non
     made["problem"]["rows"] = []
     unreadable(put(made, "problem", "outputs", value=None), "corner-tree is for")
     made["problem"]["structure"] = "uniform_off_diagonal"
-    unreadable(made, "corner-tree is for")
+    unreadable(made, "proof.kind: expected one of branch-tree, found")
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from typing import Any
 
 import mutants
 import pytest
-from builders import Document, assert_limit_named, assert_unreadable, encode, named, phi, put, rat
+from builders import Document, assert_limit_named, assert_unreadable, encode, named, phi, put, rat, stated
 from drawing import graded, thinned
 
 from rropt.checker import check_bytes
@@ -454,7 +454,11 @@ def test_other_proofs_of_a_structure() -> None:
     tree["steps"] = [{"kind": "drop", "parts": ["structure", "outputs"]}]
     made = {**put(LOOSE, "proof", value=tree), "bound": "27", "assumptions": []}
     assert check_bytes(encode(made)).proved
-    assert check_bytes(encode(put(made, "proof", "steps", value=put))).status == "UNREADABLE"
+    without = put(stated(made), "proof", "steps", value=put)
+    assert without["proof"]["kind"] == "lines"
+    assert_unreadable(without, "proof.kind: lines state no problem with structure")
+    without["proof"] = {"kind": "column-dual", "prices": ["9"] * 3, "rays": "all"}
+    assert_unreadable(without, "proof.kind: expected one of branch-tree, found")
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from typing import Any
 import mutants
 import pytest
 import shells
-from builders import Document, encode, named, put, rat
+from builders import Document, encode, named, put, rat, said, stated
 from drawing import thinned
 
 from rropt import checker
@@ -519,6 +519,10 @@ def branch_made() -> Document:
 
 
 RISK = ("problem", "identification_risk")
+FLOOR = {"at_least": "0", "shares": ["1", "1"], "sizes": [2, 2]}
+APPROXIMATE = {"epsilon": "1", "delta": "1/5"}
+WITH_ROW = put(PLAIN, "problem", "rows", value=[{"name": "r", "sense": "<=", "rhs": "2", "terms": [[0, 0, "1"]]}])
+WITH_ROW["proof"]["rows"] = ["0"]
 LEAF = ("proof", "tree", 1)
 FORBIDDEN: dict[str, tuple[Document | Callable[[], Document], tuple[str | int, ...], Any]] = {
     "at_most 0": (PLAIN, (*RISK, "at_most"), "0"),
@@ -533,7 +537,8 @@ FORBIDDEN: dict[str, tuple[Document | Callable[[], Document], tuple[str | int, .
     "a category beyond": (PLAIN, (*RISK, "categories"), [0, 2]),
     "a category of count 0": (PLAIN, (*RISK, "counts"), ["0", "20"]),
     "another key": (PLAIN, (*RISK, "epsilon"), "1"),
-    "blocks of a linear-dual": (PLAIN, (*RISK, "blocks"), [[0, 1]]),
+    "lines without a drop": (lambda: stated(PLAIN), ("proof", "steps"), put),
+    "a drop of something else": (lambda: stated(WITH_ROW), ("proof", "steps", 0, "parts"), ["rows"]),
     "blocks of half": (threshold_example, (*RISK, "blocks"), [[0]]),
     "an empty block": (threshold_example, (*RISK, "blocks"), [[0, 1], []]),
     "a block falling": (threshold_example, (*RISK, "blocks"), [[1, 0]]),
@@ -546,11 +551,11 @@ FORBIDDEN: dict[str, tuple[Document | Callable[[], Document], tuple[str | int, .
     "a risk-branch without the key": (branch_made, RISK, put),
     "other outputs": (PLAIN, ("problem", "outputs"), ["1", "0"]),
     "outputs of null": (PLAIN, ("problem", "outputs"), None),
-    "entropy": (PLAIN, ("problem", "entropy"), {"at_least": "0", "shares": ["1", "1"], "sizes": [2, 2]}),
-    "approximate": (PLAIN, ("problem", "approximate"), {"epsilon": "1", "delta": "1/5"}),
-    "chi-square": (PLAIN, ("problem", "utility"), {"kind": "chi_square"}),
-    "a column-dual": (PLAIN, ("proof",), {"kind": "column-dual", "prices": ["1", "1"], "known": "entropy"}),
-    "an entropy-dual": (PLAIN, ("proof", "kind"), "entropy-dual"),
+    "entropy": (branch_made, ("problem", "entropy"), FLOOR),
+    "approximate": (branch_made, ("problem", "approximate"), APPROXIMATE),
+    "chi-square": (branch_made, ("problem", "utility"), {"kind": "chi_square"}),
+    "a column-dual": (branch_made, ("proof",), {"kind": "column-dual", "prices": ["1", "1"], "rays": "all"}),
+    "an entropy-dual": (branch_made, ("proof", "kind"), "entropy-dual"),
     "information by branches": (branch_made, ("problem", "utility"), {"kind": "mutual_information"}),
     "an unknown assumption": (PLAIN, ("assumptions",), ["uniform"]),
     "a cut of no category": (branch_made, ("proof", "cuts", 0, "category"), 1),
@@ -590,6 +595,35 @@ def test_a_forbidden_change_is_unreadable(name: str) -> None:
     assert check_bytes(encode(made)).proved, check_bytes(encode(made)).reason
     verdict = check_bytes(encode(put(made, *path, value=value)))
     assert verdict.status == "UNREADABLE", verdict
+
+
+@pytest.mark.parametrize("key", ["entropy", "approximate"])
+def test_lines_after_a_drop_ask_nothing_of_what_the_key_goes_with(key: str) -> None:
+    """The mechanism is held to both constraints, and what bounds a problem without the key bounds the one with it."""
+    more, tight = {
+        "entropy": (FLOOR, FLOOR | {"at_least": "2"}),
+        "approximate": (APPROXIMATE, {"epsilon": "1", "delta": "1/1000"}),
+    }[key]
+    made = put(PLAIN, "problem", key, value=more)
+    assert stated(made)["proof"]["steps"] == [{"kind": "drop", "parts": ["identification_risk"]}]
+    assert said(made) == ("PROVED", "")
+    identity = document(responses(2, Fraction(1)), risk_of([2, 20], "3/4"), idle(2), Fraction(2))
+    assert said(identity) == ("PROVED", "")
+    for broken in (put(identity, "problem", key, value=tight), put(too_much(), "problem", key, value=more)):
+        status, reason = said(broken)
+        assert (status, reason[:9]) == ("REFUTED", "mechanism"), reason
+    without = put(stated(made), "proof", "steps", value=put)
+    assert said(without) == ("UNREADABLE", "proof.kind: lines state no problem with identification_risk")
+
+
+def test_the_mechanism_has_the_blocks_that_lines_drop() -> None:
+    status, reason = said(put(PLAIN, *RISK, "blocks", value=[[0, 1]]))
+    assert (status, "is not that of the blocks" in reason) == ("REFUTED", True), reason
+    made = document(responses(2, Fraction(1)), risk_of([2, 20], "3/4"), idle(2), Fraction(2))
+    made["problem"]["identification_risk"]["blocks"] = [[0], [1]]
+    assert said(made) == ("PROVED", "")
+    cone = put(made, "problem", "cone", value={"kind": "complete", "gamma": "999"})
+    assert said(cone)[0] == "UNREADABLE", "blocks and a cone"
 
 
 def test_other_proofs_with_the_key() -> None:

@@ -19,7 +19,7 @@ import pytest
 from builders import Document, assert_limit_named, encode, information, information_document, pair
 from test_checker import _set
 
-from rropt import checker
+from rropt import checker, kernel
 from rropt.checker import Verdict, check_bytes, check_file, main
 
 STATUSES = {"PROVED", "REFUTED", "UNREADABLE"}
@@ -356,10 +356,13 @@ def test_as_a_module(files: dict[str, Path], checkout: Path) -> None:
 
 
 def test_the_bare_file_stands_alone(files: dict[str, Path], tmp_path: Path) -> None:
-    """Copied away, isolated, without site-packages and with assertions off, it says the same."""
+    """Copied away with the kernel, isolated, without site-packages and with assertions off, it says the same."""
     alone = tmp_path / "elsewhere" / "check.py"
     alone.parent.mkdir()
     shutil.copy(checker.__file__, alone)
+    done = _run("-I", "-S", str(alone), str(files["proved"]), cwd=alone.parent)
+    assert (done.returncode, "its lines need kernel.py beside this file" in done.stdout) == (2, True), done.stderr
+    shutil.copy(kernel.__file__, alone.parent)
     for name, *more in (("proved",), ("proved", "-O"), ("refuted", "-O"), ("unreadable", "-O"), ("missing", "-O")):
         done = _run("-I", "-S", *more, str(alone), str(files[name]), cwd=alone.parent)
         assert done.returncode == STATUS[name], done.stderr

@@ -20,6 +20,7 @@ from .claims import Problem, read_problem
 from .levels import Levels
 from .reading import Reader
 from .reals import Refuted, high, log, with_bits
+from .steps import after_steps
 
 
 def rat(value: fmpq) -> str:
@@ -31,15 +32,16 @@ def rounded(value: fmpq, up: bool = True, bits: int = 30) -> fmpq:
     return ((value * grid).ceil() if up else (value * grid).floor()) / grid
 
 
-def known(document: Any) -> Any:
-    """The same claim, with the entropy of the input as its bound."""
+def known(document: Any, *steps: Any) -> Any:
+    """The same claim, with the entropy of the input as its bound, of the problem after these steps."""
     weights = [int(weight) for weight in document["problem"]["weights"]]
     p = [fmpq(weight, sum(weights)) for weight in weights]
     prices = [rounded(high(-one * log(one))) if one else fmpq(0) for one in p]
     of_mechanism = [name for name in document["assumptions"] if name == "cauchy-schwarz-membership"]
     made = {**copy.deepcopy(document), "assumptions": of_mechanism, "bound": rat(sum(prices, fmpq(0)))}
     proof = {"kind": "column-dual", "prices": [rat(price) for price in prices], "known": "entropy"}
-    made["proof"] = {"kind": "lines", "lines": in_lines(made["problem"], proof)}
+    made["proof"] = {"kind": "lines", "lines": in_lines(after_steps(made["problem"], list(steps)), proof)}
+    made["proof"] |= {"steps": list(steps)} if steps else {}
     return made
 
 
