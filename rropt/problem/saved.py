@@ -145,7 +145,7 @@ def _read(made: type[Solution], document: dict[str, Any], problem: Problem, wher
     verdict = None
     if certificate is not None:
         data = certificate.to_json().encode()
-        verdict = strengthen(check_bytes(data), data)
+        verdict = strengthen(check_bytes(data), data, designs=False)
     mechanism, value, claim = document["mechanism"], document["value"], document["claim"]
     return made(
         problem=problem,

@@ -503,7 +503,7 @@ def _prove(
         return proof.bound, None, None
     data = certificate.to_json().encode()
     verdict = within(CHECKED, lambda: check_bytes(data))
-    stronger = None if verdict is None else within(CHECKED, lambda: strengthen(verdict, data))
+    stronger = None if verdict is None else within(CHECKED, lambda: strengthen(verdict, data, designs=False))
     if verdict is None:
         warnings.append("the time limit ended the check of the certificate: run rropt check, which has no limit")
     elif stronger is None:

@@ -216,7 +216,9 @@ def test_a_design_that_identifies_nothing_is_cured(capfd: pytest.CaptureFixture[
     assert "this mechanism does not identify the frequencies" in " ".join(capfd.readouterr().out.split())
     respondents({"a": 85, "b": 15}, "some.csv")
     apply = ["--column", "level", "-o", "protected.csv"]
-    assert cli.main(["apply", "design", "some.csv", *apply]) == 0
+    assert cli.main(["apply", "design", "some.csv", *apply]) == 2
+    assert "--unidentified" in capfd.readouterr().err
+    assert cli.main(["apply", "design", "some.csv", *apply, "--unidentified"]) == 0
     assert cli.main(["estimate", "design", "protected.csv", "--column", "level"]) == 2
     err = capfd.readouterr().err
     assert "do not distinguish the frequencies" in err
