@@ -347,11 +347,14 @@ def test_of_releases_to_one_name_at_once_one_stands(
     """All are drawn before one of them gets the name: the others say that they do not have it."""
     monkeypatch.chdir(tmp_path)
     count = 4
-    column = ProtectedColumn("x", rr.RandomizedResponse(("a", "b"), epsilon=1).to_mechanism())
+    columns = [
+        ProtectedColumn("x", rr.RandomizedResponse(("a", "b"), epsilon=1 + number).to_mechanism())
+        for number in range(count + 1)
+    ]
     for number in range(count):
         Path(f"t{number}.csv").write_text("x\n" + "a\nb\n" * (200 + number))
     if before and force:
-        release_file("t0.csv", column, "o.csv")
+        release_file("t0.csv", columns[count], "o.csv")
         Path("o.csv" if before != "o.csv" else "o.csv.manifest.json").unlink()
     drawn = threading.Barrier(count)
 
@@ -362,7 +365,9 @@ def test_of_releases_to_one_name_at_once_one_stands(
             def wait(*_: object) -> None:
                 done[0] = done[0] or drawn.wait(60) >= 0
 
-            made = release_file(f"t{number}.csv", column, "o.csv", force=force, monitor=wait, warn=lambda _: None)
+            given = f"t{number}.csv", columns[number], "o.csv"
+            made = release_file(*given, force=force, monitor=wait, warn=lambda _: None)
+            assert made.companions == (Path("o.csv.README.txt"), Path("o.csv.for-R"))
             return str(made.manifest["release"])
         return None
 
@@ -371,5 +376,12 @@ def test_of_releases_to_one_name_at_once_one_stands(
     manifest = json.loads(Path("o.csv.manifest.json").read_text(encoding="utf-8"))
     assert said == [manifest["release"]]
     assert hashlib.sha256(Path("o.csv").read_bytes()).hexdigest() == manifest["output"]["sha256"]
-    assert sorted(one.name for one in Path().glob("*o.csv*")) == ["o.csv", "o.csv.manifest.json"]
+    beside = [f"o.csv{end}" for end in ("", ".README.txt", ".for-R", ".manifest.json")]
+    assert sorted(one.name for one in Path().glob("*o.csv*")) == beside
+    assert sorted(one.name for one in Path("o.csv.for-R").iterdir()) == ["estimate.R", "matrix.csv"]
     assert not list(Path().glob(".*"))
+    # What goes with it is of this release too, and of none that lost the name or had it before.
+    (stands,) = (one for one in range(count) if manifest["rows"] == 2 * (200 + one))
+    release_file(f"t{stands}.csv", columns[stands], "alone/o.csv", force=True, warn=lambda _: None)
+    for name in ("o.csv.README.txt", "o.csv.for-R/estimate.R", "o.csv.for-R/matrix.csv"):
+        assert Path(name).read_bytes() == (Path("alone") / name).read_bytes()

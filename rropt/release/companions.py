@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime
 from fractions import Fraction
 from functools import cache
@@ -12,15 +13,16 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from rropt.errors import NotWritten
+from rropt.errors import InputError, NotWritten
 from rropt.exact import shown
 from rropt.io.files import csv_text, write_whole
 from rropt.mechanisms.estimators.linear import float_rank
 from rropt.release.plans.condition import Condition, comparable
 from rropt.release.plans.cross import joined
-from rropt.release.plans.manifest import AS_THEY_ARE, manifest_path
+from rropt.release.plans.manifest import AS_THEY_ARE, manifest_path, read_manifest
 from rropt.release.plans.plan import ProtectedColumn, Release
 from rropt.release.plans.provenance import digest
+from rropt.release.storage.private import Kept
 
 README, FOR_R = ".README.txt", ".for-R"
 SCRIPT, MATRIX = "estimate.R", "matrix.csv"
@@ -59,17 +61,52 @@ def _own(path: Path, name: str) -> bool:
 
 
 def write_companions(output: Path, release: Release, content: Mapping[str, Any]) -> tuple[Path, ...]:
-    """Write what goes with the release `output`, whose manifest is `content`; returns the README and the folder for R,
-    if there is one. Of a folder of releases, `content` is the manifest of one, with the `rows` of all, and its key
-    `manifest` is where that is from the folder above. Raises InputError."""
+    """Write what goes with the release `output`, whose manifest is `content`, in place of what went with an earlier
+    one; returns the README and the folder for R, if there is one. Of a folder of releases, `content` is the manifest
+    of one, with the `rows` of all, and its key `manifest` is where that is from the folder above. Raises
+    InputError."""
     at = places(output)
-    found = [write_whole(at["readme"], readme(output, release, content))]
+    texts = {"readme": readme(output, release, content)}
     if for_r(release):
-        quoted = _quoted(content)
-        write_whole(at["matrix"], matrix_csv(release, quoted))
-        write_whole(at["script"], script(output, release, content))
-        found.append(at["script"].parent)
-    return tuple(found)
+        texts |= {"matrix": matrix_csv(release, _quoted(content)), "script": script(output, release, content)}
+    else:
+        _remove([path for name, path in at.items() if name != "readme" and path.is_file() and _own(path, name)])
+    for name, text in texts.items():
+        write_whole(at[name], text)
+    if _replaced(output, content):
+        # Another release took the name while these were written: none of them may stay beside it.
+        _remove([at[name] for name, text in texts.items() if _has(at[name], text)])
+        raise NotWritten("another release took its name", str(output), "release under another name")
+    return (at["readme"], at["script"].parent) if "script" in texts else (at["readme"],)
+
+
+def kept_companions(output: Path) -> list[Kept]:
+    """What goes with an earlier release at this place, to be removed before another file gets its name."""
+    return [Kept(path) for name, path in places(output).items() if path.is_file() and _own(path, name)]
+
+
+def _replaced(output: Path, content: Mapping[str, Any]) -> bool:
+    """Whether the manifest beside `output` is one of another release."""
+    if "manifest" in content:
+        return False
+    try:
+        found = read_manifest(output)
+    except InputError:
+        return True
+    return found is not None and found["release"] != content["release"]
+
+
+def _has(path: Path, text: str) -> bool:
+    return path.is_file() and path.read_bytes() == text.encode()
+
+
+def _remove(paths: list[Path]) -> None:
+    """Remove files, and the folders that are empty then."""
+    for path in paths:
+        path.unlink(missing_ok=True)
+        if path.parent.name.endswith(FOR_R):
+            with suppress(OSError):
+                path.parent.rmdir()
 
 
 def sentence(names: tuple[str, ...]) -> str:
@@ -106,7 +143,8 @@ def _lines(output: Path, release: Release, content: Mapping[str, Any]) -> Iterat
     for column in release.columns:
         said = sentence(column.released)
         yield f"- {said[0].upper()}{said[1:]}."
-        yield f"  {column.guarantee}" + (f", within each {', '.join(column.by)}" if release.public(column) else "")
+        within = f", within each {', '.join(column.by)}" if column.by and release.public(column) else ""
+        yield f"  {column.guarantee}{within}"
     yield f"All together: plain LDP (epsilon {_epsilon(content)}) for each record."
     yield f"Unchanged columns: {', '.join(content['unprotected']) or 'none'}."
     if release.where:

@@ -46,11 +46,11 @@ def release_table(
     Before the draw it makes the checks of `release_file` that need the records only. It refuses, without `force`, a
     design whose bound on the identification risk was guaranteed for other counts and does not hold for these, a column
     of which nearly all values are replaced by a label, and outputs that have the name of an input although another one
-    makes them more likely. Columns from which frequencies cannot be estimated need `unidentified` (or `force`). `warn` is called with cautions (Python warnings where it
-    is left out): how many values are replaced; columns, and an index of pandas, that stay and copy or reveal a
-    protected one; categories that no record has; designs that identify no frequencies; levels that add up. There is
-    neither accountant nor manifest, so that it cannot know earlier releases: every call draws anew, and releasing a
-    table twice leaks twice as much; a column that is a release already is randomised once more; a column that another
+    makes them more likely. Columns from which frequencies cannot be estimated need `unidentified` (or `force`). `warn`
+    is called with cautions (Python warnings where it is left out): how many values are replaced; columns, and an index
+    of pandas, that stay and copy or reveal a protected one; categories that no record has; designs that identify no
+    frequencies; levels that add up. There is neither accountant nor manifest, so that it cannot know earlier releases:
+    every call draws anew, and releasing a table twice leaks twice as much; a column that is a release already is randomised once more; a column that another
     release protects may stay unchanged in this one. `source` is for tests. Raises InputError; then nothing was drawn.
     """
     need("pyarrow", EXTRA, "release")

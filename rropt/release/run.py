@@ -26,7 +26,7 @@ from rropt.io.files import (
 from rropt.io.tables import Table
 from rropt.mechanisms.sampling.sources import secure_bytes
 from rropt.release.accountant import Entry, PrivacyAccountant, temporary_name
-from rropt.release.companions import metadata, refuse_others, write_companions
+from rropt.release.companions import kept_companions, metadata, refuse_others, write_companions
 from rropt.release.memo import Memo
 from rropt.release.plans import manifest as manifests
 from rropt.release.plans.manifest import AS_THEY_ARE, QUOTED, file_sha256, manifest_path, manifest_text, read_manifest
@@ -451,11 +451,13 @@ class FileRelease:
             digest = self._stream(stream, content["rows"], before)
             content["output"] |= {"bytes": stream.size, "sha256": digest}
             with self._unchanged() as (new, new_manifest):
-                kept = Kept(manifest_path(self.output))
+                kept, beside = Kept(manifest_path(self.output)), kept_companions(self.output)
                 write_whole(manifest_path(self.output), manifest_text(content), new=new_manifest)
                 try:
                     sync_folder(target.parent)
                     stream.publish()
+                    for one in beside:  # Nobody may read this release with the matrices of an earlier one.
+                        one.path.unlink(missing_ok=True)
                     naming = True
                     if new:
                         named_first(temporary, target)
@@ -464,6 +466,9 @@ class FileRelease:
                 except BaseException:
                     if not _is_named(temporary, target):
                         kept.put_back()
+                        with contextlib.suppress(InputError):
+                            for one in beside:
+                                one.put_back()
                     raise
             sync_folder(target.parent)
             accountant.finish()

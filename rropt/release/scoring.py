@@ -121,6 +121,8 @@ def score_file(
         raise WrongType(f"{separator!a} is not printable text", "scores, separator", "give some, as ': '")
     place, target = named_path(file), named_path(output)
     _check_places(place, target, force)
+    if not isinstance(columns, Mapping) or not columns:
+        raise WrongType("no columns are named", "scores, columns", "map released columns to their mechanisms")
     if prior is not None and len(columns) != 1:
         raise Conflict("a prior is for one column", "scores, prior", "score the columns one by one")
     made = [_Column(place, names, given, method, prior, separator, delimiter) for names, given in columns.items()]

@@ -183,7 +183,7 @@ def test_another_design_in_the_folder_is_kept(run: Run) -> None:
 def test_the_kept_design_of_a_release_is_named(run: Run) -> None:
     write("x\n" + "a\nb\nc\n" * 40, "p.csv")
     assert run("solve", write(toml()), "--out", "design").status == 0
-    assert run("apply", "design", "p.csv", "--column", "x", "-o", "o.csv").status == 0
+    assert run("apply", "design", "p.csv", "--column", "x", "-o", "o.csv", "--unidentified").status == 0
     assert run("solve", write(toml("counts = [9, 1, 1]")), "--out", "design").status == 0
     write('schema = 1\n[[column]]\nname = "x"\nmechanism = "design"\n', "plan.toml")
     for given in ("design", Path("design") / "mechanism.json", "plan.toml"):
@@ -972,13 +972,14 @@ def test_values_that_are_not_declared_are_reported_before_earlier_releases(run: 
     """A wrong column is the first fault of a command: what the accountant says of it helps nobody."""
     write("x\n" + "a\nb\nc\n" * 40, "p.csv")
     assert run("solve", write(toml()), "--out", "o").status == 0
-    assert run("apply", "o", "p.csv", "--column", "x").status == 0
+    assert run("apply", "o", "p.csv", "--column", "x", "--unidentified").status == 0
     write("x\n" + "a\nb\nz\n" * 40, "p.csv")
-    ran = run("apply", "o", "p.csv", "--column", "x", "-o", "again.csv")
-    assert ran.status == 2
-    assert "'z'" in ran.err
-    assert "epsilon" not in ran.err
-    assert ran.err.count("\n") == 1
+    for meant in ([], ["--unidentified"]):
+        ran = run("apply", "o", "p.csv", "--column", "x", "-o", "again.csv", *meant)
+        assert ran.status == 2
+        assert "'z'" in ran.err
+        assert "epsilon" not in ran.err
+        assert ran.err.count("\n") == 1
 
 
 def test_compare_says_in_one_line_who_refused(run: Run) -> None:

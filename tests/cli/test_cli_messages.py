@@ -34,7 +34,7 @@ def test_a_file_that_is_quoted_in_a_message_is_cut(
 
 ROOT = Path(__file__).resolve().parents[2]
 # Pages of the documentation, in Markdown.
-MARKDOWN = ("studies/reproducibility.py", "declare/objective")
+MARKDOWN = ("release/sheet.py", "studies/reproducibility.py", "declare/objective")
 
 
 def test_no_message_has_a_backtick() -> None:

@@ -33,6 +33,7 @@ CALLS = {
     "models table": ["chai2019", "1"],
     "publish": ["design"],
     "report": ["design"],
+    "sheet": ["released.csv"],
     "solve": ["p.toml"],
     "sweep": ["p.toml", "--epsilon", "1"],
     "verify-claim": ["claim.toml"],
@@ -40,7 +41,7 @@ CALLS = {
 ELSEWHERE = {"accountant sign", "protect", "scores"}
 """A receipt of an accountant, a table that is protected with its designs, and scores of a release:
 tests/release/test_release_sync.py, test_protect.py, test_release_scores.py."""
-SUFFIX = {"apply": ".csv", "compare": ".csv", "models records": ".csv", "sweep": ".csv", "identify": ".json"}
+SUFFIX = {"identify": ".json", "sheet": ".md"} | dict.fromkeys(("apply", "compare", "models records", "sweep"), ".csv")
 
 
 def commands(group: typer.core.TyperGroup, path: tuple[str, ...] = ()) -> Iterator[tuple[str, object]]:
@@ -69,12 +70,15 @@ def test_every_place_is_out() -> None:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a problem, its design, a claim and a table."""
+    """A folder with a problem, its design, a claim, a table and a released one."""
     place = tmp_path_factory.mktemp("out")
     (place / "p.toml").write_text(PROBLEM)
     (place / "claim.toml").write_text(CLAIM)
     (place / "t.csv").write_text("v\na\nb\na\n")
     assert cli.main(["solve", str(place / "p.toml"), "--out", str(place / "design")]) == 0
+    (place / "s.csv").write_text("w\nb\na\nb\nb\n")
+    given = [str(place / one) for one in ("design", "s.csv", "released.csv")]
+    assert cli.main(["apply", *given[:2], "--column", "w", "--out", given[2]]) == 0
     return place
 
 

@@ -548,6 +548,10 @@ MISTAKES: dict[str, tuple[list[str], str]] = {
     "an unknown key": (["--columns", "work", "--categories", "odd.toml"], "unknown key 'categorys'"),
     "an epsilon too small": (
         ["--columns", "work", "--categories", "all.toml", "--epsilon", "1e-12"],
+        "do not distinguish the frequencies of",
+    ),
+    "an epsilon nearly too small": (
+        ["--columns", "work", "--categories", "all.toml", "--epsilon", "1e-9"],
         "hardly distinguish",
     ),
     "too much for counts": (

@@ -1,6 +1,7 @@
 """What goes with a release: matrices in its manifest, warnings in README.txt and metadata, a script in R that agrees."""
 
 import json
+import os
 import shlex
 import shutil
 import subprocess
@@ -18,7 +19,15 @@ import pyarrow.parquet as pq
 import rropt as rr
 from rropt.cli import main as cli
 from rropt.errors import InputError, NotWritten, Unreadable
-from rropt.release import CrossClassification, ProtectedColumn, Release, estimate_file, load_release, release_file
+from rropt.release import (
+    CrossClassification,
+    ProtectedColumn,
+    Release,
+    companions,
+    estimate_file,
+    load_release,
+    release_file,
+)
 from rropt.release.plans.manifest import MOST_TEXT, manifest_text, matrices
 from rropt.release.plans.provenance import digest
 
@@ -160,6 +169,82 @@ def test_a_design_without_frequencies_is_named() -> None:
     assert "no frequencies can be estimated from s" in text
     assert "--column s" not in text
     assert {line.split(",")[0] for line in Path("o.csv.for-R/matrix.csv").read_text().splitlines()[1:]} == {"x"}
+
+
+def test_what_goes_with_an_earlier_release_goes_with_it() -> None:
+    """The matrices of one design never stay beside the answers of another."""
+    written("t.csv", people())
+    mine = Path("o.csv.for-R/notes.txt")
+    for other, unidentified in ((0, True), (3, False), (0, True)):
+        constant = rr.Mechanism.from_matrix([[1]] * 3, inputs=LABELS, outputs=["z"])
+        column = ProtectedColumn("x", krr(LABELS, other) if other else constant)
+        made = release_file("t.csv", column, "o.csv", force=True, unidentified=unidentified, warn=lambda _: None)
+        assert Path("o.csv.for-R/matrix.csv").exists() == Path("o.csv.for-R/estimate.R").exists() == bool(other)
+        assert made.companions == tuple(map(Path, ["o.csv.README.txt", "o.csv.for-R"][: 1 + bool(other)]))
+        if other:
+            mine.write_text("mine", encoding="utf-8")
+    assert mine.read_text(encoding="utf-8") == "mine"
+
+
+def test_nothing_is_left_beside_a_release_that_took_the_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another release gets the name while this one writes what goes with it."""
+    written("t.csv", people())
+    written("u.csv", people(300))
+    write = companions.write_whole
+    begun: list[bool] = []
+
+    def late(path: Path, text: str) -> Path:
+        if path.name == "estimate.R" and not begun:
+            begun.append(True)
+            column = ProtectedColumn("x", krr(LABELS, 2))
+            release_file("u.csv", column, "o.csv", force=True, warn=lambda _: None)
+        return write(path, text)
+
+    monkeypatch.setattr(companions, "write_whole", late)
+    made = release_file("t.csv", ProtectedColumn("x", krr(LABELS, 1)), "o.csv")
+    assert made.companions == ()
+    assert any("another release took its name" in note for note in made.notes)
+    assert "(300 records)" in Path("o.csv.README.txt").read_text(encoding="utf-8")
+    matrix = companions.matrix_csv(Release([ProtectedColumn("x", krr(LABELS, 2))]), quoted=True)
+    assert Path("o.csv.for-R/matrix.csv").read_text(encoding="utf-8") == matrix
+    assert not Path("o.csv.for-R/estimate.R").exists()
+
+
+def test_a_release_that_fails_keeps_what_goes_with_the_earlier_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    written("t.csv", people())
+    release_file("t.csv", ProtectedColumn("x", krr(LABELS, 1)), "o.csv")
+    before = {path: path.read_bytes() for path in Path().glob("o.csv*/*") if path.is_file()}
+    before |= {path: path.read_bytes() for path in Path().glob("o.csv*") if path.is_file()}
+
+    replace = os.replace
+
+    def full(old: Path, new: Path) -> None:
+        if Path(new).name == "o.csv":
+            raise OSError(28, "No space left on device")
+        replace(old, new)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "replace", full)
+        with pytest.raises(NotWritten, match="No space left"):
+            release_file("t.csv", ProtectedColumn("x", krr(LABELS, 2)), "o.csv", force=True, warn=lambda _: None)
+    assert len(before) == 5
+    assert {path: path.read_bytes() for path in before if path.is_file()} == before
+
+
+@pytest.mark.parametrize("strata", [False, True])
+def test_the_readme_names_strata_where_there_are_some(strata: bool) -> None:
+    written("t.csv", people())
+    design = krr(LABELS, 2)
+    column = (
+        ProtectedColumn("x", dict.fromkeys(("north", "south, far", "east"), design), by="region")
+        if strata
+        else ProtectedColumn("x", design)
+    )
+    release_file("t.csv", column, "o.csv")
+    text = Path("o.csv.README.txt").read_text(encoding="utf-8")
+    assert ("\n  LDP (epsilon 2), within each region\n" if strata else "\n  LDP (epsilon 2)\n") in text
+    assert ("within each" in text) == strata
+    assert all(line == line.rstrip() for line in text.splitlines())
 
 
 def test_files_of_others_are_kept() -> None:

@@ -125,7 +125,7 @@ def test_what_is_not_text_names_a_column_of_pandas_by_its_text() -> None:
     for labels in ([0, 1, 2], pd.date_range("2024", periods=3), pd.MultiIndex.from_product([range(3), [0]])):
         table = pd.DataFrame([[9, "low", "mid"]], index=["p"], columns=labels)
         names = tuple(map(str, table.columns.tolist()[1:]))
-        found = release_table(table, ProtectedColumn(names, pair, name="new"), warn=lambda _: None)
+        found = release_table(table, ProtectedColumn(names, pair, name="new"), unidentified=True, warn=lambda _: None)
         assert found.to_numpy().tolist() == [[9, "mid"]]
         assert found.columns[0] == table.columns[0]
         assert "new" in (found.columns[1], found.columns[1][0])

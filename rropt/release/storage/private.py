@@ -99,12 +99,12 @@ class Kept:
     """The bytes of a small file, to be restored if its replacement fails."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
-        self._text = path.read_text(encoding="utf-8") if path.is_file() else None
+        self.path = path
+        self._bytes = path.read_bytes() if path.is_file() else None
 
     def put_back(self) -> None:
         """Restore it, or remove it where it did not exist."""
-        if self._text is None:
-            self._path.unlink(missing_ok=True)
+        if self._bytes is None:
+            self.path.unlink(missing_ok=True)
         else:
-            write_whole(self._path, self._text)
+            write_whole(self.path, self._bytes)
