@@ -49,6 +49,8 @@ for (name in strsplit(commandArgs(TRUE)[1], ",")[[1]]) {
   jsonlite::write_json(found, paste0(name, ".found.json"), digits = NA, auto_unbox = TRUE, na = "null")
 }
 """
+ENVIRONMENT = {**os.environ, "LC_ALL": "C.UTF-8"}
+"""R writes in the encoding of its locale, and tests read UTF-8."""
 LABELS = {
     "plain": ["none", "some", "much"],
     "commas": ["a, b", "a", 'b \\ "c"'],
@@ -174,7 +176,9 @@ def test_r_estimates_what_rropt_estimates(r: str, tmp_path: Path, monkeypatch: p
         ]
     assert len(wanted) >= 20
     Path("all.R").write_text(LOAD + ESTIMATES, encoding="utf-8")
-    done = subprocess.run([r, "all.R", ",".join(wanted)], check=False, capture_output=True, encoding="utf-8")
+    done = subprocess.run(
+        [r, "all.R", ",".join(wanted)], check=False, capture_output=True, encoding="utf-8", env=ENVIRONMENT
+    )
     assert done.returncode == 0, done.stderr
     fits = 0
     for name, (shares, weighted, means, tables, regressions) in wanted.items():
@@ -246,7 +250,9 @@ def test_r_refuses_what_is_not_a_release_or_cannot_be_estimated(r: str, tmp_path
     said(rr_release("safe.csv", data = release$data[-1, , drop = FALSE]))
     """
     (tmp_path / "try.R").write_text(LOAD + trying, encoding="utf-8")
-    done = subprocess.run([r, "try.R"], check=True, capture_output=True, encoding="utf-8", cwd=tmp_path)
+    done = subprocess.run(
+        [r, "try.R"], check=True, capture_output=True, encoding="utf-8", env=ENVIRONMENT, cwd=tmp_path
+    )
     first, second, third = done.stdout.splitlines()
     assert "does not identify" in first
     assert "'y' is not a randomised column" in second
@@ -267,7 +273,7 @@ def test_the_page_shows_what_the_installed_package_prints(r: str, tmp_path: Path
         check=True,
         capture_output=True,
         encoding="utf-8",
-        env=os.environ | {"R_LIBS": str(tmp_path), "LC_ALL": "C.UTF-8"},
+        env=ENVIRONMENT | {"R_LIBS": str(tmp_path)},
     )
     assert len(shown) == 1
     assert done.stdout.startswith(shown[0])
