@@ -59,14 +59,20 @@ def test_nothing_else_is_served(home: str, tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows has another Ctrl-C")
 def test_it_says_its_address_and_ends_at_ctrl_c(home: str, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "rropt", "explore", "--no-browser", "--folder", str(tmp_path / "pages")]
+    # A process that a shell starts in the background ignores Ctrl-C, and so do its children.
+    start = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    start += "from rropt.__main__ import main; sys.exit(main(sys.argv[1:]))"
+    command = [sys.executable, "-c", start, "explore", "--no-browser", "--folder", str(tmp_path / "pages")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         address = process.stdout.readline().split()[0]
         with urllib.request.urlopen(address) as answer:
             assert answer.read() == b"page"
         process.send_signal(signal.SIGINT)
-        assert process.communicate() == ("", "")
+        try:
+            assert process.communicate(timeout=60) == ("", "")
+        finally:
+            process.kill()
     assert process.returncode == 0
 
 
