@@ -936,6 +936,15 @@ def spend_before(problem: Problem, header: Header, fuel: Fuel) -> None:
     fuel.spend(k * tests if header.mode == "dual" else k)
 
 
+def attain_plainly(problem: Problem, header: Header, fuel: Fuel) -> None:
+    """The start of the modes that take no points, no minorants and no empty problem: the work, and the mechanism."""
+    spend_before(problem, header, fuel)
+    if header.witness is not None:
+        need(not header.empty)
+        problem.attains(header.witness)
+    need(not (header.empty or header.points or header.touches))
+
+
 class Kernel:
     """One proof: `start` makes the first states, `advance` takes one token."""
 
@@ -1257,11 +1266,7 @@ class BlockTree:
     """Mutual information on a robust cone, by the corners of its blocks: `advance` takes one token."""
 
     def __init__(self, problem: Problem, header: Header, fuel: Fuel):
-        spend_before(problem, header, fuel)
-        if header.witness is not None:
-            need(not header.empty)
-            problem.attains(header.witness)
-        need(not (header.empty or header.points or header.touches))
+        attain_plainly(problem, header, fuel)
         problem, (n, m) = problem.summed(header.hints.sums, header.claim)
         problem = problem.replaced(header.hints)
         problem.check()
@@ -1448,11 +1453,7 @@ class LabelTree:
     """Mutual information on a graph, by the columns R^-m with integers m: `advance` takes one token."""
 
     def __init__(self, problem: Problem, header: Header, labels: Labels, fuel: Fuel):
-        spend_before(problem, header, fuel)
-        if header.witness is not None:
-            need(not header.empty)
-            problem.attains(header.witness)
-        need(not (header.empty or header.points or header.touches))
+        attain_plainly(problem, header, fuel)
         problem, (n, m) = problem.summed(header.hints.sums, header.claim)
         problem = problem.replaced(header.hints)
         problem.check()
@@ -1667,11 +1668,7 @@ class MatrixTree:
     """Matrices whose columns are tied by rows, on a complete cone: `advance` takes one token."""
 
     def __init__(self, problem: Problem, header: Header, fuel: Fuel):
-        spend_before(problem, header, fuel)
-        if header.witness is not None:
-            need(not header.empty)
-            problem.attains(header.witness)
-        need(not (header.empty or header.points or header.touches))
+        attain_plainly(problem, header, fuel)
         problem, (a, b), (den, cost), self.claim = aimed(problem, header)
         complete = problem.complete
         need(complete is not None and problem.outputs is not None and problem.utility != "linear")
