@@ -1881,16 +1881,14 @@ def end_of(form: list[int], box: Column, upper: bool) -> int:
     return sum(max(both) if upper else min(both) for both in ends)
 
 
-def quad_holds(weights: list[int], forms: list[list[int]], own: list[int], box: Column, upper: bool) -> bool:
-    """Whether T^2 times the sum of (f.v)^2 is shown to be at most w s within the limits, with w = W.v and s = own.v, by
-    chords of the squares, and by both upper ends of w and s or both lower ones."""
-    w, s, square = end_of(weights, box, upper), end_of(own, box, upper), sum(weights) ** 2
-    slopes, constant = [-w * a - s * one for a, one in zip(own, weights, strict=True)], w * s
+def chords_of(weights: list[int], forms: list[list[int]], box: Column) -> tuple[list[int], int]:
+    """Slopes and a constant: within the limits they are at least T^2 times the sum of (f.v)^2, by a chord of each."""
+    slopes, constant, square = [0] * len(weights), 0, sum(weights) ** 2
     for form in forms:
         low, high = (end_of(form, box, side) for side in (False, True))
         constant -= square * low * high
         slopes = [slope + square * (low + high) * c for slope, c in zip(slopes, form, strict=True)]
-    return constant + end_of(slopes, box, upper=True) <= 0
+    return slopes, constant
 
 
 def risk_below(
@@ -1929,7 +1927,14 @@ class Lone:
         """Whether a leaf holds."""
         if self.gone is not None and not any(low <= D and x not in self.gone for x, low in enumerate(self.box.low)):
             return True
-        return any(quad_holds(weights, self.forms, self.own, self.box, upper) for upper in (True, False))
+        # T^2 times the sum of (f.v)^2 is at most w s, w = W.v and s = own.v, by both upper ends of these or both lower ones.
+        chords, constant = chords_of(weights, self.forms, self.box)
+        for upper in (True, False):
+            w, s = (end_of(one, self.box, upper) for one in (weights, self.own))
+            slopes = [c - w * a - s * one for c, a, one in zip(chords, self.own, weights, strict=True)]
+            if constant + w * s + end_of(slopes, self.box, upper=True) <= 0:
+                return True
+        return False
 
 
 class DesignTree(MatrixTree):
