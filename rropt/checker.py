@@ -7254,8 +7254,8 @@ def _terms_over(
 
 
 def _part_outside_lines(problem: _Problem, stated: bool = False) -> str:
-    """A part of the problem of which lines cannot state a mechanism, or, where `stated`, that they cannot state; ""
-    where there is none.
+    """A part of the problem that no proof in lines is for, or, where `stated`, that lines cannot state; "" where there
+    is none.
     """
     parts = {
         "structure": problem.structure,

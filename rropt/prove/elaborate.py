@@ -44,16 +44,20 @@ Tangents = tuple[list[Fraction], list[list[int]]]
 
 
 def elaborate(certificate: Json) -> Iterator[str]:
-    """The lines of the proof file of a certificate with a proof in lines; raises OutsideCoreError where the core has no
-    such problem, or where a step leads to another one."""
-    proof = certificate["proof"]
+    """The lines of the proof file of a certificate; raises OutsideCoreError where the core has no such problem or proof,
+    or where a step leads from the problem to that of its lines."""
+    proof, stated = certificate["proof"], emptied(certificate["problem"], certificate["bound"] is None)
     steps = proof.get("steps", [])
-    mode = tree_mode(proof, certificate["problem"]["utility"]["kind"] in DESIGNS)
-    for step in [*(step for step in steps if step["kind"] != "drop"), *steps] if mode == "lines" else []:
-        raise OutsideCoreError(f"the verified core has no step {step['kind']!r} before lines")
-    problem = Problem(emptied(certificate["problem"], certificate["bound"] is None), mode if mode != "lines" else "box")
-    if mode != "lines":
-        problem.follow(steps, proof.get("events", []), proof.get("cuts", []))
+    if proof["kind"] == "lines":
+        if steps:
+            named = next((step for step in steps if step["kind"] != "drop"), steps[0])["kind"]
+            raise OutsideCoreError(f"the verified core has no step {named!r} before lines")
+        problem, written = Problem(stated, "box"), iter(proof["lines"])
+    else:
+        mode = tree_mode(proof, stated["utility"]["kind"] in DESIGNS)
+        problem = Problem(stated, mode)
+        problem.follow(steps, [], [])
+        written = {"blocks": blocks, "matrix": matrices, "design": designs}[mode](problem, proof)
     lines = list(problem.lines())
     problem.limit()
     yield "rropt-core"
@@ -65,10 +69,7 @@ def elaborate(certificate: Json) -> Iterator[str]:
         yield words("claim bound", *(problem.sign * Fraction(certificate["bound"])).as_integer_ratio())
         if problem.stated.design is None:
             yield from witness(problem, certificate)
-    if mode == "lines":
-        yield from proof["lines"]
-    else:
-        yield from {"blocks": blocks, "matrix": matrices, "design": designs}[mode](problem, proof)
+    yield from written
     yield "end"
 
 
@@ -125,10 +126,7 @@ def has_mode(proof: Json) -> bool:
 
 
 def tree_mode(proof: Json, is_design: bool) -> str:
-    """The mode in which the core reads a certificate's proof, "lines" where it has its own; raises OutsideCoreError where
-    the core has none."""
-    if proof["kind"] == "lines":
-        return "lines"
+    """The mode in which the core reads a proof that is not in lines; raises OutsideCoreError where it has none."""
     if is_design and proof["kind"] in ("column-dual", "corner-tree") and "boxes" not in proof:
         return "design"
     if is_design:
