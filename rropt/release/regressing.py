@@ -20,7 +20,7 @@ from rropt.release.estimating import parts_of
 from rropt.release.facade import EXTRA
 from rropt.release.plans.agreement import before_release
 from rropt.release.plans.manifest import read_manifest
-from rropt.release.tabulating import MOST_VALUES, Columns
+from rropt.release.tabulating import MOST_VALUES, Columns, memoised_notes
 
 if TYPE_CHECKING:
     from rropt.estimation.regression import Combination, Regression
@@ -177,7 +177,8 @@ class _Read:
         for one in self.homes:
             for at, name in enumerate(one.names):
                 self.labels[name] = tuple(dict.fromkeys(cell[at] for cell in one.cells))
-        self.notes = tuple(dict.fromkeys(note for one in made.values() for note in one.agreed.notes))
+        agreed = dict.fromkeys(note for one in made.values() for note in one.agreed.notes)
+        self.notes = (*agreed, *memoised_notes(entries, used))
 
     def _read(self, file: Path, made: Mapping[Columns, _Column], scores: Mapping[Columns, list[np.ndarray]]) -> None:
         import pyarrow as pa

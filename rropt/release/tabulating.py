@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -127,6 +127,17 @@ class _Plain:
     missing: int = 0
 
 
+def memoised_notes(entries: Sequence[Mapping[str, Any]], used: Iterable[Columns]) -> list[str]:
+    """What to know of the columns `used` that the `entries` of a manifest say were released under a key."""
+    keyed = {tuple(one["released_as"]) for one in entries if one.get("memoised")}
+    if keyed.isdisjoint(used):
+        return []
+    return [
+        "it was released under a key: records of one person with one value have the same answer, and standard "
+        "errors are too small if the file has several records of a person"
+    ]
+
+
 class _Records:
     """The groups of records of a file, and their scores: `joint` is P x k for one column of `wanted`, else P x r x c."""
 
@@ -185,7 +196,7 @@ class _Records:
         refuse_misfits(self.found, self.path)
         self._check()
         self._score(wanted)
-        self.notes = (*self.found.notes, *self._memoised(entries, used))
+        self.notes = (*self.found.notes, *memoised_notes(entries, used))
 
     def _refuse_protected(self, file: Path, released: Set[str], names: Sequence[str]) -> None:
         """Raise InputError for columns that hold randomised answers and are used as if they did not."""
@@ -200,15 +211,6 @@ class _Records:
                     if name == self.weights
                     else "give the release file in place of the mechanism",
                 )
-
-    @staticmethod
-    def _memoised(entries: Sequence[Mapping[str, Any]], used: Mapping[Columns, Any]) -> list[str]:
-        if any(one.get("memoised") and tuple(one["released_as"]) in used for one in entries):
-            return [
-                "it was released under a key: records of one person with one value have the same answer, and standard "
-                "errors are too small if the file has several records of a person"
-            ]
-        return []
 
     def _counts(self, cells: Sequence[Cell]) -> dict[Any, np.ndarray]:
         """How often each cell has each output, of the groups."""

@@ -222,6 +222,21 @@ def test_columns_that_were_perturbed_jointly() -> None:
     assert (np.abs(found.values - values) < 5 * found.standard_errors).all()
 
 
+def test_of_a_release_under_a_key_every_estimate_warns_of_persons_with_several_records() -> None:
+    frame = people(600)
+    frame["id"] = np.arange(600) // 2
+    frame.to_csv("t.csv", index=False)
+    column = rr.release.ProtectedColumn("x", Q)
+    assert cli.main(["key", "new", "key"]) == 0
+    for key in (None, "key"):
+        identity = None if key is None else "id"
+        rr.release.release_file("t.csv", column, "o.csv", identity=identity, key=key, force=True, warn=lambda _: None)
+        fit = rr.release.estimate_regression("o.csv", {"x": Q}, "y", ["x"])
+        shares = rr.release.estimate_shares("o.csv", {"x": Q}, "x")
+        for found in (fit, shares):
+            assert any("several records of a person" in note for note in found.notes) == (key is not None)
+
+
 def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     columns = released(people())
     found = rr.release.estimate_regression("o.csv", columns, "sick", ["x", "z"], event="yes", where={"r": "north"})
