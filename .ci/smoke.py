@@ -1,7 +1,7 @@
 """What an installed rropt must do on any machine: `python -I .ci/smoke.py WHEEL`, from the environment it is in.
 
 Compares what is installed with the wheel that was built, file by file. Then solves, saves, checks with the module and
-with a copy of the bare checker file, draws and estimates; looks for typing mark, models and one console script.
+with copies of the checker's two files, draws and estimates; looks for typing mark, models and one console script.
 """
 
 import json
@@ -52,10 +52,11 @@ def main() -> None:
             rr.Maximize(rr.Trace()), [rr.patterns.Bistochastic(), rr.EntropyRate(0.5)], inputs=list("abc")
         ),
     }
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
         alone = folder / "checker.py"
-        alone.write_bytes(Path(rropt.checker.__file__).read_bytes())
+        for name in (alone.name, "kernel.py"):
+            (folder / name).write_bytes((HERE / name).read_bytes())
         for method, problem in cases.items():
             solution = problem.solve(method)
             assert solution.status == "certified", (method, solution.status)

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 from itertools import permutations
 from statistics import median
 from typing import Any, TypedDict, Unpack, overload
@@ -290,14 +290,15 @@ def _compared(
     options = problem.with_options(gap=gap, time_limit=time_limit).options
     limit = LIMIT if options.time_limit is None else float(options.time_limit)
     asked = list(_ask(methods, solvers))
-    program = problem.compile()
+    # One model for all solvers: with many inputs it takes seconds to build.
+    program, model = problem.compile(), cache(problem.to_cvxpy)
     rows = []
     for done, (method, solver) in enumerate(asked):
         report(done, len(asked))
         name = method if isinstance(method, str) else method.name
         try:
             if isinstance(method, Exported):
-                _insist_on_export(problem, program, method, methods is not None)
+                _insist_on_export(model, program, method, methods is not None)
             elif not isinstance(method, OwnSolver):
                 choose(program, method, solver)
         except NoMethod as refusal:
@@ -314,15 +315,15 @@ def _compared(
     return Comparison(problem, judged, tuple(disagreements(problem.goal.sense, judged)))
 
 
-def _insist_on_export(problem: Problem, program: Program, method: Exported, asked: bool) -> None:
-    """Raise NoMethod where the solver does not take the problem, or (unless this was asked for) is a row already."""
+def _insist_on_export(model: Callable[[], Any], program: Program, method: Exported, asked: bool) -> None:
+    """Raise NoMethod where the solver does not take the `model`, or (unless this was asked for) is a row already."""
     for other in () if asked else ("conic", "vertices"):
         try:
             choose(program, other, method.solver)
         except NoMethod:
             continue
         raise NoMethod(f"method {other} proves what {method.solver} finds", f"method {EXPORT}", "")
-    if why := method.refusal(problem):
+    if why := method.refusal(model):
         raise NoMethod(why, f"method {EXPORT}", "")
 
 

@@ -129,10 +129,10 @@ class Exported:
     solver: str
     name: str = EXPORT
 
-    def refusal(self, problem: Problem) -> str:
-        """Why the problem has no such model, or the solver does not take it; "" if neither."""
+    def refusal(self, model: Callable[[], Any]) -> str:
+        """Why there is no such `model`, or the solver does not take it; "" if neither."""
         try:
-            return unfit(problem.to_cvxpy(), self.solver)
+            return unfit(model(), self.solver)
         except InputError as error:
             return str(error)
 

@@ -453,7 +453,7 @@ def test_solvers_of_ones_own_stand_beside_ours() -> None:
 @pytest.mark.long
 def test_a_solver_of_ones_own_in_a_process_of_its_own() -> None:
     (row,) = rr.compare(PROBLEMS["trace"], methods=[even]).rows
-    assert (row.method, row.status, row.value) == ("even", "own", 0.25)
+    assert (row.method, row.status, row.value) == ("even", "attained", 0.25)
     with pytest.raises(rr.InputError, match="cannot be sent to another process"):
         rr.compare(PROBLEMS["trace"], methods=[lambda problem: None])
 
