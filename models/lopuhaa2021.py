@@ -19,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 from rropt.models.lopuhaa2021_cases import ADULT, ALL, ALPHA, CASES, METHODS, OBSERVED, PROTOCOLS, SIZES
+from rropt.models.lopuhaa2021_sweeps import utility_curves
 from rropt.models.plots import Curve, Figure, Panel
 
 from rropt.declare.constraints import RLDP
@@ -33,7 +34,6 @@ from rropt.mechanisms.robust import (
 )
 from rropt.mechanisms.robust.calibration import checked_way
 from rropt.mechanisms.robust.search import response_information
-from rropt.mechanisms.robust.sweeps import utility_curves
 from rropt.mechanisms.robust.unary import MOST_SENSITIVE
 from rropt.model.distributions import ChiSquareSet
 from rropt.model.prior import Pairs, Prior

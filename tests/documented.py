@@ -15,7 +15,10 @@ import rropt as rr
 from rropt.release import multivariate
 
 DOCS = [Path(__file__).parent.parent / "README.md", *sorted((Path(__file__).parent.parent / "docs").rglob("*.md"))]
-IMPORT = re.compile(r"^from (rropt\.(?:comparison|estimation|mechanisms|release)\.[\w.]+) import (.+)$", re.MULTILINE)
+IMPORT = re.compile(
+    r"^from (rropt\.(?:(?:comparison|estimation|mechanisms|release)\.[\w.]+|models\.permutation_model)) import (.+)$",
+    re.MULTILINE,
+)
 
 
 # Methods that are protocols between rooms: they take numbers of the package's own making, in its own order.

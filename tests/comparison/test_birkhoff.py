@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from drawing import graded
+from rropt.models.permutation_model import weight_range
 
 import rropt as rr
 from rropt.comparison.permutations.birkhoff import BirkhoffDecomposition, birkhoff
@@ -19,7 +20,6 @@ from rropt.comparison.permutations.bistochastic import Bistochastic
 from rropt.comparison.permutations.fewest import exact_weights, lower_bound, permutations_within
 from rropt.comparison.permutations.matching import Matching, column_sets
 from rropt.comparison.permutations.peeling import exact_array, peel
-from rropt.comparison.permutations.weight_range import weight_range
 from rropt.mechanisms.controlled_rounding import round_with_margins
 from rropt.solve.engine.highs_run import solve_milp
 

@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 from drawing import graded, thinned
 from hypothesis import given, settings, strategies as st
+from rropt.models.lopuhaa2021_sweeps import METHODS, utility_curves
 
 import rropt as rr
 from rropt import LDP, InputError, MaximalRLDP, Mechanism, Pairs, Prior, RandomizedResponse
 from rropt.mechanisms.robust import RobustProtocol, calibration, conditional
 from rropt.mechanisms.robust.search import best_point, best_points, information, response_information, spaced
-from rropt.mechanisms.robust.sweeps import METHODS, utility_curves
 from rropt.mechanisms.robust.unary_plane import Subsets
 from rropt.model.distributions import ChiSquareBall, Confidence
 from rropt.robust import (

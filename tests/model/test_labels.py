@@ -19,10 +19,9 @@ from typing import Any
 import numpy as np
 import pytest
 from documented import INTERNAL, callables
+from rropt.models.permutation_model import majorisation, reverse_map
 
 import rropt as rr
-from rropt.comparison.permutations.majorisation import majorisation
-from rropt.comparison.permutations.permutation_model import reverse_map
 from rropt.estimation.information import estimated_information
 from rropt.release.multivariate import Attribute, averaged, microaggregate
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 from documented import INTERNAL, callables
+from rropt.models.permutation_model import entropy_change
 
 import rropt as rr
-from rropt.comparison.permutations.majorisation import entropy_change
 
 ABC = ["a", "b", "c"]
 ROWS = [["8/10", "1/10", "1/10"], ["2/10", "7/10", "1/10"], ["1/10", "1/10", "8/10"]]

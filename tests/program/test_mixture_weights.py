@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 import scipy.optimize
 from drawing import exact
+from rropt.models.permutation_model import weight_range
 
 import rropt as rr
 from rropt.checker import check_bytes
-from rropt.comparison.permutations.weight_range import weight_range
 from rropt.declare import constraints
 from rropt.errors import InputError, NoMethod
 from rropt.mechanisms.mechanism import Mechanism

@@ -5,12 +5,12 @@ from functools import cache
 
 import numpy as np
 from rropt.models import lopuhaa2021 as paper
+from rropt.models.lopuhaa2021_sweeps import Sweep, utility_curves
 
 from rropt.comparison.claims import Claim, Evidence
 from rropt.declare.constraints import RLDP
 from rropt.declare.objectives import MutualInformation
 from rropt.mechanisms.robust import IndependentReporting
-from rropt.mechanisms.robust.sweeps import Sweep, utility_curves
 from rropt.model.distributions import ChiSquareSet
 from rropt.problem import Maximize, Problem
 

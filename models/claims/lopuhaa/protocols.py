@@ -7,6 +7,7 @@ from itertools import product
 
 import numpy as np
 from rropt.models.claims.lopuhaa.theorems import TABLES, confidence_of, polyopt
+from rropt.models.lopuhaa2021_sweeps import utility_curves
 
 from rropt.comparison.claims import Claim, Evidence
 from rropt.comparison.robust_audit import robust_audit
@@ -24,7 +25,6 @@ from rropt.mechanisms.robust import (
 )
 from rropt.mechanisms.robust.conditional import reports
 from rropt.mechanisms.robust.search import information
-from rropt.mechanisms.robust.sweeps import utility_curves
 from rropt.mechanisms.robust.unary_plane import Subsets
 from rropt.model.distributions import ChiSquareSet
 from rropt.model.prior import Prior

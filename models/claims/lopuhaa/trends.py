@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from rropt.models import lopuhaa2021 as paper
 from rropt.models.claims.lopuhaa.figures import CURVES, DRAWS, LEVELS, drawn, entropy, swept
+from rropt.models.lopuhaa2021_sweeps import utility_curves
 
 from rropt.comparison.claims import Claim, Contrast, Evidence, Word, simulated
 from rropt.exact import Interval
-from rropt.mechanisms.robust.sweeps import utility_curves
 from rropt.model.distributions import ChiSquareSet
 from rropt.model.prior import Prior
 

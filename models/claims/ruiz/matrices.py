@@ -8,11 +8,10 @@ from itertools import pairwise, permutations, product
 from flint import arb, fmpq, fmpq_mat
 from rropt.models import ruiz2021 as paper
 from rropt.models.claims.designs import agreed
+from rropt.models.permutation_model import entropy, majorisation, majorises, weight_range
 
 from rropt.comparison.claims import Claim, Evidence, Formula
 from rropt.comparison.permutations.birkhoff import birkhoff
-from rropt.comparison.permutations.majorisation import entropy, majorisation, majorises
-from rropt.comparison.permutations.weight_range import weight_range
 from rropt.declare.constraints import LDP
 from rropt.declare.objectives import MutualInformation, Trace
 from rropt.exact import Interval, ball, enclosure, exp_enclosure

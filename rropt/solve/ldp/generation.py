@@ -22,7 +22,6 @@ from rropt.solve.ldp.starts import (
     attained_price,
     balanced_sets,
     best_sets,
-    cyclic_sets,
     divided_price,
     rotations,
     uneven_groups,
@@ -128,8 +127,8 @@ def _merge(program: Program, group: np.ndarray, effort: SolveLimits) -> Answer |
     return replace(answer, draft=MatrixDraft(answer.matrix, groups=group), dual=None)
 
 
-def _start(p: FloatArray, masses: tuple[float, ...], curve: Curve, ties: bool) -> np.ndarray:
-    """Sets (k x n booleans) to start from: single inputs, complements, balanced ones, and cyclic ones for `ties`."""
+def _start(p: FloatArray, masses: tuple[float, ...], curve: Curve) -> np.ndarray:
+    """Sets (k x n booleans) to start from: single inputs, complements, and balanced ones."""
     k = len(p)
     alone = np.eye(k, dtype=bool)
     sets = [np.zeros((k, 1), dtype=bool), alone, ~alone]
@@ -139,13 +138,11 @@ def _start(p: FloatArray, masses: tuple[float, ...], curve: Curve, ties: bool) -
         found = balanced_sets(p[light], mass, BALANCED * k, tolerance)
         sets.append(np.zeros((k, found.shape[1]), dtype=bool))
         sets[-1][light] = found
-        if ties:
-            sets.append(cyclic_sets(p, mass))
     return np.hstack(sets)
 
 
 def _generate(program: Program, effort: SolveLimits, search: bool) -> Answer:
-    """Column generation from balanced and cyclic sets; without `search`, those sets only."""
+    """Column generation from balanced sets; without `search`, those sets only."""
     assert isinstance(program.utility, ColumnSum)
     k, curve = program.size, curve_of(program)
     gamma = curve.gamma
@@ -155,7 +152,7 @@ def _generate(program: Program, effort: SolveLimits, search: bool) -> Answer:
     if divided < ceiling:
         ceiling, masses = divided, (mass,)
     ties = tie_groups(program.weights)
-    sets = _start(p, masses, curve, bool(ties))
+    sets = _start(p, masses, curve)
 
     def price(a: FloatArray, level: int) -> Priced:
         if not search:

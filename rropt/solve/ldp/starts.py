@@ -251,24 +251,6 @@ def balanced_sets(p: FloatArray, mass: float, count: int, tolerance: float) -> n
     return np.array(list(found.values())).T if found else np.zeros((size, 0), dtype=bool)
 
 
-def cyclic_sets(p: FloatArray, mass: float) -> np.ndarray:
-    """Cyclic intervals (k x n booleans) of the inputs ordered by prior whose mass brackets `mass`, and those of
-    the same two lengths everywhere: for equal priors these are balanced designs."""
-    size = len(p)
-    order = np.argsort(-p, kind="stable")
-    doubled = np.concatenate([[0.0], np.cumsum(np.concatenate([p[order], p[order]]))])
-    middle = int(np.clip(round(mass * size), 1, size - 1))
-    sets: dict[bytes, np.ndarray] = {}
-    for start in range(size):
-        fitting = int(np.searchsorted(doubled, doubled[start] + mass)) - start
-        for length in {fitting - 1, fitting, middle - 1, middle, middle + 1}:
-            if 1 <= length <= size - 1:
-                chosen = np.zeros(size, dtype=bool)
-                chosen[order[np.arange(start, start + length) % size]] = True
-                sets[chosen.tobytes()] = chosen
-    return np.array(list(sets.values())).T
-
-
 def uneven_groups(p: FloatArray, count: int) -> np.ndarray:
     """k group numbers: inputs dealt, heaviest first, to the group that misses most of its target mass. Targets rise
     from the first group to the last by a factor of UNEVEN."""

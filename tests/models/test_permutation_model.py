@@ -9,17 +9,17 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-
-import rropt as rr
-from rropt.comparison.permutations.majorisation import (
+from rropt.models.permutation_model import (
     Majorisation,
     entropy,
     entropy_change,
     majorisation,
     majorises,
+    reverse_map,
     shortfall,
 )
-from rropt.comparison.permutations.permutation_model import reverse_map
+
+import rropt as rr
 
 F = Fraction
 
