@@ -17,6 +17,7 @@ ENTRIES = (
     ("staircase",),
     ("privacy", "designs", "rappor", "proofs"),
     ("bins",),
+    ("leakage", "privacy", "estimation"),
 )
 PAPERS: dict[str, tuple[str, ...]] = dict(zip(SHIPPED, ENTRIES, strict=True))
 """The papers in the order of the report, each with the modules of its folder that hold its entries (`CLAIMS`)."""

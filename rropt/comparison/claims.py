@@ -34,8 +34,9 @@ __all__ = [
     "worst",
 ]
 
-SHIPPED = ("ayed", "ruiz", "lopuhaa", "bound", "kairouz", "chai", "ghazi")
-"""The papers whose claims are shipped, in this order: the first parts of the claims' ids."""
+SHIPPED = ("ayed", "ruiz", "lopuhaa", "bound", "kairouz", "chai", "ghazi", "others")
+"""The papers whose claims are shipped, in this order: the first parts of the claims' ids. The last part has results of
+several authors."""
 Word = Literal["confirmed", "confirmed_with_erratum", "refuted", "not_checkable"]
 ORDER: tuple[Word, ...] = ("confirmed", "confirmed_with_erratum", "not_checkable", "refuted")
 """From the best to the worst: an entry's verdict is that of its worst cell."""

@@ -17,7 +17,7 @@ from fractions import Fraction
 import numpy as np
 from scipy import sparse
 
-from rropt.declare.constraints.notions.divergences import ConcentratedNotion, PairNotion, RenyiNotion
+from rropt.declare.constraints.notions.divergences import PairNotion, RenyiNotion
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.divergences import capacity_prior
 from rropt.program.block_cones import RobustCone
@@ -36,7 +36,7 @@ from rropt.program.design_utilities import DesignUtility, InverseDeterminant, In
 from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.events import ApproximateBound
 from rropt.program.extras import Extra, OffDiagonalForm
-from rropt.program.limits import Capacity, CapacityLimit, DivergenceLimits, Limits, Sum
+from rropt.program.limits import Capacity, CapacityLimit, DivergenceLimits, Limits, Notion, Sum
 from rropt.program.programs import BayesGain, ColumnSum, Linear, Program, RowEntropy, Utility
 from rropt.solve.engine.lp import LpModel
 
@@ -355,7 +355,7 @@ def _divergences(
                 rows = np.maximum(matrix[[x, z]], NEVER)
                 order = float(notion.order_at(rows))
                 room = _divergence(notion, rows, order)
-                if x == z or room < -CURVED * _height(notion, order):
+                if x == z or room < -CURVED * float(notion.height(Fraction(order))):
                     continue
                 shares = rows[0] / rows[1]
                 # That the sum of the powers is one at the order 1 takes nothing from the slope, as rows sum to one.
@@ -368,20 +368,13 @@ def _divergences(
     return True
 
 
-def _height(notion: object, order: float) -> float:
-    """The upper limit of the divergence of an order."""
-    if isinstance(notion, RenyiNotion):
-        return float(notion.epsilon)
-    assert isinstance(notion, ConcentratedNotion)
-    return float(notion.rho) * order
-
-
-def _divergence(notion: object, rows: FloatArray, order: float) -> float:
+def _divergence(notion: Notion, rows: FloatArray, order: float) -> float:
     """By how much the divergence of the first of two rows (2 x m) from the second exceeds its limit, at this order
     where all orders are limited."""
+    assert isinstance(notion, PairNotion)
     own = float(notion.order) if isinstance(notion, RenyiNotion) else order
     total = float(rows[0] @ (rows[0] / rows[1]) ** (own - 1))
-    return float(np.log(total)) / (own - 1) - _height(notion, own)
+    return float(np.log(total)) / (own - 1) - float(notion.height(Fraction(own)))
 
 
 def _extras(made: _Conditions, program: Program, low: Program, high: Program, width: float) -> bool:

@@ -6,12 +6,14 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from rropt.declare.constraint import described
 from rropt.declare.constraints import Constraint
-from rropt.errors import NoMethod
+from rropt.declare.constraints.notions.divergences import ConcentratedNotion
+from rropt.errors import InputError, NoMethod
 from rropt.io.clock import LATE, Clock
 from rropt.io.threads import one_thread
 from rropt.mechanisms.mechanism import Mechanism
@@ -19,6 +21,7 @@ from rropt.problem.progress import Progress
 from rropt.problem.refused import explained
 from rropt.problem.saved import held_to_definitions
 from rropt.problem.solution import Solution
+from rropt.program.limits import DivergenceLimits
 from rropt.program.programs import Program
 from rropt.prove.gaps import WORST, grain
 from rropt.solve.assembly import assemble, unit_in
@@ -32,6 +35,7 @@ from rropt.solve.export.convex import convex_problem
 from rropt.solve.export.programme import programme
 from rropt.solve.options import SolveOptions
 from rropt.solve.registry import Answer, Method, SolveLimits, choose, method_named, prove_infeasible
+from rropt.solve.relaxations.conic_optimum import conic_optimum
 
 if TYPE_CHECKING:
     from rropt.problem.declared import Problem
@@ -126,7 +130,15 @@ def highs_model(problem: Problem) -> Any:
 
 def cvxpy_problem(problem: Problem) -> Any:
     """The problem as a `cvxpy.Problem`: see `Problem.to_cvxpy`."""
-    return convex_problem(problem.compile(), problem.constraints, unit_in(problem.objective.units))
+    program = problem.compile()
+    orders: tuple[tuple[Fraction, ...], ...] = ()
+    notions = program.extra(DivergenceLimits)
+    if notions is not None and any(isinstance(one, ConcentratedNotion) for one in notions.notions):
+        found = conic_optimum(program.linearised(), SolveLimits())
+        if found is None:
+            raise InputError("the orders of its divergences that matter were not found", "to_cvxpy", "use solve()")
+        orders = found.orders
+    return convex_problem(program, problem.constraints, unit_in(problem.objective.units), orders)
 
 
 def with_rules(problem: Problem, rules: Sequence[Constraint]) -> Problem:

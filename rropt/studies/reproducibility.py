@@ -131,6 +131,7 @@ TITLES = {
     "chai": "Chai and Nayak: randomised response procedures",
     "kairouz": "Kairouz, Oh and Viswanath: staircase mechanisms",
     "ghazi": "Ghazi and others: label differential privacy",
+    "others": "Results of other authors",
 }
 WORDS = {
     "confirmed": "confirmed",

@@ -23,7 +23,7 @@ SLOW = (
     *("ayed.prop3.2.count", "ayed.eq18", "chai.thm3.1", "chai.thm4.1", "chai.thm5.4", "chai.thm6.4", "chai.lemma6.1"),
     *("chai.prop6.1", "ayed.prop3.1", "ayed.table1.alpha0.5", "bound.invariance"),
     *("bound.example", "lopuhaa.eq44", "lopuhaa.thm7", "lopuhaa.thm1", "lopuhaa.polyopt", "lopuhaa.figure"),
-    "lopuhaa.section8",
+    *("lopuhaa.section8", "others.pml.uniform", "others.clones"),
 )
 """Beginnings of the ids of entries that take seconds; they are run with the long tests."""
 CASES = [

@@ -152,6 +152,20 @@ def _lemma(full: bool) -> Evidence:
     )
 
 
+def _interval(full: bool) -> Evidence:
+    at_1, count, level = psi(2, F(1)), 2, F(1, 10)
+    values = [psi(count, count * F(n, 60)) for n in range(31, 60)]
+    falls = all(a > b for a, b in pairwise(values))
+    beyond = at_1 > level and falls and values[-1] < level
+    return Evidence(
+        {"theta* is in (0, 1)": not beyond},
+        "exactly: psi(2, 1) = 1/3 is above the level 1/10 of section 4 and h falls beyond 1, so theta* is above 1",
+        {"psi(2, 1)": at_1, "psi(2, 1.656854)": float(psi(2, F("1.656854")))},
+        {"theta* is in (0, 1)": "h falls on (0, T_1), and theta* is there"} if beyond else {},
+        "T_1 = 2, xi = 0.1: theta* = 1.656854 as section 4 has it, and not below 1",
+    )
+
+
 # -- the first step of the proof of Theorem 3.1 ------------------------------------------------------------------
 
 PAIR_SUM = "a! Sigma_a is the sum over i_1 != i_2"
@@ -227,5 +241,12 @@ CLAIMS = (
         " has h(theta*) = xi",
         {"psi(1, theta) = psi(T_1, theta) at": Formula("T/(T+1)", (("T", (2, 3, 7)),)), "h falls from 1 to 0": True},
         _lemma,
+    ),
+    Claim(
+        "bound.lemma3.2.range",
+        "proof of Lemma 3.2, and section 4",
+        "h is strictly decreasing in theta in (0, 1) with h(0) = 1 and h(T_1) = 0, and theta* is where it is xi",
+        {"theta* is in (0, 1)": True},
+        _interval,
     ),
 )

@@ -160,6 +160,34 @@ def _condition(full: bool) -> Evidence:
     )
 
 
+# -- the proof of Lemma 5.1 ------------------------------------------------------------------------------------
+
+CHAIN = ((F(1, 2), F(1, 4)), (F(1, 2), F(3, 4)))
+"""An irreducible B whose columns sum to one."""
+
+
+def _proportional(full: bool) -> Evidence:
+    # (B - I) v = 0 has the multiples of one vector; the columns of P are this one with sum 1.
+    ratio = CHAIN[1][0] / (1 - CHAIN[1][1])
+    column = (1 / (1 + ratio), ratio / (1 + ratio))
+    fixed = all(
+        sum((b * v for b, v in zip(row, column, strict=True)), F(0)) == v for row, v in zip(CHAIN, column, strict=True)
+    )
+    rows = [(v, v, v) for v in column]
+    same = rows[0] == rows[1]
+    multiple = all(a * rows[1][0] == b * rows[0][0] for a, b in zip(*rows, strict=True))
+    return Evidence(
+        {"the columns of P are the same": fixed, "hence all rows of P are the same": same},
+        "exactly: for irreducible B the columns of P are the stationary vector pi, so row i is pi_i (1, ..., 1). Rows are"
+        " proportional for every B, which is what the lemma excludes, so the proof holds with this word",
+        {"rows of P": rows, "they are proportional": multiple},
+        {"hence all rows of P are the same": "all rows of P are proportional"}
+        if fixed and multiple and not same
+        else {},
+        "B = (1/2, 1/4; 1/2, 3/4): B P = P for P with the rows (1/3, 1/3, 1/3) and (2/3, 2/3, 2/3)",
+    )
+
+
 def _values() -> tuple[Fraction, ...]:
     return tuple({trace_part(k, g, weights): 0 for k, g in CASES for weights in two_sizes(k)})
 
@@ -189,5 +217,12 @@ CLAIMS = (
         "L_M lambda^ = sum a_* m_t P_t' lambda^(t) - sum n_t / n (1 / a_* - 1 / k)",
         {"factor of m_t P_t' lambda^(t)": Formula("a", (("a", _values()),)), "pi^_j, the line after it": True},
         _estimator,
+    ),
+    Claim(
+        "chai.lemma5.1.proof",
+        "proof of Lemma 5.1",
+        "for irreducible B all columns of P are identical, and hence all rows of P are also identical",
+        {"the columns of P are the same": True, "hence all rows of P are the same": True},
+        _proportional,
     ),
 )

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from rropt.declare.constraints import Constraint
-from rropt.declare.constraints.notions.divergences import RenyiNotion
+from rropt.declare.constraints.notions.divergences import PairNotion
 from rropt.errors import InputError, WrongType
 from rropt.io.extras import need
 from rropt.program.cones import BaseCone, CompleteCone, FloatArray, PolyhedralCone, base_cone
@@ -45,9 +45,12 @@ FLAT = 1.02
 Labelled = list[tuple[str, Any]]
 
 
-def convex_problem(program: Program, constraints: Sequence[Constraint], unit: float) -> Any:
+def convex_problem(
+    program: Program, constraints: Sequence[Constraint], unit: float, orders: Sequence[Sequence[Fraction]] = ()
+) -> Any:
     """The problem over the matrix "Q" (k x m), or over the "weights" of the extreme rays; the value is in the
-    objective's unit, `unit` of the utility's own.
+    objective's unit, `unit` of the utility's own. `orders` are those at which each divergence of pairs is stated, which
+    one of all orders needs.
 
     A constraint is labelled "sum", each row by its own name, each cone and extra by the word of its constraint. Raises
     InputError that states what is not convex.
@@ -59,7 +62,7 @@ def convex_problem(program: Program, constraints: Sequence[Constraint], unit: fl
     if _is_over_rays(reduced):
         wanted, said = _over_rays(cp, reduced)
     else:
-        wanted, said = _over_entries(cp, reduced, constraints)
+        wanted, said = _over_entries(cp, reduced, constraints, orders)
     goal = cp.Maximize(unit * wanted) if reduced.sense == "maximize" else cp.Minimize(unit * wanted)
     return cp.Problem(goal, [_labelled(constraint, label) for label, constraint in said])
 
@@ -122,13 +125,15 @@ def _over_rays(cp: Any, program: Program) -> tuple[Any, Labelled]:
 # -- over the entries of the matrix --------------------------------------------------------------------
 
 
-def _over_entries(cp: Any, program: Program, constraints: Sequence[Constraint]) -> tuple[Any, Labelled]:
+def _over_entries(
+    cp: Any, program: Program, constraints: Sequence[Constraint], orders: Sequence[Sequence[Fraction]]
+) -> tuple[Any, Labelled]:
     _insist_on_convexity(program)
     assert program.outputs is not None
     names = Names.of(program, constraints)
     q = cp.Variable((program.size, len(program.outputs)), nonneg=True, name="Q")
     said: Labelled = [("sum", cp.sum(q, axis=1) == 1), *_rows(cp, q, program), *_cone(cp, q, program, names)]
-    said += _extras(cp, q, program)
+    said += _extras(cp, q, program, orders)
     if isinstance(program.utility, Capacity):
         most = cp.Variable(nonneg=True, name="capacity")
         return most, said + [("capacity", rule) for rule in capacity_rules(cp, q, most)]
@@ -141,10 +146,6 @@ def _insist_on_convexity(program: Program) -> None:
     for extra in program.extras:
         if not isinstance(extra, ApproximateBound | ConcaveFloor | Limits | DivergenceLimits | Mixture):
             raise WrongType(f"{extra.name} is not a convex constraint on the matrix", WHERE, "use solve()")
-        if isinstance(extra, DivergenceLimits) and not all(
-            isinstance(one, CapacityLimit | RenyiNotion) for one in extra.notions
-        ):
-            raise WrongType("a limit of all orders is not a finite number of cones", WHERE, "use solve()")
         if isinstance(extra, Mixture) and extra.max_terms is not None:
             raise WrongType("the number of permutations is not convex", WHERE, "leave max_terms out, or use solve()")
     if isinstance(utility, RowEntropy) and program.sense == "minimize":
@@ -274,16 +275,18 @@ def capacity_rules(cp: Any, q: Any, at_most: Any) -> list[Any]:
     return [cp.sum(cp.rel_entr(q, np.ones((k, 1)) @ mean), axis=1) <= at_most, cp.sum(mean) == 1]
 
 
-def power_rules(cp: Any, q: Any, order: Fraction, most: float) -> list[Any]:
-    """The constraint that sum_y Q[x, y]^a Q[z, y]^(1 - a) is at most a number for all x, z; near the order 1 its limit
-    is stated, the relative entropy, as powers are too flat there for the solver."""
+def power_rules(cp: Any, q: Any, order: Fraction, height: float) -> list[Any]:
+    """The constraint that the Renyi divergence of an order a is at most `height` for all x, z: sum_y Q[x, y]^a
+    Q[z, y]^(1 - a) is at most exp((a - 1) height). Near the order 1 its limit is stated, the relative entropy, as
+    powers are too flat there for the solver."""
     k, m = q.shape
     x, z = np.nonzero(~np.eye(k, dtype=bool))
     one, other, a = q[x], q[z], float(order)
     if a < FLAT:
-        return [cp.sum(cp.rel_entr(one, other), axis=1) <= np.log(most) / (a - 1)]
-    power = cp.Variable((len(x), m), nonneg=True)
-    total, (p, u, v) = cp.sum(power, axis=1) <= most, (cp.vec(part, order="C") for part in (power, other, one))
+        return [cp.sum(cp.rel_entr(one, other), axis=1) <= height]
+    # Powers are divided by their limit, which is beyond all floats at high orders.
+    power, scaled = cp.Variable((len(x), m), nonneg=True), one * float(np.exp(-height * (a - 1) / a))
+    total, (p, u, v) = cp.sum(power, axis=1) <= 1, (cp.vec(part, order="C") for part in (power, other, scaled))
     if a == 2:  # a cone of second order, which is quicker
         return [total, cp.SOC(p + u, cp.vstack([2 * v, p - u]), axis=0)]
     return [total, cp.PowCone3D(p, u, v, 1 / a)]
@@ -296,7 +299,7 @@ def _mixture(cp: Any, q: Any, mixture: Mixture) -> Labelled:
     return [(mixture.name, made), (mixture.name, weights >= limits[:, 0]), (mixture.name, weights <= limits[:, 1])]
 
 
-def _extras(cp: Any, q: Any, program: Program) -> Labelled:
+def _extras(cp: Any, q: Any, program: Program, orders: Sequence[Sequence[Fraction]]) -> Labelled:
     found = Labelled()
     if (floor := program.extra(ConcaveFloor)) is not None:
         found.append((floor.name, _entropy(cp, q, floor.shares, program) >= floor.height))
@@ -311,13 +314,15 @@ def _extras(cp: Any, q: Any, program: Program) -> Labelled:
             whole = _utility(cp, q, limit.utility, program)
             found.append((f"limit {number}", whole <= float(limit.at_most)))
     if (notions := program.extra(DivergenceLimits)) is not None:
+        stated = iter(orders)
         for number, notion in enumerate(notions.notions):
             label = f"divergence {number}"
             if isinstance(notion, CapacityLimit):
                 rules = capacity_rules(cp, q, float(notion.at_most))
             else:
-                assert isinstance(notion, RenyiNotion)
-                rules = power_rules(cp, q, notion.order, float(notion.most(notion.order)))
+                assert isinstance(notion, PairNotion)
+                heights = ((order, float(notion.height(order))) for order in next(stated, notion.first_orders))
+                rules = [rule for order, height in heights for rule in power_rules(cp, q, order, height)]
             found += [(label, rule) for rule in rules]
     if (mixture := program.extra(Mixture)) is not None:
         found += _mixture(cp, q, mixture)

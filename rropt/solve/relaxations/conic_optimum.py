@@ -36,10 +36,11 @@ APART = 1e-3
 @dataclass(frozen=True)
 class ConicOptimum:
     """A k x m `matrix`, and the worst `priors` of its capacities: of those limited in their order, then of the one that
-    is minimised; None where the solver does not return one."""
+    is minimised; None where the solver does not return one. `orders`: those at which each divergence was stated."""
 
     matrix: FloatArray
     priors: tuple[FloatArray | None, ...]
+    orders: tuple[tuple[Fraction, ...], ...]
 
 
 def conic_optimum(program: Program, effort: SolveLimits) -> ConicOptimum | None:
@@ -98,7 +99,7 @@ def _solved(
     rules += [rule for own in capacities for rule in own]
     for notion, orders in pairs:
         for order in orders:
-            rules += power_rules(cp, q, order, float(notion.most(order)))
+            rules += power_rules(cp, q, order, float(notion.height(order)))
     whole, found = cp.Problem(goal, rules), False
     for tolerance in TOLERANCES:
         status = _status(cp, whole, tolerance, effort)
@@ -107,7 +108,8 @@ def _solved(
             break
     if not found:
         return None
-    return ConicOptimum(np.asarray(q.value), tuple(_shares(worst) for worst, _ in capacities))
+    shares = tuple(_shares(worst) for worst, _ in capacities)
+    return ConicOptimum(np.asarray(q.value), shares, tuple(tuple(orders) for _, orders in pairs))
 
 
 def _status(cp: Any, problem: Any, tolerance: float, effort: SolveLimits) -> str:

@@ -87,6 +87,10 @@ class PairNotion(Notion):
         return self.order_at(matrix[[*self._worst(matrix)[0]]])
 
     @abstractmethod
+    def height(self, order: Fraction) -> Fraction:
+        """The upper limit of the divergence of an order, in nats."""
+
+    @abstractmethod
     def most(self, order: Fraction) -> Fraction:
         """The upper limit of the sum of Q[x, y]^order Q[z, y]^(1 - order), rounded up."""
 
@@ -179,6 +183,9 @@ class RenyiNotion(PairNotion):
     def first_orders(self) -> tuple[Fraction, ...]:
         return (self.order,)
 
+    def height(self, order: Fraction) -> Fraction:
+        return self.epsilon
+
     def most(self, order: Fraction) -> Fraction:
         return dyadic_up(self._bound.upper, BITS)
 
@@ -236,6 +243,9 @@ class ConcentratedNotion(PairNotion):
     @property
     def first_orders(self) -> tuple[Fraction, ...]:
         return (Fraction(2),)
+
+    def height(self, order: Fraction) -> Fraction:
+        return self.rho * order
 
     def most(self, order: Fraction) -> Fraction:
         return dyadic_up(enclosure(lambda: ball(self.rho * order * (order - 1)).exp()).upper, BITS)

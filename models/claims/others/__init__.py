@@ -1,0 +1,1 @@
+"""Entries of the report on results of other authors."""
