@@ -14,9 +14,10 @@ if TYPE_CHECKING:
     from rropt.estimation.tables import EstimatedMeans, EstimatedShares, EstimatedTable, Measure, WaldTest
     from rropt.estimation.two_samples import TwoSampleEstimate, estimate_two_samples
     from rropt.mechanisms.estimators.estimate import Estimate
-    from rropt.mechanisms.precision import sample_size
+    from rropt.mechanisms.precision import DesignPrecision, design_precision, sample_size
 
 __all__ = [
+    "DesignPrecision",
     "Estimate",
     "EstimatedInformation",
     "EstimatedMeans",
@@ -31,6 +32,7 @@ __all__ = [
     "TwoSampleEstimate",
     "VarianceSplit",
     "WaldTest",
+    "design_precision",
     "estimate_two_samples",
     "estimated_information",
     "identifying",
@@ -51,7 +53,7 @@ _HOMES = {
     "rropt.estimation.tables": ("EstimatedMeans", "EstimatedShares", "EstimatedTable", "Measure", "WaldTest"),
     "rropt.estimation.two_samples": ("TwoSampleEstimate", "estimate_two_samples"),
     "rropt.mechanisms.estimators.estimate": ("Estimate",),
-    "rropt.mechanisms.precision": ("sample_size",),
+    "rropt.mechanisms.precision": ("DesignPrecision", "design_precision", "sample_size"),
 }
 
 # Hidden from type checkers: with it they would take any name for one that exists.

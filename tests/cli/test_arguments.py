@@ -409,6 +409,8 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
     two = rr.estimation.estimate_two_samples(**samples)
     add_methods(two, intervals={"level": 0.95}, plot={"level": 0.95, "ax": None})
     add("generalization", groups={"x": ["a", "b"], "y": ["c"]})
+    add("design_precision", channel=mechanism, records=100, error=0.01, frequencies=prior)
+    add_methods(rr.estimation.design_precision(mechanism, 100), to_dict={})
     add("sample_size", channel=mechanism, half_width=0.1, level=0.95, frequencies=prior, simultaneous=False)
     # problems
     add(
@@ -776,6 +778,7 @@ MADE_HERE = [
     "Audit",
     "ChanceDevice",
     "Comparison",
+    "DesignPrecision",
     "Estimate",
     "EstimatedInformation",
     "EstimatedMeans",
