@@ -38,6 +38,7 @@ from rropt.cli.lines import AsJson, Command, Delimiter, Null, PublicCounts, refu
 from rropt.cli.models import copy, list_all, show
 from rropt.cli.protect import PROTECT_EPILOG, protect
 from rropt.cli.release import APPLY_EPILOG, accountant_app, apply, estimate, key_app
+from rropt.cli.survey import survey
 from rropt.cli.sweep import SWEEP_EPILOG, sweep_grid
 from rropt.errors import InputError, NoMethod, RroptError, SettingNeeded, positive_integer
 
@@ -302,6 +303,7 @@ COMMANDS: tuple[tuple[typer.Typer, str, Callable[..., None], str, str | None], .
     (app, "regress", regress, "Linear and logistic regression on a release.", None),
     (app, "sheet", sheet, "A page about a release for the data protection officer.", None),
     (app, "scores", scores, "Write unbiased indicators of the true categories.", None),
+    (app, "survey", survey, "Respondents of a survey design, and its chance device.", None),
     (app, "identify", identify, "Make a design from which frequencies can be estimated.", None),
     (app, "publish", publish, "Copy the files of a design that may be published.", None),
     (app, "audit", audit_matrix, "Compute the epsilon of any matrix, and what it loses.", AUDIT_EPILOG),

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from rropt.estimation.risk import ProjectedRisk, VarianceSplit, projected_risk, variance_split
     from rropt.estimation.scoring import Scores, scores
     from rropt.estimation.strategy import Strategy, minimax_strategy
+    from rropt.estimation.survey import SurveyPlan, plan_survey, plan_two_samples
     from rropt.estimation.tables import EstimatedMeans, EstimatedShares, EstimatedTable, Measure, WaldTest
     from rropt.estimation.two_samples import TwoSampleEstimate, estimate_two_samples
     from rropt.mechanisms.estimators.estimate import Estimate
@@ -29,6 +30,7 @@ __all__ = [
     "Regression",
     "Scores",
     "Strategy",
+    "SurveyPlan",
     "TwoSampleEstimate",
     "VarianceSplit",
     "WaldTest",
@@ -37,6 +39,8 @@ __all__ = [
     "estimated_information",
     "identifying",
     "minimax_strategy",
+    "plan_survey",
+    "plan_two_samples",
     "projected_risk",
     "sample_size",
     "scores",
@@ -50,6 +54,7 @@ _HOMES = {
     "rropt.estimation.risk": ("ProjectedRisk", "VarianceSplit", "projected_risk", "variance_split"),
     "rropt.estimation.scoring": ("Scores", "scores"),
     "rropt.estimation.strategy": ("Strategy", "minimax_strategy"),
+    "rropt.estimation.survey": ("SurveyPlan", "plan_survey", "plan_two_samples"),
     "rropt.estimation.tables": ("EstimatedMeans", "EstimatedShares", "EstimatedTable", "Measure", "WaldTest"),
     "rropt.estimation.two_samples": ("TwoSampleEstimate", "estimate_two_samples"),
     "rropt.mechanisms.estimators.estimate": ("Estimate",),
