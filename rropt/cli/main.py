@@ -38,8 +38,9 @@ from rropt.cli.lines import AsJson, Command, Delimiter, Null, PublicCounts, refu
 from rropt.cli.models import copy, list_all, show
 from rropt.cli.protect import PROTECT_EPILOG, protect
 from rropt.cli.release import APPLY_EPILOG, accountant_app, apply, estimate, key_app
+from rropt.cli.survey import survey
 from rropt.cli.sweep import SWEEP_EPILOG, sweep_grid
-from rropt.errors import InputError, NoMethod, RroptError, SettingNeeded
+from rropt.errors import InputError, NoMethod, RroptError, SettingNeeded, positive_integer
 
 app = typer.Typer(
     add_completion=True,
@@ -133,9 +134,17 @@ def solve(
         str | None, typer.Option("--accountant", metavar="PATH|URL", help="As for rropt apply.")
     ] = None,
     population: Annotated[str, typer.Option("--population", metavar="NAME", help="As for rropt apply.")] = "",
+    records: Annotated[
+        int | None,
+        typer.Option("--records", metavar="N", help="Answers for expected errors (default: those counted, or 1,000)."),
+    ] = None,
+    error: Annotated[
+        str, typer.Option("--error", metavar="E", help="The standard error of a share for which answers are counted.")
+    ] = "0.01",
 ) -> None:
     """Find the best mechanism, prove a bound, and write the mechanism, the certificate and the solution."""
     from rropt.io.files import check_writable, held_folder
+    from rropt.mechanisms.precision import wanted_error
     from rropt.solve.entropy.solvers import insist_on
     from rropt.studies.reports import terminal
 
@@ -143,6 +152,9 @@ def solve(
     given = declared_problem(source, data, column, delimiter, null, public_counts)
     declared = given.problem
     folder = Path(declared.name) if out is None else out
+    goal = wanted_error(error)
+    if records is not None:
+        positive_integer(records, "--records", "give a number of answers", most=10**18)
     check_writable(folder, RESULTS)
     chosen: dict[str, Any] = {"gap": gap, "time_limit": time_limit, "solver": solver, "absolute_gap": absolute_gap}
     chosen |= {"solver_options": solver_options(solver_option), "threads": threads}
@@ -168,13 +180,13 @@ def solve(
             say("rropt: aborted; nothing was written", error=True)
             raise typer.Exit(ABORTED) from None
         kept = keep_design(folder, solution.mechanism, RESULTS)
-        written = write_results(solution, folder)
+        written = write_results(solution, folder, records, goal)
     if kept is not None:
         say(f"note: {folder} had another design; it is now in {kept}, for the releases that were made with it", as_json)
     if as_json:
-        typer.echo(json.dumps(summary(solution, written.get("certificate.json")), ensure_ascii=False))
+        typer.echo(json.dumps(summary(solution, written.get("certificate.json"), records, goal), ensure_ascii=False))
     else:
-        terminal.show_solution(solution, console)
+        terminal.show_solution(solution, console, records, goal)
         for path in written.values():
             wrote(path)
     for remark in remarks(given, solution.problem, written, folder):
@@ -186,7 +198,9 @@ def solve(
     raise typer.Exit(STATUS_EXIT[solution.status])
 
 
-def write_results(solution: Any, folder: Path) -> dict[str, Path]:
+def write_results(
+    solution: Any, folder: Path, records: int | None = None, error: float | None = None
+) -> dict[str, Path]:
     """Write the results of a solve into `folder`, each file atomically; files of an earlier
     run that this result does not have are removed."""
     from rropt.comparison.permutations.mixture_files import save_mixture
@@ -214,7 +228,7 @@ def write_results(solution: Any, folder: Path) -> dict[str, Path]:
         "format": "rropt-solution",
         "problem": problem_to_toml(solution.problem),
         "data": None if source is None else asdict(source),
-        **summary(solution, written.get("certificate.json")),
+        **summary(solution, written.get("certificate.json"), records, error),
         "stopped": why_bounded(solution),
         "target_gap": solution.target_gap,
         "target_absolute_gap": solution.target_absolute_gap,
@@ -243,12 +257,15 @@ SUMMARY_KEYS = (
     "mechanism",
     "certificate",
     "verdict",
+    "precision",
     "warnings",
 )
 """The keys of the object of `rropt solve --json`."""
 
 
-def summary(solution: Any, certificate: Path | None) -> dict[str, Any]:
+def summary(
+    solution: Any, certificate: Path | None, records: int | None = None, error: float | None = None
+) -> dict[str, Any]:
     """The object of `rropt solve --json`; numerators are rows of strings over `denominator`."""
     from rropt.studies.reports.reported import summarise
     from rropt.studies.sweeps.journal import finite
@@ -263,7 +280,7 @@ def summary(solution: Any, certificate: Path | None) -> dict[str, Any]:
             "denominator": str(mechanism.denominators[0]) if one else [str(n) for n in mechanism.denominators],
             "numerators": [[str(entry) for entry in row] for row in zip(*mechanism.numerators, strict=True)],
         }
-    found = summarise(solution)
+    found = summarise(solution, records, error)
     found |= {
         "seconds": round(solution.seconds, 3),
         # JSON does not have an infinity: the level of a mechanism with an infinite privacy ratio is null.
@@ -286,6 +303,7 @@ COMMANDS: tuple[tuple[typer.Typer, str, Callable[..., None], str, str | None], .
     (app, "regress", regress, "Linear and logistic regression on a release.", None),
     (app, "sheet", sheet, "A page about a release for the data protection officer.", None),
     (app, "scores", scores, "Write unbiased indicators of the true categories.", None),
+    (app, "survey", survey, "Respondents of a survey design, and its chance device.", None),
     (app, "identify", identify, "Make a design from which frequencies can be estimated.", None),
     (app, "publish", publish, "Copy the files of a design that may be published.", None),
     (app, "audit", audit_matrix, "Compute the epsilon of any matrix, and what it loses.", AUDIT_EPILOG),

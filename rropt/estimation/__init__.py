@@ -11,12 +11,14 @@ if TYPE_CHECKING:
     from rropt.estimation.risk import ProjectedRisk, VarianceSplit, projected_risk, variance_split
     from rropt.estimation.scoring import Scores, scores
     from rropt.estimation.strategy import Strategy, minimax_strategy
+    from rropt.estimation.survey import SurveyPlan, plan_survey, plan_two_samples
     from rropt.estimation.tables import EstimatedMeans, EstimatedShares, EstimatedTable, Measure, WaldTest
     from rropt.estimation.two_samples import TwoSampleEstimate, estimate_two_samples
     from rropt.mechanisms.estimators.estimate import Estimate
-    from rropt.mechanisms.precision import sample_size
+    from rropt.mechanisms.precision import DesignPrecision, design_precision, sample_size
 
 __all__ = [
+    "DesignPrecision",
     "Estimate",
     "EstimatedInformation",
     "EstimatedMeans",
@@ -28,13 +30,17 @@ __all__ = [
     "Regression",
     "Scores",
     "Strategy",
+    "SurveyPlan",
     "TwoSampleEstimate",
     "VarianceSplit",
     "WaldTest",
+    "design_precision",
     "estimate_two_samples",
     "estimated_information",
     "identifying",
     "minimax_strategy",
+    "plan_survey",
+    "plan_two_samples",
     "projected_risk",
     "sample_size",
     "scores",
@@ -48,10 +54,11 @@ _HOMES = {
     "rropt.estimation.risk": ("ProjectedRisk", "VarianceSplit", "projected_risk", "variance_split"),
     "rropt.estimation.scoring": ("Scores", "scores"),
     "rropt.estimation.strategy": ("Strategy", "minimax_strategy"),
+    "rropt.estimation.survey": ("SurveyPlan", "plan_survey", "plan_two_samples"),
     "rropt.estimation.tables": ("EstimatedMeans", "EstimatedShares", "EstimatedTable", "Measure", "WaldTest"),
     "rropt.estimation.two_samples": ("TwoSampleEstimate", "estimate_two_samples"),
     "rropt.mechanisms.estimators.estimate": ("Estimate",),
-    "rropt.mechanisms.precision": ("sample_size",),
+    "rropt.mechanisms.precision": ("DesignPrecision", "design_precision", "sample_size"),
 }
 
 # Hidden from type checkers: with it they would take any name for one that exists.

@@ -104,9 +104,9 @@ def why_bounded(solution: Solution) -> str:
     return "the method can do no more, and the gap is above its target; give a larger --gap, or another --method"
 
 
-def solution_tables(solution: Solution) -> Iterator[Table]:
-    """The result, and what it means in plain terms."""
+def solution_tables(solution: Solution, records: int | None = None, error: float | None = None) -> Iterator[Table]:
+    """The result, and what it means in plain terms, for so many `records` and the standard error `error`."""
     from rropt.problem.plain_terms import plain_terms
 
     yield solution_table(solution)
-    yield from plain_terms(solution.problem, solution.mechanism)
+    yield from plain_terms(solution.problem, solution.mechanism, records, error)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ from rropt.io.tables import Table
 from rropt.mechanisms.estimators.linear import full_rank, locally_best
 from rropt.mechanisms.families.randomized_response import RandomizedResponse
 from rropt.mechanisms.mechanism import Mechanism
-from rropt.mechanisms.precision import variances
+from rropt.mechanisms.precision import ERROR, DesignPrecision, expected, precision_rows, variances
 from rropt.model.prior import Prior
 
 if TYPE_CHECKING:
@@ -97,7 +97,8 @@ class _Terms:
     def of(cls, mechanism: Mechanism, prior: Prior | None, n: int) -> _Terms:
         ratio = mechanism.privacy_ratio
         kept = None if prior is None else entropy_kept(mechanism, prior)
-        return cls(kept, None if isinstance(ratio, float) else worst_posterior(ratio), largest_margin(mechanism, n))
+        posterior = None if isinstance(ratio, float) else worst_posterior(ratio)
+        return cls(kept, posterior, largest_margin(mechanism, n))
 
 
 def _respondents(mechanism: Mechanism, other: Mechanism, prior: Prior) -> Iterator[tuple[str, str, str]]:
@@ -108,22 +109,57 @@ def _respondents(mechanism: Mechanism, other: Mechanism, prior: Prior) -> Iterat
         yield "respondents for the same squared error", f"{100 * error / others:.3g} %", "100 %"
 
 
-def plain_terms(problem: Problem, mechanism: Mechanism | None) -> Iterator[Table]:
-    """A table of what a design keeps, reveals and allows to estimate; none for large designs."""
-    if mechanism is None or len(mechanism.inputs) > LARGEST or math.prod(mechanism.shape) > LARGEST**2:
-        return
+def _large(mechanism: Mechanism) -> bool:
+    return len(mechanism.inputs) > LARGEST or math.prod(mechanism.shape) > LARGEST**2
+
+
+def _answers(problem: Problem) -> int:
+    """The number of answers that a problem's frequencies were counted from, or 1,000."""
     prior = problem.objective.prior
-    n = sum(prior.weights) if prior is not None and prior.declared == "counts" else RESPONDENTS
-    designs, heads = [_Terms.of(mechanism, prior, n)], ["", "this design"]
-    needed: list[tuple[str, str, str]] = []
-    # Another guarantee is not kept by k-RR at the same number, and no ground for a comparison.
+    return sum(prior.weights) if prior is not None and prior.declared == "counts" else RESPONDENTS
+
+
+def _response(problem: Problem, mechanism: Mechanism) -> RandomizedResponse | None:
+    """k-RR at the declared epsilon of plain LDP. Another guarantee is not kept by k-RR at the same number, and no ground
+    for a comparison."""
     for rule in problem.constraints:
         if isinstance(rule, LDP) and not rule.population and not rule.properties:
-            own = RandomizedResponse(mechanism.inputs, epsilon=rule.epsilon, gamma=rule.gamma)
-            designs.append(_Terms.of(own.mechanism, prior, n))
-            needed = [] if prior is None else list(_respondents(mechanism, own.mechanism, prior))
-            heads.append("k-RR")
-            break
+            return RandomizedResponse(mechanism.inputs, epsilon=rule.epsilon, gamma=rule.gamma)
+    return None
+
+
+def precision_of(
+    problem: Problem, mechanism: Mechanism | None, records: int | None = None, error: float | None = None
+) -> DesignPrecision | None:
+    """The expected standard errors of a design at the worst frequencies, from so many `records` (those that the problem's
+    frequencies were counted from, or 1,000), beside k-RR at the declared epsilon; None where the frequencies cannot be
+    estimated, and for large designs."""
+    if mechanism is None or _large(mechanism):
+        return None
+    n = _answers(problem) if records is None else records
+    try:
+        own = expected(mechanism, n, ERROR if error is None else error, None)
+    except InputError:
+        return None
+    response = _response(problem, mechanism)
+    return own if response is None else replace(own, krr=expected(response, n, own.error, None))
+
+
+def plain_terms(
+    problem: Problem, mechanism: Mechanism | None, records: int | None = None, error: float | None = None
+) -> Iterator[Table]:
+    """A table of what a design keeps, reveals and allows to estimate from so many `records`, and of how many a standard
+    error of `error` needs; none for large designs."""
+    if mechanism is None or _large(mechanism):
+        return
+    prior = problem.objective.prior
+    n = _answers(problem) if records is None else records
+    designs, heads = [_Terms.of(mechanism, prior, n)], ["", "this design"]
+    needed: list[tuple[str, str, str]] = []
+    if (own := _response(problem, mechanism)) is not None:
+        designs.append(_Terms.of(own.mechanism, prior, n))
+        needed = [] if prior is None else list(_respondents(mechanism, own.mechanism, prior))
+        heads.append("k-RR")
     rows = []
     if designs[0].kept is not None:
         kept = [f"{shown(100 * (one.kept or 0), 3, up=False)} %" for one in designs]
@@ -140,5 +176,7 @@ def plain_terms(problem: Problem, mechanism: Mechanism | None) -> Iterator[Table
     points = [None if one.margin is None else shown(100 * one.margin, 2, up=True) for one in designs]
     margins = ["no estimate" if one is None else f"{one} points" for one in points]
     rows.append((f"largest margin of error, {counted(n, 'answers')} (95 %)", *margins))
+    if (found := precision_of(problem, mechanism, n, error)) is not None:
+        rows.extend(precision_rows(found))
     beside = " beside k-RR at the same epsilon" if designs[1:] else ""
     yield Table(f"In plain terms{beside}", rows, heads, right=range(1, len(heads)))

@@ -12,6 +12,7 @@ import numpy as np
 from rropt.errors import InputError, counted
 from rropt.io.tables import Table
 from rropt.mechanisms.mechanism import Mechanism
+from rropt.mechanisms.precision import ERROR, MOST_RATIO, ROUNDING
 from rropt.release.plans.cross import joined, split
 from rropt.release.plans.plan import Release
 from rropt.solve.designs.symmetric import best_size, spread
@@ -25,12 +26,6 @@ FloatArray = np.ndarray
 
 LARGEST = 1 << 22
 """Cells of a mechanism whose errors are computed."""
-ERROR = 0.01
-"""The standard error for which a number of records is shown, where none was asked for."""
-MOST_RATIO = 1e100
-"""The largest privacy ratio whose k-RR is computed: its errors are those of true answers."""
-ROUNDING = 1e-12
-"""A quotient that is above a whole number by rounding alone is that number."""
 
 
 @dataclass(frozen=True)

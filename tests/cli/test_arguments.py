@@ -409,6 +409,11 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
     two = rr.estimation.estimate_two_samples(**samples)
     add_methods(two, intervals={"level": 0.95}, plot={"level": 0.95, "ax": None})
     add("generalization", groups={"x": ["a", "b"], "y": ["c"]})
+    add("design_precision", channel=mechanism, records=100, error=0.01, frequencies=prior)
+    add_methods(rr.estimation.design_precision(mechanism, 100), to_dict={})
+    add("plan_survey", design=mechanism, half_width=0.05, frequencies=prior, level=0.95)
+    add("plan_two_samples", sensitive=[0.7, 0.3], share=0.1, innocuous=0.25, half_width=0.05, level=0.95)
+    add_methods(rr.estimation.plan_survey(mechanism, 0.05), to_dict={})
     add("sample_size", channel=mechanism, half_width=0.1, level=0.95, frequencies=prior, simultaneous=False)
     # problems
     add(
@@ -776,6 +781,7 @@ MADE_HERE = [
     "Audit",
     "ChanceDevice",
     "Comparison",
+    "DesignPrecision",
     "Estimate",
     "EstimatedInformation",
     "EstimatedMeans",
@@ -793,6 +799,7 @@ MADE_HERE = [
     "Scores",
     "Solution",
     "Strategy",
+    "SurveyPlan",
     "Swept",
     "TwoSampleEstimate",
     "Verdict",

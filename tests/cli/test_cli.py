@@ -47,7 +47,7 @@ KEYS = [
     "guarantees",
     "epsilon",
 ]
-KEYS += ["mechanism", "certificate", "verdict", "warnings"]
+KEYS += ["mechanism", "certificate", "verdict", "precision", "warnings"]
 FILES = ["certificate.json", "mechanism.csv", "mechanism.json", "solution.json"]
 
 COUNTS = "counts = { a = 5, b = 3, c = 1 }"

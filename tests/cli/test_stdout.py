@@ -43,6 +43,7 @@ EXAMPLES = {
     "regress": "yes-no released.csv --response person --on c",
     "sheet": "released.csv -o sheet.html",
     "scores": "yes-no released.csv --column c -o scored.csv",
+    "survey": "forced_response truth=3/4 yes=2/3 --expected 0.1",
     "identify": "design -o identified.json",
     "publish": "design -o public",
     "audit": "matrix.csv --epsilon 1.2",

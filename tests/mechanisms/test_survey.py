@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import doctest
 import itertools
+import json
 import math
 import random
+import re
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.stats
 
 import rropt as rr
+from rropt.cli import main as cli
 from rropt.estimation import two_samples
 from rropt.mechanisms.families import survey
 
@@ -166,3 +170,69 @@ def test_the_examples_run(module: object) -> None:
     tried = doctest.testmod(module)  # type: ignore[arg-type]
     assert tried.attempted > 0
     assert tried.failed == 0
+
+
+def test_forced_response_needs_half_as_many_again_as_the_best_design() -> None:
+    """1,391 respondents, where 912 suffice at the same epsilon; the design alone uses the whole ratio."""
+    tenth = rr.Prior.from_probabilities({"yes": "1/10", "no": "9/10"})
+    dice = rr.mechanisms.forced_response("3/4", yes="2/3")
+    found = rr.estimation.plan_survey(dice, "0.03", frequencies=tenth)
+    assert (found.total, found.best, found.privacy_ratio) == (1391, 912, 10)
+    assert found.device == rr.mechanisms.chance_device(dice)
+    warner = rr.estimation.plan_survey(rr.mechanisms.warner("3/4"), "0.03")
+    assert warner.total == warner.best
+    assert rr.estimation.plan_survey(rr.mechanisms.triangular("1/4"), "0.03").best is None
+    assert rr.estimation.plan_survey(rr.RandomizedResponse(4, epsilon=1), "0.03").device is None
+
+
+@pytest.mark.parametrize(("chances", "truth", "sizes"), CASES)
+def test_two_samples_of_the_planned_sizes_have_the_margin(
+    chances: tuple[Fraction, Fraction], truth: tuple[Fraction, Fraction], sizes: tuple[int, int]
+) -> None:
+    """The standard error of the estimate from counts in their expected shares; and no other division is better."""
+    found = rr.estimation.plan_two_samples(chances, *truth, "0.02", level="0.9")
+    shares = [p * truth[0] + (1 - p) * truth[1] for p in chances]
+
+    def margin(numbers: tuple[int, int]) -> float:
+        counts = [(round(10**6 * n * s), round(10**6 * n * (1 - s))) for n, s in zip(numbers, shares, strict=True)]
+        return 1.6448536 * 1000 * rr.estimation.estimate_two_samples(counts, chances).standard_error
+
+    assert margin(found.respondents) == pytest.approx(0.02, rel=1e-3)
+    for move in (-0.1, 0.1):
+        first = round(found.respondents[0] * (1 + move))
+        assert margin((first, found.total - first)) > margin(found.respondents)
+    own = [rr.mechanisms.unrelated_question(p, truth[1]) for p in chances]
+    assert found.privacy_ratio == max(one.privacy_ratio for one in own)
+
+
+def test_the_command_has_the_numbers_and_the_device(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    dice = ["survey", "forced_response", "truth=3/4", "yes=2/3", "--expected", "0.1"]
+    assert cli.main([*dice, "-o", "dice.json"]) == 0
+    text = capsys.readouterr().out
+    assert re.search(r"respondents +1,391\nbest design at this epsilon +912\n", text)
+    assert '10 to 11  "yes", whatever your true answer is' in text
+    assert rr.Mechanism.load("dice.json") == rr.mechanisms.forced_response("3/4", yes="2/3")
+    assert cli.main(["survey", "dice.json", "--expected", "0.1", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["best"] == 912
+    two = ["survey", "unrelated_question", "sensitive=0.7,0.3", "yes=0.25", "--expected", "0.1", "--half-width", "0.05"]
+    assert cli.main(two) == 0
+    assert "1,299 (871 and 428)" in capsys.readouterr().out
+    for wrong in (
+        ["warner"],
+        ["warner", "p=1/2"],
+        ["warner", "truth=1/4", "truth=1/3"],
+        ["warner", "truth=2"],
+        ["warner", "truth=1/2"],
+        ["stranger"],
+        ["dice.json", "truth=1/4"],
+        ["crosswise", "share=1/4", "--expected", "2"],
+        ["unrelated_question", "sensitive=0.7,0.7", "yes=1/4"],
+        ["unrelated_question", "sensitive=0.7,0.3", "yes=1/4", "-o", "two.json"],
+    ):
+        assert cli.main(["survey", *wrong]) == 2, wrong
+        said = capsys.readouterr()
+        assert (said.out, said.err.count("\n")) == ("", 1), wrong
+    assert not (tmp_path / "two.json").exists()

@@ -361,7 +361,7 @@ CASES |= {
 # Parameters of an open type that take no numbers with labels: by name, and by callable where a name means many things.
 NOT_LABELLED = {
     "one number": """epsilon gamma delta alpha at_most beta upper lower present absent rho1 rho2 posterior share order
-        rhs half_width level yes truth gap absolute_gap time_limit risk value""",
+        rhs half_width level yes truth gap absolute_gap time_limit risk value error innocuous""",
     "labels, in their own order": """categories labels inputs outputs input_labels actions names sensitive other blocks
         cells properties members drop by columns margins input_features covariates""",
     "a mechanism or more": "mechanism mechanisms channel a b with_ items",
@@ -402,6 +402,8 @@ NOT_LABELLED_HERE = {
     "Scores.values": "made by scores",
     "Scores.table": "made by scores",
     "scores.answers": "records",
+    "SurveyPlan.respondents": "one number a sample",
+    "SurveyPlan.mechanisms": "one a sample",
     "estimate_two_samples.counts": "yes and no of two samples",
     "Estimate.sums.groups": "labels by group",
     "QuasiIdentifierTable.counts": "made by QuasiIdentifierTable.of",

@@ -5,6 +5,7 @@ import random
 from fractions import Fraction as F
 from itertools import combinations
 
+import numpy as np
 import pytest
 from rropt.models import model_path
 
@@ -183,3 +184,73 @@ def test_a_design_that_identifies_nothing_has_no_margin() -> None:
     problem = rr.Problem(rr.Minimize(rr.MinimaxRisk(rr.Prior.uniform(mechanism.inputs))), [rr.LDP(1)])
     assert "respondents for the same squared error" not in cells(problem, mechanism)
     assert cells(problem, mechanism)["largest margin of error, 1,000 answers (95 %)"][0] == "no estimate"
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("frequencies", [None, [5, 3, 1, 1]])
+def test_expected_errors_are_those_of_the_scores(seed: int, frequencies: list[int] | None) -> None:
+    """Against moments that are summed over all pairs of true values and of answers; where no frequencies are given, no
+    joint distribution on a grid has more."""
+    design = random_mechanism(seed)
+    prior = None if frequencies is None else rr.Prior.from_counts(frequencies, labels=design.inputs)
+    found = rr.estimation.design_precision(design, 500, error="0.02", frequencies=prior)
+    rows = np.array([[float(design.entry(x, y)) for y in range(4)] for x in range(4)])
+    scores = np.linalg.inv(rows.T)
+    # square[x, z]: the mean square of the score of x where z is true.
+    square = np.array([[(rows[z] * scores[x] ** 2).sum() for z in range(4)] for x in range(4)])
+    shares, cells = [], []
+    tries = (
+        [prior.array]
+        if prior
+        else [
+            (1 - t) * np.eye(4)[z] + t * np.eye(4)[x]
+            for z in range(4)
+            for x in range(4)
+            for t in np.linspace(0, 1, 201)
+        ]
+    )
+    for p in tries:
+        shares.append(max(square[x] @ p - p[x] ** 2 for x in range(4)))
+    if prior:
+        cells = [square[x] @ p * (square[w] @ p) - (p[x] * p[w]) ** 2 for x in range(4) for w in range(4)]
+    else:
+        for x in range(4):
+            for w in range(4):
+                table = np.outer(square[x], square[w])
+                rest = max(table[z] for z in np.ndindex(4, 4) if z != (x, w))
+                cells += [t * table[x, w] + (1 - t) * rest - t * t for t in np.linspace(0, 1, 201)]
+    assert found.share == pytest.approx(math.sqrt(max(shares) / 500), rel=1e-4)
+    assert found.cell == pytest.approx(math.sqrt(max(cells) / 500), rel=1e-4)
+    # The number is enough, and one less is not.
+    for n, enough in ((found.needed, True), (found.needed - 1, False)):
+        assert (math.sqrt(max(shares) / n) <= 0.02 * (1 + 1e-4 if enough else 1 - 1e-4)) is enough or n < 3
+        assert (rr.estimation.design_precision(design, n, frequencies=prior).share <= 0.02 * (1 + 1e-9)) is enough
+    # k-RR of this ratio, by the same function on its matrix.
+    krr = rr.RandomizedResponse(design.inputs, gamma=design.privacy_ratio).mechanism
+    own = rr.estimation.design_precision(krr, 500, error="0.02", frequencies=prior)
+    assert (own.share, own.cell) == pytest.approx((found.krr.share, found.krr.cell), rel=1e-9)
+
+
+def test_a_family_without_a_matrix_has_the_errors_of_its_matrix() -> None:
+    family = rr.mechanisms.SubsetSelection(5, epsilon=1)
+    for prior in (None, rr.Prior.from_counts([9, 4, 4, 2, 1], labels=family.inputs)):
+        found = rr.estimation.design_precision(family, 1000, frequencies=prior)
+        own = rr.estimation.design_precision(family.to_mechanism(), 1000, frequencies=prior)
+        assert (found.share, found.cell, found.needed) == (
+            pytest.approx(own.share),
+            pytest.approx(own.cell),
+            own.needed,
+        )
+
+
+def test_a_solve_says_its_expected_errors_beside_those_of_k_rr() -> None:
+    """At the declared epsilon, which the design need not use up."""
+    prior = rr.Prior.from_counts({"a": 50, "b": 30, "c": 20})
+    problem = rr.Problem(rr.Minimize(rr.MinimaxRisk(prior)), [rr.LDP(1)])
+    mechanism = problem.solve().mechanism
+    found = cells(problem, mechanism)
+    own = rr.estimation.design_precision(mechanism, 100)
+    krr = rr.estimation.design_precision(rr.RandomizedResponse(prior.labels, epsilon=1).mechanism, 100)
+    shares = list(map(float, found["standard error of a share, 100 answers"]))
+    assert shares == pytest.approx([own.share, krr.share], rel=1e-2)
+    assert found["answers for a standard error of 0.01"] == [f"{own.needed:,}", f"{krr.needed:,}"]

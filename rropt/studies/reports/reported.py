@@ -11,19 +11,22 @@ from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.guarantees import guarantees_to_list, privacy_statement
 from rropt.model.prior import DataColumn
 from rropt.problem import Problem, Solution
+from rropt.problem.plain_terms import precision_of
 from rropt.program.programs import Divergence
 from rropt.solve.assembly import in_units
 from rropt.studies.reports.statements import Statement, guarantee_of
 
 
-def summarise(solution: Solution) -> dict[str, Any]:
+def summarise(solution: Solution, records: int | None = None, error: float | None = None) -> dict[str, Any]:
     """The fields of a solution in JSON and tables; None where there is none.
 
     Status, value, bound, gap (and as a share of |bound|), units, method (and why), seconds, its privacy guarantee (one
     sentence, and a list of notions with their levels), the epsilon of plain LDP (nats; may be infinite), the number of
-    outputs and the checker's verdict.
+    outputs, the checker's verdict, and the expected precision from so many `records` with the records that a standard
+    error of `error` needs.
     """
     mechanism, verdict = solution.mechanism, solution.verdict
+    precision = precision_of(solution.problem, mechanism, records, error)
     return {
         "status": solution.status,
         "value": solution.value,
@@ -38,6 +41,7 @@ def summarise(solution: Solution) -> dict[str, Any]:
         "epsilon": solution.epsilon,
         "outputs": None if mechanism is None else len(mechanism.outputs),
         "verdict": None if verdict is None else verdict.status,
+        "precision": None if precision is None else precision.to_dict(),
     }
 
 

@@ -106,9 +106,12 @@ def show_result(found: Readable, on: Console, title: str | None = None) -> None:
         remark(line, on)
 
 
-def show_solution(solution: Solution, on: Console) -> None:
-    """Print result, plain terms, warnings, heat map and the checker's verdict."""
-    for table in solution._tables():
+def show_solution(solution: Solution, on: Console, records: int | None = None, error: float | None = None) -> None:
+    """Print result, plain terms (from so many `records`; how many a standard error of `error` needs), warnings, heat map
+    and the checker's verdict."""
+    from rropt.problem.display import solution_tables
+
+    for table in solution_tables(solution, records, error):
         show(table, on)
         on.print()
     for note in solution._remarks():

@@ -23,8 +23,8 @@ from rropt.io.files import check_writable, csv_text, lock_alone, open_file, writ
 from rropt.io.processes import other_version
 
 SUFFIXES = (".parquet", ".csv", ".jsonl")
-NUMBERS = ("value", "bound", "gap", "proved_epsilon")
-WHOLE = ("outputs",)
+NUMBERS = ("value", "bound", "gap", "proved_epsilon", "share_error", "cell_error", "krr_share_error", "krr_cell_error")
+WHOLE = ("outputs", "records", "needed", "krr_needed")
 WORDS = ("status", "units", "method", "verdict", "mechanism", "certificate", "note")
 """Columns of fixed types, however few of their cells are filled."""
 

@@ -35,6 +35,13 @@ RESULTS = (
     "outputs",
     "method",
     "verdict",
+    "records",
+    "share_error",
+    "cell_error",
+    "needed",
+    "krr_share_error",
+    "krr_cell_error",
+    "krr_needed",
     "mechanism",
     "certificate",
     "note",
@@ -118,7 +125,17 @@ def _row(solution: Solution, certificate: str | None) -> dict[str, Any]:
     if solution.conflict:
         notes.append(f"conflict: {' and '.join(solution.conflict)}")
     found = summarise(solution)
+    own = found["precision"] or {}
+    krr = own.get("krr") or {}
     found |= {
+        "records": own.get("records"),
+        **{
+            f"{before}{name}_error": one.get(name)
+            for before, one in (("", own), ("krr_", krr))
+            for name in ("share", "cell")
+        },
+        "needed": own.get("needed"),
+        "krr_needed": krr.get("needed"),
         "proved_epsilon": found["epsilon"],
         "method": solution.method.partition(":")[0],
         "mechanism": None if solution.mechanism is None else digest(solution.mechanism),
