@@ -13,10 +13,11 @@ import numpy as np
 
 from rropt.errors import Conflict, Duplicate, Missing, OutOfRange, TooLarge, WrongType, counted
 from rropt.io.arguments import checked
+from rropt.io.content import ByContent
 from rropt.io.count_records import check_column, label_order
 from rropt.io.extras import need
 from rropt.io.files import csv_text, named_path, write_whole
-from rropt.io.tables import Readable, Table, further
+from rropt.io.tables import Table, further
 from rropt.release.cell_keys.design import PerturbationTable, load_perturbation_table
 from rropt.release.facade import EXTRA
 
@@ -35,8 +36,9 @@ _KEYED = 53
 """Bits of a number in [0, 1) that are its key."""
 
 
+@checked
 @dataclass(frozen=True, eq=False)
-class NoisyCounts(Readable):
+class NoisyCounts(ByContent):
     """Counts with noise: `cells[c]` are the values of the columns `by` of cell c, None in a total over that column, and
     `counts[c]` is the count that may be released, above 0. Every cell that is not listed has the count 0."""
 

@@ -34,8 +34,9 @@ from rropt.errors import (
 )
 from rropt.exact import Interval, enclosure, rational, rounded, xlogx_ball
 from rropt.io.arguments import checked
+from rropt.io.content import ByContent
 from rropt.io.files import Limits, read_text, write_whole
-from rropt.io.tables import Readable, Table, further
+from rropt.io.tables import Table, further
 from rropt.io.types import Number
 
 if TYPE_CHECKING:
@@ -149,7 +150,6 @@ class CellKey:
             Maximize(InjectedEntropy()), rules, inputs=inputs, outputs=[str(j) for j in targets], name="cell-keys"
         )
 
-    @checked
     def solve(self, gap: Number = "1e-8", *, time_limit: float | None = None) -> PerturbationTable:
         """The table of the largest entropy, with its certificate: no row has `gap` nats less than the largest entropy.
 
@@ -173,14 +173,15 @@ class CellKey:
         return PerturbationTable(tuple(tuple((v, p) for v, p in row if p) for row in found), self, solution)
 
 
+@checked
 @dataclass(frozen=True, eq=False)
-class PerturbationTable(Readable):
+class PerturbationTable(ByContent):
     """The noise of each count: `rows[i]` are pairs (noise, probability) of the count i, exact; the last row is also that
     of all larger counts. `rules` and `solution`, with the certificate, are those of a table that `CellKey.solve` made."""
 
     rows: tuple[Row, ...]
     rules: CellKey | None = None
-    solution: Solution | None = field(default=None, repr=False)
+    solution: Solution | None = field(default=None, repr=False, compare=False)
 
     def row(self, count: int) -> Row:
         """The noise of a count, with its probabilities."""
