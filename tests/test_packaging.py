@@ -65,7 +65,9 @@ def empty(tmp_path: Path) -> Path:
 def test_the_wheel_holds_every_package_and_the_models(built: Path, checkout: Path) -> None:
     (wheel,) = built.glob("*.whl")
     names = set(zipfile.ZipFile(wheel).namelist())
-    sources = {str(path.relative_to(checkout).as_posix()) for path in (checkout / "rropt").rglob("*.py")}
+    sources = {
+        path.relative_to(checkout).as_posix() for kind in ("*.py", "*.R") for path in (checkout / "rropt").rglob(kind)
+    }
     assert sources | {"rropt/py.typed"} <= names
     assert {f"rropt/models/{name}" for name in MODEL_FILES} <= names
     tops = {name.partition("/")[0] for name in names}

@@ -378,10 +378,10 @@ def test_of_releases_to_one_name_at_once_one_stands(
     assert hashlib.sha256(Path("o.csv").read_bytes()).hexdigest() == manifest["output"]["sha256"]
     beside = [f"o.csv{end}" for end in ("", ".README.txt", ".for-R", ".manifest.json")]
     assert sorted(one.name for one in Path().glob("*o.csv*")) == beside
-    assert sorted(one.name for one in Path("o.csv.for-R").iterdir()) == ["estimate.R", "matrix.csv"]
+    assert sorted(one.name for one in Path("o.csv.for-R").iterdir()) == ["estimate.R", "functions.R", "matrix.csv"]
     assert not list(Path().glob(".*"))
     # What goes with it is of this release too, and of none that lost the name or had it before.
     (stands,) = (one for one in range(count) if manifest["rows"] == 2 * (200 + one))
     release_file(f"t{stands}.csv", columns[stands], "alone/o.csv", force=True, warn=lambda _: None)
-    for name in ("o.csv.README.txt", "o.csv.for-R/estimate.R", "o.csv.for-R/matrix.csv"):
+    for name in ("o.csv.README.txt", *(f"o.csv.for-R/{one}" for one in ("estimate.R", "functions.R", "matrix.csv"))):
         assert Path(name).read_bytes() == (Path("alone") / name).read_bytes()

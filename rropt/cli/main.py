@@ -18,6 +18,7 @@ import typer
 
 from rropt.cli.analyse import regress, scores, sheet
 from rropt.cli.audit import AUDIT_EPILOG, SAMPLER_EPILOG, audit_draws, audit_matrix
+from rropt.cli.cell_keys import cellkey_app
 from rropt.cli.check import check, write_proof
 from rropt.cli.claims import CLAIMS_EPILOG, VERIFY_EPILOG, show_claims, verify_claim
 from rropt.cli.compare import COMPARE_EPILOG, compare_methods
@@ -327,12 +328,13 @@ for group, name, function, line, epilog in COMMANDS:
 app.add_typer(models_app, name="models")
 app.add_typer(accountant_app, name="accountant")
 app.add_typer(key_app, name="key")
+app.add_typer(cellkey_app, name="cellkey")
 
 
 @cache
 def command() -> Any:
     """The command line as Typer makes it of `app`, which takes longer than most commands."""
-    for group in (app, models_app, accountant_app, key_app):
+    for group in (app, models_app, accountant_app, key_app, cellkey_app):
         for one in group.registered_commands:
             one.cls = Command
             refuse_empty_paths(one.callback)

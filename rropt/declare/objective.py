@@ -25,7 +25,7 @@ class Objective(ABC):
 
     `kind` is its word in a problem file, `words` the further keys there with their meaning (Markdown), `sense` the
     sense in which it is sought (the only one that makes sense, where `one_sided`), `sentence` what it measures, for reports; where keys change it, `explain` and `describe`
-    state so. `prior` is the prior that it is taken at, None where it needs none; `units` the unit of its value: "nats",
+    state so. With `other_outputs` its `outputs` are a default only, which `Problem(outputs=)` and structures replace. `prior` is the prior that it is taken at, None where it needs none; `units` the unit of its value: "nats",
     "bits", or "" for probabilities and costs.
     """
 
@@ -33,6 +33,7 @@ class Objective(ABC):
     words: ClassVar[Mapping[str, str]] = {}
     sense: ClassVar[Sense] = "maximize"
     one_sided: ClassVar[bool] = False
+    other_outputs: ClassVar[bool] = False
     sentence: ClassVar[str] = ""
     prior: Prior | None
     units: str = ""

@@ -167,7 +167,8 @@ class Problem(Readable):
                 raise Conflict(wrong, "Problem", "give all the same labels")
             found, source = fixed, constraint.kind
         if self.outputs is not None and given_outputs:
-            if found is not None and found != self.outputs:
+            free = self.objective.other_outputs and source == self.objective.kind
+            if found is not None and not free and found != self.outputs:
                 raise Conflict(f"{source} fixes other outputs than those given", "outputs", "leave them out")
             found = self.outputs
         return found

@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
+from rropt.release.cell_keys.counts import NoisyCounts, count_with_noise
+from rropt.release.cell_keys.design import PerturbationTable, load_perturbation_table
 from rropt.release.estimating import estimate_file
 from rropt.release.facade import counts_of, preview_file, release_file, release_folder, release_table, table_of
 from rropt.release.plans.cross import CrossClassification
@@ -21,9 +23,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CrossClassification",
+    "NoisyCounts",
+    "PerturbationTable",
     "ProtectedColumn",
     "RandomizedColumn",
     "Release",
+    "count_with_noise",
     "counts_of",
     "describe_release",
     "estimate_file",
@@ -31,6 +36,7 @@ __all__ = [
     "estimate_regression",
     "estimate_shares",
     "estimate_table",
+    "load_perturbation_table",
     "load_release",
     "preview_file",
     "release_file",

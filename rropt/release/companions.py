@@ -6,9 +6,9 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from datetime import datetime
 from fractions import Fraction
 from functools import cache
+from importlib.resources import files
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,6 @@ from rropt.errors import InputError, NotWritten
 from rropt.exact import shown
 from rropt.io.files import csv_text, write_whole
 from rropt.mechanisms.estimators.linear import float_rank
-from rropt.release.plans.condition import Condition, comparable
 from rropt.release.plans.cross import joined
 from rropt.release.plans.manifest import AS_THEY_ARE, manifest_path, read_manifest
 from rropt.release.plans.plan import ProtectedColumn, Release
@@ -25,11 +24,14 @@ from rropt.release.plans.provenance import digest
 from rropt.release.storage.private import Kept
 
 README, FOR_R = ".README.txt", ".for-R"
-SCRIPT, MATRIX = "estimate.R", "matrix.csv"
+SCRIPT, FUNCTIONS, MATRIX = "estimate.R", "functions.R", "matrix.csv"
+SOURCES = ("labels", "scores", "estimates", "regression", "matrix")
+"""The files of functions for R, in the order in which they are read."""
 KEY = b"rropt"
 """The name of the sentence in the metadata of Parquet and Arrow files."""
 HEAD = "rropt: some columns of this file are randomised"
 HEAD_R = "# Made by rropt: frequencies of the true categories of a released file."
+HEAD_FUNCTIONS = "# Made by rropt: functions in R for estimates from a released file."
 HEADS = ("column", "stratum", "category", "answer", "probability")
 MOST_ENTRIES = 1 << 18
 """Entries of the matrices in the folder for R, all together."""
@@ -38,11 +40,12 @@ LARGEST = 1 << 20
 
 
 def places(output: Path) -> dict[str, Path]:
-    """Where the files beside a release go: "readme", "script" and "matrix"."""
+    """Where the files beside a release go: "readme", "script", "functions" and "matrix"."""
     folder = output.with_name(output.name + FOR_R)
     return {
         "readme": output.with_name(output.name + README),
         "script": folder / SCRIPT,
+        "functions": folder / FUNCTIONS,
         "matrix": folder / MATRIX,
     }
 
@@ -55,7 +58,7 @@ def refuse_others(output: Path) -> None:
 
 
 def _own(path: Path, name: str) -> bool:
-    first = {"readme": HEAD, "script": HEAD_R, "matrix": ",".join(HEADS)}[name]
+    first = {"readme": HEAD, "script": HEAD_R, "functions": HEAD_FUNCTIONS, "matrix": ",".join(HEADS)}[name]
     with path.open("rb") as stream:
         return stream.read(len(first)) == first.encode()
 
@@ -68,7 +71,8 @@ def write_companions(output: Path, release: Release, content: Mapping[str, Any])
     at = places(output)
     texts = {"readme": readme(output, release, content)}
     if for_r(release):
-        texts |= {"matrix": matrix_csv(release, _quoted(content)), "script": script(output, release, content)}
+        texts |= {"matrix": matrix_csv(release, _quoted(content)), "functions": functions()}
+        texts |= {"script": script(output, release, content)}
     else:
         _remove([path for name, path in at.items() if name != "readme" and path.is_file() and _own(path, name)])
     for name, text in texts.items():
@@ -216,7 +220,7 @@ def matrix_csv(release: Release, quoted: bool) -> str:
     rows: list[tuple[object, ...]] = [HEADS]
     for column in for_r(release):
         for stratum, mechanism in column.strata:
-            start = joined(column.released), joined(stratum)
+            start = _label(column.released), _label(stratum)
             for label, numbers in zip(mechanism.inputs, mechanism.matrix.tolist(), strict=True):
                 rows += [
                     (*start, label, answer, repr(number))
@@ -225,87 +229,58 @@ def matrix_csv(release: Release, quoted: bool) -> str:
     return csv_text(rows, quoted)
 
 
+def _label(parts: tuple[str, ...]) -> str:
+    """One name of several; one alone is itself, as in the manifest."""
+    return joined(parts) if len(parts) > 1 else "".join(parts)
+
+
+def functions() -> str:
+    """The functions for estimates in R, from the sources that the package r/ has too."""
+    sources = files("rropt.release") / "r"
+    return "\n".join([HEAD_FUNCTIONS, *((sources / f"{name}.R").read_text("utf-8") for name in SOURCES)])
+
+
 def script(output: Path, release: Release, content: Mapping[str, Any]) -> str:
     """A script in R, without packages, that estimates the frequencies of all columns."""
     form = content["output"].get("delimiter")
+    quoted = "TRUE" if _quoted(content) else "FALSE"
+    folder = f"{output.name}{FOR_R}"
     # A text file is read as text; the apostrophes in front of formulas are removed, in its names too.
     if form is None:
         package = "arrow::read_parquet" if output.suffix.lower() in (".parquet", ".pq") else "arrow::read_feather"
         data = f"as.data.frame({package}({_r(output.name)}))"
         if "manifest" in content:
-            files = f'list.files({_r(output.name)}, "[.]parquet$", recursive = TRUE, full.names = TRUE)'
-            data = f"do.call(rbind, lapply({files}, function(file) as.data.frame(arrow::read_parquet(file))))"
+            found = f'list.files({_r(output.name)}, "[.]parquet$", recursive = TRUE, full.names = TRUE)'
+            data = f"do.call(rbind, lapply({found}, function(file) as.data.frame(arrow::read_parquet(file))))"
     else:
-        data = f"text_table({_r(output.name)}, {_r(form)}, {'TRUE' if _quoted(content) else 'FALSE'})"
-    kept = " & ".join(map(_r_condition, release.where)) or "TRUE"
-    columns = ",\n  ".join(map(_r_column, for_r(release)))
-    table = f'text_table({_r(f"{output.name}{FOR_R}/{MATRIX}")}, ",", {"TRUE" if _quoted(content) else "FALSE"})'
-    return SCRIPT_TEXT.format(head=HEAD_R, data=data, kept=kept, columns=columns, table=table, name=output.name)
+        data = f"text_table({_r(output.name)}, {_r(form)}, {quoted})"
+    columns = ",\n    ".join(_r_column(column, release) for column in for_r(release))
+    lines = (
+        HEAD_R,
+        "# Run it in the folder of that file. Then rr_table(release, A, B), rr_mean(release, Y, A), rr_glm(release, A, Y)",
+        "# and rr_scores(release, A) give other estimates, of columns A and B and of numbers Y.",
+        f'source({_r(f"{folder}/{FUNCTIONS}")}, encoding = "UTF-8")',
+        "release <- release_from(",
+        f"  {data},",
+        f'  text_table({_r(f"{folder}/{MATRIX}")}, ",", {quoted}),',
+        "  list(",
+        f"    {columns}",
+        "  ),",
+        f"  {_r_vector(content['unprotected'])}",
+        ")",
+        "for (one in release$columns) print(rr_frequencies(release, one$released), digits = 12)",
+    )
+    return "\n".join([*lines, ""])
 
 
-SCRIPT_TEXT = """{head}
-# Run it in the folder of that file. scores(columns[[1]]) are unbiased indicators for other statistics (survey, lm).
-text_table <- function(path, separator, unquote) {{
-  plain <- function(x) {{
-    number <- "^'*[+-]?([0-9][0-9.,]*|[.][0-9]+)([eE][+-]?[0-9]+)?%?$"
-    mark <- unquote & grepl("^'+[=+@\\t\\r-].", x) & !grepl(number, x)
-    ifelse(mark, substring(x, 2), x)
-  }}
-  found <- read.csv(path, sep = separator, colClasses = "character", check.names = FALSE, na.strings = NULL,
-                    encoding = "UTF-8")
-  setNames(as.data.frame(lapply(found, plain)), plain(names(found)))
-}}
-label <- function(x) {{
-  if (is.logical(x)) ifelse(x, "True", "False")
-  else if (is.numeric(x)) format(x, scientific = FALSE, trim = TRUE) else as.character(x)
-}}
-joined <- function(parts) do.call(paste, c(lapply(parts, function(x) gsub("([\\\\\\\\,])", "\\\\\\\\\\\\1", x)), sep = ", "))
-data <- {data}
-data <- data[{kept}, , drop = FALSE]
-probabilities <- {table}
-columns <- list(
-  {columns})
-scores <- function(column) {{  # one row for each record, one column for each category
-  part <- function(name) {{
-    x <- label(data[[name]])
-    if (name %in% names(column$null)) x[is.na(x) | x == ""] <- column$null[[name]]
-    if (name %in% names(column$other)) x[!x %in% column$labels[[name]]] <- column$other[[name]]
-    x
-  }}
-  stratum <- if (length(column$by)) joined(lapply(column$by, part)) else rep("", nrow(data))
-  answer <- if (length(column$released) > 1) joined(lapply(column$released, part)) else label(data[[column$released]])
-  own <- probabilities[probabilities$column == joined(column$released), ]
-  found <- matrix(0, nrow(data), length(unique(own$category)), dimnames = list(NULL, unique(own$category)))
-  for (one in unique(stratum)) {{
-    table <- own[own$stratum == one, ]
-    categories <- unique(table$category)
-    at <- which(stratum == one)
-    y <- match(answer[at], unique(table$answer))
-    if (anyNA(y)) stop("records have answers that are not in the matrix of stratum '", one, "'")
-    Q <- matrix(as.numeric(table$probability), length(categories), byrow = TRUE)
-    D <- ifelse(colMeans(Q) > 0, 1 / colMeans(Q), 0)  # the best linear unbiased estimator at equal frequencies
-    found[at, categories] <- t(solve(Q %*% (D * t(Q)), t(D * t(Q))))[y, ]
-  }}
-  found
-}}
-for (column in columns) {{
-  s <- scores(column)
-  errors <- apply(s, 2, sd) / sqrt(nrow(s))
-  print(data.frame(category = colnames(s), estimate = colMeans(s), standard_error = errors, row.names = NULL), digits = 12)
-}}
-"""
-
-
-def _r_column(column: ProtectedColumn) -> str:
-    labels = {
-        name: _r_vector(dict.fromkeys(stratum[at] for stratum, _ in column.strata)) for at, name in enumerate(column.by)
-    }
+def _r_column(column: ProtectedColumn, release: Release) -> str:
     parts = {
+        "columns": _r_vector(column.columns),
         "released": _r_vector(column.released),
         "by": _r_vector(column.by),
         "null": _r_list({name: _r(one) for name, one in column.null if name in column.by}),
         "other": _r_list({name: _r(one) for name, one in column.other if name in column.by}),
-        "labels": _r_list(labels),
+        "where": _r_vector(map(str, release.where)),
     }
     return _r_list(parts)
 
@@ -334,15 +309,3 @@ def _r(text: str) -> str:
         return f"\\u{ord(one):04x}" if ord(one) < 1 << 16 else f"\\U{ord(one):08x}"
 
     return f'"{"".join(map(letter, text))}"'
-
-
-def _r_condition(one: Condition) -> str:
-    column = f"data[[{_r(one.column)}]]"
-    key = comparable(one.value)
-    sign = {"=": "==", "!=": "!="}.get(one.operator, one.operator)
-    if sign in ("==", "!="):
-        return f"label({column}) {sign} {_r(one.value)}"
-    if isinstance(key, datetime):
-        moment = _r(key.isoformat(" "))
-        return f'as.POSIXct(sub("T", " ", label({column})), tz = "UTC") {sign} as.POSIXct({moment}, tz = "UTC")'
-    return f"as.numeric(label({column})) {sign} {one.value.strip()}"

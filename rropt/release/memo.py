@@ -74,7 +74,7 @@ def read_key(path: Path) -> bytes:
     return bytes.fromhex(text[len(_HEAD) :])
 
 
-def _hashed(key: bytes, *parts: str | bytes, size: int = 32) -> Any:
+def hashed(key: bytes, *parts: str | bytes, size: int = 32) -> Any:
     """BLAKE2b of texts, each with its length before it, so that no two lists of texts are one."""
     return _added(hashlib.blake2b(key=key, digest_size=size), *parts)
 
@@ -85,6 +85,23 @@ def _added(found: Any, *parts: str | bytes) -> Any:
         data = part.encode() if isinstance(part, str) else part
         found.update(len(data).to_bytes(8, "little") + data)
     return found
+
+
+def identity_texts(column: pa.Array, name: str, before: int, where: str) -> Texts:
+    """The identities in a column `name`, as text. Raises InputError where one is missing, with the number of the record
+    after the `before` earlier ones."""
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    column = column.cast(pa.large_string())
+    _, places, letters = column.buffers()
+    ends = np.frombuffer(places, dtype=np.int64)[column.offset : column.offset + len(column) + 1]
+    if (empty := (ends[1:] == ends[:-1]) | column.is_null().to_numpy(zero_copy_only=False)).any():
+        place = f"record {before + int(np.argmax(empty)) + 1:,} (a header is not counted)"
+        raise Missing(f"column {name!r} is empty in {place}", where, "every record needs an identity")
+    data = np.zeros(int(ends[-1] - ends[0]) + BLOCK, dtype=np.uint8)
+    if letters is not None:
+        data[:-BLOCK] = np.frombuffer(letters, dtype=np.uint8)[ends[0] : ends[-1]]
+    return Texts(data, ends[:-1] - ends[0], ends[1:] - ends[0])
 
 
 class Scope:
@@ -100,11 +117,11 @@ class Scope:
         # the answers of some records only, and which ones reveals the strata.
         strata = sorted([list(at), one] for (at, _), one in zip(column.strata, made, strict=True))
         chosen = json.dumps([column.by, strata, sorted(column.null), sorted(column.other)])
-        self.name = str(_hashed(key, "scope", identity, *columns, *drawing, chosen).hexdigest())
+        self.name = str(hashed(key, "scope", identity, *columns, *drawing, chosen).hexdigest())
         self.number = int.from_bytes(bytes.fromhex(self.name)[:8], "little", signed=True)
-        self._key, self._function = key, KeyedFunction(_hashed(key, "function").digest())
-        self._who = self._function.states([_hashed(key, "who", *columns, size=BLOCK).digest()])
-        answer = _hashed(key, "answer", self.name, size=BLOCK)
+        self._key, self._function = key, KeyedFunction(hashed(key, "function").digest())
+        self._who = self._function.states([hashed(key, "who", *columns, size=BLOCK).digest()])
+        answer = hashed(key, "answer", self.name, size=BLOCK)
         rows = [(one, label) for (_, of), one in zip(column.strata, made, strict=True) for label in of.inputs]
         self._rows = [_added(answer.copy(), one, label).digest() for one, label in rows]
         self._states: dict[int, np.ndarray] = {}
@@ -113,7 +130,7 @@ class Scope:
         """Block `number` of each record, of its row in the stack and its identity: shape (n, 2), "<u8". The first
         eight bytes are two words; the others of block 0 are a tag."""
         if number not in self._states:
-            prefixes = [_hashed(self._key, "block", str(number), row, size=BLOCK).digest() for row in self._rows]
+            prefixes = [hashed(self._key, "block", str(number), row, size=BLOCK).digest() for row in self._rows]
             self._states[number] = self._function.states(prefixes)
         return self._function.of(np.take(self._states[number], rows, axis=0), identities)
 
@@ -128,7 +145,7 @@ class Scope:
 
     def further(self, row: int, identity: bytes, at: int) -> Source:
         """The words of one record that follow its word number `at`, where that does not decide."""
-        return _Further(_hashed(self._key, "further", str(at), self._rows[row], identity).digest())
+        return _Further(hashed(self._key, "further", str(at), self._rows[row], identity).digest())
 
 
 class _Records(Source):
@@ -166,7 +183,7 @@ class _Further(Source):
 
     def words(self, count: int) -> np.ndarray:
         while len(self._words) < count:
-            more = _hashed(self._seed, str(self._blocks)).digest()
+            more = hashed(self._seed, str(self._blocks)).digest()
             self._words += np.frombuffer(more, dtype="<u4").tolist()
             self._blocks += 1
         found, self._words = self._words[:count], self._words[count:]
@@ -191,20 +208,7 @@ class Memo:
 
     def identities(self, batch: pa.RecordBatch) -> Texts:
         """The identities of a batch as text. Raises InputError where one is missing."""
-        column = batch.column(self._at)
-        if pa.types.is_dictionary(column.type):
-            column = column.cast(column.type.value_type)
-        column = column.cast(pa.large_string())
-        _, places, letters = column.buffers()
-        ends = np.frombuffer(places, dtype=np.int64)[column.offset : column.offset + len(column) + 1]
-        if (empty := (ends[1:] == ends[:-1]) | column.is_null().to_numpy(zero_copy_only=False)).any():
-            place = f"record {self._tagged + int(np.argmax(empty)) + 1:,} (a header is not counted)"
-            what = f"column {self.identity!r} is empty in {place}"
-            raise Missing(what, self.where, "every record needs an identity")
-        data = np.zeros(int(ends[-1] - ends[0]) + BLOCK, dtype=np.uint8)
-        if letters is not None:
-            data[:-BLOCK] = np.frombuffer(letters, dtype=np.uint8)[ends[0] : ends[-1]]
-        return Texts(data, ends[:-1] - ends[0], ends[1:] - ends[0])
+        return identity_texts(batch.column(self._at), self.identity, self._tagged, self.where)
 
     def tag(self, batch: pa.RecordBatch, rows: Sequence[np.ndarray]) -> None:
         """Note which records will be drawn from."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -117,16 +116,6 @@ def estimate_means(
     return category_means(read.groups, read.joint, read.moments, read.shift, *given)
 
 
-@dataclass
-class _Plain:
-    """A column that was released unchanged; its values are numbered as they occur."""
-
-    name: str
-    null: str | None
-    labels: dict[str, int] = field(default_factory=dict)
-    missing: int = 0
-
-
 def memoised_notes(entries: Sequence[Mapping[str, Any]], used: Iterable[Columns]) -> list[str]:
     """What to know of the columns `used` that the `entries` of a manifest say were released under a key."""
     keyed = {tuple(one["released_as"]) for one in entries if one.get("memoised")}
@@ -184,7 +173,9 @@ class _Records:
         others = [name for name in wanted if name not in self.home]
         self._refuse_protected(first, released, [*others, *filter(None, [weights, of])])
         agreed = agreed_files(self.path, axes_of(used, where), self.where)
-        self.plain = [_Plain(name, null) for name in others]
+        from rropt.release.tables.coding import FoundLabels
+
+        self.plain = [FoundLabels(name, null, MOST_VALUES) for name in others]
         self.axes = tuple(used)
         # Of the records of one cell with one answer and one value of each plain column: how many, the sums of their
         # weights w and of w^2, and of w y, w^2 y and w^2 y^2, where there is a number y.
@@ -246,7 +237,7 @@ class _Records:
             for part in literal:
                 batch = batch.filter(pa.array(codes(batch.column(part.name), part) == 0))
             cells = reader.read(batch)
-            plain_codes = [self._numbered(plain, batch.column(plain.name)) for plain in self.plain]
+            plain_codes = [plain.number(batch.column(plain.name), str(self.path)) for plain in self.plain]
             weights, numbers = np.ones(batch.num_rows), np.zeros(batch.num_rows)
             if self.weights:
                 weights = self._numbers(batch.column(self.weights), self.weights, "weights", 0.0)
@@ -283,28 +274,6 @@ class _Records:
             key = cell.key, tuple(column[: len(shape)]), tuple(one - 1 for one in column[len(shape) :])
             self.sums[key] = self.sums[key] + sums if key in self.sums else sums
 
-    def _numbered(self, plain: _Plain, column: Any) -> np.ndarray:
-        """The numbers of the values of a column; -1 for a missing one that does not count."""
-        import pyarrow as pa
-
-        if not pa.types.is_dictionary(column.type):
-            column = column.dictionary_encode()
-        words = [None if one is None else str(one) for one in column.dictionary.to_pylist()]
-        indices = column.indices.cast(pa.int64()).fill_null(len(words)).to_numpy(zero_copy_only=False)
-        places = np.full(len(words) + 1, -1)
-        # A dictionary may have values that no record has.
-        for at in np.unique(indices).tolist():
-            label = (words[at] if at < len(words) else None) or plain.null
-            if label is not None:
-                places[at] = plain.labels.setdefault(label, len(plain.labels))
-        if len(plain.labels) > MOST_VALUES:
-            raise TooLarge(
-                f"column {plain.name!r} has more than {MOST_VALUES:,} different values", str(self.path), "group them"
-            )
-        found = places[indices]
-        plain.missing += int((found < 0).sum())
-        return found
-
     def _numbers(self, column: Any, name: str, what: str, least: float) -> np.ndarray:
         """The numbers of a column. Raises InputError for those that are missing, not finite or below `least`."""
         import pyarrow as pa
@@ -331,12 +300,7 @@ class _Records:
 
     def _check(self) -> None:
         for plain in self.plain:
-            if plain.missing:
-                raise Missing(
-                    f"{counted(plain.missing, 'values')} of column {plain.name!r} missing",
-                    str(self.path),
-                    "name their category: --null LABEL (null in Python)",
-                )
+            plain.refuse_missing(str(self.path))
         records = sum(float(one[0]) for one in self.sums.values())
         if records < 2:
             asked = ", ".join(f"{name}={value}" for name, value in self.where.items())

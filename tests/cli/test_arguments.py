@@ -591,6 +591,21 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
     add("estimate_regression", file=reports, columns={"ans": mechanism}, **asked)
     fit = rr.release.estimate_regression(reports, {"ans": mechanism}, "two", ["ans"])
     add_methods(fit, intervals={"level": 0.95}, to_dict={"level": 0.95}, plot={"level": 0.95, "ax": None})
+    rules = {"D": 1, "V": "1/2", "js": 0, "monotone": True}
+    add("CellKey", **rules)
+    add_methods(rr.CellKey(**rules), problem={}, solve={"gap": "1e-6", "time_limit": None}, support={"count": 1})
+    noise = rr.CellKey(**rules).solve()
+    add("PerturbationTable", rows=noise.rows, rules=noise.rules, solution=None)
+    add_methods(noise, row={"count": 1}, mean={"count": 1}, variance={"count": 1}, entropy={"count": 1}, to_dict={})
+    add_methods(noise, perturb={"counts": [1, 2], "keys": np.zeros(2, dtype=np.uint64)})
+    add_methods(noise, save={"path": folder / "ptable.csv", "form": "SAS"})
+    add("load_perturbation_table", path=noise.save(folder / "noise.csv"))
+    keyed = {"identity": None, "key": None, "record_key": "key", "totals": True, "null": None, "delimiter": None}
+    people = pd.DataFrame({"region": ABC * 3, "key": [0.25] * 9})
+    add("count_with_noise", data=people, table=noise, by=["region"], **keyed)
+    noisy = rr.release.count_with_noise(people, noise, ["region"], record_key="key")
+    add("NoisyCounts", by=noisy.by, cells=noisy.cells, counts=noisy.counts)
+    add_methods(noisy, count={"values": {"region": "a"}}, to_dict={}, save={"path": folder / "c.csv", "total": "all"})
     add(
         "release_table",
         table=pd.DataFrame({"ans": ABC}),

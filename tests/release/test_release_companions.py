@@ -227,7 +227,7 @@ def test_a_release_that_fails_keeps_what_goes_with_the_earlier_one(monkeypatch: 
         patched.setattr(os, "replace", full)
         with pytest.raises(NotWritten, match="No space left"):
             release_file("t.csv", ProtectedColumn("x", krr(LABELS, 2)), "o.csv", force=True, warn=lambda _: None)
-    assert len(before) == 5
+    assert len(before) == 6
     assert {path: path.read_bytes() for path in before if path.is_file()} == before
 
 
@@ -268,8 +268,9 @@ def in_r(script: str) -> dict[str, tuple[float, float]]:
     """Estimates and standard errors that the script prints, by category."""
     assert RSCRIPT is not None
     code = f"source({json.dumps(script)}, encoding = 'UTF-8', echo = FALSE)\n"
-    code += "for (one in columns) { s <- scores(one); for (c in colnames(s)) cat(utf8ToInt(enc2utf8(c)), ':', "
-    code += "sprintf('%.17g', mean(s[, c])), sprintf('%.17g', sd(s[, c]) / sqrt(nrow(s))), '\\n') }\n"
+    code += "for (one in release$columns) { s <- rr_frequencies(release, one$released); for (at in seq_len(nrow(s))) "
+    code += "cat(utf8ToInt(enc2utf8(s$category[at])), ':', sprintf('%.17g', s$estimate[at]), "
+    code += "sprintf('%.17g', s$standard_error[at]), '\\n') }\n"
     made = subprocess.run([RSCRIPT, "-e", code], capture_output=True, text=True, timeout=120, check=False)
     assert made.returncode == 0, made.stderr
     found = {}
@@ -294,11 +295,12 @@ def test_the_script_in_r_agrees(case: str) -> None:
     else:
         table = people().select(["s", "t", "age"])
         labels = ["a", "'=b", "c", "d", "e"]
-        table = table.append_column("x", pa.array(np.random.default_rng(1).choice(labels, 900).tolist()))
+        name = "x" if case == "semicolon" else "x, 1"
+        table = table.append_column(name, pa.array(np.random.default_rng(1).choice(labels, 900).tolist()))
         written("t.csv", table, delimiter)
         more = rr.mechanisms.SubsetSelection(labels, epsilon=0.5).to_mechanism()
         assert len(more.outputs) > len(more.inputs)
-        release = Release(ProtectedColumn("x", more if case == "more outputs" else krr(labels, 1), null="a"))
+        release = Release(ProtectedColumn(name, more if case == "more outputs" else krr(labels, 1), null="a"))
     options: dict[str, Any] = {"quote_formulas": case != "as they are", "delimiter": delimiter}
     made = release_file("t.csv", release, "o.csv", **options)
     expected: dict[str, tuple[float, float]] = {}
@@ -313,3 +315,120 @@ def test_the_script_in_r_agrees(case: str) -> None:
         shares = rr.release.estimate_shares(made.output, dict.fromkeys(["x"], release.columns[0]), "x")
         for label, error in zip(shares.categories, shares.standard_errors[0], strict=True):
             assert found[label][1] == pytest.approx(error, rel=1e-9)
+
+
+ALSO = """
+t <- rr_table(release, "region", "x")
+m <- rr_mean(release, "age", "x")
+g <- rr_glm(release, "age", "x")$coefficients
+cat(sprintf("%.17g", c(t$estimate, t$standard_error, m$estimate, m$standard_error, g$estimate, g$standard_error)))
+"""
+
+
+@needs_r
+def test_the_functions_in_r_give_other_estimates() -> None:
+    """Tables, means and regressions from the folder for R alone: no manifest, no package."""
+    assert RSCRIPT is not None
+    written("t.csv", table_of_everything())
+    column = everything().columns[0]
+    made = release_file("t.csv", Release(column), "o.csv")
+    table = rr.release.estimate_table(made.output, {"x": column}, ("region", "x"))
+    means = rr.release.estimate_means(made.output, {"x": column}, "x", "age")
+    fit = rr.release.estimate_regression(made.output, {"x": column}, "age", ["x"])
+    Path(made.manifest_file).unlink()
+    source = "invisible(capture.output(source('o.csv.for-R/estimate.R', encoding = 'UTF-8')))"
+    done = subprocess.run(
+        [RSCRIPT, "--vanilla", "-e", source + ALSO], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    # R sorts the strings of a column by their bytes, and matrices are written column after column.
+    order = [table.rows.index(name) for name in sorted(table.rows)]
+    expected = [table.values[order].T.ravel(), table.standard_errors[order].T.ravel(), means.values]
+    expected += [means.standard_errors, fit.values, fit.standard_errors]
+    assert list(map(float, done.stdout.split())) == pytest.approx(np.concatenate(expected).tolist(), rel=1e-6)
+
+
+def test_the_package_for_r_has_the_functions_that_go_with_a_release() -> None:
+    """One text: the sources of the package are the files that Python reads."""
+    sources = Path(__file__).parents[2] / "r" / "R"
+    text = companions.functions()
+    assert companions.SOURCES
+    for name in companions.SOURCES:
+        assert (sources / f"{name}.R").read_text(encoding="utf-8") in text
+
+
+# -- a release of several files ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def parts() -> dict[str, pa.Table]:
+    Path("in/deep").mkdir(parents=True)
+    found = {"a.parquet": people(700), "deep/b.parquet": people(400)}
+    for name, table in found.items():
+        written(f"in/{name}", table)
+    return found
+
+
+def test_a_folder_has_one_readme_whose_commands_run(
+    parts: dict[str, pa.Table], capfd: pytest.CaptureFixture[str]
+) -> None:
+    made = rr.release.release_folder("in", _two(), "out")
+    assert [one.state for one in made.files] == ["released", "released"]
+    text = Path("out.README.txt").read_text(encoding="utf-8")
+    assert "File: out (1,100 records)" in text
+    commands = [line.strip() for line in text.splitlines() if line.startswith("  rropt ")]
+    assert [shlex.split(one)[1] for one in commands] == ["estimate", "estimate", "estimate"]
+    for command in commands:
+        capfd.readouterr()
+        assert cli.main([*shlex.split(command)[1:], "--json"]) == 0, command
+        assert json.loads(capfd.readouterr().out)["n"] == 1100
+    # Of the folder only: none beside its files.
+    assert not [path for path in Path("out").rglob("*") if "README" in path.name or "for-R" in path.name]
+    assert sorted(path.name for path in Path("out.for-R").iterdir()) == ["estimate.R", "functions.R", "matrix.csv"]
+
+
+def test_a_folder_that_is_released_again_keeps_one_readme_of_all(parts: dict[str, pa.Table]) -> None:
+    """A second call releases the file that came late, and the README counts all of them."""
+    rr.release.release_folder("in", _two(), "out")
+    written("in/late.parquet", people(200))
+    made = rr.release.release_folder("in", _two(), "out")
+    assert sorted(one.state for one in made.files) == ["existing", "existing", "released"]
+    assert "File: out (1,300 records)" in Path("out.README.txt").read_text(encoding="utf-8")
+
+
+def test_a_folder_does_not_replace_files_of_others(parts: dict[str, pa.Table]) -> None:
+    for place in ("out.README.txt", "out.for-R/matrix.csv", "out.for-R/functions.R"):
+        path = Path(place)
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("mine", encoding="utf-8")
+        with pytest.raises(NotWritten, match="not of a release"):
+            rr.release.release_folder("in", _two(), "out")
+        assert path.read_text(encoding="utf-8") == "mine"
+        assert not list(Path().glob("out/**/*.parquet"))
+        path.unlink()
+
+
+@needs_r
+def test_the_script_of_a_folder_reads_all_of_its_files(parts: dict[str, pa.Table]) -> None:
+    """With a package arrow of its own, which reads the text of each file: the real one is large."""
+    assert RSCRIPT is not None
+    rr.release.release_folder("in", _two(), "out")
+    for path in Path("out").rglob("*.parquet"):
+        written(f"{path}.csv", pq.read_table(path))
+    Path("arrow/R").mkdir(parents=True)
+    Path("arrow/DESCRIPTION").write_text(
+        "Package: arrow\nVersion: 1.0\nTitle: T\nDescription: D.\nLicense: GPL-3\n", encoding="utf-8"
+    )
+    Path("arrow/NAMESPACE").write_text("export(read_parquet)\nimportFrom(utils, read.csv)\n", encoding="utf-8")
+    reader = 'read.csv(paste0(file, ".csv"), colClasses = "character", encoding = "UTF-8")'
+    Path("arrow/R/a.R").write_text(f"read_parquet <- function(file) {reader}\n", encoding="utf-8")
+    Path("library").mkdir()
+    install = [RSCRIPT.removesuffix("script"), "CMD", "INSTALL", "--no-docs", "--library=library", "arrow"]
+    subprocess.run(install, check=True, capture_output=True, timeout=120)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("R_LIBS", str(Path("library").resolve()))
+        found = in_r("out.for-R/estimate.R")
+    for column in _two().columns:
+        shares = rr.release.estimate_shares("out", {column.released: column}, column.released[0])
+        for label, value, error in zip(shares.categories, shares.values[0], shares.standard_errors[0], strict=True):
+            assert found[label] == pytest.approx((value, error), rel=1e-9)

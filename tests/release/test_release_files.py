@@ -129,7 +129,7 @@ def test_a_release_changes_the_protected_column_and_nothing_else(name: str) -> N
     assert made["x"].to_pylist() == [LABELS[(at + 1) % 3] for at in range(7)]
     assert made.drop_columns("x").equals(given.drop_columns("x"))
     assert data.read_bytes() == before
-    beside = ("", ".manifest.json", ".README.txt", ".for-R/estimate.R", ".for-R/matrix.csv")
+    beside = ("", ".manifest.json", ".README.txt", ".for-R/estimate.R", ".for-R/functions.R", ".for-R/matrix.csv")
     assert set(contents()) == {name, f"{name}.accountant", *(f"{released.output}{end}" for end in beside)}
 
 

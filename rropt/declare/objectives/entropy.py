@@ -22,11 +22,13 @@ class InjectedEntropy(Objective):
     """The mean entropy of the rows of Q (the entropy rate of a bistochastic one), in "nats" (default) or "bits".
 
     To be maximised only: with lower bounds on the diagonal it gives the most protective mechanism. Outputs are
-    the inputs. Divided by log k it is the beta of ruiz Definition 1. Raises InputError for another unit.
+    the inputs unless the problem names others. Divided by log k it is the beta of ruiz Definition 1. Raises InputError
+    for another unit.
     """
 
     kind: ClassVar[str] = "injected_entropy"
     words: ClassVar[Mapping[str, str]] = {"units": '`"nats"` or `"bits"`'}
+    other_outputs: ClassVar[bool] = True
     sentence: ClassVar[str] = (
         "the uncertainty (entropy) of the released answer given the true one, each true answer with the same weight"
     )

@@ -2,12 +2,13 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rropt.errors import InputError, UnknownName, WrongType, other_form
+from rropt.errors import InputError, Missing, TooLarge, UnknownName, WrongType, counted, other_form
 from rropt.io.count_records import look_of
 from rropt.release.plans.plan import ProtectedColumn
 from rropt.release.plans.stack import NULL, UNKNOWN, Part
@@ -51,6 +52,46 @@ def codes(array: pa.Array, part: Part, replaced: Counter[tuple[Part, str]] | Non
             if replaced is not None:
                 replaced[part, kind] += int(mask.sum())
     return found
+
+
+@dataclass
+class FoundLabels:
+    """A column whose labels are known only when they are read: they are numbered as they occur, at most `most`. Missing
+    values count as `null`, or are counted (`missing`) and have the number -1."""
+
+    name: str
+    null: str | None
+    most: int
+    labels: dict[str, int] = field(default_factory=dict)
+    missing: int = 0
+
+    def number(self, column: pa.Array, where: str) -> np.ndarray:
+        """The numbers of the values of a column. Raises InputError."""
+        if not pa.types.is_dictionary(column.type):
+            column = column.dictionary_encode()
+        words = [None if one is None else str(one) for one in column.dictionary.to_pylist()]
+        indices = column.indices.cast(pa.int64()).fill_null(len(words)).to_numpy(zero_copy_only=False)
+        places = np.full(len(words) + 1, -1)
+        # A dictionary may have values that no record has.
+        for at in np.unique(indices).tolist():
+            label = (words[at] if at < len(words) else None) or self.null
+            if label is not None:
+                places[at] = self.labels.setdefault(label, len(self.labels))
+        if len(self.labels) > self.most:
+            what = f"column {self.name!r} has more than {self.most:,} different values"
+            raise TooLarge(what, where, "group them")
+        found = np.asarray(places[indices])
+        self.missing += int((found < 0).sum())
+        return found
+
+    def refuse_missing(self, where: str) -> None:
+        """Raise InputError where values are missing."""
+        if self.missing:
+            raise Missing(
+                f"{counted(self.missing, 'values')} of column {self.name!r} missing",
+                where,
+                "name their category: --null LABEL (null in Python)",
+            )
 
 
 def is_text(type_: pa.DataType) -> bool:

@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Callable
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import cvxpy as cp
@@ -152,6 +153,20 @@ def test_the_largest_entropy(constraints: list[object], size: int, bits: float) 
     assert solution.value == pytest.approx(bits, abs=1e-9)
     nats = rr.Problem(rr.Maximize(rr.InjectedEntropy()), constraints, inputs=range(size)).solve()
     assert nats.value == pytest.approx(bits * math.log(2), abs=1e-9)
+
+
+def test_the_largest_entropy_over_other_outputs(tmp_path: Path) -> None:
+    """Outputs that the problem names replace the inputs, in the solver, the file and cvxpy; a structure still decides."""
+    kept = [rr.LinearConstraint([[1, 0, 0], [0, 0, 0]], ">=", "1/2")]
+    problem = rr.Problem(rr.Maximize(rr.InjectedEntropy()), kept, inputs=["a", "b"], outputs=["x", "y", "z"])
+    wanted = (1.5 * math.log(2) + math.log(3)) / 2
+    solution = problem.solve()
+    assert solution.status == "certified"
+    assert solution.value == pytest.approx(wanted, abs=1e-9)
+    assert rr.Problem.load(problem.save(tmp_path / "p.toml")) == problem
+    assert problem.to_cvxpy().solve() == pytest.approx(wanted, abs=1e-6)
+    with pytest.raises(rr.InputError, match="bistochastic"):
+        rr.Problem(rr.Maximize(rr.InjectedEntropy()), [BISTOCHASTIC], inputs=["a", "b"], outputs=["x", "y", "z"])
 
 
 @pytest.mark.parametrize("seed", thinned(range(30), 3))

@@ -1,0 +1,1 @@
+../../rropt/release/r/matrix.R

@@ -1,0 +1,1 @@
+"""Counts with noise that depends on the records of a cell only: the cell key method."""
