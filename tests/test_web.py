@@ -164,7 +164,9 @@ def test_a_visitor_drags_checks_and_sees_a_changed_digit_refuted(page: Page, bui
     assert verdict(page)[0] == 1
 
 
-@pytest.mark.parametrize("counts", [(5, 3, 1, 1, 7), (4, 4, 4, 4, 4, 4), (9, 0, 1, 30, 2, 2, 2)])
+@pytest.mark.parametrize(
+    "counts", [(5, 3, 1, 1, 7), (4, 4, 4, 4, 4, 4), (9, 0, 1, 30, 2, 2, 2), (10**14, 1, 0, 5, 1, 1, 3)]
+)
 @pytest.mark.parametrize("epsilon", ["0.3", "1", "2.5"])
 def test_closed_forms_of_own_counts_are_those_of_python(page: Page, built: Path, counts: tuple, epsilon: str) -> None:
     page.open((built / "index.html").as_uri())
@@ -175,13 +177,14 @@ def test_closed_forms_of_own_counts_are_those_of_python(page: Page, built: Path,
     labels = [f"a <b>, {x}" for x in range(len(counts))]
     assert page.value("current.names") == labels
     prior = rr.Prior.from_counts(dict(zip(labels, counts, strict=True)))
-    bits = -sum(p * math.log(p) for p in map(float, prior.probabilities) if p)
-    found = page.value("current.designs")
+    logs = (math.log1p(float(p - 1)) if p > 0.5 else math.log(p) for p in prior.probabilities if p)
+    nats = -sum(float(p) * log for p, log in zip(filter(None, prior.probabilities), logs, strict=True))
+    found = page.value("current.designs.filter((one) => one.name !== 'best design')")
     subsets = rr.mechanisms.SubsetSelection(labels, epsilon=epsilon)
     designs = [rr.RandomizedResponse(labels, epsilon=epsilon), *([subsets] if subsets.t > 1 else [])]
     assert len(found) == len(designs)
     for one, own in zip(found, designs, strict=True):
-        assert one["kept"] == pytest.approx(float(own.mutual_information(prior).lower) / bits, rel=1e-9)
+        assert one["kept"] == pytest.approx(float(own.mutual_information(prior).lower) / nats, rel=1e-9)
         channel = own.mechanism if isinstance(own, rr.RandomizedResponse) else own
         assert one["variance"] == pytest.approx(float(variances(channel).max()), rel=1e-9)
     assert (
@@ -190,12 +193,93 @@ def test_closed_forms_of_own_counts_are_those_of_python(page: Page, built: Path,
     )
 
 
+def own_counts(page: Page, built: Path, counts: dict[str, int], epsilon: str) -> None:
+    """The page Explore with counts of a visitor, after its proof was judged."""
+    page.open((built / "index.html").as_uri())
+    page.wait("current")
+    lines = "\n".join(f"{label}, {n}" for label, n in counts.items())
+    page.value(f"element('question').value = OWN, element('counts').value = {json.dumps(lines)}, choose()")
+    page.value(f"element('level').value = {epsilon}, element('level').dispatchEvent(new Event('input'))")
+    page.wait("element('closed').hidden && !element('proof').textContent.includes('about to')")
+
+
+@pytest.mark.parametrize(
+    ("counts", "epsilon"),
+    [
+        ((520, 310, 120, 50), "1"),
+        ((1, 1), "0.1"),
+        ((3, 0, 5), "2"),
+        ((6, 6, 6, 6, 6, 6), "1.3"),
+        ((100, 1, 1, 1, 1, 1, 1), "8"),
+        ((40, 40, 40, 40, 20, 20, 20, 20, 10, 10), "1.5"),
+        ((92149, 89, 8331, 3, 51545, 502, 8), "0.6"),
+        ((999_999_999_999_999, 1, 1), "3.7"),
+    ],
+)
+def test_own_counts_get_the_best_design_with_a_proof(
+    page: Page, built: Path, tmp_path: Path, counts: tuple[int, ...], epsilon: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The page's value is that of `rropt solve`, and `rropt check` accepts what it saves, of the problem that it saves."""
+    named = {["output 1", "b, c", "Output 2"][x] if x < 3 else f"c {x}": n for x, n in enumerate(counts)}
+    own_counts(page, built, named, epsilon)
+    assert page.text("proof").startswith("Proved on this device in ")
+    assert page.value(
+        "[...element('downloads').children].filter((one) => !one.hidden).map((one) => one.textContent)"
+    ) == [f"Save {name}" for name in ("problem.toml", "mechanism.json", "certificate.json", "proof.core")]
+    design = page.value("current.design")
+    for name, key in (("problem.toml", "toml"), ("mechanism.json", "mechanism"), ("certificate.json", "certificate")):
+        (tmp_path / name).write_text(design[key], encoding="utf-8")
+    assert judged(design["proof"])[0] == 0
+    capsys.readouterr()
+    assert (
+        cli.main(["check", "--core", str(tmp_path / "certificate.json"), "--problem", str(tmp_path / "problem.toml")])
+        == 0
+    )
+    said = capsys.readouterr().out
+    assert "PROVED (kernel and checker)" in said or "PROVED (verified core)" in said
+    assert "OF THIS PROBLEM: the certificate states the declared problem" in said
+    problem = parse_problem(design["toml"])
+    solution = problem.solve(gap=1e-10)
+    value, bound = (float(one) for one in re.findall(r"\d\.\d+(?= nats|\. The)", page.text("proof")))
+    assert value == pytest.approx(solution.value, abs=1e-9)
+    assert solution.bound - 1e-9 <= bound <= value + 1e-9
+    # What it costs to estimate from it.
+    mechanism, prior = Mechanism.load(tmp_path / "mechanism.json"), problem.objective.prior
+    first = page.value("current.designs[0]")
+    assert first["kept"] == pytest.approx(float(entropy_kept(mechanism, prior)), rel=1e-9)
+    error, margin = squared_error(mechanism, prior), largest_margin(mechanism, 10**18)
+    if error is None:
+        assert first["error"] is first["variance"] is None
+    elif first["error"] is not None:  # a nearly singular matrix may have no estimate on the page
+        assert first["error"] == pytest.approx(error, rel=1e-6)
+        assert 1.959963984540054 * math.sqrt(first["variance"] / 10**18) == pytest.approx(margin, rel=1e-6)
+
+
+def test_own_counts_whose_proof_is_refused_are_not_called_the_best(page: Page, built: Path) -> None:
+    own_counts(page, built, {"a": 5, "b": 3, "c": 1}, "1")
+    page.value(
+        "globalThis.keep = optimalDesign, optimalDesign = (...given) => { const found = keep(...given);"
+        " return {...found, proof: found.proof.replace(/claim bound (.+) /, (_, n) => `claim bound ${BigInt(n) * 999n / 1000n} `)}; }, show()"
+    )
+    page.wait("!element('proof').textContent.includes('about to')")
+    assert page.text("proof").startswith("This design is not proved to be the best")
+    assert page.value("element('save-certificate').hidden && element('save-proof').hidden")
+    # More categories than the page solves get closed formulas, and the command.
+    lines = "\n".join(f"c{x}, {x + 1}" for x in range(11))
+    page.value(f"element('counts').value = {json.dumps(lines)}, show()")
+    assert page.value("element('certified').hidden && !element('closed').hidden")
+    assert "best design" not in page.value("current.designs.map((one) => one.name)")
+
+
 def test_hostile_labels_are_text(page: Page, built: Path, tmp_path: Path) -> None:
     hostile = "<img src=x onerror=alert(1)><script>document.title='bad'</script>"
     page.open((built / "index.html").as_uri())
     page.wait("current")
     page.value(f"element('question').value = OWN, element('counts').value = {json.dumps(hostile)} + ' 3', choose()")
     assert hostile[:40] in page.text("fault")
+    own_counts(page, built, {hostile: 3, "b": 2}, "1")
+    assert page.value("element('matrix').rows[1].cells[0].textContent") == hostile
+    assert page.value("document.querySelectorAll('img, main script').length") == 0
     path = rr.Mechanism.from_matrix(
         [["1/3", "2/3"], ["2/3", "1/3"]], inputs=[hostile, "b"], outputs=["c", hostile]
     ).save(tmp_path / "m.json")

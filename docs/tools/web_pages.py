@@ -1,5 +1,5 @@
 """Writes out/web: the pages of web/, the verified core and Python with the checker as scripts, and designs of six
-questions at six levels each.
+questions at six or nine levels each.
 
 `make web` runs it. Python for browsers is the npm package pyodide, which npm fetches into out/node as
 web/package-lock.json names it. Without npm the pages are written without it, and the page Check then says so. The data are classic scripts: a page that is opened from a folder may load scripts, but not fetch
@@ -49,12 +49,12 @@ import judge
 print(*(name for name in sys.modules if name.partition(".")[0] == "rropt"))
 """
 QUESTIONS = {
-    "census-column": ("A census column", ("0.5", "1", "1.5", "2", "3", "4")),
-    "survey-yes-no": ("A yes/no question", ("1.5", "2", "3", "5", "9", "19")),
-    "ordinal-scale": ("An answer on a scale", ("0.3", "0.5", "0.7", "1", "1.5", "2")),
-    "district-map": ("A place on a map", ("0.3", "0.5", "1", "1.5", "2", "3")),
+    "census-column": ("A census column", ("0.5", "1", "1.5", "2", "2.5", "3", "3.5", "4", "5")),
+    "survey-yes-no": ("A yes/no question", ("1.5", "2", "3", "4", "5", "7", "9", "14", "19")),
+    "ordinal-scale": ("An answer on a scale", ("0.3", "0.5", "0.7", "0.85", "1", "1.25", "1.5", "1.75", "2")),
+    "district-map": ("A place on a map", ("0.3", "0.5", "0.75", "1", "1.25", "1.5", "2", "2.5", "3")),
     "telemetry-100": ("Telemetry of 100 pages", ("0.5", "1", "1.5", "2", "3", "4")),
-    "sensitive-pair": ("A sensitive and a harmless value", ("0.5", "0.7", "1", "1.5", "2", "3")),
+    "sensitive-pair": ("A sensitive and a harmless value", ("0.5", "0.7", "0.85", "1", "1.25", "1.5", "2", "2.5", "3")),
 }
 """Models with a title and the levels of the slider: those of the model's own file are among them, and are epsilons, or
 ratios (gamma) where the model has a ratio."""
