@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
+import io
 import json
 import math
 import random
 import re
 import shutil
 import threading
+import zipfile
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -19,17 +22,20 @@ import pytest
 import scipy
 from core_files import compiled_core, judged, mutants, proof_files
 from documented import loaded
+from mutants import at_random
 
 pytest.importorskip("fcntl", reason="the browser is driven over pipes of POSIX")
 from browser import BROWSER, Page, browser
 
 import rropt as rr
 from rropt import __main__ as cli
+from rropt.checker import check_bytes
 from rropt.cli.page_server import page_server
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.precision import variances
 from rropt.problem.plain_terms import entropy_kept, largest_margin, squared_error, worst_posterior
-from rropt.problem_file import parse_problem
+from rropt.problem_file import parse_problem, problem_to_toml
+from rropt.solve import verified
 
 ROOT = Path(__file__).resolve().parents[1]
 TOOLS = [shutil.which(tool) for tool in ("ocamlfind", "js_of_ocaml")]
@@ -158,7 +164,9 @@ def test_a_visitor_drags_checks_and_sees_a_changed_digit_refuted(page: Page, bui
     assert verdict(page)[0] == 1
 
 
-@pytest.mark.parametrize("counts", [(5, 3, 1, 1, 7), (4, 4, 4, 4, 4, 4), (9, 0, 1, 30, 2, 2, 2)])
+@pytest.mark.parametrize(
+    "counts", [(5, 3, 1, 1, 7), (4, 4, 4, 4, 4, 4), (9, 0, 1, 30, 2, 2, 2), (10**14, 1, 0, 5, 1, 1, 3)]
+)
 @pytest.mark.parametrize("epsilon", ["0.3", "1", "2.5"])
 def test_closed_forms_of_own_counts_are_those_of_python(page: Page, built: Path, counts: tuple, epsilon: str) -> None:
     page.open((built / "index.html").as_uri())
@@ -169,13 +177,14 @@ def test_closed_forms_of_own_counts_are_those_of_python(page: Page, built: Path,
     labels = [f"a <b>, {x}" for x in range(len(counts))]
     assert page.value("current.names") == labels
     prior = rr.Prior.from_counts(dict(zip(labels, counts, strict=True)))
-    bits = -sum(p * math.log(p) for p in map(float, prior.probabilities) if p)
-    found = page.value("current.designs")
+    logs = (math.log1p(float(p - 1)) if p > 0.5 else math.log(p) for p in prior.probabilities if p)
+    nats = -sum(float(p) * log for p, log in zip(filter(None, prior.probabilities), logs, strict=True))
+    found = page.value("current.designs.filter((one) => one.name !== 'best design')")
     subsets = rr.mechanisms.SubsetSelection(labels, epsilon=epsilon)
     designs = [rr.RandomizedResponse(labels, epsilon=epsilon), *([subsets] if subsets.t > 1 else [])]
     assert len(found) == len(designs)
     for one, own in zip(found, designs, strict=True):
-        assert one["kept"] == pytest.approx(float(own.mutual_information(prior).lower) / bits, rel=1e-9)
+        assert one["kept"] == pytest.approx(float(own.mutual_information(prior).lower) / nats, rel=1e-9)
         channel = own.mechanism if isinstance(own, rr.RandomizedResponse) else own
         assert one["variance"] == pytest.approx(float(variances(channel).max()), rel=1e-9)
     assert (
@@ -184,12 +193,93 @@ def test_closed_forms_of_own_counts_are_those_of_python(page: Page, built: Path,
     )
 
 
+def own_counts(page: Page, built: Path, counts: dict[str, int], epsilon: str) -> None:
+    """The page Explore with counts of a visitor, after its proof was judged."""
+    page.open((built / "index.html").as_uri())
+    page.wait("current")
+    lines = "\n".join(f"{label}, {n}" for label, n in counts.items())
+    page.value(f"element('question').value = OWN, element('counts').value = {json.dumps(lines)}, choose()")
+    page.value(f"element('level').value = {epsilon}, element('level').dispatchEvent(new Event('input'))")
+    page.wait("element('closed').hidden && !element('proof').textContent.includes('about to')")
+
+
+@pytest.mark.parametrize(
+    ("counts", "epsilon"),
+    [
+        ((520, 310, 120, 50), "1"),
+        ((1, 1), "0.1"),
+        ((3, 0, 5), "2"),
+        ((6, 6, 6, 6, 6, 6), "1.3"),
+        ((100, 1, 1, 1, 1, 1, 1), "8"),
+        ((40, 40, 40, 40, 20, 20, 20, 20, 10, 10), "1.5"),
+        ((92149, 89, 8331, 3, 51545, 502, 8), "0.6"),
+        ((999_999_999_999_999, 1, 1), "3.7"),
+    ],
+)
+def test_own_counts_get_the_best_design_with_a_proof(
+    page: Page, built: Path, tmp_path: Path, counts: tuple[int, ...], epsilon: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The page's value is that of `rropt solve`, and `rropt check` accepts what it saves, of the problem that it saves."""
+    named = {["output 1", "b, c", "Output 2"][x] if x < 3 else f"c {x}": n for x, n in enumerate(counts)}
+    own_counts(page, built, named, epsilon)
+    assert page.text("proof").startswith("Proved on this device in ")
+    assert page.value(
+        "[...element('downloads').children].filter((one) => !one.hidden).map((one) => one.textContent)"
+    ) == [f"Save {name}" for name in ("problem.toml", "mechanism.json", "certificate.json", "proof.core")]
+    design = page.value("current.design")
+    for name, key in (("problem.toml", "toml"), ("mechanism.json", "mechanism"), ("certificate.json", "certificate")):
+        (tmp_path / name).write_text(design[key], encoding="utf-8")
+    assert judged(design["proof"])[0] == 0
+    capsys.readouterr()
+    assert (
+        cli.main(["check", "--core", str(tmp_path / "certificate.json"), "--problem", str(tmp_path / "problem.toml")])
+        == 0
+    )
+    said = capsys.readouterr().out
+    assert "PROVED (kernel and checker)" in said or "PROVED (verified core)" in said
+    assert "OF THIS PROBLEM: the certificate states the declared problem" in said
+    problem = parse_problem(design["toml"])
+    solution = problem.solve(gap=1e-10)
+    value, bound = (float(one) for one in re.findall(r"\d\.\d+(?= nats|\. The)", page.text("proof")))
+    assert value == pytest.approx(solution.value, abs=1e-9)
+    assert solution.bound - 1e-9 <= bound <= value + 1e-9
+    # What it costs to estimate from it.
+    mechanism, prior = Mechanism.load(tmp_path / "mechanism.json"), problem.objective.prior
+    first = page.value("current.designs[0]")
+    assert first["kept"] == pytest.approx(float(entropy_kept(mechanism, prior)), rel=1e-9)
+    error, margin = squared_error(mechanism, prior), largest_margin(mechanism, 10**18)
+    if error is None:
+        assert first["error"] is first["variance"] is None
+    elif first["error"] is not None:  # a nearly singular matrix may have no estimate on the page
+        assert first["error"] == pytest.approx(error, rel=1e-6)
+        assert 1.959963984540054 * math.sqrt(first["variance"] / 10**18) == pytest.approx(margin, rel=1e-6)
+
+
+def test_own_counts_whose_proof_is_refused_are_not_called_the_best(page: Page, built: Path) -> None:
+    own_counts(page, built, {"a": 5, "b": 3, "c": 1}, "1")
+    page.value(
+        "globalThis.keep = optimalDesign, optimalDesign = (...given) => { const found = keep(...given);"
+        " return {...found, proof: found.proof.replace(/claim bound (.+) /, (_, n) => `claim bound ${BigInt(n) * 999n / 1000n} `)}; }, show()"
+    )
+    page.wait("!element('proof').textContent.includes('about to')")
+    assert page.text("proof").startswith("This design is not proved to be the best")
+    assert page.value("element('save-certificate').hidden && element('save-proof').hidden")
+    # More categories than the page solves get closed formulas, and the command.
+    lines = "\n".join(f"c{x}, {x + 1}" for x in range(11))
+    page.value(f"element('counts').value = {json.dumps(lines)}, show()")
+    assert page.value("element('certified').hidden && !element('closed').hidden")
+    assert "best design" not in page.value("current.designs.map((one) => one.name)")
+
+
 def test_hostile_labels_are_text(page: Page, built: Path, tmp_path: Path) -> None:
     hostile = "<img src=x onerror=alert(1)><script>document.title='bad'</script>"
     page.open((built / "index.html").as_uri())
     page.wait("current")
     page.value(f"element('question').value = OWN, element('counts').value = {json.dumps(hostile)} + ' 3', choose()")
     assert hostile[:40] in page.text("fault")
+    own_counts(page, built, {hostile: 3, "b": 2}, "1")
+    assert page.value("element('matrix').rows[1].cells[0].textContent") == hostile
+    assert page.value("document.querySelectorAll('img, main script').length") == 0
     path = rr.Mechanism.from_matrix(
         [["1/3", "2/3"], ["2/3", "1/3"]], inputs=[hostile, "b"], outputs=["c", hostile]
     ).save(tmp_path / "m.json")
@@ -252,7 +342,7 @@ def test_examples_and_damaged_ones_have_the_verdict_of_the_command(page: Page, b
 def test_a_file_is_checked_and_what_is_shown_is_what_was_printed(
     page: Page, built: Path, tmp_path: Path, name: str, smaller: bool
 ) -> None:
-    certificate, text = proof_files()[f"examples/{name}"]
+    _, text = proof_files()[f"examples/{name}"]
     (tmp_path / "proof.core").write_text(text, encoding="ascii")
     page.open((built / "check.html").as_uri())
     page.choose_file("file", tmp_path / "proof.core")
@@ -270,20 +360,181 @@ def test_a_file_is_checked_and_what_is_shown_is_what_was_printed(
     words = "none has a smaller expected loss" if smaller else "none has a larger mutual information in nats"
     assert f"{words} than the proved bound" in page.text("statement")
     # What is not a proof file is said to be none.
-    for other, content, said in (
-        ("certificate.json", json.dumps(certificate).encode(), "rropt core certificate.json -o proof.core"),
-        ("bytes", bytes(range(128, 256)), ""),
-        ("empty", b"", ""),
-    ):
+    for other, content in (("bytes", bytes(range(128, 256))), ("empty", b"")):
         (tmp_path / other).write_bytes(content)
-        page.value("element('verdict').replaceChildren(), element('fault').textContent = ''")
+        page.value("element('verdict').replaceChildren()")
         page.choose_file("file", tmp_path / other)
-        if said:
-            page.wait("element('fault').textContent")
-            assert said in page.text("fault")
-        else:
-            page.wait("document.querySelector('.verdict')")
-            assert page.value("document.querySelector('.verdict').dataset.status") == "UNREADABLE"
+        page.wait("document.querySelector('.verdict')")
+        assert page.value("document.querySelector('.verdict').dataset.status") == "UNREADABLE"
+
+
+# ---- Check: certificates ----
+
+
+@pytest.fixture
+def checking(page: Page, built: Path) -> Page:
+    """The page Check with Python in it."""
+    if not (built / "data" / "python.js").exists():
+        pytest.skip("npm does not fetch Pyodide here")
+    page.open((built / "check.html").as_uri())
+    return page
+
+
+def on_page(page: Page, files: dict[str, bytes], name: str = "file") -> tuple[str, str]:
+    """The status that the page shows of files, and what it says was printed; or "" and its message."""
+    given = [[path, base64.b64encode(data).decode()] for path, data in files.items()]
+    page.value(
+        f"checkFiles({json.dumps(given)}.map(([path, text]) => "
+        f"[path, Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0))]), {json.dumps(name)}), 0"
+    )
+    return shown(page)
+
+
+def shown(page: Page) -> tuple[str, str]:
+    page.wait("!running && (document.querySelector('.verdict') || element('fault').textContent)")
+    if page.text("fault"):
+        return "", page.text("fault")
+    return page.value("document.querySelector('.verdict').dataset.status"), page.text("printed")
+
+
+def of_command(data: bytes) -> tuple[str, str]:
+    """The status and the lines of `rropt check --core`. The kernel answers for rropt-core, which agrees with it."""
+
+    def core(proof: bytes) -> list[str]:
+        stated = json.loads(data)["problem"]
+        return [*verified.read_as(stated, proof), verified.judge_kernel(proof).replace("(kernel)", "(verified core)")]
+
+    verdict = verified.strengthen(check_bytes(data), data, core)
+    return verdict.status, verdict.report()
+
+
+def test_certificates_have_the_verdict_of_the_command(checking: Page) -> None:
+    """Every example, each with one digit changed, and fifty damaged ones."""
+    examples = {path.name: path.read_bytes() for path in sorted((ROOT / "docs" / "examples").glob("*.json"))}
+    documents = [json.loads(data) for data in examples.values()]
+    assert len(examples) > 30
+    for (name, data), document in zip(examples.items(), documents, strict=True):
+        found = on_page(checking, {name: data})
+        assert found == of_command(data), name
+        assert found[0] == "PROVED"
+        assert checking.text("statement")
+        # Every lemma that is assumed is shown with its meaning.
+        assumed = checking.value("[...element('assumptions').querySelectorAll('dt')].map((one) => one.textContent)")
+        assert [f"assumption: {one}" for one in assumed] == [
+            line for line in found[1].splitlines() if line.startswith("assumption: ")
+        ]
+        assert all(checking.value("[...element('assumptions').querySelectorAll('dd')].map((one) => one.textContent)"))
+        by_core = "PROVED (verified core)" in found[1]
+        assert ("proved in Coq (" in checking.text("rules")) is by_core
+        # What proves that there is no design claims no number.
+        assert checking.value("element('tamper').hidden") is (document["bound"] is None), name
+        if document["bound"] is not None:
+            checking.value("element('tamper').click()")
+            assert shown(checking)[0] == "REFUTED", name
+            assert checking.text("changed")
+    draw, seen = random.Random(25), set()
+    for document in draw.choices(documents, k=50):
+        (mutant,) = at_random(document, documents, 1, draw.randrange(1 << 30))
+        found = on_page(checking, {"certificate.json": mutant.data})
+        assert found == of_command(mutant.data), mutant.name
+        seen.add(found[0])
+    assert seen >= {"REFUTED", "UNREADABLE"}
+
+
+def designed(folder: Path, counts: dict[str, int]) -> Path:
+    """The folder that `rropt solve --out` writes."""
+    problem = rr.Problem(rr.Maximize(rr.MutualInformation(rr.Prior.from_counts(counts))), [rr.LDP(epsilon=1)])
+    (folder.parent / "problem.toml").write_text(problem_to_toml(problem), encoding="utf-8")
+    assert cli.main(["solve", str(folder.parent / "problem.toml"), "--out", str(folder)]) == 0
+    return folder
+
+
+def test_a_folder_and_its_archive_are_checked_with_what_lies_beside(
+    checking: Page, built: Path, tmp_path: Path
+) -> None:
+    folder = designed(tmp_path / "design", {"a, b": 5, "=c": 3, 'say "d"': 2})
+    files = {f"design/{path.name}": path.read_bytes() for path in folder.iterdir() if path.is_file()}
+    assert {"design/mechanism.json", "design/mechanism.csv"} <= set(files)
+    checking.choose_file("folder", folder)
+    assert shown(checking)[0] == "PROVED"
+    assert checking.value("element('matrix').rows[2].cells[0].textContent") == "=c"
+
+    def archive(given: dict[str, bytes]) -> bytes:
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as written:
+            for name, data in given.items():
+                written.writestr(name, data)
+        return buffer.getvalue()
+
+    assert on_page(checking, {"design.zip": archive(files)})[0] == "PROVED"
+    # Another mechanism beside the certificate, in a number or in a name.
+    for name, old, new in (
+        ("design/mechanism.json", b'"=c"', b'"=e"'),
+        ("design/mechanism.csv", b"0.5", b"0.6"),
+        ("design/mechanism.csv", files["design/mechanism.csv"].splitlines()[-1], b""),
+    ):
+        assert old in files[name]
+        changed = {**files, name: files[name].replace(old, new)}
+        for given in (changed, {"design.zip": archive(changed)}):
+            assert on_page(checking, given)[0] == "OTHER", (name, new)
+            assert name.split("/")[1] in checking.text("verdict")
+    # What cannot be judged gets one line.
+    certificate = files["design/certificate.json"]
+    twice = {"a/certificate.json": certificate, "b/certificate.json": certificate}
+    large = archive({"certificate.json": bytes((1 << 28) + 1)})
+    assert len(large) < 1 << 20
+    for given, said in (
+        ({"a/b.txt": b"", "a/c.txt": b""}, "has no certificate.json"),
+        (twice, "2 files certificate.json"),
+        ({"x.zip": archive(twice)}, "2 files certificate.json"),
+        ({"x.zip": archive({"notes.txt": b"x"})}, "has no certificate.json"),
+        ({"x.zip": b"PK\3\4" + bytes(40)}, "cannot be read"),
+        ({"x.zip": archive(files)[:-30]}, "cannot be read"),
+        ({"x.zip": large}, "larger than 256 MiB"),
+        ({"x.zip": archive({f"{i}.txt": b"" for i in range(10_001)})}, "more than 10000 files"),
+    ):
+        status, message = on_page(checking, given)
+        assert (status, message.count("\n")) == ("", 0)
+        assert said in message
+    # It still judges.
+    assert on_page(checking, {"certificate.json": certificate})[0] == "PROVED"
+    assert on_page(checking, {"certificate.json": b"[" * 100_000})[0] == "UNREADABLE"
+
+
+def test_labels_of_a_certificate_are_text_and_long_checks_end(checking: Page, tmp_path: Path) -> None:
+    hostile = "<img src=x onerror=alert(1)><script>document.title='bad'</script>"
+    checking.choose_file("folder", designed(tmp_path / hostile.replace("/", "-"), {hostile: 5, "b": 3}))
+    assert shown(checking)[0] == "PROVED"
+    assert checking.value("element('matrix').rows[1].cells[0].textContent") == hostile
+    assert checking.value("document.querySelectorAll('main img, main script').length") == 0
+    assert checking.value("document.title") == "rropt: check a proof"
+    # Python runs in its worker: cancelled while it loads, and while it checks, it starts again.
+    data = (ROOT / "docs" / "examples" / "linear.json").read_bytes()
+    for stage in ("", "python"):
+        if stage:
+            checking.value("pythonStarted.then(endWorker), pythonStarted = null, 0")
+        checking.value(
+            "checkFiles([['certificate.json', new TextEncoder().encode('{}')]], 'file'), element('cancel').click()"
+        )
+        checking.wait("!running")
+        assert checking.text("fault") == "file: cancelled"
+        assert on_page(checking, {"certificate.json": data})[0] == "PROVED"
+
+
+def test_a_file_beyond_the_limit_is_not_read(page: Page, built: Path, tmp_path: Path) -> None:
+    page.open((built / "check.html").as_uri())
+    with (tmp_path / "certificate.json").open("wb") as file:
+        file.truncate((1 << 28) + 1)
+    page.choose_file("file", tmp_path / "certificate.json")
+    page.wait("element('fault').textContent")
+    assert "larger than 256 MiB" in page.text("fault")
+
+
+def test_without_python_the_page_names_the_command(page: Page, built: Path) -> None:
+    page.open((built / "check.html").as_uri())
+    page.value("hasPython = false")
+    data = (ROOT / "docs" / "examples" / "linear.json").read_bytes()
+    assert "rropt check linear.json" in on_page(page, {"linear.json": data}, "linear.json")[1]
 
 
 def test_decimal_numbers_are_rounded_to_their_side(page: Page, built: Path) -> None:
@@ -304,10 +555,10 @@ def test_a_check_shows_progress_and_can_be_cancelled(page: Page, built: Path) ->
     page.open((built / "check.html").as_uri())
     # Zeros that no rule forbids make the file long.
     long = text.replace("end\n", "")
-    page.value("globalThis.seen = [], globalThis.keep = startCheck")
+    page.value("globalThis.seen = [], globalThis.keep = startProof")
     filler = json.dumps(long)
     page.value(
-        "startCheck = (bytes, progress) => keep(bytes, (share) => { seen.push(share); progress(share); }),"
+        "startProof = (bytes, progress) => keep(bytes, (stage, share) => { seen.push(share); progress(stage, share); }),"
         f"check(new TextEncoder().encode({filler} + 'x'.repeat(1 << 24)), 'file'), 0"
     )
     assert verdict(page)[0] == 2
@@ -451,6 +702,42 @@ def test_pages_fit_every_width_and_name_every_control(page: Page, built: Path, d
         ]
         assert len(controls) >= 3
         assert [one for one in controls if not one.get("name", {}).get("value")] == []
+
+
+# Without what it would fetch itself.
+AXE = """axe.run({ preload: false }).then(({ violations }) =>
+  violations.map((one) => [one.id, one.help, ...one.nodes.map((node) => node.html).slice(0, 3)]))"""
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_axe_finds_no_violation(page: Page, built: Path, dark: bool) -> None:
+    """The pages, each state that a visitor reaches, at the width of a telephone and of a desk."""
+    modules = loaded(ROOT / "docs" / "tools" / "web_pages.py").node_packages()
+    if modules is None:
+        pytest.skip("npm does not fetch axe-core here")
+    axe = (modules / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
+    changed = "element('tamper').click(), running.verdict.then(() => 0)"
+    own = "element('question').value = OWN, choose()"
+    states = [*((name, ready, "0") for name, ready in zip(PAGES, READY, strict=True))]
+    states += [
+        (PAGES[2], READY[2], changed),
+        ("index.html", READY[0], own),
+        ("check.html#survey-yes-no:2", READY[2], "0"),
+    ]
+    states += [(PAGES[1], READY[1], "document.querySelector('#options input').click(), element('draw').click()")]
+    for name, ready, act in states:
+        page.show(1400, dark)
+        page.open(f"{built.as_uri()}/{name}")
+        page.wait(ready)
+        page.value(act)
+        # A script that a page does not name may not run in it; the test's own is evaluated by the debugger.
+        page.value(f"{axe};0")
+        for width in (1400, 360):
+            page.show(width, dark)
+            assert page.value(AXE) == [], (name, width)
+    # It looks: a field without a name is found.
+    page.value("document.querySelector('main').append(made('input')), 0")
+    assert "label" in [one for one, *_ in page.value(AXE)]
 
 
 def test_pages_work_from_rropt_explore(page: Page, built: Path) -> None:

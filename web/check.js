@@ -1,149 +1,262 @@
-// The page Check: a proof file is judged by the verified core, and its statement is put into words.
+// The page Check: a proof file is judged by the verified core; a certificate by the checker and the verified core.
 "use strict";
 
-const WORTH = {
-  linear: ["expected gain", "expected loss"], bayes: ["expected gain of the best guess", "expected gain of the best guess"],
-  information: ["mutual information in nats", "mutual information in nats"], given: ["conditional information in nats", "conditional information in nats"],
-  "chi-square": ["chi-square information", "chi-square information"], entropy: ["entropy of the reports in nats", "entropy of the reports in nats"],
-  capacity: ["capacity in nats", "capacity in nats"],
+const HEADS = { PROVED: "Proved", REFUTED: "Refuted", UNREADABLE: "Unreadable", OTHER: "Proved, but of another design" };
+const STAGES = {
+  python: "Python and the checker are loading (once, some seconds)", checker: "The checker is reading", core: "The verified core is reading",
 };
-const VERDICTS = { 0: "Proved", 1: "Refuted", 2: "Unreadable" };
+const MOST_BYTES = 1 << 28, MOST_FILES = 10000, READ = ["certificate.json", "mechanism.json", "mechanism.csv"];
 let running = null, latest = null;
 
 function latin(bytes) { return new TextDecoder("latin1").decode(bytes); }
 
-// A proof file may have a hundred million bytes; the problem is at its start.
-function linesOf(text, key) { return text.split("\n").filter((line) => line.startsWith(`${key} `)).map((line) => line.slice(key.length + 1)); }
+// ---- What is shown: {status, name, why, printed, statement, bound, value, rules, assumptions, digest, mechanism, tampered} ----
 
-function ratioText(kind, a, b) {
-  const number = b === "1" ? a : `${a}/${b}`;
-  return kind === "e" ? `exp(${number})` : number;
+function digits(end, up) { return end ? decimal(BigInt(end[0]), BigInt(end[1]), 12, up) : null; }
+
+function shownProof(text, name, { status, printed }) {
+  const last = printed.trim().split("\n").at(-1), proved = status === 0;
+  const large = last.endsWith("too large for this machine") ? " (a browser has little stack; proofs/build/rropt-core has more)" : "";
+  const shown = { name, printed, status: last.split(" ")[0], why: { 0: "the verified core accepts every step", 1: `the proof does not hold: ${last}`, 2: last + large }[status] };
+  if (status === 2) return shown;
+  const problem = text.slice(0, text.indexOf("\nclaim ")), low = /\nsense minimize\n/.test(problem);
+  const ends = (last.match(/-?\d+\/\d+/g) ?? []).map((end) => end.split("/"));
+  const [bound, value] = low ? ends : [...ends].reverse();
+  return {
+    ...shown,
+    digest: (printed.match(/^problem (\w+)/) ?? ["", ""])[1],
+    ...(proved ? {
+      statement: statementOf(problem, text.includes("\nclaim infeasible"), Boolean(value)),
+      bound: digits(bound, !low) ?? "no design exists", value: digits(value, low) ?? "none", rules: rulesOf(text), assumptions: [],
+      tampered: tamperedProof(text),
+    } : {}),
+    mechanism: mechanismOfProof(text),
+  };
 }
 
-// The statement of an accepted file, from its lines.
-function statementOf(text) {
-  const problem = text.slice(0, text.indexOf("\nclaim ")), rest = text.slice(problem.length + 1);
-  const low = linesOf(problem, "sense")[0] === "minimize", k = linesOf(problem, "weights")[0].split(" ").length;
-  const [head, second] = linesOf(problem, "utility")[0].split(" "), kind = head === "less" ? second : head;
-  const [shape, ...ratio] = linesOf(problem, "cone")[0].split(" ");
-  const conditions = [];
-  if (shape === "complete") conditions.push(`any two true answers give a report with likelihoods within the factor ${ratioText(...ratio)}`);
-  if (shape === "graph") conditions.push(`the likelihoods of a report keep the factors of ${linesOf(problem, "edge").length} ordered pairs of true answers`);
-  for (const [key, what] of [["halfspace", "linear conditions on each report"], ["row", "linear conditions on the matrix"], ["floor", "lower limits of entropy"],
-    ["limit", "limits of what is revealed"], ["capacity", "limits of capacity"], ["excess", "approximate privacy"], ["renyi", "limits of Rényi divergence"],
-    ["concentrated", "limits of concentrated divergence"], ["confidence", "robust privacy over a confidence set"], ["part", "further parts of the sum"]]) {
-    const count = linesOf(problem, key).length;
-    if (count) conditions.push(`${what} (${count})`);
-  }
-  const where = `mechanisms for ${k} true answers` + (conditions.length ? ` in which ${conditions.join("; ")}` : "");
-  if (rest.startsWith("claim infeasible")) return `There are no ${where}.`;
-  const goal = WORTH[kind][Number(low)];
-  return `Among all ${where}, none has a ${low ? "smaller" : "larger"} ${goal} than the proved bound. ` +
-    (linesOf(rest, "value").length ? "The mechanism of the file is one of them and has the value." : "The file has no mechanism.");
+function mechanismOfProof(text) {
+  const value = linesOf(text, "value")[0], columns = linesOf(text, "column").map((line) => line.split(" "));
+  if (!value || !columns.length) return null;
+  const unit = BigInt(value.split(" ")[2]), inputs = columns[0].map((_, x) => `answer ${x + 1}`);
+  return {
+    inputs, outputs: columns.map((_, y) => `report ${y + 1}`), denominators: inputs.map(() => unit),
+    rows: inputs.map((_, x) => columns.map((column) => BigInt(column[x]))),
+  };
 }
 
 // A false copy: one digit of the claimed bound, or of the value where the bound is zero, promises more than is possible.
-function oneDigitChanged(text) {
-  const sign = (digits) => (digits.startsWith("-") ? 1 : 0);
-  const change = (line, field, raise) => {
-    const words = line.split(" "), digits = words[field], first = sign(digits);
-    for (let i = first; i < digits.length; i++) {
-      const digit = Number(digits[i]) + (raise ? 1 : -1);
-      // No digit below 0 or above 9, and no zero in front.
-      if (digit < 0 || digit > 9 || (digit === 0 && i === first)) continue;
-      words[field] = digits.slice(0, i) + digit + digits.slice(i + 1);
-      return { line: words.join(" "), said: `Digit ${i - first + 1} of the ${words[0] === "claim" ? "bound" : "value"}: ${digits[i]} became ${digit}.` };
-    }
-    return null;
+function tamperedProof(text) {
+  const swap = (start, key, change) => {
+    const line = text.slice(start, text.indexOf("\n", start)), words = line.slice(key.length + 1).split(" "), found = change(words);
+    return found && { text: text.slice(0, start) + [key, found.n, found.d, ...words.slice(2)].join(" ") + text.slice(start + line.length), said: `In the ${key === "value" ? "value" : "bound"}, ${found.said}.` };
   };
-  const start = text.indexOf("\nclaim ") + 1, claim = text.slice(start, text.indexOf("\n", start));
-  const negative = claim.split(" ")[2].startsWith("-");
-  let at = start, old = claim, changed = claim.split(" ")[2] === "0" ? null : change(claim, 2, negative);
-  // A numerator of one digit may leave the denominator only: a larger one makes a positive bound smaller.
-  if (!changed && claim.split(" ")[2] !== "0") changed = change(claim, 3, !negative);
-  if (!changed) {
-    at = text.indexOf("\nvalue ") + 1;
-    if (!at) return null;
-    old = text.slice(at, text.indexOf("\n", at));
-    changed = change(old, 1, true);
+  const claim = text.indexOf("\nclaim bound ") + 1, value = text.indexOf("\nvalue ") + 1;
+  const found = claim ? swap(claim, "claim bound", ([n, d]) => smallerByOneDigit(n, d)) : null;
+  if (found || !value) return found;
+  return swap(value, "value", ([n, d]) => {
+    const less = n === "0" ? { n: "-1", d, said: "the sign changed" } : smallerByOneDigit(n.startsWith("-") ? n.slice(1) : `-${n}`, d);
+    return less && { ...less, n: less.n.startsWith("-") ? less.n.slice(1) : `-${less.n}` };
+  });
+}
+
+function shownCertificate(found, files) {
+  const shown = { name: found.name, printed: found.report, status: found.status };
+  if (found.status !== "PROVED") return { ...shown, why: found.reason };
+  const document = JSON.parse(found.certificate), { problem } = document, low = problem.sense === "minimize", { ends } = found;
+  const infeasible = found.kind === "infeasible", byCore = found.by === "verified core";
+  let mechanism = null, unlike = [];
+  try { mechanism = document.mechanism && mechanismOf(document.mechanism, problem.inputs); } catch { /* too large to be shown */ }
+  if (mechanism) unlike = otherMechanisms(mechanism, found.beside);
+  const alone = !mechanism && Object.keys(found.beside).length ? "; the files beside it are too large to be compared here" : "";
+  const steps = (document.proof.steps ?? []).map((step) => [`a step of the certificate: ${step.kind}`, "checked by the checker alone"]);
+  const own = byCore && found.proof ? rulesOf(found.proof)
+    : [[`a proof of the kind ${document.proof.kind}`, "checked by the checker alone"]];
+  const valued = byCore && !infeasible && !own.some(([what]) => what.endsWith("has the value"))
+    ? [["the matrix is a design of the problem, and has the value", "checked by the checker alone"]] : [];
+  return {
+    ...shown,
+    ...(unlike.length ? { status: "OTHER", why: `the certificate holds, but beside it ${unlike.join(" and ")} has another matrix` }
+      : { why: (byCore ? "the checker and the verified core accept it" : "the checker accepts it") + alone }),
+    statement: found.lines ? statementOf(found.lines.join("\n"), infeasible, !infeasible)
+      : `${infeasible ? "No design exists for this problem" : "No design of this problem is better than the proved bound, and the design of the file has the value"}: ${found.problem}.`,
+    bound: digits(low ? ends.lower : ends.upper, !low) ?? "no design exists", value: digits(low ? ends.value_upper : ends.value_lower, low) ?? "none",
+    rules: [...valued, ...steps, ...own], assumptions: found.assumptions, mechanism,
+    tampered: tamperedCertificate(document, files, found.name),
+  };
+}
+
+function tamperedCertificate(document, files, name) {
+  if (document.bound === null) return null;
+  const low = document.problem.sense === "minimize", [n, d = "1"] = document.bound.split("/");
+  const turned = (number) => (number.startsWith("-") ? number.slice(1) : number === "0" ? number : `-${number}`);
+  const found = smallerByOneDigit(low ? turned(n) : n, d);
+  if (!found) return null;
+  const bound = (low ? turned(found.n) : found.n) + (found.d === "1" ? "" : `/${found.d}`);
+  const bytes = new TextEncoder().encode(JSON.stringify({ ...document, bound }));
+  return { files: [[name.split("/").at(-1), bytes]], said: `In the bound, ${found.said}.` };
+}
+
+// The files beside a certificate that have another matrix than it. A table has rounded numbers.
+function otherMechanisms(mechanism, beside) {
+  const own = JSON.stringify([mechanism.inputs, reducedRows(mechanism)]);
+  const same = {
+    "mechanism.json": (text) => { const found = readMechanism(text); return JSON.stringify([found.inputs, reducedRows(found)]) === own; },
+    "mechanism.csv": (text) => {
+      const [, ...rows] = readTable(text), { inputs, outputs } = mechanism;
+      return rows.length === inputs.length && rows.every((row, x) => row.length === outputs.length + 1 && row.slice(1).every((cell, y) => {
+        const exact = probability(mechanism, x, y);
+        return cell !== "" && Math.abs(Number(cell) - exact) <= 1e-9 * exact;
+      }));
+    },
+  };
+  return Object.entries(beside).filter(([name, text]) => { try { return !same[name](text); } catch { return true; } }).map(([name]) => name);
+}
+
+// Rows of a table with commas; a cell in quotes may have any letters.
+function readTable(text) {
+  const rows = [[]];
+  for (const [, quoted, plain, end] of text.replace(/^\ufeff/, "").matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|$)/g)) {
+    rows.at(-1).push(quoted === undefined ? plain : quoted.replaceAll('""', '"'));
+    if (end === "") break;
+    if (end !== ",") rows.push([]);
   }
-  return changed && { text: text.slice(0, at) + changed.line + text.slice(at + old.length), said: changed.said };
+  return rows.filter((row) => row.length > 1 || row[0]);
 }
 
-function showMatrix(text) {
-  const value = linesOf(text, "value")[0], columns = linesOf(text, "column").map((line) => line.split(" "));
-  element("mechanism").hidden = !value || !columns.length;
-  if (element("mechanism").hidden) return;
-  const unit = BigInt(value.split(" ")[2]), entry = (x, y) => Number((BigInt(columns[y][x]) << 120n) / unit) / 2 ** 120;
-  drawMatrix(element("matrix"), columns[0].map((_, x) => `answer ${x + 1}`), columns.map((_, y) => `report ${y + 1}`), entry);
-}
+// ---- The page ----
 
-function showVerdict({ status, printed }, bytes, name, ms, changed) {
-  const proved = status === 0, lines = printed.trim().split("\n"), last = lines[lines.length - 1];
-  const box = made("div", "", { className: `verdict ${proved ? "good" : "bad"}` });
-  const large = last.endsWith("too large for this machine") ? " (a browser has little stack; proofs/build/rropt-core has more)" : "";
-  const why = { 0: "no step of the proof is wrong", 1: `the proof does not hold: ${last}`, 2: last + large }[status];
-  box.dataset.status = last.split(" ")[0];
-  box.append(made("strong", VERDICTS[status]), made("span", `${name}: ${why}. Checked in ${Math.round(ms)} ms on this device.`));
+function show(found, ms, changed) {
+  const good = found.status === "PROVED", box = made("div", "", { className: `verdict ${good ? "good" : "bad"}` });
+  box.dataset.status = found.status;
+  box.append(made("strong", HEADS[found.status]), made("span", `${found.name}: ${found.why}. Checked in ${(ms / 1000).toFixed(ms < 995 ? 2 : 1)} s on this device.`));
   element("verdict").replaceChildren(box);
-  element("printed").textContent = printed;
-  element("details").hidden = status === 2;
-  if (status === 2) return;
-  const text = latin(bytes), ends = last.match(/-?\d+\/\d+/g) ?? [], low = /\nsense minimize\n/.test(text);
-  const shown = ends.map((end, i) => decimal(...end.split("/").map(BigInt), 12, i === 1 || (ends.length === 1 && !low)));
-  const [bound, value] = low ? shown : [...shown].reverse();
-  element("statement").textContent = proved ? statementOf(text) : "Nothing is proved by this file.";
-  element("proved").hidden = !proved;
-  element("bound").textContent = bound ?? (proved ? "no mechanism exists" : "none");
-  element("value").textContent = value ?? "none";
-  element("digest").textContent = (printed.match(/^problem (\w+)/) ?? ["", ""])[1];
+  element("printed").textContent = found.printed;
+  element("details").hidden = false;
+  element("statement").textContent = found.statement ?? "Nothing is proved by this file.";
+  for (const id of ["proved", "grounds"]) element(id).hidden = !found.statement;
+  for (const id of ["bound", "value", "digest"]) element(id).textContent = found[id] ?? "";
+  element("digests").hidden = !found.digest;
   element("changed").textContent = changed;
-  element("tamper").hidden = !proved || !oneDigitChanged(text);
-  showMatrix(text);
+  latest = found.tampered ?? null;
+  element("tamper").hidden = !latest;
+  element("mechanism").hidden = !found.mechanism;
+  if (found.mechanism) drawMatrix(element("matrix"), found.mechanism.inputs, found.mechanism.outputs, (x, y) => probability(found.mechanism, x, y));
+  if (found.statement) showGrounds(found);
 }
 
-async function check(bytes, name, changed = "") {
+function showGrounds({ rules, assumptions }) {
+  const body = made("tbody"), head = made("tr");
+  head.append(made("th", "Rule", { scope: "col" }), made("th", "Status", { scope: "col" }));
+  body.append(head, ...rules.map(([what, status]) => {
+    const row = made("tr");
+    row.append(made("th", what, { scope: "row" }), made("td", status));
+    return row;
+  }));
+  element("rules").replaceChildren(made("caption", "What the proof uses"), body);
+  element("assumed").textContent = assumptions.length ? "The proof assumes these lemmas, which are not proved in Coq:" : "No lemma is assumed.";
+  element("assumptions").replaceChildren(...assumptions.flatMap((name) => [made("dt", name), made("dd", meanings[name] ?? "")]));
+}
+
+// Runs a check that start() begins, and shows what shown() makes of its verdict.
+async function run(name, start, shown, changed) {
   if (running) running.cancel();
   element("fault").textContent = "";
   element("verdict").replaceChildren();
   element("details").hidden = true;
   element("running").hidden = false;
-  element("progress").value = 0;
-  const started = performance.now(), own = startCheck(bytes, (share) => { if (running === own) element("progress").value = share; });
-  running = own;
+  const begun = performance.now(), bar = element("progress");
+  let own = null;
+  const progress = (stage, share) => {
+    if (running !== own) return;
+    element("stage").textContent = STAGES[stage];
+    if (share === undefined) bar.removeAttribute("value"); else bar.value = share;
+  };
+  progress("core", 0);
+  own = running = { cancel() {} };
+  Object.assign(own, start(progress));
   try {
     const found = await own.verdict;
-    latest = { bytes, name };
-    showVerdict(found, bytes, name, performance.now() - started, changed);
+    if (found.unfit) element("fault").textContent = `${name}: ${found.unfit}.`;
+    else show(shown(found), performance.now() - begun, changed);
   } catch (error) {
     if (running === own) element("fault").textContent = `${name}: ${error.message}`;
   }
   if (running === own) { running = null; element("running").hidden = true; }
 }
 
-async function receive(file) {
-  const bytes = new Uint8Array(await file.arrayBuffer());
-  if (bytes[0] !== 0x7b) return check(bytes, file.name);
-  element("verdict").replaceChildren();
-  element("details").hidden = true;
-  element("fault").textContent = `${file.name} is not a proof file but JSON. For a certificate, rropt core ${file.name} -o proof.core ` +
-    "writes the proof file; a mechanism belongs on the page Randomise.";
+function check(bytes, name, changed = "") {
+  return run(name, (progress) => startProof(bytes, progress), (found) => shownProof(latin(bytes), name, found), changed);
 }
 
 function checkText(text, name, changed) { return check(new TextEncoder().encode(text), name, changed); }
 
+// files: a list of [path, bytes], of a folder, or one certificate or archive.
+function checkFiles(files, name, changed = "") {
+  if (!hasPython) {
+    return refuse(`${name}: these pages were built without Python, and check proof files only. rropt check ${name} checks it, and rropt core ${name} -o proof.core writes the proof file`);
+  }
+  return run(name, (progress) => startCertificate(files, progress), (found) => shownCertificate(found, files), changed);
+}
+
+function refuse(text) {
+  if (running) running.cancel();
+  element("verdict").replaceChildren();
+  element("details").hidden = true;
+  element("fault").textContent = `${text}.`;
+}
+
+// given: a list of {path, file} that was chosen or dropped, with the name of the folder or file.
+async function receive(given, name, isFolder) {
+  const wanted = isFolder ? given.filter(({ path }) => READ.includes(path.split("/").at(-1))) : given;
+  if (isFolder && !wanted.length) return refuse(`${name} has no certificate.json. Give the folder that rropt solve --out wrote, or a certificate`);
+  if (wanted.reduce((sum, { file }) => sum + file.size, 0) > MOST_BYTES) return refuse(`${name} is larger than 256 MiB; rropt check has no page to fill`);
+  const files = await Promise.all(wanted.map(async ({ path, file }) => [path, new Uint8Array(await file.arrayBuffer())]));
+  if (isFolder) return checkFiles(files, name);
+  const [[, bytes]] = files, start = latin(bytes.subarray(0, 400));
+  if (/^\s*\{/.test(start) || start.startsWith("PK")) {
+    if (start.includes('"rropt-mechanism"')) return refuse(`${name} is a mechanism. It belongs on the page Randomise; its certificate is beside it`);
+    return checkFiles(files, name);
+  }
+  return check(bytes, name);
+}
+
+// The files of a dropped folder, with their paths; of a folder in it too.
+async function filesOf(folder, path = folder.name, found = []) {
+  const reader = folder.createReader();
+  for (;;) {
+    const entries = await new Promise((resolve, reject) => { reader.readEntries(resolve, reject); });
+    if (!entries.length) return found;
+    for (const entry of entries) {
+      if (found.length > MOST_FILES) throw new Error(`it has more than ${MOST_FILES} files`);
+      const place = `${path}/${entry.name}`;
+      if (entry.isDirectory) await filesOf(entry, place, found);
+      else found.push({ path: place, file: await new Promise((resolve, reject) => { entry.file(resolve, reject); }) });
+    }
+  }
+}
+
+async function receiveFolder(folder) {
+  try { await receive(await filesOf(folder), folder.name, true); } catch (error) { refuse(`${folder.name}: ${error.message}`); }
+}
+
 async function checkDesign(question, design) {
-  if (!design.proof) element("fault").textContent = `${question.title}: ${design.outside}; rropt check certificate.json checks it.`;
-  else await checkText(design.proof, `${question.title}, ${question.parameter} ${design.level}`);
+  const name = `${question.title}, ${question.parameter} ${design.level}`;
+  if (design.proof) return checkText(design.proof, name);
+  if (hasPython) return checkFiles([["certificate.json", new TextEncoder().encode(design.certificate)]], name);
+  return refuse(`${question.title}: ${design.outside}; rropt check certificate.json checks it`);
 }
 
 async function start() {
   for (const [name, title] of Object.entries(titles)) element("example").add(new Option(title, name));
-  receiveFile("file", receive);
+  receiveFile("file", (file) => receive([{ path: file.name, file }], file.name, false), receiveFolder);
+  element("folder").addEventListener("change", () => {
+    const given = [...element("folder").files].map((file) => ({ path: file.webkitRelativePath || file.name, file }));
+    if (given.length) receive(given, given[0].path.split("/")[0], true);
+  });
   element("cancel").addEventListener("click", () => running.cancel());
   element("tamper").addEventListener("click", () => {
-    const { text, said } = oneDigitChanged(latin(latest.bytes));
-    checkText(text, latest.name, said);
+    const { text, files, said } = latest;
+    if (files) checkFiles(files, files[0][0], said); else checkText(text, "the changed proof file", said);
   });
   element("check-example").addEventListener("click", async () => {
     const question = await loadQuestion(element("example").value);
@@ -151,6 +264,8 @@ async function start() {
   });
   const found = await designOfHash();
   if (found) await checkDesign(found.question, found.design);
+  // Who is on this page will check something: Python is there by then.
+  if (hasPython) startPython().catch(() => {});
 }
 
 start();

@@ -1,11 +1,12 @@
 // What the three pages share. Texts from files and labels enter the page as text only, never as HTML.
 "use strict";
 
-const questions = {}, titles = {};
+const questions = {}, titles = {}, meanings = {};
+let hasPython = false;
 let coreText = "";
 // The scripts of data/ call these: a page opened from a folder may load scripts, but not fetch files.
 function addQuestion(question) { questions[question.name] = question; }
-function addTitles(found) { Object.assign(titles, found); }
+function addNames(found) { Object.assign(titles, found.titles); Object.assign(meanings, found.meanings); hasPython = found.python; }
 function addCore(text) { coreText = text; }
 
 function element(id) { return document.getElementById(id); }
@@ -44,14 +45,19 @@ function saveText(name, text) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
 
-// Calls receive(file) for a file that is chosen with the input of this id, or dropped on the box around it.
-function receiveFile(id, receive) {
+// Calls receive(file) for a file that is chosen with the input of this id, or dropped on the box around it, and
+// receiveFolder(entry) for a folder that is dropped there.
+function receiveFile(id, receive, receiveFolder) {
   const input = element(id), box = input.closest(".drop");
   input.addEventListener("change", () => { if (input.files[0]) receive(input.files[0]); });
   for (const kind of ["dragover", "dragleave", "drop"]) {
     box.addEventListener(kind, (event) => { event.preventDefault(); box.classList.toggle("over", kind === "dragover"); });
   }
-  box.addEventListener("drop", (event) => { if (event.dataTransfer.files[0]) receive(event.dataTransfer.files[0]); });
+  box.addEventListener("drop", ({ dataTransfer: { items, files } }) => {
+    const entry = items[0]?.webkitGetAsEntry?.();
+    if (entry?.isDirectory && receiveFolder) receiveFolder(entry);
+    else if (files[0]) receive(files[0]);
+  });
 }
 
 // n / d (BigInt, d > 0) with this many significant digits, rounded down or up: never to the side that says too much.

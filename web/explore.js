@@ -2,7 +2,11 @@
 "use strict";
 
 const OWN = "your own counts", DEFAULT = "census-column";
-let current = null;  // what is shown: {question, design, figures}, or {names, weights, epsilon, designs} of own counts
+// What is shown: {question, design, figures}, or {names, weights, epsilon, designs, design} of own counts, without a
+// design where the page finds none.
+let current = null;
+let judging = null, waiting = 0;  // the check of an own design, and the timer before it
+const curves = {};
 
 function percent(share, up) { return share === null ? "not computed" : `${rounded(100 * share, 3, up)} %`; }
 
@@ -33,7 +37,7 @@ function showComparison(designs, posterior) {
   body.append(...rows);
   // k-RR does not have every guarantee; alone a design is in the cards already.
   element("comparison").parentElement.hidden = !first;
-  const caption = current.design ? "Beside closed formulas at the same level" : "Closed formulas at this level";
+  const caption = designs[0].name === "k-RR" ? "Closed formulas at this level" : "Beside closed formulas at the same level";
   element("comparison").replaceChildren(made("caption", caption), body);
 }
 
@@ -47,12 +51,24 @@ function showCards(design, posterior) {
     `a 10 % suspicion becomes at most ${posterior}; margin of error ${element("margin").textContent}.`;
 }
 
+// The information kept at each level of a question, by its designs and by k-RR where that has the guarantee.
+function curveOf(question) {
+  curves[question.name] ??= question.designs.map((design) => {
+    const { designs } = figures(question, design), level = Number(design.level);
+    return [question.parameter === "gamma" ? Math.log(level) : level, designs];
+  });
+  return ["this design", ...(question.plain ? ["k-RR"] : [])].map((name, i) => ({
+    name, points: curves[question.name].map(([epsilon, designs]) => [epsilon, designs[i].kept]),
+  }));
+}
+
 function showDesign(question, at) {
   const design = question.designs[at], found = figures(question, design), { mechanism } = found;
   current = { question, design, figures: found };
   const posterior = found.ratio ? `${decimal(100n * found.ratio[0], worstPosterior(...found.ratio)[1], 3, true)} %` : "100 %";
   showCards(found.designs[0], posterior);
   showComparison(found.designs, posterior);
+  drawCurve(element("curve"), curveOf(question), Math.log(found.g));
   element("sensitive-card").hidden = !question.sensitive;
   element("sensitive").textContent = percent(found.g / (found.g + 9), true);
   element("about").textContent = question.about;
@@ -64,11 +80,16 @@ function showDesign(question, at) {
   element("guarantee").replaceChildren(...design.guarantee.map((line) => made("li", line)));
   const unit = design.units ? ` ${design.units}` : "";
   element("proof").textContent = `This design has the value ${design.value.toPrecision(10)}${unit}, and the proved bound is ` +
-    `${design.bound.toPrecision(10)}${unit}. ` + (design.proof ? "The verified core checks the proof, also on the page Check."
-    : `The checker of rropt accepts it (rropt check certificate.json); ${design.outside}.`);
-  for (const id of ["to-check", "save-proof"]) element(id).hidden = !design.proof;
+    `${design.bound.toPrecision(10)}${unit}. ` + (design.proof ? "The verified core accepts the proof. The page Check shows it."
+    : `The checker of rropt accepts the certificate. The page Check shows it. (${design.outside}.)`);
   element("to-check").href = `check.html#${question.name}:${at}`;
   element("to-randomise").href = `randomise.html#${question.name}:${at}`;
+  showCertified(mechanism, true);
+}
+
+function showCertified(mechanism, ofQuestion) {
+  for (const [, key] of FILES) element(`save-${key}`).hidden = !current.design[key];
+  for (const id of ["to-check", "to-randomise"]) element(id).hidden = !ofQuestion;
   drawMatrix(element("matrix"), mechanism.inputs, mechanism.outputs, (x, y) => probability(mechanism, x, y));
 }
 
@@ -86,15 +107,71 @@ function readCounts(text) {
   return { names, weights };
 }
 
+// The own design at epsilon = tenths / 10, and its figures; null where the page finds none.
+function ownDesign(names, weights, tenths) {
+  if (names.length > MOST_SOLVED) return null;
+  const divisor = tenths % 10 === 0 ? 10 : commonDivisorOfNumbers(tenths, 10);
+  const found = optimalDesign(names, weights.map(BigInt), [tenths / divisor, 10 / divisor]);
+  if (!found) return null;
+  const shares = sharesOf(weights), [variance, error] = errorsOf(found.mechanism, shares);
+  return { ...found, figures: { name: "best design", kept: information(found.mechanism, shares) / entropy(shares), variance, error } };
+}
+
+function commonDivisorOfNumbers(a, b) { while (b) [a, b] = [b, a % b]; return a; }
+
+function ownCurve(names, weights) {
+  const key = JSON.stringify([names.length, weights]), shares = sharesOf(weights);
+  curves[key] ??= [2, 5, 10, 15, 20, 25, 30, 40, 50, 60, 70, 80].map((tenths) => {
+    const response = randomizedResponse(shares, Math.exp(tenths / 10));
+    return [tenths / 10, (names.length <= 8 && ownDesign(names, weights, tenths)?.figures.kept) || null, response.kept];
+  });
+  return [["best design", 1], ["k-RR", 2]].map(([name, i]) => ({ name, points: curves[key].filter((point) => point[i] !== null).map((point) => [point[0], point[i]]) }))
+    .filter(({ points }) => points.length);
+}
+
 function showOwn() {
   const epsilon = Number(element("level").value), { names, weights } = readCounts(element("counts").value);
-  const designs = closedForms(sharesOf(weights), Math.exp(epsilon)), g = Math.exp(epsilon);
+  const g = Math.exp(epsilon), found = ownDesign(names, weights, Math.round(10 * epsilon));
+  const designs = [...(found ? [found.figures] : []), ...closedForms(sharesOf(weights), g)];
   const posterior = percent(g / (g + 9), true);
   current = { names, weights, epsilon, designs };
   showCards(designs[0], posterior);
-  element("status").textContent = `k-RR at ${element("status").textContent}`;
+  element("status").textContent = `${designs[0].name} at ${element("status").textContent}`;
   showComparison(designs, posterior);
-  for (const id of ["about", "note"]) element(id).textContent = "";
+  drawCurve(element("curve"), ownCurve(names, weights), epsilon);
+  element("about").textContent = "";
+  element("note").textContent = found && marginText(designs[0], answers()) === "no estimate" ? "From the reports of the best design the shares of the answers cannot be estimated." : "";
+  element("certified").hidden = !found;
+  element("closed").hidden = Boolean(found);
+  judging?.cancel();
+  clearTimeout(waiting);
+  if (!found) return;
+  current.design = { toml: problemText(), mechanism: found.text };
+  element("goal").textContent = `The problem: a random perturbation of ${names.length} categories that keeps as much mutual information as possible.`;
+  element("guarantee").replaceChildren(made("li", "Every output is at most exp(epsilon) times as likely under one true answer as under any other."));
+  element("proof").textContent = "This page computed the design. The verified core is about to check the proof that no other one keeps more.";
+  showCertified(found.mechanism, false);
+  waiting = setTimeout(judgeOwn, 150, current, found);
+}
+
+// Has the verified core judge an own design; only then its proof and certificate can be saved.
+async function judgeOwn(shown, found) {
+  const begun = performance.now();
+  try {
+    if (!coreText) await loadScript("data/core.js");
+    if (current !== shown) return;
+    const own = judging = startProof(new TextEncoder().encode(found.proof), () => {});
+    const { status, printed } = await own.verdict;
+    if (current !== shown) return;
+    if (status !== 0) throw new Error(printed.trim().split("\n").at(-1));
+    Object.assign(shown.design, { certificate: found.certificate, proof: found.proof });
+    const [value, bound] = [decimal(...found.value, 10, false), decimal(...found.bound, 10, true)];
+    element("proof").textContent = `Proved on this device in ${((performance.now() - begun) / 1000).toFixed(2)} s: this design keeps ` +
+      `${value} nats, and no design at this level keeps more than ${bound}. The verified core accepts the proof.`;
+    showCertified(found.mechanism, false);
+  } catch (error) {
+    if (current === shown && error.message !== "cancelled") element("proof").textContent = `This design is not proved to be the best (${error.message}).`;
+  }
 }
 
 function problemText() {
@@ -126,8 +203,12 @@ function show() {
 
 async function choose() {
   const name = element("question").value, own = name === OWN, slider = element("level");
-  for (const id of ["certified", "sensitive-card"]) element(id).hidden = own;
-  for (const id of ["own", "closed"]) element(id).hidden = !own;
+  judging?.cancel();
+  clearTimeout(waiting);
+  element("sensitive-card").hidden = own;
+  element("own").hidden = !own;
+  element("certified").hidden = false;
+  element("closed").hidden = true;
   Object.assign(slider, own ? { min: 0.1, max: 8, step: 0.1, value: 1 } : { min: 0, max: 5, step: 1, value: 3 });
   try {
     if (own) {
@@ -137,6 +218,7 @@ async function choose() {
     const question = await loadQuestion(name);
     if (element("question").value !== name) return;  // another one was chosen meanwhile
     slider.max = question.designs.length - 1;
+    slider.value = question.designs.length >> 1;
     element("answers").value = question.answers;
     show();
   } catch (error) {
@@ -156,6 +238,7 @@ function start() {
   element("save-problem").addEventListener("click", () => saveText("problem.toml", problemText()));
   element("question").addEventListener("change", choose);
   for (const id of ["level", "answers", "counts"]) element(id).addEventListener("input", show);
+  addEventListener("resize", () => { if (current) show(); });
   choose();
 }
 

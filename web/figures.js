@@ -3,15 +3,22 @@
 
 const NORMAL_95 = 1.959963984540054, MOST_SETS = 50000;
 
-function entropy(shares) { return -shares.reduce((sum, p) => sum + (p > 0 ? p * Math.log(p) : 0), 0); }
+// (1 + u) log(1 + u) - u, which is never negative: a sum of them loses no digits where most of an information cancels.
+function divergence(u) { return u > -1 ? (1 + u) * Math.log1p(u) - u : 1; }
+
+// The sum of all shares but that of x: 1 - share, with its digits where the share is nearly 1.
+function others(shares, x) { return shares.reduce((sum, p, z) => (z === x ? sum : sum + p), 0); }
+
+function entropy(shares) {
+  return shares.reduce((sum, p, x) => sum - (p > 0 ? p * (p > 0.5 ? Math.log1p(-others(shares, x)) : Math.log(p)) : 0), 0);
+}
 
 function information(mechanism, shares) {
   const { inputs, outputs } = mechanism;
   let sum = 0;
   outputs.forEach((_, y) => {
-    const column = inputs.map((_, x) => probability(mechanism, x, y));
-    const whole = column.reduce((total, q, x) => total + shares[x] * q, 0);
-    column.forEach((q, x) => { if (q > 0 && shares[x] > 0) sum += shares[x] * q * Math.log(q / whole); });
+    const column = inputs.map((_, x) => probability(mechanism, x, y)), whole = column.reduce((total, q, x) => total + shares[x] * q, 0);
+    if (whole > 0) column.forEach((q, x) => { sum += shares[x] * whole * divergence((q - whole) / whole); });
   });
   return sum;
 }
@@ -27,11 +34,11 @@ function largestVariance(inside, outside) {
 function randomizedResponse(shares, g) {
   const k = shares.length, low = 1 / (g + k - 1), high = g * low;
   let kept = 0, error = 0;
-  for (const p of shares) {
-    const report = low + (high - low) * p;
-    kept += (p > 0 ? p * high * Math.log(high / report) : 0) + (1 - p) * low * Math.log(low / report);
+  shares.forEach((p, x) => {
+    const report = low + (high - low) * p, rest = others(shares, x), step = (high - low) / report;
+    kept += report * (p * divergence(step * rest) + rest * divergence(-step * p));
     error += (report * (1 - report)) / (high - low) ** 2;
-  }
+  });
   return { name: "k-RR", kept: kept / entropy(shares), variance: largestVariance(high, low), error };
 }
 
@@ -44,19 +51,26 @@ function subsetSelection(shares, g) {
   let sets = 1;
   for (let i = 1; i <= t; i++) sets = (sets * (k - t + i)) / i;
   // A set S is reported with probability low (1 + (g - 1) p(S)); low if it has not the true category, g low if it has.
-  const low = k / (t * g + k - t), term = (mass) => { const s = 1 + (g - 1) * mass; return s * Math.log(s); };
+  const low = k / (t * g + k - t);
+  const term = (mass, rest) => {
+    const s = 1 + (g - 1) * mass, step = (g - 1) / s;
+    return s * (mass * divergence(step * rest) + rest * divergence(-step * mass));
+  };
   let mean = null;
-  if (shares.every((p) => p === shares[0])) mean = term(t / k);
+  if (shares.every((p) => p === shares[0])) mean = term(t / k, 1 - t / k);
   else if (sets <= MOST_SETS) {
-    const add = (from, left, mass) => {
-      if (!left) return term(mass);
-      let sum = 0;
-      for (let x = from; x <= k - left; x++) sum += add(x + 1, left - 1, mass + shares[x]);
+    const add = (from, left, mass, rest) => {
+      if (!left) return term(mass, shares.slice(from).reduce((sum, p) => sum + p, rest));
+      let sum = 0, passed = rest;
+      for (let x = from; x <= k - left; x++) {
+        sum += add(x + 1, left - 1, mass + shares[x], passed);
+        passed += shares[x];
+      }
       return sum;
     };
-    mean = add(0, t, 0) / sets;
+    mean = add(0, t, 0, 0) / sets;
   }
-  const kept = mean === null ? null : (inside * Math.log(g) - low * mean) / entropy(shares);
+  const kept = mean === null ? null : (low * mean) / entropy(shares);
   return { name: `subsets of ${t}`, size: t, kept, variance: largestVariance(inside, outside), error: null };
 }
 

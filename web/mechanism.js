@@ -32,7 +32,12 @@ function readMechanism(text) {
   let file;
   try { file = JSON.parse(text); } catch { throw new Error("this is not a JSON file"); }
   if (!file || file.format !== "rropt-mechanism") throw new Error("this is not a mechanism.json that rropt wrote");
-  const inputs = labels(file.inputs), outputs = labels(file.outputs ?? file.inputs), k = inputs.length;
+  return mechanismOf(file, file.inputs);
+}
+
+// The same of the object in a mechanism.json or in a certificate.
+function mechanismOf(file, names) {
+  const inputs = labels(names), outputs = labels(file.outputs ?? names), k = inputs.length;
   if (k > MOST_INPUTS || outputs.length > 10 * MOST_INPUTS) throw new Error(`it has more than ${MOST_INPUTS} answers`);
   if (file.family) throw new Error(`it names the family ${file.family}, and has no matrix`);
   const given = file.denominators.map(natural);
@@ -86,4 +91,14 @@ function privacyRatio({ rows, denominators, outputs }) {
     if (n * worst[1] > worst[0] * d) worst = [n, d];
   }
   return worst;
+}
+
+function commonDivisor(a, b) { while (b) [a, b] = [b, a % b]; return a; }
+
+// The rows as texts, over the least denominator of each: equal where the probabilities are.
+function reducedRows({ rows, denominators }) {
+  return rows.map((row, x) => {
+    const unit = row.reduce(commonDivisor, denominators[x]);
+    return row.map((n) => String(n / unit));
+  });
 }

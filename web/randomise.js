@@ -21,16 +21,8 @@ function drawReport({ rows, denominators }, x, bytes = SECURE) {
   return rows[x].findIndex((n) => { if (left < n) return true; left -= n; return false; });
 }
 
-function commonDivisor(a, b) { while (b) [a, b] = [b, a % b]; return a; }
-
 // The same mechanism has one digest, whatever file it came from: a file that is written differently draws nothing new.
-function digestOf({ inputs, outputs, rows, denominators }) {
-  const reduced = rows.map((row, x) => {
-    const unit = row.reduce(commonDivisor, denominators[x]);
-    return row.map((n) => String(n / unit));
-  });
-  return sha256(JSON.stringify([inputs, outputs, reduced]));
-}
+function digestOf(found) { return sha256(JSON.stringify([found.inputs, found.outputs, reducedRows(found)])); }
 
 // The guarantee as odds. The ratio is rounded up.
 function oddsText(ratio) {

@@ -12,8 +12,10 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from rropt import checker, kernel
@@ -47,7 +49,10 @@ def check(path: str | os.PathLike[str], *, core: bool = False) -> Verdict:
     except (OSError, ValueError) as error:
         return Verdict("UNREADABLE", f"the file cannot be read: {error}")
     verdict = check_bytes(data)
-    return strengthen(verdict, data, find_core()) if core else verdict
+    if not core:
+        return verdict
+    program = find_core()
+    return strengthen(verdict, data, None if program is None else partial(judge_core, program))
 
 
 def find_core() -> str | None:
@@ -68,10 +73,12 @@ def proof_file(certificate: Json) -> bytes:
         return "".join(f"{line}\n" for line in elaborate(certificate)).encode("ascii")
 
 
-def strengthen(verdict: Verdict, data: bytes, program: str | None = None, *, designs: bool = True) -> Verdict:
-    """The checker's verdict on the bytes of a certificate, and that of the kernel, or of rropt-core where
-    `program` names it: both must accept. Without `designs`, theirs are left to the checker: of these the kernel proves
-    the bound alone, and at 16 inputs takes longer than the search."""
+def strengthen(
+    verdict: Verdict, data: bytes, core: Callable[[bytes], list[str]] | None = None, *, designs: bool = True
+) -> Verdict:
+    """The checker's verdict on the bytes of a certificate, and that of the kernel, or of rropt-core where `core` gives
+    the lines that it prints on a proof file: both must accept. Without `designs`, theirs are left to the checker: of
+    these the kernel proves the bound alone, and at 16 inputs takes longer than the search."""
     if not verdict.proved:
         return verdict
     certificate = json.loads(data)
@@ -88,11 +95,11 @@ def strengthen(verdict: Verdict, data: bytes, program: str | None = None, *, des
     by, statement = BY_KERNEL, verdict.statement
     if not states(proof, certificate["problem"]):
         return disagree(verdict, "kernel", "its proof file states another problem")
-    if program is None:
+    if core is None:
         line = judge_kernel(proof)
     else:
         by, stated = BY_CORE, read_as(certificate["problem"], proof)
-        *read, line = judge_core(program, proof)
+        *read, line = core(proof)
         if line.startswith("PROVED") and read != stated:
             return disagree(verdict, by, f"it read another problem: {'; '.join(read) or 'it does not say which'}")
         statement = (*statement, f"read by {NAME}: {stated[1]}; SHA-256 of what it read: {stated[0].split()[1]}")
