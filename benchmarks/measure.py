@@ -72,10 +72,11 @@ def _here(make: Callable[[], rr.Problem], gap: float, time_limit: float) -> Row:
 def proof_nodes(proof: Mapping[str, Any]) -> int:
     """The elements of all trees of a proof, those inside of leaves included; of a proof in lines, those of its trees."""
     if "lines" in proof:
-        return sum(line.split(" ", 1)[0] in ("m", "e", "s", "x", "r", "l", "S", "c") for line in proof["lines"])
-    trees = proof.get(
-        "shapes", proof.get("levels", [proof.get(key, ()) for key in ("tree", "boxes", "cases", "nodes")])
-    )
+        return sum(
+            line.split(" ", 1)[0] in ("m", "e", "s", "x", "r", "l", "S", "c", "b", "w", "p", "t")
+            for line in proof["lines"]
+        )
+    trees = proof.get("levels", [proof.get(key, ()) for key in ("tree", "boxes", "cases", "nodes")])
     inside = sum(len(item["parts"]) for item in proof.get("cases", ()) if isinstance(item, dict))
     return sum(map(len, trees)) + inside
 

@@ -25,7 +25,7 @@ import json
 import os
 import re
 import sys
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -64,10 +64,8 @@ MAX_BOX_INPUTS = 512
 MAX_MATRIX = 4096  # k * m in a branch-tree over columns
 MAX_SEARCH = 10**8  # k * tree nodes of a box tree, k * m * tree nodes over columns
 MAX_OFF_DIAGONALS = 10**7  # k * leaves over off-diagonals
-MAX_BLOCK = 12  # inputs of a block of a robust cone
 MAX_LIFTED = 1024  # inputs before a step lift
 MAX_RAY_WORK, MAX_RAY_BITS = 10**8, 4096  # of a list of rays
-MAX_SHAPES = 4 * 10**8  # elements of `shapes` * (sum over blocks U of 2^|U| (|U| + 1))
 MAX_CONFIDENCE_INPUTS = 512
 MAX_MEMBERSHIP = 10**7  # m * k * blocks of a confidence cone
 MAX_CUTS = 10**6  # cuts * k
@@ -615,8 +613,6 @@ class _Work:
             return k
         if proof.tree:
             return self.of_tree(proof.tree)
-        if proof.shapes:
-            return self.of_shapes()
         if proof.levels:
             cells = [
                 len(own) * len(block)
@@ -659,13 +655,6 @@ class _Work:
         sloped = sum(isinstance(token, _Sloped) for token in tree)
         leaves = sum(isinstance(token, tuple) for token in tree) if counted else sloped
         return (40 * nodes + 2 * k * leaves) * self.rounded + (8 * k + 4 * sloped) * self.exact
-
-    def of_shapes(self) -> int:
-        """The lists of vertices, made again at each branch on b, and looked through in each element."""
-        trees = self.proof.shapes
-        vertices = sum((len(block) + 1) << len(block) for block in self.sets().blocks)
-        made = len(trees) + sum(isinstance(token, _Split) and token.x == "b" for tree in trees for token in tree)
-        return (sum(map(len, trees)) * vertices // 8 + 5 * made * vertices) * (self.rounded + self.long - 1)
 
     def of_boxes(self) -> int:
         """Box trees of designs, and branch-trees."""
@@ -1164,7 +1153,7 @@ def _lemmas(problem: _Problem, has_mechanism: bool) -> tuple[str, ...]:
 def _lemmas_of_proof(last: _Problem, steps: list[_Step], proof: _Proof) -> tuple[str, ...]:
     """The same table: "a line that names a kind of proof or its keys is about the last problem"."""
     of_information = last.utility == "mutual_information"
-    by_vertices = bool(proof.tree or proof.shapes or proof.levels or proof.nodes or proof.rays)
+    by_vertices = bool(proof.tree or proof.levels or proof.nodes or proof.rays)
     taken = {step.lemma for step in steps}
     rules = (
         (CONVEX, CONVEX in taken or (of_information and (by_vertices or proof.kind == "thresholds"))),
@@ -1172,7 +1161,7 @@ def _lemmas_of_proof(last: _Problem, steps: list[_Step], proof: _Proof) -> tuple
         (CONVEX_ENTROPY, of_information and proof.kind in ("column-dual", "branch-tree")),
         (CONVEX_FORMS, by_vertices and last.utility in DESIGNS),
         (OFF_DIAGONAL, proof.kind == "branch-tree"),
-        (VERTICES, bool(proof.shapes or proof.levels)),
+        (VERTICES, bool(proof.levels)),
         (GIBBS, GIBBS in taken),
         (NEWTON, proof.kind == "thresholds"),
         (MARCUS_LOPES, proof.kind == "risk-branch"),
@@ -1202,8 +1191,6 @@ def _check_proof(problem: _Problem, proof: _Proof) -> None:
     elif proof.tree:
         _check_coverage(proof.tree, "tree")
         _check_tree(problem, proof)
-    elif proof.shapes:
-        _check_shapes(problem, proof)
     elif proof.levels:
         _check_levels(problem, proof)
     elif proof.cases:
@@ -1965,12 +1952,6 @@ def _read_robust(value: object, where: Where, k: int, rats: _Rationals) -> _Cone
     number, by_gamma = _read_number_of_level(value, where, rats)
     line = f"robust cone of {len(blocks)} blocks, {label}"
     return _Cone("robust", gamma, {}, None, line, sets, [number], by_gamma)
-
-
-def _read_size_of_blocks(sets: _Robust, where: Where) -> None:
-    """The data of the lists of vertices."""
-    for s, block in enumerate(sets.blocks):
-        _limit(len(block), MAX_BLOCK, ((where, "blocks"), s), "inputs of a block")
 
 
 def _read_confidence(value: object, where: Where, k: int, rats: _Rationals) -> _Cone:
@@ -3365,7 +3346,7 @@ Counts: TypeAlias = list[tuple[int, ...]]  # indices, and last an INT that "stan
 class _Split:
     """A branch of a box tree or a branch-tree: on v_x of output y (0 in a box tree), or on an o_x, C, s or M.
 
-    Of `shapes`: on b, w or the w_s of block x; of `levels`: on b, on z_x, or "e" for block y.
+    Of `levels`: on b, on z_x, or "e" for block y.
     For inverse_trace x is "y" where it is on the number y_j, j = y.
     """
 
@@ -3441,13 +3422,6 @@ class _OffDiagonalsLeaf(NamedTuple):
     c: Fraction
 
 
-class _ShapeLeaf(NamedTuple):
-    """A leaf of `shapes`: "t" or ["t", "L"]."""
-
-    t: Pair
-    slope: Fraction | None
-
-
 class _LevelLeaf(NamedTuple):
     """A leaf of `levels`; None stands for "lo"."""
 
@@ -3457,7 +3431,6 @@ class _LevelLeaf(NamedTuple):
 
 # As in a pricing tree, what is a leaf is a tuple and what is a branch is not.
 BoxToken: TypeAlias = "_Split | _BoxLeaf | _OffDiagonalsLeaf"
-ShapeToken: TypeAlias = "_Split | _ShapeLeaf"
 LevelToken: TypeAlias = "_Split | _LevelLeaf"
 CaseToken: TypeAlias = "_Split | _CaseLeaf"
 
@@ -3504,7 +3477,7 @@ class _Proof:
     """Section 6; the lists that a kind of proof does not have are empty.
 
     prices: a; tree: of corners. boxes: of a box tree or a branch-tree, unit: its D; most: the `yield` of a branch-tree.
-    cuts: of a confidence cone. cases: one tree after the other. shapes, levels: of a robust cone, one tree per block.
+    cuts: of a confidence cone. cases: one tree after the other. levels: of a robust cone, one tree per block.
     forms: the W_j of column-dual for inverse_trace and the like, factors: the C_j of inverse_eigenvalue.
     nodes: of a corner-tree, whose `yield` is most, `unit` unit.
     thetas: of thresholds. risk_cuts, risk_limits, risk_tree: of a risk-branch, whose `yield` is most, `unit` unit.
@@ -3518,7 +3491,6 @@ class _Proof:
     boxes: list[BoxToken] = field(default_factory=list)
     most: Fraction = Fraction(0)
     cuts: list[_Weights] = field(default_factory=list)
-    shapes: list[list[ShapeToken]] = field(default_factory=list)
     forms: list[list[Fraction]] = field(default_factory=list)
     factors: list[list[Fraction]] = field(default_factory=list)
     thetas: list[Fraction] = field(default_factory=list)
@@ -3556,9 +3528,7 @@ def _read_proof(value: object, where: Where, problem: _Problem, rats: _Rationals
     if problem.rows:
         _unreadable((where, "kind"), "column-dual is for problems without rows")
     if isinstance(cone.sets, _Robust):
-        if isinstance(value, dict) and "levels" in value:
-            return _read_levels(value, where, problem, cone.sets, rats)
-        return _read_shapes(value, where, problem, cone.sets, rats)
+        return _read_levels(value, where, problem, cone.sets, rats)
     if isinstance(cone.sets, _Confidence):
         return _read_cases(value, where, problem, cone.sets, rats)
     if utility in DESIGNS:
@@ -3566,7 +3536,7 @@ def _read_proof(value: object, where: Where, problem: _Problem, rats: _Rationals
     return _read_rays(value, where, problem, rats)
 
 
-MODES = ("labels", "known", "dual", "box", "sheets", "corner")  # of the kernel, that lines may have
+MODES = ("labels", "known", "dual", "box", "sheets", "corner", "blocks")  # of the kernel, that lines may have
 BEGIN = ("points", "prior", "around", "reach", "tangents", "cuts", "lift", "sum", "minorant", "unit")
 
 
@@ -3870,40 +3840,6 @@ def _read_cuts(value: object, where: Where, sets: _Confidence, k: int) -> list[_
         second = _read_weights(keys["second"], (at, "second"), len(sets.blocks[z]))
         cuts.append(_Weights(s, z, first, second))
     return cuts
-
-
-def _read_shapes(value: object, where: Where, problem: _Problem, sets: _Robust, rats: _Rationals) -> _Proof:
-    """ "`mutual_information`, `robust`: key `shapes` and no other"; "a list of |S| flat lists"."""
-    keys = _read_object(value, where, "kind prices shapes")
-    _read_size_of_blocks(sets, "problem.cone")
-    prices = _read_vector(keys["prices"], (where, "prices"), problem.k, rats)
-    at = (where, "shapes")
-    lists = _read_list(keys["shapes"], at, exactly=len(sets.blocks))
-    trees = [_read_list(item, (at, i), least=1) for i, item in enumerate(lists)]
-    nodes = sum(map(len, trees))
-    _limit(nodes, MAX_PRODUCT, at, "tree nodes")
-    vertices = sum((len(block) + 1) << len(block) for block in sets.blocks)
-    _limit(nodes * vertices, MAX_SHAPES, at, "elements of shapes * (sum over blocks of 2^|U| (|U| + 1))")
-    shapes: list[list[ShapeToken]] = []
-    for i, tree in enumerate(trees):
-        items = enumerate(tree)
-        shapes.append([_read_shape(item, ((at, i), j), len(sets.blocks), rats) for j, item in items])
-    return _Proof("column-dual", prices, shapes=shapes)
-
-
-def _read_shape(value: object, where: Where, blocks: int, rats: _Rationals) -> ShapeToken:
-    """ "["b", "c"], RAT c", "["w", "c"], RAT c > 0", "[s, "c"], INT 0 <= s < |S|, RAT c > 0", "t" or ["t", "L"]"."""
-    if isinstance(value, str):
-        return _ShapeLeaf(_pair(_read_positive(value, where, rats)), None)
-    place, number = _read_list(value, where, exactly=2)
-    at = (where, 1)
-    if place == "b":
-        return _Split("b", 0, rats.rat(number, at))
-    if place == "w":
-        return _Split("w", 0, _read_positive(number, at, rats))
-    if isinstance(place, str):
-        return _ShapeLeaf(_pair(_read_positive(place, (where, 0), rats)), rats.rat(number, at))
-    return _Split(_read_index(place, (where, 0), blocks), 0, _read_positive(number, at, rats))
 
 
 def _read_levels(value: object, where: Where, problem: _Problem, sets: _Robust, rats: _Rationals) -> _Proof:
@@ -6577,93 +6513,11 @@ def _check_off_diagonals(problem: _Problem, proof: _Proof) -> None:
 
 
 # --------------------------------------------------------------------------------------------------------
-# 6. proof: shapes
+# 6. proof: levels
 # --------------------------------------------------------------------------------------------------------
 
 Level: TypeAlias = tuple[int, int, int]  # an enclosure of an entry of a vertex; in units of 2^-2P, phi is at most that
-Vertex: TypeAlias = tuple[int, int, int]  # an enclosure of w_s, and an upper bound of f(v_s)
 ZERO = Fraction(0)
-
-
-class _Block:
-    """One block U of a robust cone: sums over its subsets H, and the lists V_s(lo, hi).
-
-    A subset is the integer with the bits of its inputs. With d a common denominator of the r_x of the block, `r` holds
-    d r(H) and `rest` is d rho_s: integers, so that the vertices are rational numbers and every condition is decided
-    exactly. Only then they are rounded: w_s in units of 2^-P / (the sum of the weights), f in units of 2^-2P of it.
-    """
-
-    def __init__(self, inputs: list[int], sets: _Robust, weights: list[int], minus_a: list[int]) -> None:
-        lower = [sets.lower[x] for x in inputs]
-        self.d = lcm(*(r.denominator for r in lower))
-        self.r = _subset_sums(r.numerator * (self.d // r.denominator) for r in lower)
-        self.rest = self.d - self.r[-1]
-        self.weights = _subset_sums(weights[x] for x in inputs)
-        self.minus_a = _subset_sums(minus_a[x] for x in inputs)
-        self.singles = [1 << j for j in range(len(inputs))]
-        self.all = (1 << len(inputs)) - 1
-        # By d r(H), of all H but the whole block: those that are not empty; all with each x outside that leaves another
-        # outside, by d r_x > 0.
-        self.by_r: dict[int, tuple[list[int], dict[int, list[Pair]]]] = {}
-        for h, r in enumerate(self.r[:-1]):
-            subsets, pairs = self.by_r.setdefault(r, ([], {}))
-            if h:
-                subsets.append(h)
-            for i in self.singles:
-                if not h & i and h | i != self.all and self.r[i]:
-                    pairs.setdefault(self.r[i], []).append((h, i))
-
-    def quotients(self) -> set[Fraction]:
-        """q(H) of all H with r(H) > 0."""
-        return {Fraction(r, self.rest + r) for r in set(self.r) if r}
-
-    def vertices(self, lo: Fraction, hi: Fraction) -> list[Vertex]:
-        """V_s(lo, hi), without repetition. lo = a / e, hi = b / e."""
-        a, b = lo.numerator * hi.denominator, hi.numerator * lo.denominator
-        e, d, rest, r = lo.denominator * hi.denominator, self.d, self.rest, self.r
-        if rest == 0:
-            ends = [(i, _level(end * d, e * r[i])) for i in self.singles for end in (a, b)]
-            return list({self._vertex(i, level) for i, level in ends})
-        below, wider, whole = e * rest, (b - a) * d, self.all
-        found = {self._vertex(whole, _level(a, e)), self._vertex(whole, _level(b, e))}
-        width = _level(wider, below)  # D
-        vertex, edge = self._vertex, self._edge
-        for r_h, (subsets, pairs) in self.by_r.items():
-            over = a * rest - (b - a) * r_h  # lo - D r(H), times e rho_s
-            if over >= 0:
-                low, high = _level(over, below), _level(over + wider, below)
-                found.update([edge(whole ^ h, low, h, high) for h in subsets])
-                for r_i, several in pairs.items():
-                    if over <= (b - a) * r_i:
-                        slope = _level(over * d, below * r_i)
-                        found.update([edge(h, width, i, slope) for h, i in several])
-            if r_h * b >= a * (rest + r_h):
-                only = _level(b * d, e * (rest + r_h))
-                found.update([vertex(h, only) for h in subsets])
-        return list(found)
-
-    def _vertex(self, h: int, level: Level) -> Vertex:
-        """The vertex with this entry on H, 0 elsewhere."""
-        lo, hi, phi = level
-        weight, minus_a = self.weights[h], self.minus_a[h]
-        return weight * lo, weight * hi, weight * phi + minus_a * (hi if minus_a > 0 else lo)
-
-    def _edge(self, g: int, first: Level, h: int, second: Level) -> Vertex:
-        """The vertex with these entries on G and on H, 0 elsewhere."""
-        lo, hi, phi = first
-        lo_h, hi_h, phi_h = second
-        weight, minus_a, weight_h, minus_a_h = self.weights[g], self.minus_a[g], self.weights[h], self.minus_a[h]
-        f = weight * phi + weight_h * phi_h + minus_a * (hi if minus_a > 0 else lo)
-        f += minus_a_h * (hi_h if minus_a_h > 0 else lo_h)
-        return weight * lo + weight_h * lo_h, weight * hi + weight_h * hi_h, f
-
-
-def _subset_sums(values: Iterable[int]) -> list[int]:
-    """The sum over each subset."""
-    sums = [0]
-    for value in values:
-        sums += [before + value for before in sums]
-    return sums
 
 
 def _level(numerator: int, denominator: int) -> Level:
@@ -6675,165 +6529,6 @@ def _level(numerator: int, denominator: int) -> Level:
     log_hi = short_log_bounds(hi, ONE)[1]
     return lo, hi, log_hi * (hi if log_hi > 0 else lo)
 
-
-class _ShapePath(NamedTuple):
-    """The limits of the branches on a path: B_i[start:stop], [w0, w1] (None: no limit), and limits on some of the
-    w_s.
-    """
-
-    start: int
-    stop: int
-    w: tuple[Fraction, Fraction | None]
-    blocks: dict[int, tuple[Fraction, Fraction | None]]  # replaced, never changed
-
-
-MOST_VERTICES = 2**19  # in memory
-
-
-class _Vertices(NamedTuple):
-    """The list V_s of a leaf, and the limits of w_s on it (0 for an empty list)."""
-
-    vertices: list[Vertex]
-    least: int
-    most: int
-
-
-class _Shapes:
-    """F <= 0 at all vertices of one Y_i after the other.
-
-    Sums are in units of 2^-2P / (the sum of the weights). Of log t the lower end l is taken: -log t stands only in
-    q (L - 1 - log t), q >= 0. L may be any number, as t may, for the inequality to be true: so that it is rounded to
-    fixed point, and is 1 + l where the leaf has none.
-    """
-
-    def __init__(self, problem: _Problem, proof: _Proof, sets: _Robust) -> None:
-        self.total, self.gh = problem.total, problem.cone.gamma[1]
-        minus_a = [_fixed_hi(-a * problem.total) for a in proof.prices]
-        self.blocks = [_Block(block, sets, problem.weights, minus_a) for block in sets.blocks]
-        self.quotients = [block.quotients() for block in self.blocks]
-        self._known: dict[object, _Vertices] = {}
-        self._kept = 0
-        self.start(0)
-
-    def start(self, i: int) -> _ShapePath:
-        """The root of the i-th tree, for Y_i, with all of B_i: exact numbers, as gh is one and so are all q(H)."""
-        self.i, gh = i, self.gh
-        found = {Fraction(1), gh}
-        for s, quotients in enumerate(self.quotients):
-            found |= {1 / (gh * q) for q in quotients} if s == i else {gh * q for q in quotients}
-        self.elements = sorted(b for b in found if 1 <= b <= gh)
-        return _ShapePath(0, len(self.elements), (ZERO, None), {})
-
-    def is_single(self, path: _ShapePath) -> bool:
-        """ "b0 = b1"."""
-        return path.stop - path.start == 1
-
-    def split(self, path: _ShapePath, token: _Split) -> tuple[_ShapePath, _ShapePath]:
-        """The two subtrees of a branch."""
-        c = token.c
-        if token.x == "b":
-            middle = bisect_right(self.elements, c, path.start, path.stop)
-            return path._replace(stop=middle), path._replace(start=middle)
-        lo, hi = path.w if token.x == "w" else path.blocks.get(int(token.x), (ZERO, None))
-        below, above = (lo, c if hi is None else min(hi, c)), (max(lo, c), hi)
-        if token.x == "w":
-            return path._replace(w=below), path._replace(w=above)
-        s = int(token.x)
-        return path._replace(blocks={**path.blocks, s: below}), path._replace(blocks={**path.blocks, s: above})
-
-    def vertices(self, s: int, path: _ShapePath) -> _Vertices:
-        """ "V_i = V_i(1, gh b1) and V_s = V_s(b0, gh) for s != i, without the vertices whose w_s is outside the
-        limits of the path on it (a checker that cannot tell keeps the vertex)".
-        """
-        b = self.elements[path.stop - 1] if s == self.i else self.elements[path.start]
-        limits = path.blocks.get(s)
-        key = (s, s == self.i, b.numerator, b.denominator, limits)
-        if key not in self._known:
-            if limits is not None:
-                lo, hi = limits
-                least = _fixed_lo(lo * self.total) if lo else -1  # w_s > c; there is no lower limit before the first
-                most = None if hi is None else _fixed_hi(hi * self.total)
-                whole = self.vertices(s, path._replace(blocks={})).vertices
-                found = [v for v in whole if v[1] > least and (most is None or v[0] <= most)]
-            elif s == self.i:
-                found = self.blocks[s].vertices(Fraction(1), self.gh * b)
-            else:
-                found = self.blocks[s].vertices(b, self.gh)
-            if self._kept > MOST_VERTICES:
-                self._known.clear()
-                self._kept = 0
-            self._known[key] = _Vertices(
-                found, min((lo for lo, _, _ in found), default=0), max((hi for _, hi, _ in found), default=0)
-            )
-            self._kept += len(found)
-        return self._known[key]
-
-    def holds(self, path: _ShapePath, leaf: _ShapeLeaf) -> bool:
-        """ "t + max(q0 (L - 1 - log t), q1 (L - 1 - log t)) + sum_s max over V_s of (f(v_s) - L w_s) <= 0"."""
-        lists = [self.vertices(s, path) for s in range(len(self.blocks))]
-        if not all(each.vertices for each in lists):
-            return True
-        q0 = max(_fixed_lo(path.w[0] * self.total), sum(each.least for each in lists))
-        q1 = sum(each.most for each in lists)
-        if path.w[1] is not None:
-            q1 = min(q1, _fixed_hi(path.w[1] * self.total))
-        if q0 > q1:
-            return True
-        t, slope = leaf
-        log_t = log_bounds(*t)[0]
-        rate = ONE + log_t if slope is None else _fixed_lo(slope)
-        rise = rate - ONE - log_t
-        result = (self.total * _ceil_div(t[0] << P, t[1]) << P) + max(q0 * rise, q1 * rise)
-        for each in lists:
-            if rate > 0:
-                result += max([f - rate * lo for lo, _, f in each.vertices])
-            else:
-                result += max([f - rate * hi for _, hi, f in each.vertices])
-        return result <= 0
-
-
-def _check_shapes(problem: _Problem, proof: _Proof) -> None:
-    """Every leaf of every tree. The stack holds the second subtree of each branch whose first one is being read."""
-    assert isinstance(problem.cone.sets, _Robust)
-    search = _Shapes(problem, proof, problem.cone.sets)
-    for i, tree in enumerate(proof.shapes):
-        _check_coverage(tree, f"shapes[{i}]")
-        path = search.start(i)
-        stack: list[_ShapePath] = []
-        for j, token in enumerate(tree):
-            if isinstance(token, _ShapeLeaf):
-                _check_shape(search, path, token, f"proof.shapes[{i}][{j}]")
-                if stack:
-                    path = stack.pop()
-                continue
-            if isinstance(token.x, int):
-                _check_single(search, path, f"proof.shapes[{i}][{j}]")
-            path, above = search.split(path, token)
-            _check_sides(path, above, f"proof.shapes[{i}][{j}]")
-            stack.append(above)
-
-
-def _check_shape(search: _Shapes, path: _ShapePath, leaf: _ShapeLeaf, where: str) -> None:
-    """The inequality of one leaf."""
-    if not search.holds(path, leaf):
-        raise Refuted(f"{where}: the inequality of this leaf fails")
-
-
-def _check_single(search: _Shapes, path: _ShapePath, where: str) -> None:
-    """A branch on a w_s: "only where b0 = b1 (else REFUTED)"."""
-    if not search.is_single(path):
-        raise Refuted(f"{where}: a branch on the weight of a block where b is not a single number")
-
-
-def _check_sides(below: _ShapePath, above: _ShapePath, where: str) -> None:
-    """A branch on b: "REFUTED where one side has none"; other branches keep what there is on both."""
-    if below.start == below.stop or above.start == above.stop:
-        raise Refuted(f"{where}: no b that is possible lies on one side of the branch")
-
-
-# --------------------------------------------------------------------------------------------------------
-# 6. proof: levels
-# --------------------------------------------------------------------------------------------------------
 
 InForce: TypeAlias = tuple[int, int, int, int, bool]  # al_x, be_x, each as two integers, and whether x is binary
 Corner: TypeAlias = tuple[int, int, int, int, int, int, int]  # _corner
@@ -6858,7 +6553,7 @@ def _corner(sizes: Sizes, line: Pair, d: int, rest: int, is_upper: bool) -> Corn
 class _LevelBlock:
     """One block of a robust cone, with d, a common denominator of its r_x: d r_x and `rest` = d rho_s are integers.
 
-    All that conditions are about is rational and decided exactly. Only then it is rounded, as in `shapes`: sums are in
+    All that conditions are about is rational and decided exactly. Only then it is rounded: sums are in
     units of 2^-2P / (the sum of the weights).
     """
 
@@ -7253,16 +6948,9 @@ def _terms_over(
     return common, numbers[: len(rest)], terms
 
 
-def _part_outside_lines(problem: _Problem, stated: bool = False) -> str:
-    """A part of the problem that no proof in lines is for, or, where `stated`, that lines cannot state; "" where there
-    is none.
-    """
-    parts = {
-        "structure": problem.structure,
-        "identification_risk": problem.risk is not None,
-        f"utility {problem.utility}": problem.utility not in OF_LINES or (problem.utility in DESIGNS and not stated),
-        "cone robust": isinstance(problem.cone.sets, _Robust) and not stated,
-    }
+def _part_outside_lines(problem: _Problem) -> str:
+    """A part of the problem that lines cannot state; "" where there is none."""
+    parts = {"structure": problem.structure, "identification_risk": problem.risk is not None}
     return next((part for part, is_there in parts.items() if is_there), "")
 
 
@@ -7361,7 +7049,7 @@ def problem_lines(problem: object) -> list[str] | None:
     """A problem as JSON gives it in lines; None where lines cannot state it. Raises Unreadable."""
     read = _read_problem(problem, "problem", _Rationals(), MAX_GROUPED_INPUTS)
     with _kernel().long_integers():
-        return None if _part_outside_lines(read, stated=True) else _problem_lines(read)
+        return None if _part_outside_lines(read) else _problem_lines(read)
 
 
 def _check_lines(certificate: _Certificate) -> None:

@@ -408,7 +408,7 @@ def lemmas(document: Document) -> list[str]:
     if document["mechanism"] is not None:
         names += ["cauchy-schwarz-membership"] if problem["cone"]["kind"] == "confidence" else []
         names += DESIGNS.get(utility, [])
-    by_levels = "shapes" in proof or "levels" in proof
+    by_levels = "levels" in proof
     by_vertices = by_levels or kind == "corner-tree" or (kind == "column-dual" and "tree" in proof)
     if utility == "mutual_information":
         names += ["mi-column-convex"] if by_vertices or kind == "thresholds" else []

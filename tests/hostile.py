@@ -89,25 +89,6 @@ def robust(blocks: int, size: int, proof: Any, lower: Callable[[int], str]) -> A
     return information(k, cone, {"prices": ["99"] * k, **proof})
 
 
-def shapes(scale: int) -> Any:
-    """A new b in each leaf, so that the lists of vertices are made again and again."""
-    size = 9
-    lower = [Fraction(50 + x * x, 1000) for x in range(size)]
-    sums = [Fraction(0)]
-    for own in lower:
-        sums += [before + own for before in sums]
-    rest = 1 - sums[-1]
-    levels = {Fraction(1), Fraction(2)}
-    levels |= {2 * own / (rest + own) for own in sums} | {(rest + own) / (2 * own) for own in sums if own}
-    inside = sorted(b for b in levels if 1 < b < 2)[: 8 * scale]
-    found = [item for b in inside for item in (["b", str(b.limit_denominator(10**6))], "1")]
-    return robust(2, size, {"shapes": [[*found, "1"], ["1"]]}, lambda x: str(lower[x]))
-
-
-def shape_leaves(scale: int) -> Any:
-    return robust(2, 10, {"shapes": [chain(["w", "99"], "1", 40 * scale), ["1"]]}, lambda x: f"1/{1000 + 7 * x}")
-
-
 def levels(scale: int) -> Any:
     """Long lists of cells, each with all inputs of a block."""
     size, cells = 64, 8 * scale
@@ -174,7 +155,7 @@ def lists(scale: int) -> Any:
 HOSTILE: dict[str, Callable[[int], Any]] = {
     made.__name__: made
     for made in (
-        bayes, cone_rows, off_diagonals, shapes, shape_leaves, levels, risk_cuts, packing, entropy, designs, nothing,
+        bayes, cone_rows, off_diagonals, levels, risk_cuts, packing, entropy, designs, nothing,
         lists,
     )
 }  # fmt: skip

@@ -113,11 +113,6 @@ def robust_membership(scale: int) -> Any:
     return data
 
 
-def wide_shapes(scale: int) -> Any:
-    size = min(12, 4 + scale // 4)
-    return robust(2, size, {"shapes": [["1"], ["1"]]}, lambda x: str(Fraction(10**1000 // 20, 10**1000 + 2 * x + 1)))
-
-
 def wide_levels(scale: int) -> Any:
     size = min(64, 4 * scale)
     own = ["0", "1/9", "0"]
@@ -408,7 +403,7 @@ ALL: dict[str, Callable[[int], Any]] = HOSTILE | STEPS | {
     made.__name__: made
     for made in (
         membership, membership_product, membership_singles, cases, cut_cases, many_cases, robust_membership,
-        wide_shapes, wide_levels, thresholds, threshold_tests, risk_tests, used_cuts, wide_packing, given,
+        wide_levels, thresholds, threshold_tests, risk_tests, used_cuts, wide_packing, given,
         approximate, long_rows, long_information, long_edges, edges, wide_chi_square, enclosed_chi_square,
         chi_square, many_squares, wide_entropy, long_designs,
         form_leaves, form_boxes, long_forms, determinants, wide_cone_rows, wide_rows, wide_entropy_rows, many_inputs,

@@ -73,7 +73,7 @@ def _of_mechanism(program: Program, has_mechanism: bool) -> list[str]:
 def _of_proof(program: Program, proof: Mapping[str, object]) -> list[str]:
     """Those of a proof of this problem."""
     utility, kind = program.utility, str(proof["kind"])
-    by_vertices = any(key in proof for key in ("tree", "shapes", "levels", "rays")) and kind == "column-dual"
+    by_vertices = any(key in proof for key in ("tree", "levels", "rays")) and kind == "column-dual"
     by_corners = kind == "corner-tree"
     if by_corners and isinstance(utility, Sum):
         ((_, utility),) = utility.parts
@@ -89,7 +89,7 @@ def _of_proof(program: Program, proof: Mapping[str, object]) -> list[str]:
         names.append("quadratic-over-linear-convex")
     if program.extra(OffDiagonalForm) is not None and kind == "branch-tree":
         names.append("off-diagonal-convex")
-    if "shapes" in proof or "levels" in proof:
+    if "levels" in proof:
         names.append("robust-vertices")
     if "rays" in proof:
         names.append("double-description")

@@ -187,7 +187,8 @@ def stated_in_lines(program: Program, proof: Proof) -> Proof:
     last = relax(program, proof.steps)
     if not has_mode(proof.payload) or (last.extra(OffDiagonalForm) and proof.payload["kind"] == "branch-tree"):
         return proof
-    parts = ["structure", "identification_risk", *(["cone"] if isinstance(program.cone, RobustCone) else [])]
+    leaves_cone = isinstance(program.cone, RobustCone) and "shapes" not in proof.payload
+    parts = ["structure", "identification_risk", *(["cone"] if leaves_cone else [])]
     first = drop(program, parts)
     rest = tuple(one for step in proof.steps for one in _without(step, parts))
     payload = proof.payload | ({"steps": [step.payload() for step in rest]} if rest else {})

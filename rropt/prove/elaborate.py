@@ -39,7 +39,7 @@ LONGEST = 4096
 """Bits that the denominators of the rows of a cone may add to all numbers of a proof file, at most."""
 KINDS = ("linear-dual", "farkas", "column-dual", "branch-tree", "entropy-dual", "entropy-farkas")
 KEYS = {"kind", "prices", "rows", "flows", "multipliers", "tree", "boxes", "unit", "known", "weight", "tilts", "yield"}
-KEYS |= {"steps", "events", "cuts"}
+KEYS |= {"steps", "events", "cuts", "shapes"}
 Tangents = tuple[list[Fraction], list[list[int]]]
 
 
@@ -57,7 +57,7 @@ def elaborate(certificate: Json) -> Iterator[str]:
         mode = tree_mode(proof, stated["utility"]["kind"] in DESIGNS)
         problem = Problem(stated, mode)
         problem.follow(steps, [], [])
-        written = {"blocks": blocks, "matrix": matrices, "design": designs}[mode](problem, proof)
+        written = {"matrix": matrices, "design": designs}[mode](problem, proof)
     lines = list(problem.lines())
     problem.limit()
     yield "rropt-core"
@@ -79,7 +79,7 @@ def in_lines(stated: Json, proof: Json) -> list[str]:
     mode = proof_mode(proof)
     problem = Problem(emptied(stated, proof["kind"] in ("farkas", "entropy-farkas")), mode)
     problem.follow(proof.get("steps", []), proof.get("events", []), proof.get("cuts", []))
-    writer = {"dual": dual, "corner": corner, "box": boxes, "sheets": boxes, "known": known}[mode]
+    writer = {"dual": dual, "corner": corner, "box": boxes, "sheets": boxes, "known": known, "blocks": blocks}[mode]
     with kernel.long_integers():
         return list(writer(problem, proof))
 
@@ -131,16 +131,15 @@ def tree_mode(proof: Json, is_design: bool) -> str:
         return "design"
     if is_design:
         raise OutsideCoreError("the verified core has no designs with boxes, or without mechanisms")
-    extra = next((f" with {key}" for key in proof if key not in KEYS | {"nodes", "shapes"}), "")
-    found = next((mode for key, mode in (("nodes", "matrix"), ("shapes", "blocks")) if key in proof), None)
-    if extra or found is None:
+    extra = next((f" with {key}" for key in proof if key not in KEYS | {"nodes"}), "")
+    if extra or "nodes" not in proof:
         raise OutsideCoreError(f"the verified core has no proofs of kind {proof['kind']!r}{extra}")
-    return found
+    return "matrix"
 
 
 def proof_mode(proof: Json) -> str:
     """The mode for lines of a proof of this kind."""
-    modes = {"tree": "corner", "boxes": "box", "known": "known"}
+    modes = {"tree": "corner", "boxes": "box", "known": "known", "shapes": "blocks"}
     found = next((mode for key, mode in modes.items() if key in proof), "dual")
     return "sheets" if proof["kind"] == "branch-tree" else found
 

@@ -34,7 +34,6 @@ import test_checker_mutants_outer
 import test_checker_offdiagonal
 import test_checker_rays
 import test_checker_risk
-import test_checker_shapes
 from builders import Document, encode, information, information_document, pair, rat
 
 from rropt import checker
@@ -275,12 +274,11 @@ for module in (
     test_checker_offdiagonal,
     test_checker_rays,
     test_checker_risk,
-    test_checker_shapes,
 ):
     ISOLATED += module.ISOLATED
 # These only call the others.
 COMPOSITES = {"_check_mechanism_in_cone", "_check_membership", "_check_tree", "_check_boxes",
-              "_check_cases", "_check_off_diagonals", "_check_cuts", "_check_shapes", "_check_proof",
+              "_check_cases", "_check_off_diagonals", "_check_cuts", "_check_proof",
               "_check_certificate", "_check_form_leaf",
               "_check_corner_tree", "_check_corner_leaf", "_check_output", "_check_corners_of_output",
               "_check_thresholds", "_check_risk_trees", "_check_risk_tree", "_check_levels"}  # fmt: skip

@@ -514,7 +514,6 @@ FORBIDDEN: dict[str, tuple[tuple[str | int, ...], Any]] = {
     "u twice": ((*PROOF, "cases", 1, "u"), [[0, 1], [0, 1]]),
     "u below 0": ((*PROOF, "cases", 1, "u"), [[0, -1]]),
     "no u": ((*PROOF, "cases", 1, "u"), put),
-    "shapes": (PROOF, {"kind": "column-dual", "prices": ["9"] * 4, "shapes": [["1"], ["1"]]}),
     "a tree": (PROOF, {"kind": "column-dual", "prices": ["9"] * 4, "tree": ["1"]}),
     "a branch-tree": (PROOF, {"kind": "branch-tree", "yield": "9", "unit": "1", "boxes": [{"n": 0, "c": "0"}]}),
     "no membership": (MEMBERS, put),

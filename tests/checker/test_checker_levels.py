@@ -1,4 +1,4 @@
-"""The trusted checker: `levels` for robust cones.
+"""The trusted checker: robust cones and `levels` (test_checker_cuts.py: confidence).
 
 Small proofs that a writer of this file makes from the text of the format alone; leaves against a second reading of the
 text, with its conditions in Fractions and the rest in floats; that reading against all vertices, at many b; claims
@@ -12,24 +12,287 @@ import itertools
 import math
 import random
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, NamedTuple
 
 import pytest
 import shells
-from builders import Document, assert_limit_named, assert_unreadable, encode, phi, put, rat, too_good
+from builders import Document, assert_limit_named, assert_unreadable, encode, named, phi, put, rat, too_good
 from drawing import graded, thinned
-from test_checker_shapes import CASES, TWO, Case, best_prices, document, listed, points
+from flint import fmpq, fmpq_mat
+from scipy.optimize import linprog
 
 from rropt import checker
 from rropt.checker import check_bytes
 
+Vector = list[Fraction]
+
+
+def listed(r: Sequence[Fraction], lo: Fraction, hi: Fraction) -> set[tuple[Fraction, ...]]:
+    """V_s(lo, hi), line by line as in the text."""
+    n, rho = len(r), 1 - sum(r)
+    found: set[tuple[Fraction, ...]] = set()
+    if rho == 0:
+        return {tuple(end / r[i] if x == i else Fraction(0) for x in range(n)) for i in range(n) for end in (lo, hi)}
+    wide = (hi - lo) / rho
+    for size in range(n + 1):
+        for h in itertools.combinations(range(n), size):
+            r_h = sum((r[x] for x in h), Fraction(0))
+            start = lo - wide * r_h
+            if start >= 0 or size == n:
+                found.add(tuple(start + wide if x in h else start for x in range(n)))
+            if 0 < size < n and r_h * hi >= lo * (rho + r_h):
+                found.add(tuple(hi / (rho + r_h) if x in h else Fraction(0) for x in range(n)))
+            for i in range(n):
+                if i not in h and r[i] and size + 1 < n and 0 <= start / r[i] <= wide:
+                    found.add(tuple(wide if x in h else start / r[i] if x == i else Fraction(0) for x in range(n)))
+    return found
+
+
+@dataclass
+class Case:
+    """One problem; its JSON is `problem`."""
+
+    weights: list[int]
+    blocks: list[list[int]]
+    lower: list[str]
+    level: dict[str, str]
+
+    @property
+    def k(self) -> int:
+        return len(self.weights)
+
+    @property
+    def p(self) -> list[float]:
+        return [weight / sum(self.weights) for weight in self.weights]
+
+    @property
+    def r(self) -> list[Vector]:
+        """By block."""
+        return [[Fraction(self.lower[x]) for x in block] for block in self.blocks]
+
+    @cached_property
+    def gamma(self) -> Fraction:
+        if "gamma" in self.level:
+            return Fraction(self.level["gamma"])
+        return Fraction(math.exp(Fraction(self.level["epsilon"])))
+
+    def elements(self, i: int) -> Vector:
+        """B_i."""
+        found = {Fraction(1), self.gamma}
+        for s, r in enumerate(self.r):
+            rho = 1 - sum(r)
+            for size in range(1, len(r) + 1):
+                for h in itertools.combinations(r, size):
+                    if sum(h):
+                        b = self.gamma * sum(h) / (rho + sum(h))
+                        found.add(1 / b if s == i else b)
+        return sorted(b for b in found if 1 <= b <= self.gamma)
+
+    def lists(self, i: int, b0: Fraction, b1: Fraction) -> list[set[tuple[Fraction, ...]]]:
+        g = self.gamma
+        ends = [(Fraction(1), g * b1) if s == i else (b0, g) for s in range(len(self.blocks))]
+        return [listed(r, lo, hi) for r, (lo, hi) in zip(self.r, ends, strict=True)]
+
+    def mu(self, q: Sequence[float]) -> float:
+        return sum(a * phi(b) for a, b in zip(self.p, q, strict=True)) - phi(
+            sum(map(math.prod, zip(self.p, q, strict=True)))
+        )
+
+    def joined(self, parts: Sequence[Sequence[Any]]) -> list[Any]:
+        """The vector with these blocks."""
+        v: list[Any] = [0] * self.k
+        for block, values in zip(self.blocks, parts, strict=True):
+            for x, value in zip(block, values, strict=True):
+                v[x] = value
+        return v
+
+    def ends(self, v: Sequence[Any]) -> list[tuple[Any, Any]]:
+        """(m_s, M_s) of each block: the conditional distributions r + rho e_x give the least and the most."""
+        found = []
+        for block, r in zip(self.blocks, self.r, strict=True):
+            base = sum(a * v[x] for a, x in zip(r, block, strict=True))
+            values = [base + (1 - sum(r)) * v[x] for x in block]
+            found.append((min(values), max(values)))
+        return found
+
+    def contains(self, v: Sequence[Any], gamma: Fraction) -> bool:
+        ends = self.ends(v)
+        return all(ends[s][1] <= gamma * ends[z][0] for s, z in itertools.permutations(range(len(ends)), 2))
+
+    def corners(self) -> list[list[float]]:
+        found = []
+        for i in range(len(self.blocks)):
+            for b in self.elements(i):
+                for parts in itertools.product(*self.lists(i, b, b)):
+                    found.append([float(value) for value in self.joined(parts)])
+        return found
+
+    def problem(self) -> Document:
+        return {
+            "sense": "maximize",
+            "inputs": [f"in {x}" for x in range(self.k)],
+            "outputs": None,
+            "weights": [str(weight) for weight in self.weights],
+            "utility": {"kind": "mutual_information"},
+            "cone": {"kind": "robust", **self.level, "blocks": self.blocks, "lower": self.lower},
+            "rows": [],
+        }
+
+
+TWO = [[0, 1], [2, 3]]
+CASES: dict[str, Case] = {
+    "2 x 2": Case([3, 2, 1, 2], TWO, ["1/4", "1/5", "1/3", "1/6"], {"gamma": "2"}),
+    "2 x 2, epsilon": Case([1, 2, 3, 4], [[0, 2], [1, 3]], ["1/3", "1/3", "1/4", "1/2"], {"epsilon": "1"}),
+    "nothing known": Case([1, 1, 1, 1], TWO, ["0"] * 4, {"gamma": "3"}),
+    "all known": Case([3, 1, 2, 2], TWO, ["3/4", "1/4", "1/2", "1/2"], {"epsilon": "2/3"}),
+    "one known": Case([3, 1, 2, 2], TWO, ["3/4", "1/4", "1/6", "1/2"], {"gamma": "5/2"}),
+    "1 + 3": Case([4, 1, 2, 1], [[2], [0, 1, 3]], ["2/5", "1/10", "1/2", "1/5"], {"gamma": "3"}),
+    "no prior": Case([2, 0, 0, 1], TWO, ["1/4", "1/8", "0", "1/2"], {"gamma": "2"}),
+    "no prior on a block": Case([2, 1, 0, 0], TWO, ["1/4", "1/8", "0", "1/2"], {"gamma": "2"}),
+    "2 + 2 + 1": Case([2, 1, 2, 1, 1], [[0, 1], [2, 3], [4]], ["1/3", "1/3", "1/5", "2/5", "1/2"], {"gamma": "2"}),
+}
 ALL = {
     **CASES,
     # (1 - rho) hi is below lo in block 0, so that q = lo is beyond the last line.
     "little known": Case([1, 2, 1, 2], TWO, ["1/20", "1/10", "2/5", "1/2"], {"gamma": "3/2"}),
 }
+
+
+def best_prices(case: Case, margin: float) -> list[Fraction]:
+    """The least prices with F <= 0 at all corners, and `margin` more."""
+    corners = case.corners()
+    right = [-case.mu(v) for v in corners]
+    found = linprog([1.0] * case.k, A_ub=[[-y for y in v] for v in corners], b_ub=right, bounds=(-50, 50))
+    assert found.status == 0
+    return [Fraction(round((a + margin / case.k) * 2**30), 2**30) for a in found.x]
+
+
+def document(case: Case, proof: Document, bound: Fraction) -> Document:
+    """With the mechanism that says nothing."""
+    return named(
+        {
+            "format": "rropt-certificate",
+            "problem": case.problem(),
+            "mechanism": {"denominators": ["1"], "outputs": ["0"], "columns": [{"dense": ["1"] * case.k}]},
+            "value": {"lower": "0", "upper": "0"},
+            "bound": rat(bound),
+            "proof": proof,
+        }
+    )
+
+
+# -- what the proofs stand on ----------------------------------------------------------------------------
+
+
+def vertices(rows: list[tuple[Fraction, Vector]]) -> set[tuple[Fraction, ...]]:
+    """All points with b + a.x >= 0 for all rows (b, a), and equality in as many independent rows as there are x."""
+    n, found = len(rows[0][1]), set()
+    exact = [(fmpq(b.numerator, b.denominator), [fmpq(c.numerator, c.denominator) for c in a]) for b, a in rows]
+    for chosen in itertools.combinations(exact, n):
+        matrix = fmpq_mat([a for _, a in chosen])
+        if matrix.det() != 0:
+            x = [row[0] for row in matrix.solve(fmpq_mat([[-b] for b, _ in chosen])).tolist()]
+            if all(b + sum(map(math.prod, zip(a, x, strict=True)), fmpq(0)) >= 0 for b, a in exact):
+                found.add(tuple(Fraction(int(y.p), int(y.q)) for y in x))
+    return found
+
+
+def constraints(r: Vector, lo: Vector, hi: Vector, at: int, size: int) -> list[tuple[Fraction, Vector]]:
+    """Rows of m_s >= lo[0] + lo[1] b and M_s <= hi[0] + hi[1] b, v >= 0; b is the last, the block starts at `at`."""
+    rows = []
+    for x in range(len(r)):
+        own = [Fraction(0)] * size
+        for z, part in enumerate(r):
+            own[at + z] = part + (1 - sum(r) if z == x else 0)
+        rows.append((-lo[0], [*own, -lo[1]]))
+        rows.append((hi[0], [*(-c for c in own), hi[1]]))
+        rows.append((Fraction(0), [Fraction(z == at + x) for z in range(size)] + [Fraction(0)]))
+    return rows
+
+
+def random_lower(rng: random.Random, n: int) -> Vector:
+    """r of a block: anything, with zeros, with sum 1 and nothing."""
+    parts = [Fraction(rng.choice((0, 1, 1, 2, 3, 5))) for _ in range(n)]
+    kind = rng.randrange(4)
+    if kind == 0:
+        parts = [part + 1 for part in parts]
+        return [part / sum(parts) for part in parts]
+    return [part / (sum(parts) + rng.randint(1, 9)) for part in parts]
+
+
+def test_the_list_holds_all_vertices_and_only_points_of_the_polytope() -> None:
+    """Of 4 inputs at most."""
+    rng = random.Random(11)
+    for number in range(120):
+        n = rng.choice((1, 2, 2, 3, 3, 4))
+        r = random_lower(rng, n)
+        lo = Fraction(rng.randint(1, 5), 3)
+        hi = lo if number % 10 == 0 else lo + Fraction(rng.randint(1, 30), rng.randint(1, 5))
+        if number % 3 == 1 and any(r) and sum(r) < 1:  # a number where the list changes
+            some = sum(rng.sample(r, rng.randint(1, n))) or sum(r)
+            hi = lo * (1 - sum(r) + some) / some
+        rows = [(b, a[:-1]) for b, a in constraints(r, [lo, Fraction(0)], [hi, Fraction(0)], 0, n)]
+        ours = listed(r, lo, hi)
+        assert vertices(rows) <= ours
+        for point in ours:
+            assert all(b + sum(map(math.prod, zip(a, point, strict=True))) >= 0 for b, a in rows)
+
+
+def test_b_is_one_of_a_list_at_every_vertex() -> None:
+    rng = random.Random(12)
+    zero, one = Fraction(0), Fraction(1)
+    for number in range(16):
+        sizes = rng.choice(([2, 2], [2, 2], [1, 3], [2, 1]))
+        r = [random_lower(rng, n) for n in sizes]
+        k, gamma = sum(sizes), Fraction(rng.randint(11, 40), 10)
+        blocks = [list(range(sizes[0])), list(range(sizes[0], k))]
+        lower = [rat(part) for own in r for part in own]
+        case = Case([1] * k, blocks, lower, {"gamma": rat(gamma)})
+        i = number % 2
+        rows = [(-one, [zero] * k + [one]), (gamma, [zero] * k + [-one])]
+        for s, (own, block) in enumerate(zip(r, blocks, strict=True)):
+            ends = ([one, zero], [zero, gamma]) if s == i else ([zero, one], [gamma, zero])
+            rows += constraints(own, *ends, block[0], k)
+        found = {vertex[-1] for vertex in vertices(rows)}
+        assert found <= set(case.elements(i))
+
+
+def test_the_cone_of_a_mechanism() -> None:
+    """M_s <= gl m_z, on and off the boundary."""
+    rng, answers = random.Random(13), {True: 0, False: 0}
+    for name, case in CASES.items():
+        cone = case.problem()["cone"]
+        gl = shells.ratio(cone)[0]
+        for _ in range(150):
+            v = [Fraction(rng.randint(1, 60), rng.choice((20, 7))) for _ in range(case.k)]
+            if rng.random() < 0.5:
+                i = rng.randrange(len(case.blocks))
+                b = rng.choice(case.elements(i))
+                v = case.joined([rng.choice(sorted(own)) for own in case.lists(i, b, b)])
+                if rng.random() < 0.3:
+                    v[rng.randrange(case.k)] *= Fraction(1001, 1000)
+            expected = case.contains(v, gl)
+            answers[expected] += 1
+            assert shells.is_allowed(shells.with_column(v), cone=cone) == expected, name
+    assert min(answers.values()) > 200
+
+
+def points(case: Case, rng: random.Random, many: int) -> list[list[float]]:
+    """Corners, and sums of two."""
+    corners, found = case.corners(), []
+    for number in range(many):
+        v = rng.choice(corners)
+        if number % 2:
+            share = rng.random()
+            v = [a + share * b for a, b in zip(v, rng.choice(corners), strict=True)]
+        found.append(v)
+    return found
+
+
+# -- the text, read once more ----------------------------------------------------------------------------
 
 
 class Path(NamedTuple):
@@ -65,8 +328,6 @@ def gamma(case: Case) -> Fraction:
 def sizes(i: int, s: int, b: Fraction, gh: Fraction) -> tuple[Fraction, Fraction]:
     return (Fraction(1), gh * b) if s == i else (b, gh)
 
-
-# -- the text, read once more ----------------------------------------------------------------------------
 
 Corner = tuple[int, Fraction, list[Fraction], list[Fraction]]  # which e, q, T and U by input of the block
 
@@ -609,9 +870,9 @@ def loose(*levels: list[Any], name: str = "2 x 2") -> Document:
 LOOSE = loose([["b", "3/2"], LEAF, ["e", 0], LEAF, SINGLE], [[0, "1/2"], SINGLE, LEAF])
 TREE = ("proof", "levels", 0)
 LIST = (*TREE, 1, "cells", 0)
+CONE = ("problem", "cone")
 FORBIDDEN: dict[str, tuple[tuple[str | int, ...], Any]] = {
     "no levels": (("proof", "levels"), put),
-    "shapes too": (("proof", "shapes"), [["1"], ["1"]]),
     "a unit": (("proof", "unit"), "1"),
     "a tree too": (("proof", "tree"), ["2"]),
     "one list": (("proof", "levels"), [[LEAF]]),
@@ -651,6 +912,35 @@ FORBIDDEN: dict[str, tuple[tuple[str | int, ...], Any]] = {
     "outputs": (("problem", "outputs"), ["0"]),
     "another cone": (("problem", "cone"), {"kind": "complete", "gamma": "2"}),
     "another utility": (("problem", "utility"), {"kind": "chi_square"}),
+    "flows": (("proof", "flows"), []),
+    "cuts": (("proof", "cuts"), []),
+    "membership": (("mechanism", "membership"), [[]]),
+    "minimize": (("problem", "sense"), "minimize"),
+    "bayes": (("problem", "utility"), {"kind": "bayes", "gain": [["1"] * 4]}),
+    "given": (("problem", "utility", "given"), [["3"], ["2"], ["1"], ["2"]]),
+    "rows": (("problem", "rows"), [{"name": "r", "sense": "<=", "rhs": "9", "terms": []}]),
+    "a structure": (("problem", "structure"), "uniform_off_diagonal"),
+    "a base of a polyhedral cone": (CONE, {
+        "kind": "polyhedral", "base": ALL["2 x 2"].problem()["cone"], "rows": [["1"] * 4],
+    }),
+    "both levels": ((*CONE, "epsilon"), "1"),
+    "no level": ((*CONE, "gamma"), put),
+    "gamma of 1": ((*CONE, "gamma"), "1"),
+    "gamma above exp(20)": ((*CONE, "gamma"), "485165196"),
+    "no blocks": ((*CONE, "blocks"), put),
+    "no lower": ((*CONE, "lower"), put),
+    "counts": ((*CONE, "counts"), ["1"] * 4),
+    "one block": ((*CONE, "blocks"), [[0, 1, 2, 3]]),
+    "an empty block": ((*CONE, "blocks"), [[0, 1, 2, 3], []]),
+    "an input in two blocks": ((*CONE, "blocks"), [[0, 1, 2], [2, 3]]),
+    "an input in none": ((*CONE, "blocks"), [[0, 1], [2]]),
+    "an input twice": ((*CONE, "blocks"), [[0, 0, 1], [2, 3]]),
+    "a block in another order": ((*CONE, "blocks"), [[1, 0], [2, 3]]),
+    "an input k": ((*CONE, "blocks"), [[0, 1], [2, 4]]),
+    "lower for three": ((*CONE, "lower"), ["0"] * 3),
+    "lower below 0": ((*CONE, "lower", 0), "-1/4"),
+    "lower above 1 together": ((*CONE, "lower", 0), "5/6"),
+    "nothing left and a 0": ((*CONE, "lower"), ["1", "0", "0", "0"]),
 }  # fmt: skip
 
 
@@ -684,12 +974,10 @@ def test_a_limit_is_named(constant: str, most: int, name: str, monkeypatch: pyte
 
 
 def test_blocks_of_any_size() -> None:
-    """13 inputs in a block: too many for `shapes` only."""
+    """13 inputs in a block: too many for the mode blocks of lines."""
     assert (checker.MAX_LEVELS, checker.MAX_ROBUST_INPUTS) == (10**8, 512)
     case = Case([1] * 15, [[*range(13)], [13, 14]], ["1/20"] * 15, {"gamma": "2"})
     assert check_bytes(encode(with_levels(case, [Fraction(40)] * 15, [[SINGLE]] * 2))).proved
-    shapes = with_levels(case, [Fraction(40)] * 15, [])
-    assert_unreadable(put(put(shapes, "proof", "levels", value=put), "proof", "shapes", value=[["1"]] * 2))
 
 
 def test_long_paths() -> None:
@@ -722,8 +1010,17 @@ def test_long_paths() -> None:
 
 # -- one mutant a check ----------------------------------------------------------------------------------
 
+
+def steep(case: Case) -> Document:
+    """A mechanism that tells the blocks of the cone from each other: M_0 is above gamma m_1."""
+    columns = [{"dense": [str(int(x in block)) for x in range(case.k)]} for block in case.blocks[:2]]
+    made = put(LOOSE, "mechanism", value={"denominators": ["1"], "outputs": ["0", "1"], "columns": columns})
+    return put(made, "value", value={"lower": "0", "upper": "1"})
+
+
 KNOWN: Document = {"t": "1", "cells": [[], ["-20"]]}  # of "one known"
 ISOLATED: list[tuple[str, tuple[str, ...], Callable[[], Document]]] = [
+    ("a robust cone", ("_check_robust",), lambda: steep(CASES["2 x 2"])),
     *(
         (f"levels of {name}", ("_check_level_leaf",), lambda name=name: too_good(made(name), Fraction(1)))
         for name in ("2 x 2, epsilon", "one known", "1 + 3")

@@ -53,7 +53,7 @@ PROOFS: list[tuple[str, dict[str, Any], str]] = [
     ("mi-boxes", {"proof.kind": "branch-tree"},
      "proof.kind: expected one of column-dual, corner-tree, found the string 'branch-tree'"),
     ("matrix", {"proof": RAYS}, "proof.kind: column-dual is for problems without rows"),
-    ("robust-all", {"proof": RAYS}, "proof: the key 'shapes' is missing"),
+    ("robust-all", {"proof": RAYS}, "proof: the key 'levels' is missing"),
     ("cases-1", {"proof": RAYS}, "proof: the key 'unit' is missing"),
     ("design", {"proof": RAYS}, "proof: the key 'forms' is missing"),
     ("mi-boxes", {"proof": {"kind": "column-dual", "prices": PRICES}}, "proof: the key 'rays' is missing"),
@@ -85,7 +85,7 @@ def expected(document: Json) -> set[str]:
     problem, proof = document["problem"], document["proof"]
     cone, kind = problem["cone"], proof["kind"]
     found = {"_check_assumptions", "_check_lines" if kind == "lines" else "_check_proof"}
-    names = {"shapes": "_check_shapes", "levels": "_check_levels", "rays": "_check_rays"}  # fmt: skip
+    names = {"levels": "_check_levels", "rays": "_check_rays"}  # fmt: skip
     if kind in ("thresholds", "risk-branch"):
         of_kind = {"thresholds": {"_check_thresholds", "_check_thetas"}}
         found |= of_kind.get(kind, {"_check_risk_trees", "_check_coverage"})

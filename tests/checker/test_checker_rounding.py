@@ -15,8 +15,7 @@ from builders import Document, named, rat
 from shells import FREE, checked, member, table
 from test_checker_cases import UNIT, document
 from test_checker_cuts import Case
-from test_checker_levels import with_levels
-from test_checker_shapes import Case as Robust
+from test_checker_levels import Case as Robust, with_levels
 
 from rropt.checker import ONE, log_bounds
 

@@ -11,9 +11,8 @@ from builders import Document, rat
 from shells import FREE, checked, ratio, table
 from test_checker_cases import UNIT, document
 from test_checker_cuts import Case
-from test_checker_levels import with_levels
+from test_checker_levels import Case as Robust, with_levels
 from test_checker_rounding import PLAIN, TINY, boxes, case_leaf, cases, leaf_holds
-from test_checker_shapes import Case as Robust
 
 from rropt.checker import ONE, P, log_bounds, short_log_bounds
 

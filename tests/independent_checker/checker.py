@@ -20,7 +20,6 @@ from .rays import Rays
 from .reading import Reader, bad, items, keys, load, must, string
 from .reals import Refuted, Unreadable, high, need, with_bits
 from .riskproofs import RiskBranch, Thresholds
-from .shapes import Shapes
 from .steps import after_steps, check_cuts, majorised, takes_gibbs
 from .values import check_limits, check_value
 from .witness import check_mechanism, read_mechanism
@@ -32,11 +31,11 @@ KINDS = ("lines", "column-dual", "branch-tree", "thresholds", "risk-branch", "co
 
 INFORMATION = ("mutual_information",)
 # The classes of proof and the utilities (all where there are none) that take a lemma.
-PLAIN = (OffDiagonal, Shapes, Levels, Cases, Rays)
+PLAIN = (OffDiagonal, Levels, Cases, Rays)
 USED: dict[str, tuple[tuple[type, ...], tuple[str, ...]]] = {
     "v-log-v-convex": (PLAIN, INFORMATION),
     "off-diagonal-convex": ((OffDiagonal,), ()),
-    "robust-vertices": ((Shapes, Levels), ()),
+    "robust-vertices": ((Levels,), ()),
     "newton-inequalities": ((Thresholds,), ()),
     "marcus-lopes": ((RiskBranch,), ()),
     "double-description": ((Rays,), ()),
@@ -142,7 +141,7 @@ def _assumptions(
     problem: Problem, last: Problem, steps: list[Any], proof: Any, names: list[str], witnessed: bool
 ) -> None:
     """Of the mechanism and the risk by `problem`, of the proof by the last one."""
-    convex = isinstance(proof, Shapes | Levels | Rays)
+    convex = isinstance(proof, Levels | Rays)
     own = last.parts[0][0].kind if isinstance(proof, CornerTree) and last.parts else last.kind
     convex = convex or (isinstance(proof, CornerTree) and own in CONVEX)
     wanted = {CONVEX[own]} if convex else set()
@@ -184,5 +183,5 @@ def read_proof(reader: Reader, problem: Problem, proof: dict[str, Any]) -> Any:
     if problem.kind in DESIGNS:
         return Design(reader, problem, proof)
     if problem.cone.kind == "robust":
-        return (Levels if "levels" in proof else Shapes)(reader, problem, proof)
+        return Levels(reader, problem, proof)
     return (Cases if problem.cone.kind == "confidence" else Rays)(reader, problem, proof)

@@ -9,7 +9,6 @@ from flint import fmpq
 from .claims import Problem
 from .reading import Reader, entry, index, items, keys, must
 from .reals import larger, largest, log, need, total, xlogx
-from .shapes import Block, blocks_of
 from .trees import walk
 
 
@@ -29,6 +28,19 @@ class Corner(NamedTuple):
     lo: fmpq
     hi: fmpq
     q: fmpq
+
+
+class Block(NamedTuple):
+    inputs: list[int]
+    r: list[fmpq]
+    rho: fmpq
+
+
+def blocks_of(problem: Problem) -> list[Block]:
+    cone = problem.cone
+    return [
+        Block(block, [cone.lower[x] for x in block], 1 - total(cone.lower[x] for x in block)) for block in cone.blocks
+    ]
 
 
 class Levels:

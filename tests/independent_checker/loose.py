@@ -77,9 +77,9 @@ def _split(text: str) -> tuple[str, str]:
 
 
 def _proof(document: Any, prior: list[fmpq], raised: fmpq, trees: list[Any]) -> dict[str, Any]:
-    prices = [
-        fmpq(*map(int, _split(price))) + raised * p for price, p in zip(document["proof"]["prices"], prior, strict=True)
-    ]
+    said = dict(line.split(" ", 1) for line in document["proof"]["lines"] if line.startswith(("unit ", "prices ")))
+    own = [fmpq(int(price), int(said["unit"])) for price in said["prices"].split(" ")]
+    prices = [price + raised * p for price, p in zip(own, prior, strict=True)]
     return {"kind": "column-dual", "prices": [rat(price) for price in prices], "levels": _with_slopes(trees, raised)}
 
 

@@ -47,7 +47,6 @@ KEYS += [
     "known",
     "tree",
     "boxes",
-    "shapes",
     "levels",
     "lines",
     "cases",

@@ -183,11 +183,6 @@ def _proof(problem: Any, proof: Any, m: int, price: dict[str, int]) -> int:
         return _corner_tree(problem, proof, k, price)
     if "tree" in proof:
         return _tree(proof, k, price) + _determinant(problem, proof, k)
-    if "shapes" in proof:
-        blocks = problem["cone"]["blocks"]
-        vertices = sum(2 ** len(block) * (len(block) + 1) for block in blocks)
-        made = len(blocks) + sum(isinstance(one, list) and one[0] == "b" for tree in proof["shapes"] for one in tree)
-        return (sum(map(len, proof["shapes"])) * vertices // 8 + 5 * made * vertices) * (price["r"] + price["l"] - 1)
     if "levels" in proof:
         blocks, leaves = problem["cone"]["blocks"], [x for t in proof["levels"] for x in t if isinstance(x, dict)]
         cells = sum(len(own) * len(block) for x in leaves for own, block in zip(x["cells"], blocks, strict=True))

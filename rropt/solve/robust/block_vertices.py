@@ -4,7 +4,7 @@ Per block i that has the smallest mean the columns are one vertex of each block,
 shrinks and P_i(1, gamma b) grows with b, the lists at the ends of an interval of b bound all columns in it
 (`pricing.py`); at one b a block whose best vertices tie is branched on its weight w_s.
 
-`column-dual` proofs by shapes, from section 6 of the certificate format: mutual information on a robust cone.
+Proofs by shapes, which the mode `blocks` of lines states: mutual information on a robust cone.
 
 Each leaf is tested in Arb balls, and the prices are raised along the prior until all hold. Floats choose which vertices
 are enclosed: those whose value is within their error of the largest.
@@ -227,8 +227,8 @@ ASSUMED_ERROR = 1e-10
 """The error that is assumed of floats, as a share of their terms."""
 CHUNK = 64
 """Leaves whose vertex lists are made at once."""
-CHECKED = 4 * 10**8
-"""The limit of the format on the elements times what the vertex lists of all blocks take."""
+CHECKED = 6 * 10**6
+"""The lines of a proof times the sets of inputs of all blocks, at most: the kernel takes 30 operations for each set."""
 MARGIN = 4e-15
 """The share of the prices by which they are raised more at first."""
 GIVEN_UP = 0.02
@@ -244,7 +244,7 @@ def prove_shapes(
     target: float | None,
     stop: Callable[[], bool] = never,
 ) -> Proof | None:
-    """The `column-dual` proof by shapes from float prices and, where the method has one, its search; None where the
+    """The proof by shapes from float prices and, where the method has one, its search; None where the
     search proves nothing. A new search ends when the bound is at most `target` (None: when no column allows a
     better one), at MOST_NODES nodes or when `stop()` is true. Where the target is out of reach, a slightly worse
     bound is taken for a shorter proof."""
@@ -269,8 +269,8 @@ def prove_shapes(
 
 
 def most_elements(shapes: BlockShapes) -> int:
-    """Elements that the format allows a proof to have."""
-    return int(CHECKED // sum((len(part.lower) + 1) << len(part.lower) for part in shapes.parts))
+    """Elements that a proof may have, so that the kernel has the time for its lines."""
+    return int(CHECKED // sum(1 << len(part.lower) for part in shapes.parts))
 
 
 @dataclass(frozen=True)

@@ -200,7 +200,7 @@ def test_a_proof_is_cut_off_where_the_format_ends() -> None:
     for most in (whole, whole // 2, 5):
         assert elements(least_bound(found.roots, most)) <= most
     assert least_bound(found.roots, whole) == -math.inf
-    assert most_elements(BlockShapes(cone, prior)) == 4 * 10**8 // (2 * 8 * 4)
+    assert most_elements(BlockShapes(cone, prior)) == 6 * 10**6 // (2 * 8)
 
 
 @pytest.fixture(scope="module")
