@@ -122,7 +122,7 @@ def design_precision(
         >>> import rropt as rr
         >>> found = rr.estimation.design_precision(rr.RandomizedResponse(["yes", "no"], gamma=3), 1000)
         >>> found.needed, round(found.share, 4), round(found.cell, 4)
-        (10000, 0.0316, 0.0509)
+        (10000, 0.0316, 0.0456)
     """
     goal, number = (
         wanted_error(error),
