@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclass, fieldes import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -39,7 +39,7 @@ class SurveyPlan(Readable):
     best: int | None
     half_width: Fraction
     level: Fraction
-    device: ChanceDevice | None = None
+    device: ChanceDevice | None = field(default=None, kw_only=True)
 
     @property
     def total(self) -> int:
@@ -114,7 +114,7 @@ def plan_survey(
         device = chance_device(made)
     except TooLarge:
         device = None
-    return SurveyPlan((made,), (number,), best, rational(half_width, "half_width"), rational(level, "level"), device)
+    return SurveyPlan((made,), (number,), best, rational(half_width, "half_width"), rational(level, "level"), device=device)
 
 
 @checked

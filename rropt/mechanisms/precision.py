@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -50,7 +50,7 @@ class DesignPrecision(Readable):
     share: float
     cell: float
     error: float
-    krr: "DesignPrecision | None" = None
+    krr: "DesignPrecision | None" = field(default=None, kw_only=True)
 
     @property
     def needed(self) -> int:

@@ -29,7 +29,7 @@ def tables() -> dict[str, str]:
 
 def rules(head: str) -> rr.CellKey:
     given = dict(one.split("=") for one in head.split())
-    return rr.CellKey(int(given["D"]), given["V"], int(given["js"]), monotone=given["monotone"] == "1")
+    return rr.CellKey(int(given["D"]), given["V"], js=int(given["js"]), monotone=given["monotone"] == "1")
 
 
 def entropy(row: list[Fraction]) -> float:

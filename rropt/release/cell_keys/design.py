@@ -76,8 +76,8 @@ class CellKey:
 
     D: int
     V: Number
-    js: int = 0
-    monotone: bool = True
+    js: int = field(default=0, kw_only=True)
+    monotone: bool = field(default=True, kw_only=True)
 
     def __post_init__(self) -> None:
         where = "CellKey"
@@ -170,7 +170,7 @@ class CellKey:
         found = [
             tuple((j - i, p) for y, j in enumerate(targets) if (p := made.entry(i, y)) or j == i) for i in range(rows)
         ]
-        return PerturbationTable(tuple(tuple((v, p) for v, p in row if p) for row in found), self, solution)
+        return PerturbationTable(tuple(tuple((v, p) for v, p in row if p) for row in found), rules=self, solution=solution)
 
 
 @checked
@@ -180,8 +180,8 @@ class PerturbationTable(ByContent):
     of all larger counts. `rules` and `solution`, with the certificate, are those of a table that `CellKey.solve` made."""
 
     rows: tuple[Row, ...]
-    rules: CellKey | None = None
-    solution: Solution | None = field(default=None, repr=False, compare=False)
+    rules: CellKey | None = field(default=None, kw_only=True)
+    solution: Solution | None = field(default=None, repr=False, compare=False, kw_only=True)
 
     def row(self, count: int) -> Row:
         """The noise of a count, with its probabilities."""
