@@ -25,9 +25,8 @@ import json
 import os
 import re
 import sys
-from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -57,12 +56,12 @@ MAX_GROUPED_INPUTS = 10**6  # inputs where the mechanism has `groups`
 MAX_COLUMNS = 10**5
 MAX_DENSE_ENTRIES = 10**8
 MAX_PRODUCT = 10**7  # tree nodes, edges * m, actions * k, cone rows * k, cone rows * tests, row terms
-MAX_WORK = 10**9  # actions * k * m, cone rows * k * m, k * J * m, k * tree nodes (with [s] or ["t", "L"]), _Terms
+MAX_WORK = 10**9  # actions * k * m, cone rows * k * m, k * J * m, k * tree nodes (with [s]), _Terms
 MAX_STATEMENT = 2**28  # characters of the problem and the mechanism in lines, for 40 of 128 bits
 MAX_EXPONENT = 20
 MAX_BOX_INPUTS = 512
-MAX_MATRIX = 4096  # k * m in a branch-tree over columns
-MAX_SEARCH = 10**8  # k * tree nodes of a box tree, k * m * tree nodes over columns
+MAX_MATRIX = 4096  # k * m in a corner-tree
+MAX_SEARCH = 10**8  # k * tree nodes of a box tree, k * m * tree nodes of a corner-tree
 MAX_OFF_DIAGONALS = 10**7  # k * leaves over off-diagonals
 MAX_LIFTED = 1024  # inputs before a step lift
 MAX_RAY_WORK, MAX_RAY_BITS = 10**8, 4096  # of a list of rays
@@ -87,7 +86,7 @@ MAX_POINT = 2**128 - 1  # of a `point`
 MAX_OPERATIONS = 2 * 10**8  # for each MiB, and for a file below one: a quarter of a microsecond each, or less
 MAX_MEBIBYTES = 10  # that count there
 MAX_ORDER = 64  # of a Renyi divergence
-MAX_CORNERS = 12  # inputs of a corner-tree with forms, which has 2^k corners for each output and leaf
+MAX_CORNERS = 12  # inputs of a corner-tree, which has 2^k corners for each output and leaf
 MAX_DETERMINANT = 2**15  # bits of the forms of inverse_determinant, as integers over a denominator for each
 
 DESIGNS = ("inverse_trace", "inverse_determinant", "inverse_eigenvalue")  # utilities of M
@@ -646,15 +645,9 @@ class _Work:
         return self.last.cone.sets
 
     def of_tree(self, tree: list[Token]) -> int:
-        """Leaves of a tree of corners: a logarithm each, and all inputs where they have a slope or count limits."""
-        proof, k = self.proof, self.last.k
-        nodes = len(tree)
-        if proof.forms:
-            return (2 * k * k * nodes + 4 * k * k * len(proof.forms)) * self.rounded + self.of_determinant()
-        counted = any(isinstance(token, list) and token[0] == COUNT for token in tree)
-        sloped = sum(isinstance(token, _Sloped) for token in tree)
-        leaves = sum(isinstance(token, tuple) for token in tree) if counted else sloped
-        return (40 * nodes + 2 * k * leaves) * self.rounded + (8 * k + 4 * sloped) * self.exact
+        """Leaves of a tree of corners of a design."""
+        k = self.last.k
+        return (2 * k * k * len(tree) + 4 * k * k * len(self.proof.forms)) * self.rounded + self.of_determinant()
 
     def of_boxes(self) -> int:
         """Box trees of designs, and branch-trees."""
@@ -668,34 +661,15 @@ class _Work:
         return count * self.rounded + self.of_determinant()
 
     def of_corner_tree(self) -> int:
-        """Each leaf: its prices and its limits; the trees of its outputs."""
-        problem, proof, k = self.last, self.proof, self.last.k
-        m, given = problem.m, 1 if problem.given is None else len(problem.given[0])
-        square = problem.utility == "chi_square"
-        count = 4 * k * m * len(proof.nodes) * self.rounded
-        for leaf in proof.nodes:
-            if isinstance(leaf, _CornerLeaf | _FormLeaf):
+        """Each leaf: its prices, and the corners of its outputs."""
+        problem, k, m = self.last, self.last.k, self.last.m
+        count = 4 * k * m * len(self.proof.nodes) * self.rounded
+        for leaf in self.proof.nodes:
+            if isinstance(leaf, _FormLeaf):
                 named = sum(len(problem.rows[i].terms) for i, _ in leaf.l)
                 count += 6 * (k * m + named + len(leaf.l)) * (self.exact + self.total)
-            if isinstance(leaf, _FormLeaf):
                 count += (4 * (len(leaf.forms) + 2) * m << k) * (self.exact + self.total)
                 count += 2 * k**3 + 24 * self.rounded
-            elif isinstance(leaf, _CornerLeaf):
-                count += 20 * k * m * len(problem.gain) * self.exact
-                for column in leaf.columns:
-                    if isinstance(column, _WholeCone):
-                        count += self.of_tree(column.tree)
-                    elif isinstance(column, list) and column:
-                        leaves = sum(isinstance(token, tuple) for token in column)
-                        splits = sum(isinstance(token, _Split) for token in column)
-                        each = 4 * self.exact if square else self.rounded
-                        count += k * (40 * self.exact + 4 * len(column) * each) + 24 * given * leaves * self.rounded
-                        if splits or leaf.n:
-                            count += (splits + 1) * k * ((40 + 4 * len(leaf.n)) * self.exact + 6 * self.total)
-        if numbers := sum(isinstance(token, _NumberSplit) for token in proof.nodes):
-            count += (
-                4 * numbers * len(proof.nodes) + 4 * (k * m + sum(len(row.terms) for row in problem.rows)) * self.exact
-            )
         return count
 
     def of_determinant(self) -> int:
@@ -1066,8 +1040,6 @@ def _read_certificate(value: object, size: int = 0) -> _Certificate:
     if keys["bound"] is None and last.utility in DESIGNS:
         last = _emptied(last)
     proof = _read_proof(rest, "proof", last, rats)
-    if proof.kind == "corner-tree":
-        last = last.single()
     names = _read_list(keys["assumptions"], "assumptions")
     assumptions = [
         _read_word(name, ("assumptions", i), " ".join(NAMES), "the name of an assumption")
@@ -1153,13 +1125,13 @@ def _lemmas(problem: _Problem, has_mechanism: bool) -> tuple[str, ...]:
 def _lemmas_of_proof(last: _Problem, steps: list[_Step], proof: _Proof) -> tuple[str, ...]:
     """The same table: "a line that names a kind of proof or its keys is about the last problem"."""
     of_information = last.utility == "mutual_information"
-    by_vertices = bool(proof.tree or proof.levels or proof.nodes or proof.rays)
+    by_vertices = bool(proof.levels or proof.rays)
     taken = {step.lemma for step in steps}
     rules = (
         (CONVEX, CONVEX in taken or (of_information and (by_vertices or proof.kind == "thresholds"))),
         (CONVEX_SQUARE, CONVEX_SQUARE in taken or (last.utility == "chi_square" and by_vertices)),
         (CONVEX_ENTROPY, of_information and proof.kind in ("column-dual", "branch-tree")),
-        (CONVEX_FORMS, by_vertices and last.utility in DESIGNS),
+        (CONVEX_FORMS, bool(proof.tree or proof.nodes)),
         (OFF_DIAGONAL, proof.kind == "branch-tree"),
         (VERTICES, bool(proof.levels)),
         (GIBBS, GIBBS in taken),
@@ -1457,14 +1429,6 @@ class _Problem:
     def bends(self, part: _Part) -> bool:
         """ "A part bends where its weight times sigma is > 0"."""
         return self.sigma * part.weight > 0
-
-    def single(self) -> _Problem:
-        """A sum of one part as the problem of the utility of that part, which keeps its cost and its weight; any other
-        problem itself."""
-        if self.utility != "sum":
-            return self
-        of = self.parts[0].of
-        return replace(self, utility=of.utility, weights=of.weights, total=of.total, gain=of.gain, given=of.given)
 
     @property
     def m(self) -> int:
@@ -3324,19 +3288,8 @@ def _approximate_inverse(matrix: Matrix, bits: int) -> Matrix:
 # 6. proof
 # --------------------------------------------------------------------------------------------------------
 
-COUNT, WEIGHT = 0, 1  # what a branch other than on an input limits: the number or the weight of the inputs at gh
-
-
-class _Sloped(NamedTuple):
-    """A leaf ["t", "L"], "a leaf with a slope of its own", each as numerator and denominator."""
-
-    t: Pair
-    slope: Pair
-
-
-# Of a tree: j; [COUNT, s] or [WEIGHT, S]; and what is a leaf is a tuple: t as numerator and denominator, or _Sloped.
-Token: TypeAlias = "int | list[int] | Pair | _Sloped"
-Limits: TypeAlias = list[tuple[int, int]]  # of a path, both ends included: of the COUNT and of the WEIGHT
+# Of a tree: j; [s]; and what is a leaf is a tuple: e as numerator and denominator.
+Token: TypeAlias = "int | list[int] | Pair"
 
 
 Counts: TypeAlias = list[tuple[int, ...]]  # indices, and last an INT that "stands for itself over D"
@@ -3378,41 +3331,13 @@ class _CaseLeaf(NamedTuple):
     parts: list[_Split | _PartLeaf]
 
 
-class _CornerLeaf(NamedTuple):
-    """A leaf of a corner-tree: a, l and n as INT; columns: INT z, tokens of a tree of corners, or those of `tree`."""
-
-    a: list[int]
-    l: Counts  # [i, INT]  # noqa: E741 -- the name is the format's
-    n: Counts  # [j, INT]
-    columns: list[int | list[CornerToken] | _WholeCone]
-
-
 class _FormLeaf(NamedTuple):
-    """A leaf of a corner-tree of a design: a, l and W_j as INT, and the C_j of inverse_eigenvalue."""
+    """A leaf of a corner-tree: a, l and W_j as INT, and the C_j of inverse_eigenvalue."""
 
     a: list[int]
     l: Counts  # [i, INT]  # noqa: E741 -- the name is the format's
     forms: list[list[int]]
     factors: list[list[int]]
-
-
-@dataclass(frozen=True)
-class _NumberSplit:
-    """ "["n", S, N]": at most N outputs are of S, or at least N + 1."""
-
-    of: tuple[tuple[int, Fraction], ...]
-    most: int
-
-
-class _WholeCone(NamedTuple):
-    """An element {"tree": [...]} of `columns`: that of a column-dual."""
-
-    tree: list[Token]
-
-
-# Of a tree in `columns`: x, [x, c], or what is a leaf, the t_z, each as numerator and denominator.
-CornerToken: TypeAlias = "int | _Split | tuple[Pair, ...]"
-CornerElement: TypeAlias = "_Split | _NumberSplit | _CornerLeaf | _FormLeaf"
 
 
 class _OffDiagonalsLeaf(NamedTuple):
@@ -3500,7 +3425,7 @@ class _Proof:
     levels: list[list[LevelToken]] = field(default_factory=list)
     cases: list[CaseToken] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
-    nodes: list[CornerElement] = field(default_factory=list)
+    nodes: list[_Split | _FormLeaf] = field(default_factory=list)
     rays: str = ""
 
 
@@ -3536,7 +3461,7 @@ def _read_proof(value: object, where: Where, problem: _Problem, rats: _Rationals
     return _read_rays(value, where, problem, rats)
 
 
-MODES = ("labels", "known", "dual", "box", "sheets", "corner", "blocks")  # of the kernel, that lines may have
+MODES = ("labels", "known", "dual", "box", "sheets", "corner", "blocks", "matrix")  # of the kernel, that lines may have
 BEGIN = ("points", "prior", "around", "reach", "tangents", "cuts", "lift", "sum", "minorant", "unit")
 
 
@@ -3572,9 +3497,11 @@ def _kinds_of(problem: _Problem) -> str:
         return "risk-branch" if problem.risk.blocks is None else "thresholds"
     if problem.structure:
         return "branch-tree"
-    if problem.floor is not None or problem.approximate is not None or problem.utility in ("linear", "entropy"):
+    if problem.floor is not None or problem.approximate is not None:
         return "lines"
-    return "corner-tree" if problem.utility in ("bayes", "sum") else "column-dual corner-tree"
+    if problem.utility in DESIGNS:
+        return "column-dual corner-tree"
+    return "column-dual" if problem.utility in ("mutual_information", "chi_square") else "lines"
 
 
 def _read_thresholds(value: object, where: Where, problem: _Problem, rats: _Rationals) -> _Proof:
@@ -3690,11 +3617,8 @@ def _is_packing(row: _Row) -> bool:
     return all(c > 0 for _, _, c in row.terms)
 
 
-def _read_tree(value: object, where: Where, k: int, rats: _Rationals, total: int | None = None) -> list[Token]:
-    """ "one flat list in preorder, not empty": INT j, [s] or RAT t; ["S"] and ["t", "L"].
-
-    total: the sum of the weights; None for the utilities of M, which do not have the last two.
-    """
+def _read_tree(value: object, where: Where, k: int, rats: _Rationals) -> list[Token]:
+    """ "A flat list in preorder, not empty": INT j, [s] or RAT e."""
     values = _read_list(value, where, least=1)
     _limit(len(values), MAX_PRODUCT, where, "tree nodes")
     tree: list[Token] = []
@@ -3702,11 +3626,8 @@ def _read_tree(value: object, where: Where, k: int, rats: _Rationals, total: int
         if isinstance(item, str):
             tree.append(rats.pair(item, (where, i)))
         elif isinstance(item, list):
-            token = _read_list_of_tree(item, (where, i), k, rats, total)
-            if isinstance(token, _Sloped) or token[0] == COUNT:
-                name = 'k * tree nodes where the tree has an element [s] or ["t", "L"]'
-                _limit(k * len(values), MAX_WORK, where, name)
-            tree.append(token)
+            tree.append([_read_index(_read_list(item, (where, i), exactly=1)[0], ((where, i), 0), k)])
+            _limit(k * len(values), MAX_WORK, where, "k * tree nodes where the tree has an element [s]")
         elif isinstance(item, int):
             tree.append(_read_index(item, (where, i), k))
         else:
@@ -3929,91 +3850,36 @@ def _read_branch_tree(value: object, where: Where, problem: _Problem, rats: _Rat
 
 
 def _read_corner_tree(value: object, where: Where, problem: _Problem, rats: _Rationals) -> _Proof:
-    """ "Utility mutual_information, chi_square or bayes", "inverse_trace, inverse_determinant or
-    inverse_eigenvalue; `outputs` a list, cone complete, any rows, no structure"; a problem with `identification_risk`
-    has other kinds.
-    """
-    if problem.utility == "sum" and (len(problem.parts) > 1 or not problem.bends(problem.parts[0])):
-        _unreadable((where, "kind"), "corner-tree is for a sum of one part only, one that bends")
-    problem = problem.single()
-    is_design = problem.utility in DESIGNS
-    own = (problem.utility in SUBLINEAR or is_design) and problem.outputs is not None
-    if not own or not problem.cone.is_complete or problem.structure:
-        _unreadable((where, "kind"), "corner-tree is for a complete cone, outputs that are a list, and no structure")
+    """ "Utility inverse_trace, inverse_determinant or inverse_eigenvalue; `outputs` a list, cone complete, any rows"."""
+    if problem.outputs is None or not problem.cone.is_complete:
+        _unreadable((where, "kind"), "corner-tree is for a complete cone, and outputs that are a list")
     k, m = problem.k, problem.m
     keys = _read_object(value, where, "kind yield unit nodes")
     most = rats.rat(keys["yield"], (where, "yield"))
     unit = _read_big(keys["unit"], (where, "unit"), positive=True)
     at = (where, "nodes")
     values = _read_boxes(keys["nodes"], at)
-    _limit(k, MAX_CORNERS if is_design else MAX_BOX_INPUTS, at, "k inputs of a corner-tree")
+    _limit(k, MAX_CORNERS, at, "k inputs of a corner-tree")
     _limit(k * m, MAX_MATRIX, at, "k * m of a corner-tree")
     _limit(len(values) * k * m, MAX_SEARCH, at, "k * m * tree nodes")
     terms = _Terms(at)
-    nodes: list[CornerElement] = []
+    nodes: list[_Split | _FormLeaf] = []
     for i, item in enumerate(values):
-        where_i = (at, i)
         if isinstance(item, list):
-            nodes.append(_read_corner_branch(item, where_i, problem, rats))
-        elif is_design:
-            nodes.append(_read_form_leaf(item, where_i, problem, terms))
+            nodes.append(_read_corner_branch(item, (at, i), problem, rats))
         else:
-            nodes.append(_read_corner_leaf(item, where_i, problem, rats, terms))
+            nodes.append(_read_form_leaf(item, (at, i), problem, terms))
     return _Proof("corner-tree", unit=unit, most=most, nodes=nodes)
 
 
-def _read_corner_branch(
-    value: list[object], where: Where, problem: _Problem, rats: _Rationals
-) -> _Split | _NumberSplit:
-    """ "[y, x, "c"] [...] RAT c > 1", "for bayes ["g", y, g]", and "for the other utilities ["n", S, N]"."""
+def _read_corner_branch(value: list[object], where: Where, problem: _Problem, rats: _Rationals) -> _Split:
+    """ "[y, x, "c"] [...] RAT c > 1"."""
     first, second, third = _read_list(value, where, exactly=3)
-    if isinstance(first, str) and problem.utility not in DESIGNS:
-        if problem.utility != "bayes":
-            _read_word(first, (where, 0), "n")
-            of = _read_entries_above(second, (where, 1), problem.k, rats)
-            return _NumberSplit(of, _read_index(third, (where, 2), problem.m))
-        _read_word(first, (where, 0), "g")
-        y = _read_index(second, (where, 1), problem.m)
-        return _Split("g", y, Fraction(_read_index(third, (where, 2), len(problem.gain))))
     y, x = _read_index(first, (where, 0), problem.m), _read_index(second, (where, 1), problem.k)
-    return _Split(x, y, _read_above_one(third, (where, 2), rats))
-
-
-def _read_above_one(value: object, where: Where, rats: _Rationals) -> Fraction:
-    """ "RAT c > 1"."""
-    c = _read_positive(value, where, rats)
+    c = _read_positive(third, (where, 2), rats)
     if c <= 1:
-        _unreadable(where, f"{_describe(value)} is out of range, it must be > 1")
-    return c
-
-
-def _read_entries_above(value: object, where: Where, k: int, rats: _Rationals) -> tuple[tuple[int, Fraction], ...]:
-    """ "S a list, not empty, of [INT x, RAT c > 1], x strictly increasing"."""
-    found: list[tuple[int, Fraction]] = []
-    for n, item in enumerate(_read_list(value, where, least=1)):
-        at = (where, n)
-        x, c = _read_list(item, at, exactly=2)
-        found.append((_read_index(x, (at, 0), k), _read_above_one(c, (at, 1), rats)))
-        if n and found[n - 1][0] >= found[n][0]:
-            _unreadable(at, "the inputs of S must be strictly increasing")
-    return tuple(found)
-
-
-def _read_corner_leaf(value: object, where: Where, problem: _Problem, rats: _Rationals, terms: _Terms) -> _CornerLeaf:
-    """ "an object: a leaf with the keys `a` (k INT), `l` [...] and `columns` (m elements), and possibly, for the
-    utilities other than bayes, `n` (list, not empty, of [INT j >= 0, INT != 0], j strictly increasing)".
-    """
-    keys = _read_object(value, where, "a l columns", "" if problem.utility == "bayes" else "n")
-    numbers: Counts = []
-    if "n" in keys:
-        numbers = _read_counts(keys["n"], (where, "n"), (1 << 53,), negative=True)
-        _read_list(keys["n"], (where, "n"), least=1)
-    a = _read_ints(keys["a"], (where, "a"), problem.k)
-    rows = _read_multipliers(keys["l"], (where, "l"), problem.rows, terms)
-    at = (where, "columns")
-    items = _read_list(keys["columns"], at, exactly=problem.m)
-    columns = [_read_corners(item, (at, y), y, problem, rats, terms) for y, item in enumerate(items)]
-    return _CornerLeaf(a, rows, numbers, columns)
+        _unreadable((where, 2), f"{_describe(third)} is out of range, it must be > 1")
+    return _Split(x, y, c)
 
 
 def _read_form_leaf(value: object, where: Where, problem: _Problem, terms: _Terms) -> _FormLeaf:
@@ -4039,38 +3905,6 @@ def _read_form_leaf(value: object, where: Where, problem: _Problem, terms: _Term
 def _read_ints(value: object, where: Where, k: int) -> list[int]:
     """k INT."""
     return [_read_int(item, (where, x)) for x, item in enumerate(_read_list(value, where, exactly=k))]
-
-
-def _read_corners(
-    value: object, where: Where, y: int, problem: _Problem, rats: _Rationals, terms: _Terms
-) -> int | list[CornerToken] | _WholeCone:
-    """Element y of `columns`."""
-    k = problem.k
-    if problem.utility == "bayes":
-        _read_list(value, where, exactly=0)
-        return []
-    if isinstance(value, int):
-        return _read_index(value, where, y)
-    if isinstance(value, dict):
-        if problem.given is not None:
-            _unreadable(where, "a tree of the whole cone is for utilities without given")
-        inner = _read_object(value, where, "tree")
-        tree = _read_tree(inner["tree"], (where, "tree"), k, rats, problem.total)
-        terms.add(k * len(tree), "k * elements of the trees of columns")
-        return _WholeCone(tree)
-    items = _read_list(value, where)
-    terms.add(k * len(items), "k * elements of the trees of columns")
-    tangents = 0 if problem.utility == "chi_square" else 1 if problem.given is None else len(problem.given[0])
-    tokens: list[CornerToken] = []
-    for i, item in enumerate(items):
-        if not isinstance(item, list):
-            tokens.append(_read_index(item, (where, i), k))
-        elif item and isinstance(item[0], int):
-            x, c = _read_list(item, (where, i), exactly=2)
-            tokens.append(_Split(_read_index(x, ((where, i), 0), k), 0, _read_above_one(c, ((where, i), 1), rats)))
-        else:
-            tokens.append(tuple(_read_tangents(item, (where, i), tangents, rats)))
-    return tokens
 
 
 def _read_multipliers(value: object, where: Where, rows: list[_Row], terms: _Terms) -> Counts:
@@ -4132,12 +3966,6 @@ def _read_positive(value: object, where: Where, rats: _Rationals) -> Fraction:
     return number
 
 
-def _read_tangents(value: object, where: Where, exactly: int, rats: _Rationals) -> list[Pair]:
-    """t: so many "RAT > 0"."""
-    values = _read_list(value, where, exactly=exactly)
-    return [_pair(_read_positive(item, (where, i), rats)) for i, item in enumerate(values)]
-
-
 def _read_counts(value: object, where: Where, below: tuple[int, ...], negative: bool = False) -> Counts:
     """Lists of indices, each below its limit, "strictly increasing", and an INT > 0 (`negative`: an INT != 0)."""
     width = len(below)
@@ -4167,24 +3995,6 @@ def _read_edges_of(f: Counts, where: Where, cone: _Cone) -> None:
     for i, (*_, x, z, _) in enumerate(f):
         if not cone.has_edge(x, z):
             _unreadable((where, i), f"[{x}, {z}] is not an edge of the cone")
-
-
-def _read_list_of_tree(
-    item: list[object], where: Where, k: int, rats: _Rationals, total: int | None
-) -> list[int] | _Sloped:
-    """ "[s], INT 0 <= s < k"; ["S"], "one BIG with 0 <= S < sum of the weights", and
-    ["t", "L"], "two RAT, t >= 1 and L >= 0" (t < 1 is REFUTED, so that it is tested later).
-    """
-    if total is not None and len(item) == 2:
-        t = rats.pair(item[0], (where, 0))
-        return _Sloped(t, _pair(rats.rat_at_least(item[1], (where, 1), 0)))
-    only = _read_list(item, where, exactly=1)[0]
-    if total is None or not isinstance(only, str):
-        return [COUNT, _read_index(only, (where, 0), k)]
-    weight = _read_big(only, (where, 0))
-    if weight >= total:
-        _unreadable((where, 0), f"{_describe(only)} is out of range, it must be below the sum of the weights")
-    return [WEIGHT, weight]
 
 
 # --------------------------------------------------------------------------------------------------------
@@ -5023,7 +4833,7 @@ def _shown_ray(v: list[int]) -> str:
 
 
 # --------------------------------------------------------------------------------------------------------
-# 6. proof: trees of the whole cone
+# 6. proof: trees, and those of a column-dual for inverse_trace and the like
 # --------------------------------------------------------------------------------------------------------
 
 
@@ -5046,38 +4856,15 @@ def _check_branch(state: bytearray, j: int, i: int) -> None:
         raise Refuted(f"proof.tree[{i}]: input {j} is not free on this path")
 
 
-def _check_tangent(t: Pair, i: int) -> None:
-    """ "a leaf with t < 1, is REFUTED"."""
-    if t[0] < t[1]:
-        raise Refuted(f"proof.tree[{i}]: a leaf with t < 1")
-
-
-def _check_leaf(leaves: _Leaves, t: Pair, limits: Limits, i: int) -> None:
-    """ "A leaf [...] holds when t + sum_{In} c_x - (1 + sum_{In} q_x)(1 + l) - sum_x a_x + S <= 0"; for chi_square
-    "A(t) = 2 gh (1 - 1/t) in the place of t, and T(t) = gh (1 - 1/t^2) in the place of 1 + l".
-    """
-    if not leaves.holds(t, limits):
-        raise Refuted(f"proof.tree[{i}]: the inequality of this leaf fails")
-
-
-def _check_sloped_leaf(leaves: _Leaves, leaf: _Sloped, limits: Limits, i: int) -> None:
-    """ "the leaf holds when t - (1 + l) - sum_x a_x + sum_{In} (c_x - L q_x) + S_L + max(q_lo (L - 1 - l),
-    q_hi (L - 1 - l)) <= 0"; for chi_square with A(t) and T(t).
-    """
-    if not leaves.holds_sloped(leaf, limits):
-        raise Refuted(f"proof.tree[{i}]: the inequality of this leaf with a slope fails")
-
-
 def _check_tree(problem: _Problem, proof: _Proof) -> None:
-    """F(v) <= 0 at every corner v in {1, gh}^k; for inverse_trace N(v) <= 0 there.
+    """N(v) <= 0 at every corner v in {1, gh}^k.
 
     The stack holds one frame for each branch on the path to the present element, with what undoes it:
-    the input j while its first subtree is read and ~j during its second; for a [s] or ["S"], what it limits,
-    s (or S) and then -1, and the limits before the branch. A leaf ends the subtrees of which it is the last.
+    the input j while its first subtree is read and ~j during its second; for a [s] s and then -1, and the limits
+    before the branch. A leaf ends the subtrees of which it is the last.
     """
-    leaves = _Corners(problem, proof) if proof.forms else _Leaves(problem, proof)
-    limits = [(0, problem.k), (0, problem.total)]  # no more than what holds at every corner
-    stack: list[int | tuple[int, int, tuple[int, int]]] = []
+    leaves, limits = _Corners(problem, proof), (0, problem.k)
+    stack: list[int | tuple[int, tuple[int, int]]] = []
     for i, token in enumerate(proof.tree):
         if isinstance(token, int):
             _check_branch(leaves.state, token, i)
@@ -5085,29 +4872,18 @@ def _check_tree(problem: _Problem, proof: _Proof) -> None:
             stack.append(token)
             continue
         if isinstance(token, list):
-            quantity, split = token
-            before = limits[quantity]
-            stack.append((quantity, split, before))
-            limits[quantity] = before[0], min(before[1], split)
+            (split,) = token
+            stack.append((split, limits))
+            limits = limits[0], min(limits[1], split)
             continue
-        if isinstance(leaves, _Corners):
-            assert not isinstance(token, _Sloped)  # _read_design_dual takes none
-            _check_corners(leaves, token, limits, i)
-        elif isinstance(token, _Sloped):
-            _check_tangent(token.t, i)
-            _check_sloped_leaf(leaves, token, limits, i)
-        else:
-            _check_tangent(token, i)
-            _check_leaf(leaves, token, limits, i)
+        _check_corners(leaves, token, limits, i)
         while stack:
             frame = stack.pop()
             if isinstance(frame, tuple):
-                quantity, split, before = frame
-                limits[quantity] = before
+                split, limits = frame
                 if split >= 0:
-                    stack.append((quantity, -1, before))
-                    # Counts and weights are integers: above the split is at least the split and one.
-                    limits[quantity] = max(before[0], split + 1), before[1]
+                    stack.append((-1, limits))
+                    limits = max(limits[0], split + 1), limits[1]
                     break
             elif frame >= 0:
                 leaves.lower(frame)
@@ -5117,176 +4893,9 @@ def _check_tree(problem: _Problem, proof: _Proof) -> None:
                 leaves.release(~frame)
 
 
-class _Leaves:
-    """The test of a leaf, and the inputs fixed on the path to it.
-
-    A leaf t takes O(log k), with count limits O(k log k) like a leaf ["t", "L"].
-
-    The two utilities differ in c and in the tangent that a leaf stands for, A - T w; of mutual information A is t and
-    T is 1 + l. What is said here of t and of 1 + l is said of A(t) and of T(t) for chi_square.
-
-    All numbers are fixed point, "integers over 2^P with P >= 160 where c, t and -sum a are rounded up, and
-    q, the products with (1 + l) and l are rounded down". Each makes the left-hand side larger: t, c and
-    -sum a enter with a plus sign; q and 1 + l with a minus sign in products of numbers >= 0 (l >= 0 since
-    t >= 1); and S, a largest sum, rises with each of its summands c_x - q_x (1 + l). The products
-    themselves are compared without rounding, in units of 2^-2P.
-
-    S without count limits: with y = (1 + l) 2^P, the summand of x is positive exactly when c_x 2^P > q_x y,
-    that is (y is an integer) when key_x = ceil(c_x 2^P / q_x) > y; where q_x = 0, when c_x > 0. The inputs
-    are sorted once by falling key; those with a positive summand are then the first r of them. Their
-    sums of c and q are prefix sums less the sums over the fixed inputs among them, which Fenwick trees hold.
-
-    A leaf ["t", "L"] is exact but for the same c, q, t, l and -sum a, and for q_lo, rounded down, and q_hi, up;
-    with L = n / d its terms are compared in units of 2^-2P / d. Each rounding makes the left-hand side larger:
-    q enters as -L q_x with L >= 0, in In and in each summand of S_L; "the same number l <= log t stands in all
-    places", for which the inequality holds as it stands, -w log w <= t - w (1 + l) for every l <= log t (and
-    -gh (w - 1)^2 / w <= A - w T for every A that is not below A(t) and T not above T(t)); and
-    [q_lo, q_hi] only widens, on which the largest Q (L - 1 - l) is that at one of the ends, whatever its sign.
-    """
-
-    FREE, AT_ONE, AT_GH = 0, 1, 2
-
-    def __init__(self, problem: _Problem, proof: _Proof) -> None:
-        """ "e = the upper enclosure of log gh [...]: c_x = gh e p_x - (gh - 1) a_x and q_x = (gh - 1) p_x"; for
-        chi_square "c_x = (gh - 1) ((gh - 1) p_x - a_x)".
-        """
-        k, gh = problem.k, problem.cone.gamma[1]
-        self.gh = _pair(gh) if problem.utility == "chi_square" else None
-        worth = (gh - 1) ** 2 if self.gh else gh * Fraction(log_bounds(gh.numerator, gh.denominator)[1], ONE)
-        self.k = k
-        self.unit = (gh - 1) / problem.total  # q of an input of weight 1
-        (e, f), (r, s), (q, d) = _pair(worth / problem.total), _pair(gh - 1), _pair(self.unit)
-        terms = [(n * e, _pair(a)) for n, a in zip(problem.weights, proof.prices, strict=True)]
-        self.c = [_ceil_div((n * s * bottom - f * r * top) << P, f * s * bottom) for n, (top, bottom) in terms]
-        self.q = [(n * q << P) // d for n in problem.weights]
-        self.minus_a = _fixed_hi(-_sum(proof.prices))
-        self.state = bytearray(k)
-        self.inside = 0  # |In|, and the sums of c and of q over In
-        self.inside_c = self.inside_q = 0
-        keys = [self._key(x) for x in range(k)]
-        order = sorted(range(k), key=lambda x: -keys[x])
-        self.negated_keys = [-keys[x] for x in order]  # rising, for bisect
-        self.place = [0] * k  # 1..k: the place of x in the order
-        self.prefix_c, self.prefix_q = [0], [0]
-        for place, x in enumerate(order, 1):
-            self.place[x] = place
-            self.prefix_c.append(self.prefix_c[-1] + self.c[x])
-            self.prefix_q.append(self.prefix_q[-1] + self.q[x])
-        self.fixed_c, self.fixed_q = [0] * (k + 1), [0] * (k + 1)  # Fenwick trees over places
-
-    def _key(self, x: int) -> int:
-        """y < key_x exactly when c_x 2^P > q_x y, for every y that can occur (1 <= t < 2^(2^14), T(t) <= gh < 2^29)."""
-        if self.q[x] == 0:
-            return 1 << (P + 30) if self.c[x] > 0 else 0
-        return _ceil_div(self.c[x] << P, self.q[x])
-
-    def _add(self, x: int, c: int, q: int) -> None:
-        """Add to the sums over the fixed inputs, at the place of x."""
-        place, fixed_c, fixed_q = self.place[x], self.fixed_c, self.fixed_q
-        while place <= self.k:
-            fixed_c[place] += c
-            fixed_q[place] += q
-            place += place & -place
-
-    def fix(self, x: int) -> None:
-        """v_x = gh, x free until now."""
-        self.state[x] = self.AT_GH
-        self._add(x, self.c[x], self.q[x])
-        self.inside += 1
-        self.inside_c += self.c[x]
-        self.inside_q += self.q[x]
-
-    def lower(self, x: int) -> None:
-        """v_x = 1, at gh until now."""
-        self.state[x] = self.AT_ONE
-        self.inside -= 1
-        self.inside_c -= self.c[x]
-        self.inside_q -= self.q[x]
-
-    def release(self, x: int) -> None:
-        """x is free, at 1 until now."""
-        self.state[x] = self.FREE
-        self._add(x, -self.c[x], -self.q[x])
-
-    def _tangent(self, t: Pair) -> Pair:
-        """A, rounded up, and T, rounded down, for which the leaf's concave function of w is at most A - T w for w > 0;
-        t >= 1.
-        """
-        n, d = t
-        if self.gh is None:
-            return _ceil_div(n << P, d), ONE + max(log_bounds(n, d)[0], 0)
-        g, e = self.gh
-        return _ceil_div(g * (n - d) << P + 1, e * n), (g * (n * n - d * d) << P) // (e * n * n)
-
-    def holds(self, t: Pair, limits: Limits) -> bool:
-        """The inequality of a leaf t.
-
-        With S as without limits it asks for more; the limits on the count are used where that fails.
-        "A leaf t uses the limits [on the weight] in no other way" than that an empty range closes it.
-        """
-        if self._is_closed(limits):
-            return True
-        height, y = self._tangent(t)
-        r = bisect_left(self.negated_keys, -y)
-        c, q = self.prefix_c[r], self.prefix_q[r]
-        while r:
-            c -= self.fixed_c[r]
-            q -= self.fixed_q[r]
-            r &= r - 1
-        base = height + self.inside_c + self.minus_a
-        w = ONE + self.inside_q
-        if (base + c) << P <= (w + q) * y:
-            return True
-        if limits[COUNT] == (0, self.k):
-            return False
-        s = self._largest(ONE, y, limits[COUNT])
-        return s is None or (base << P) - w * y + s <= 0
-
-    def holds_sloped(self, leaf: _Sloped, limits: Limits) -> bool:
-        """The inequality of a leaf ["t", "L"]: base and fixed and s in units of 2^-P / d, all in 2^-2P / d."""
-        if self._is_closed(limits):
-            return True
-        t, (n, d) = leaf
-        height, y = self._tangent(t)
-        s = self._largest(d, n, limits[COUNT])
-        if s is None:
-            return True
-        base = (height - y + self.minus_a) * d
-        fixed = self.inside_c * d - self.inside_q * n
-        rise = (n << P) - y * d  # L - 1 - l, of either sign
-        q_lo, q_hi = _fixed_lo(limits[WEIGHT][0] * self.unit), _fixed_hi(limits[WEIGHT][1] * self.unit)
-        return ((base + fixed + s) << P) + max(q_lo * rise, q_hi * rise) <= 0
-
-    def _is_closed(self, limits: Limits) -> bool:
-        """ "the lower limit on the weight is above the upper one, the leaf is closed, whatever its form"."""
-        return limits[WEIGHT][0] > limits[WEIGHT][1]
-
-    def _largest(self, c_factor: int, q_factor: int, count: tuple[int, int]) -> int | None:
-        """S or S_L, of summands c_x * c_factor - q_x * q_factor; None for "an empty range closes the leaf".
-
-        "the largest over n in [lo - |In|, hi - |In|] within [0, |Free|] of the sum of the n largest": the
-        fewest that are allowed, and of the next ones those that are positive. Where the path has no count
-        limits these are [0, |Free|], and all positive ones are summed up.
-        """
-        lo, hi = count
-        summands = sorted(
-            (c * c_factor - q * q_factor for c, q, state in zip(self.c, self.q, self.state, strict=True) if not state),
-            reverse=True,
-        )
-        fewest, most = max(lo - self.inside, 0), min(hi - self.inside, len(summands))
-        if fewest > most:
-            return None
-        return sum(summands[:fewest]) + sum(max(summand, 0) for summand in summands[fewest:most])
-
-
-# --------------------------------------------------------------------------------------------------------
-# 6. proof: column-dual for inverse_trace and the like: the leaves of its tree
-# --------------------------------------------------------------------------------------------------------
-
-
-def _check_corners(leaves: _Corners, e: Pair, limits: Limits, i: int) -> None:
+def _check_corners(leaves: _Corners, e: Pair, limits: tuple[int, int], i: int) -> None:
     """ "The leaf holds when for every n [...] N_0 + sum_{In} d_x + [...] <= 0"."""
-    if not leaves.holds(e, limits[COUNT]):
+    if not leaves.holds(e, limits):
         raise Refuted(f"proof.tree[{i}]: the inequality of this leaf fails")
 
 
@@ -5800,83 +5409,34 @@ def _check_box(search: _Forms | _OffDiagonals, leaf: BoxToken, i: int) -> None:
 
 
 class _Sides(NamedTuple):
-    """The limits of one output on a path, and its actions (none but of bayes)."""
+    """The limits of one output on a path."""
 
     lo: tuple[Fraction, ...]
     hi: tuple[Fraction, ...]
-    actions: frozenset[int]
-
-
-class _Charge(NamedTuple):
-    """An entry [j, n_j] of `n`: S_j, and n_j over D (of a `sum` over D |weight|)."""
-
-    of: tuple[tuple[int, Fraction], ...]
-    each: Fraction
-
-
-class _CornerCell(NamedTuple):
-    """Where the elements [x, c] of a tree of corners have led: the limits, and of each input the least c of the first
-    subtrees taken, None where there is none.
-    """
-
-    own: _Sides
-    under: tuple[Fraction | None, ...]
-
-
-class _End(NamedTuple):
-    """An entry v that is an end of its limits, in fixed point: enclosures of it and of its two products.
-
-    worth: an upper bound of p v log v - A v, of chi_square of p v^2. mass: of p v. rest: of (p + A) v.
-    """
-
-    v: Pair
-    worth: int
-    mass: Pair
-    rest: Pair
-
-
-def _enclosed(x: Fraction) -> Pair:
-    """x in fixed point, rounded down and up."""
-    return _fixed_lo(x), _fixed_hi(x)
-
-
-Taken: TypeAlias = "tuple[tuple[_NumberSplit, bool], ...]"  # of a path, and whether it takes the first subtree
 
 
 class _CornerTest:
-    """The tests of the outputs at one leaf: F_y(v) <= 0 at the corners of a box, mu(v) <= A_y.v there."""
+    """The limits of the outputs at one leaf, and their prices."""
 
     def __init__(self, problem: _Problem, proof: _Proof) -> None:
         self.problem, self.proof, self.gh = problem, proof, problem.cone.gamma[1]
-        self.p = [Fraction(weight, problem.total) for weight in problem.weights]
-        self.worth = [[p * g for p, g in zip(self.p, gain, strict=True)] for gain in problem.gain]
-        self.actions = frozenset(range(len(problem.gain)))
-        self.given = problem.given or [[weight] for weight in problem.weights]
-        self.masses: list[int] = [sum(column) for column in zip(*self.given, strict=True)]
-        self.logs: dict[Fraction, int] = {Fraction(1): 0}
-        is_numbered = any(isinstance(token, _NumberSplit) for token in proof.nodes)
-        self.measures = _measures(problem) if is_numbered else []
 
     def root(self) -> list[_Sides]:
-        """ "1 and gh at the root; and for bayes a set of actions, all of them"."""
+        """ "1 and gh at the root"."""
         k = self.problem.k
-        return [_Sides((Fraction(1),) * k, (self.gh,) * k, self.actions)] * self.problem.m
+        return [_Sides((Fraction(1),) * k, (self.gh,) * k)] * self.problem.m
 
     @staticmethod
     def halves(path: list[_Sides], split: _Split) -> tuple[list[_Sides], list[_Sides]]:
         """ "first the subtree where hi_yx becomes the smaller of hi_yx and c, then the one where lo_yx becomes the
-        larger of lo_yx and c"; "first the subtree where it is g, then the one where it is another one".
+        larger of lo_yx and c".
         """
         own, x = path[split.y], split.x
-        if isinstance(x, str):
-            g = frozenset([split.c.numerator])
-            both = own._replace(actions=own.actions & g), own._replace(actions=own.actions - g)
-        else:
-            below, above = list(own.hi), list(own.lo)
-            below[x], above[x] = min(own.hi[x], split.c), max(own.lo[x], split.c)
-            both = own._replace(hi=tuple(below)), own._replace(lo=tuple(above))
+        assert isinstance(x, int)
+        below, above = list(own.hi), list(own.lo)
+        below[x], above[x] = min(own.hi[x], split.c), max(own.lo[x], split.c)
         first, second = list(path), list(path)
-        first[split.y], second[split.y] = both
+        first[split.y], second[split.y] = own._replace(hi=tuple(below)), own._replace(lo=tuple(above))
         return first, second
 
     @staticmethod
@@ -5894,307 +5454,30 @@ class _CornerTest:
         """ "where lo_yx > 1 for every x, or lo_yx > hi_yx for some x"."""
         return all(lo > 1 for lo in own.lo) or any(lo > hi for lo, hi in zip(own.lo, own.hi, strict=True))
 
-    def prices(self, leaf: _CornerLeaf | _FormLeaf) -> list[list[Fraction]]:
-        """ "A_yx = a_x + sum_i l_i terms_i[x, y]", each INT over D; "of a `sum`: A_yx = (a_x + sum_i l_i
-        terms_i[x, y] - sigma cost[x, y]) / |weight|".
-        """
+    def prices(self, leaf: _FormLeaf) -> list[list[Fraction]]:
+        """ "A_yx = a_x + sum_i l_i terms_i[x, y]", each INT over D."""
         unit = self.proof.unit
         table = [[Fraction(a, unit) for a in leaf.a] for _ in range(self.problem.m)]
         for i, l_i in leaf.l:
             for x, y, c in self.problem.rows[i].terms:
                 table[y][x] += Fraction(l_i, unit) * c
-        for x, y, c in self.problem.cost:
-            table[y][x] -= self.problem.sigma * c
-        for part in self.problem.parts:
-            table = [[a / abs(part.weight) for a in prices] for prices in table]
         return table
 
-    def of_rows(self, leaf: _CornerLeaf | _FormLeaf) -> Fraction:
+    def of_rows(self, leaf: _FormLeaf) -> Fraction:
         """sum_i l_i rhs_i."""
         return _sum(Fraction(l_i, self.proof.unit) * self.problem.rows[i].rhs for i, l_i in leaf.l)
-
-    def charges(self, leaf: _CornerLeaf, taken: Taken, where: str) -> list[_Charge]:
-        """ "j stands for the j-th element ["n", S, N] of the path [...] (a j without one: REFUTED)", and the INT
-        "is > 0 [...] where the path takes its first subtree, and is < 0 [...] where it takes the second".
-        """
-        found = []
-        for j, n_j in leaf.n:
-            if j >= len(taken):
-                raise Refuted(f"proof.{where}.n: the path has no element {j} on a number of outputs")
-            split, is_first = taken[j]
-            _check_side(n_j, is_first, f"{where}.n")
-            found.append(_Charge(split.of, Fraction(n_j, self.proof.unit)))
-        for part in self.problem.parts:
-            found = [charge._replace(each=charge.each / abs(part.weight)) for charge in found]
-        return found
-
-    def charged(self, cell: _CornerCell, y: int, prices: list[Fraction], charges: list[_Charge]) -> list[Fraction]:
-        """A_y with what `n` adds, "the first of these that applies: n_j e_yx [...] where lo_yx >= c for every [x, c] of
-        S_j; nothing where for some [x, c] of S_j the path has taken the first subtree of an [x, c'] with c' <= c; and
-        min(n_j, 0) e_yx [...] else".
-        """
-        added = Fraction(0)
-        for of, each in charges:
-            below = [cell.under[x] for x, _ in of]
-            if all(cell.own.lo[x] >= c for x, c in of):
-                added += each
-            elif not any(most is not None and most <= c for most, (_, c) in zip(below, of, strict=True)):
-                added += min(each, Fraction(0))
-        return [a + added * e for a, e in zip(prices, self.measures[y], strict=True)] if added else prices
-
-    def action_holds(self, own: _Sides, prices: list[Fraction], g: int) -> bool:
-        """ "sum_x max over v in {lo_yx, hi_yx} of (p_x gain[g][x] - A_yx) v <= 0"."""
-        total = 0
-        for worth, a, lo, hi in zip(self.worth[g], prices, own.lo, own.hi, strict=True):
-            total += max(_fixed_hi((worth - a) * lo), _fixed_hi((worth - a) * hi))
-        return total <= 0
-
-    def log(self, v: Fraction) -> int:
-        """An upper bound of log v, v >= 1."""
-        if v not in self.logs:
-            self.logs[v] = log_bounds(v.numerator, v.denominator)[1]
-        return self.logs[v]
-
-    def ends(self, own: _Sides, prices: list[Fraction]) -> list[tuple[_End, _End]]:
-        """Of every input the ends lo and hi."""
-        found = []
-        for p, a, lo, hi in zip(self.p, prices, own.lo, own.hi, strict=True):
-            first, second = self._end(p, a, lo), self._end(p, a, hi)
-            found.append((first, second))
-        return found
-
-    def _end(self, p: Fraction, a: Fraction, v: Fraction) -> _End:
-        if self.problem.utility == "chi_square":
-            return _End(_enclosed(v), _fixed_hi(p * v * v), _enclosed(p * v), _enclosed((p + a) * v))
-        worth = _ceil_div(_fixed_hi(p * v) * self.log(v), ONE) + _fixed_hi(-a * v)
-        return _End(_enclosed(v), worth, (0, 0), (0, 0))
-
-    def holds(self, ends: list[tuple[_End, ...]], leaf: tuple[Pair, ...]) -> bool:
-        """A leaf of a tree of corners, `ends` the I_x."""
-        if self.problem.utility == "chi_square":
-            low = sum(min(end.mass[0] for end in own) for own in ends), sum(min(e.rest[0] for e in own) for own in ends)
-            high = (
-                sum(max(end.mass[1] for end in own) for own in ends),
-                sum(max(e.rest[1] for e in own) for own in ends),
-            )
-            return self._square(ends, *low) <= 0 or self._square(ends, *high) <= 0
-        total = self.problem.total
-        rates = [ONE + log_bounds(*t)[0] for t in leaf]
-        result = sum(_ceil_div((n * mass) << P, d * total) for (n, d), mass in zip(leaf, self.masses, strict=True))
-        for own, row in zip(ends, self.given, strict=True):
-            # What v is multiplied by, rounded down: it may be negative, as 1 + log t.
-            rate = sum(weight * one for weight, one in zip(row, rates, strict=True)) // total
-            result += max(end.worth - (rate * end.v[rate < 0] >> P) for end in own)
-        return result <= 0
-
-    @staticmethod
-    def _square(ends: list[tuple[_End, ...]], w: int, s: int) -> int:
-        """ "w_j s_j + sum_x max over v in I_x of (p_x v^2 - w_j (p_x + A_yx) v - s_j p_x v)"; w is not negative."""
-        result = -(-w * s >> P)
-        for own in ends:
-            result += max(end.worth - (w * end.rest[0] >> P) - (s * end.mass[s < 0] >> P) for end in own)
-        return result
-
-
-def _measures(problem: _Problem) -> list[list[Fraction]]:
-    """The e_y: "of the first row of sense `=`, with rhs > 0, that has terms, all of them > 0 and at output y"."""
-    rows: dict[int, _Row] = {}
-    for row in problem.rows:
-        outputs = {y for _, y, _ in row.terms}
-        if row.sense == "=" and row.rhs > 0 and len(outputs) == 1 and all(c > 0 for _, _, c in row.terms):
-            rows.setdefault(outputs.pop(), row)
-    found = {y: _entries(row, problem.k) for y, row in rows.items()}
-    missing = [y for y in range(problem.m) if y not in rows]
-    if len(missing) == 1 and rows:
-        # "Where exactly one output y has no such row [...] e_yx = c_x / r [...], if r [...] is > 0"
-        several = list(found.values())
-        _check_alike(several)
-        left = sum(several[0]) - _sum(row.rhs for row in rows.values())
-        if left > 0:
-            found[missing[0]] = several[0]
-            return [[c / (rows[y].rhs if y in rows else left) for c in found[y]] for y in range(problem.m)]
-    elif not missing:
-        return [[c / rows[y].rhs for c in found[y]] for y in range(problem.m)]
-    raise Refuted("proof.nodes: not every output has a measure")
-
-
-def _entries(row: _Row, k: int) -> list[Fraction]:
-    """The coefficients of a row of one output, by input."""
-    entries = [Fraction(0)] * k
-    for x, _, c in row.terms:
-        entries[x] = c
-    return entries
-
-
-def _check_side(number: int, is_first: bool, where: str) -> None:
-    """ "the INT is > 0 [...] where the path takes its first subtree, and is < 0 [...] where it takes the second"."""
-    if is_first != (number > 0):
-        raise Refuted(f"proof.{where}: {number} has the sign of the other subtree")
-
-
-def _check_alike(several: list[list[Fraction]]) -> None:
-    """ "the rows so found for all others have the same numbers c_x"."""
-    if any(own != several[0] for own in several):
-        raise Refuted("proof.nodes: not every output has a measure, and the rows of the others differ")
 
 
 def _check_corner_tree(problem: _Problem, proof: _Proof) -> None:
     """Every leaf."""
     test = _CornerTest(problem, proof)
-    pending: list[tuple[list[_Sides], Taken]] = [(test.root(), ())]
+    pending = [test.root()]
     for i, token in enumerate(proof.nodes):
-        path, taken = pending.pop()
+        path = pending.pop()
         if isinstance(token, _Split):
-            pending += [(half, taken) for half in reversed(test.halves(path, token))]
-        elif isinstance(token, _NumberSplit):
-            pending += [(path, (*taken, (token, is_first))) for is_first in (False, True)]
+            pending += reversed(test.halves(path, token))
         else:
-            tightened = [test.tightened(own) for own in path]
-            if isinstance(token, _FormLeaf):
-                _check_form_leaf(test, token, tightened, i)
-            else:
-                _check_corner_leaf(test, token, tightened, taken, i)
-
-
-def _check_corner_leaf(test: _CornerTest, leaf: _CornerLeaf, path: list[_Sides], taken: Taken, i: int) -> None:
-    """ "sum_x a_x + sum_i l_i rhs_i + sum_j n_j N_j <= B and every element of `columns` holds"."""
-    charges = test.charges(leaf, taken, f"nodes[{i}]")
-    _check_sum_of_prices(test, leaf, taken, i)
-    prices = test.prices(leaf)
-    for y, column in enumerate(leaf.columns):
-        where = f"nodes[{i}].columns[{y}]"
-        if isinstance(column, list) and column:
-            _check_coverage(column, where)
-        if isinstance(column, int):
-            _check_same_output((path[column], prices[column]), (path[y], prices[y]), where)
-            _check_same_measure(test, charges, column, y, where)
-        elif not test.is_closed(path[y]):
-            _check_output(test, path[y], y, prices[y], charges, column, where)
-
-
-def _check_sum_of_prices(test: _CornerTest, leaf: _CornerLeaf, taken: Taken, i: int) -> None:
-    """ "sum_x a_x + sum_i l_i rhs_i + sum_j n_j N_j <= B", "N_j = N where the path takes its first subtree, and [...]
-    N + 1 where it takes the second".
-    """
-    proof = test.proof
-    rows = test.of_rows(leaf)
-    numbers = sum(n_j * (taken[j][0].most + (0 if taken[j][1] else 1)) for j, n_j in leaf.n)
-    if proof.most < Fraction(sum(leaf.a) + numbers, proof.unit) + rows:
-        raise Refuted(f"proof.nodes[{i}]: the prices sum to more than the yield")
-
-
-def _check_same_output(other: tuple[_Sides, list[Fraction]], own: tuple[_Sides, list[Fraction]], where: str) -> None:
-    """ "it holds where element z does, and lo_zx = lo_yx, hi_zx = hi_yx and A_zx = A_yx for every x"."""
-    if other != own:
-        raise Refuted(f"proof.{where}: the other output has other limits or prices")
-
-
-def _check_same_measure(test: _CornerTest, charges: list[_Charge], z: int, y: int, where: str) -> None:
-    """ "and with `n` also e_zx = e_yx"."""
-    if charges and test.measures[z] != test.measures[y]:
-        raise Refuted(f"proof.{where}: the other output has another measure")
-
-
-def _check_output(
-    test: _CornerTest,
-    own: _Sides,
-    y: int,
-    prices: list[Fraction],
-    charges: list[_Charge],
-    column: list[CornerToken] | _WholeCone,
-    where: str,
-) -> None:
-    """F_y(v) <= 0 on the box of an output that is not closed."""
-    if isinstance(column, _WholeCone):
-        _check_whole_cone(test, own, charges, where)
-        _check_coverage(column.tree, f"{where}.tree")
-        _check_tree(test.problem, replace(test.proof, prices=prices, tree=column.tree))
-    elif test.problem.utility == "bayes":
-        _check_actions(test, own, prices, where)
-    else:
-        _check_is_shown(column, where)
-        _check_corners_of_output(test, own, lambda cell: test.charged(cell, y, prices, charges), column, where)
-
-
-def _check_whole_cone(test: _CornerTest, own: _Sides, charges: list[_Charge], where: str) -> None:
-    """ "it holds where the leaf has no `n`, lo_yx = 1 and hi_yx = gh for every x"."""
-    if own != test.root()[0] or charges:
-        raise Refuted(f"proof.{where}: a tree of the whole cone where the output has limits or numbers have prices")
-
-
-def _check_actions(test: _CornerTest, own: _Sides, prices: list[Fraction], where: str) -> None:
-    """ "for every action g of its set sum_x max over v in {lo_yx, hi_yx} of (p_x gain[g][x] - A_yx) v <= 0"."""
-    if not all(test.action_holds(own, prices, g) for g in own.actions):
-        raise Refuted(f"proof.{where}: an action gains at a corner")
-
-
-def _check_is_shown(column: list[CornerToken], where: str) -> None:
-    """ "`[]` for the other utilities: it holds where y is closed"."""
-    if not column:
-        raise Refuted(f"proof.{where}: nothing shows that this output does not gain")
-
-
-def _check_corners_of_output(
-    test: _CornerTest,
-    own: _Sides,
-    prices: Callable[[_CornerCell], list[Fraction]],
-    column: list[CornerToken],
-    where: str,
-) -> None:
-    """Every leaf of a tree of corners, whose coverage is shown; `prices` are those of a cell."""
-    # The ends of a cell are made where the first input is fixed in it, or at its leaf.
-    pending: list[tuple[_CornerCell, list[tuple[_End, ...]] | None]] = [(_CornerCell(own, (None,) * len(own.lo)), None)]
-    for n, token in enumerate(column):
-        cell, free = pending.pop()
-        if isinstance(token, _Split):
-            _check_all_free(free, f"{where}[{n}]")
-            pending += [(half, None) for half in reversed(_halves_of_cell(cell, token))]
-            continue
-        if free is None:
-            free = list(test.ends(cell.own, prices(cell)))
-        if isinstance(token, int):
-            _check_free_end(free[token], token, f"{where}[{n}]")
-            both = free[token][0], free[token][-1]
-            pending += [(cell, [*free[:token], (end,), *free[token + 1 :]]) for end in both]
-        elif any(lo == 1 for lo in cell.own.lo):  # "holds where, with the limits of its path, lo_yx > 1 for every x"
-            _check_corners_hold(test, free, token, f"{where}[{n}]")
-
-
-def _halves_of_cell(cell: _CornerCell, split: _Split) -> tuple[_CornerCell, _CornerCell]:
-    """ "first the subtree of the v with v_x < c, where hi_yx becomes the smaller of hi_yx and c, then the one of those
-    with v_x >= c, where lo_yx becomes the larger of lo_yx and c".
-    """
-    x, c = split.x, split.c
-    assert isinstance(x, int)
-    below, above, under = list(cell.own.hi), list(cell.own.lo), list(cell.under)
-    below[x], above[x] = min(below[x], c), max(above[x], c)
-    least = under[x]
-    under[x] = c if least is None else min(least, c)
-    first = _CornerCell(cell.own._replace(hi=tuple(below)), tuple(under))
-    return first, cell._replace(own=cell.own._replace(lo=tuple(above)))
-
-
-def _check_all_free(ends: list[tuple[_End, ...]] | None, where: str) -> None:
-    """ "where all inputs are free on this path (else REFUTED)"."""
-    if ends is not None:
-        raise Refuted(f"proof.{where}: an input is fixed on this path")
-
-
-def _check_free_end(ends: tuple[_End, ...], x: int, where: str) -> None:
-    """ "branch on input x, which must be free on this path (else REFUTED)"."""
-    if len(ends) == 1:
-        raise Refuted(f"proof.{where}: input {x} is not free on this path")
-
-
-def _check_corners_hold(test: _CornerTest, ends: list[tuple[_End, ...]], leaf: tuple[Pair, ...], where: str) -> None:
-    """ "A leaf of such a tree holds"."""
-    if not test.holds(ends, leaf):
-        raise Refuted(f"proof.{where}: the inequality of this leaf fails")
-
-
-# --------------------------------------------------------------------------------------------------------
-# 6. proof: corner-trees of inverse_trace, inverse_determinant and inverse_eigenvalue
-# --------------------------------------------------------------------------------------------------------
+            _check_form_leaf(test, token, [test.tightened(own) for own in path], i)
 
 
 def _check_form_leaf(test: _CornerTest, leaf: _FormLeaf, path: list[_Sides], i: int) -> None:

@@ -409,12 +409,13 @@ def lemmas(document: Document) -> list[str]:
         names += ["cauchy-schwarz-membership"] if problem["cone"]["kind"] == "confidence" else []
         names += DESIGNS.get(utility, [])
     by_levels = "levels" in proof
-    by_vertices = by_levels or kind == "corner-tree" or (kind == "column-dual" and "tree" in proof)
+    by_vertices = by_levels or "rays" in proof
     if utility == "mutual_information":
         names += ["mi-column-convex"] if by_vertices or kind == "thresholds" else []
         names += ["v-log-v-convex"] if kind in ("column-dual", "branch-tree") and "known" not in proof else []
     names += ["chi-square-column-convex"] if utility == "chi_square" and by_vertices else []
-    names += ["quadratic-over-linear-convex"] if utility in DESIGNS and by_vertices else []
+    by_forms = kind == "corner-tree" or "tree" in proof
+    names += ["quadratic-over-linear-convex"] if utility in DESIGNS and by_forms else []
     names += ["off-diagonal-convex"] if kind == "branch-tree" and "structure" in problem else []
     names += ["robust-vertices"] if by_levels else []
     names += ["gibbs-inequality"] if kind in ("entropy-dual", "entropy-farkas") else []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
 from typing import Any
 
 from hostile import FREE, GAMMA, chain, file, information, names, uniform
@@ -18,117 +17,15 @@ def corner(k: int, m: int, utility: Any, leaf: Any, count: int, rows: Any = (), 
     return file(problem, uniform(k, m, problem["outputs"]), ("0", WORTH), WORTH, proof)
 
 
-def corner_gains(scale: int) -> Any:
-    """Every action at every output of every leaf."""
-    k, m, actions = 16, 32, 1 + scale // 4
-    gain = [[f"1/{2 + (g + x) % 7}" for x in range(k)] for g in range(actions)]
-    leaf = {"a": [9] * k, "l": [], "columns": [[]] * m}
-    return corner(k, m, {"kind": "bayes", "gain": gain}, leaf, scale)
-
-
-def corner_zeros(scale: int) -> Any:
-    """Gains that are 0."""
-    k, m, actions = 16, 32, 4 * scale
-    leaf = {"a": [9] * k, "l": [], "columns": [[]] * m}
-    return corner(k, m, {"kind": "bayes", "gain": [["0"] * k] * actions}, leaf, scale)
-
-
 def corner_rows(scale: int) -> Any:
     """Rows of the problem that every leaf names."""
-    k, m, count = 16, 32, 1 + scale // 20
+    k, m, count = 8, 32, 1 + scale // 20
     rows = [
         {"name": f"{i}", "sense": "<=", "rhs": "99999", "terms": [[x, y, "1"] for x in range(k) for y in range(m)]}
         for i in range(count)
     ]
-    leaf = {"a": [9] * k, "l": [[i, 1 + i] for i in range(count)], "columns": [[]] * m}
-    return corner(k, m, {"kind": "bayes", "gain": [["1"] + ["0"] * (k - 1)]}, leaf, scale, rows)
-
-
-def corner_leaves(scale: int, kind: str = "mutual_information") -> Any:
-    """Each output of each leaf with a tree of its own, of one leaf."""
-    k, m = 32, 64
-    own: list[Any] = ["1"] if kind == "mutual_information" else []
-    leaf = {"a": [9] * k, "l": [], "columns": [[own]] * m}
-    return corner(k, m, {"kind": kind}, leaf, 2 * scale)
-
-
-def corner_squares(scale: int) -> Any:
-    return corner_leaves(scale, "chi_square")
-
-
-def corner_same(scale: int) -> Any:
-    """Outputs that are like the first one."""
-    k, m = 32, 64
-    leaf = {"a": [9] * k, "l": [], "columns": [[["1"]], *[0] * (m - 2), [["1"]]]}
-    return corner(k, m, {"kind": "mutual_information"}, leaf, 4 * scale, branch=(m - 1, 0, "9"))
-
-
-def corner_whole(scale: int) -> Any:
-    """Trees of the whole cone, each of one leaf."""
-    k, m = 64, 32
-    leaf = {"a": [9] * k, "l": [], "columns": [{"tree": ["1"]}] * m}
-    return corner(k, m, {"kind": "mutual_information"}, leaf, scale, branch=(0, 0, "4"))
-
-
-def corner_deep(scale: int) -> Any:
-    """A long tree of corners of one output."""
-    k, depth = 256, 6
-
-    def tree(x: int) -> list[Any]:
-        return [["1"]] if x == depth else [x, *tree(x + 1), *tree(x + 1)]
-
-    leaf = {"a": [9] * k, "l": [], "columns": [tree(0)]}
-    return corner(k, 1, {"kind": "mutual_information"}, leaf, scale)
-
-
-def corner_deep_squares(scale: int) -> Any:
-    k, depth = 256, 6
-
-    def tree(x: int) -> list[Any]:
-        return [[]] if x == depth else [x, *tree(x + 1), *tree(x + 1)]
-
-    leaf = {"a": [9] * k, "l": [], "columns": [tree(0)]}
-    return corner(k, 1, {"kind": "chi_square"}, leaf, scale)
-
-
-def corner_given(scale: int) -> Any:
-    """A tangent for each value of what is given."""
-    k, m, given = 16, 16, 32
-    utility = {"kind": "mutual_information", "given": [["1"] * given] * k}
-    leaf = {"a": [99] * k, "l": [], "columns": [[["1"] * given]] * m}
-    made = corner(k, m, utility, leaf, scale)
-    made["problem"]["weights"] = [str(given)] * k
-    return made
-
-
-def corner_cells(scale: int, bits: int = 250) -> Any:
-    """Cells of an output whose measure has the denominators of all inputs, each with a price of its own there."""
-    k, m = 32, 2
-    parts = [2**bits + 2 * x + 1 for x in range(k)]
-    whole, outputs = 2 ** (bits + 1), names(m)
-    row = {"name": "0", "sense": "=", "rhs": str(Fraction(k, whole)),
-           "terms": [[x, 0, f"1/{part}"] for x, part in enumerate(parts)]}  # fmt: skip
-    tree: list[Any] = [item for i in range(4 * scale) for item in ([i % k, f"{2 + i // k}"], ["1"])]
-    leaf = {"a": [2**50] * k, "l": [], "columns": [[["1"]], [["1"]]]}
-    priced = {**leaf, "columns": [[["1"]], [*tree, ["1"]]], "n": [[0, -1]]}
-    problem = {"inputs": names(k), "outputs": outputs, "rows": [row], "utility": {"kind": "mutual_information"},
-               "cone": GAMMA}  # fmt: skip
-    columns = [{"dense": [str(part) for part in parts]}, {"dense": [str(whole - part) for part in parts]}]
-    mechanism = {"denominators": [str(whole)], "outputs": outputs, "columns": columns}
-    proof = {"kind": "corner-tree", "yield": WORTH, "unit": "1", "nodes": [["n", [[0, "2"]], 1], leaf, priced]}
-    return file(problem, mechanism, ("0", WORTH), WORTH, proof)
-
-
-def corner_numbers(scale: int) -> Any:
-    """A long path of branches on numbers, each of which has a price at each leaf that follows."""
-    k, count = 2, 4 * scale
-    row = {"name": "0", "sense": "=", "rhs": "2", "terms": [[x, 0, "1"] for x in range(k)]}
-    leaf = {"a": [9] * k, "l": [], "columns": [[["1"]]]}
-    nodes: list[Any] = [["n", [[0, "2"]], 0]] * count
-    nodes += [{**leaf, "n": [[j, 1 if j < n else -1] for j in range(n + 1)]} for n in range(count - 1, -1, -1)]
-    made = corner(k, 1, {"kind": "mutual_information"}, leaf, 0, [row])
-    made["proof"]["nodes"] = [*nodes[:count], leaf, *nodes[count:]]
-    return made
+    leaf = {"a": [9] * k, "l": [[i, 1 + i] for i in range(count)], "forms": [[0] * k] * k}
+    return corner(k, m, {"kind": "inverse_trace"}, leaf, scale, rows)
 
 
 def gibbs(scale: int, share: str = "1", n: Callable[[int], str] = str) -> Any:
@@ -295,8 +192,8 @@ def divergences(scale: int, count: int = 4) -> Any:
 STEPS: dict[str, Callable[[int], Any]] = {
     made.__name__: made
     for made in (
-        corner_gains, corner_zeros, corner_rows, corner_leaves, corner_squares, corner_same, corner_whole, corner_deep,
-        corner_deep_squares, corner_given, corner_cells, corner_numbers, gibbs, gibbs_zeros, outer, outer_long,
+        corner_rows,
+        gibbs, gibbs_zeros, outer, outer_long,
         minorant_plain, minorant_given, minorant_square, minorant_bayes, minorant_one, minorant_zeros, lift_points,
         lift_forms, many_groups, few_groups, capacities, divergences,
     )

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import re
 from fractions import Fraction
 
 import flint
+import numpy as np
 import pytest
 from core_files import judged, proof_files, resealed
+from scipy.optimize import linprog
 
 from rropt import kernel
 from rropt.kernel import Column, D, Multipliers, OneColumn, Rim, Single, Token
@@ -254,3 +257,51 @@ def test_sets_add_what_every_column_of_the_limits_is_of():
         assert settled([one, one], [(0, 2 * D)], n) == settled([one, one], [(0, 2 * D - 1)], n) == [10, 20]
         for below in ([], [(1, D)], [(0, 2 * D + 1)]):
             assert settled([one, three], below, n) == [10 + min(n, 0), 20 + 2 * min(n, 0)]
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if name.startswith(FOLDER)])
+def test_no_vertex_of_the_mechanisms_beats_the_bound(name):
+    """Random vertices of the polytope of all mechanisms, by another linear programme than the package's."""
+    made = proof_files()[name][0]
+    problem = made["problem"]
+    k = m = len(problem["inputs"])
+    gamma = float(problem["cone"].get("gamma") or np.exp(float(problem["cone"]["epsilon"])))
+    above, right, equal, sides = [], [], [], []
+    for x in range(k):
+        equal.append([float(z == x) for z in range(k) for _ in range(m)])
+        sides.append(1.0)
+    for (x, z), y in itertools.product(itertools.permutations(range(k), 2), range(m)):
+        row = np.zeros((k, m))
+        row[x, y], row[z, y] = 1.0, -gamma
+        above.append(row.ravel())
+        right.append(0.0)
+    for one in problem["rows"]:
+        row = np.zeros((k, m))
+        for x, y, c in one["terms"]:
+            row[x, y] = number(c)
+        (equal if one["sense"] == "=" else above).append(row.ravel().tolist())
+        (sides if one["sense"] == "=" else right).append(number(one["rhs"]))
+    draw, best = np.random.default_rng(0), -np.inf
+    for _ in range(150):
+        found = linprog(draw.standard_normal(k * m), A_ub=above, b_ub=right, A_eq=equal, b_eq=sides, method="highs")
+        best = max(best, utility(problem, found.x.reshape(k, m)))
+    assert best <= number(made["bound"]) + 1e-9
+    assert best >= 0.97 * number(made["value"]["lower"]), "the vertices come near the bound, or the test is weak"
+
+
+def number(text):
+    return float(Fraction(text))
+
+
+def utility(problem, matrix):
+    weights = np.array([int(weight) for weight in problem["weights"]]) / sum(map(int, problem["weights"]))
+    if problem["utility"]["kind"] == "bayes":
+        gain = np.array([[number(entry) for entry in row] for row in problem["utility"]["gain"]])
+        return float(((weights * gain) @ matrix).max(axis=0).sum())
+    if problem["utility"]["kind"] == "chi_square":
+        mass = weights @ matrix
+        return float((weights @ matrix**2 / mass - mass).sum())
+    given = problem["utility"].get("given") or [[weight] for weight in problem["weights"]]
+    joint = np.array([[int(entry) for entry in row] for row in given]) / sum(map(int, problem["weights"]))
+    mass = joint.T @ matrix / joint.sum(axis=0)[:, None]
+    return float((weights @ (matrix * np.log(matrix))).sum() - (joint.sum(axis=0) @ (mass * np.log(mass))).sum())

@@ -63,7 +63,7 @@ with `PROVED (verified core)` if `rropt-core` is installed; without `--core` it 
 | proof | programs | `checker only: the verified core has no` |
 |---|---|---|
 | `lines`: linear utilities, Bayes success, entropies; information and chi-square under LDP and metric privacy, also of matrices with rows; leakage, capacity, Renyi, sums; approximate LDP with linear utilities; robust LDP, exact, with boxes or a linear utility; infeasible problems | verified core, kernel, checker | |
-| trees of corners over a matrix, `corner-tree` | verified core, kernel, checker | |
+| trees of corners over a matrix | verified core, kernel, checker | |
 | `lines` after a step | checker | `step 'drop' before lines`, `step 'lift' before lines` |
 | designs under LDP, `column-dual`: the bound; the value of the mechanism by the checker alone | verified core, kernel, checker | |
 | designs on other cones | checker | `designs with boxes` |

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from rropt.program.confidence_cones import ConfidenceCone
 from rropt.program.design_utilities import DesignUtility
 from rropt.program.extras import OffDiagonalForm
-from rropt.program.limits import DivergenceLimits, PosteriorRisk, Sum, has_capacity
+from rropt.program.limits import DivergenceLimits, PosteriorRisk, has_capacity
 from rropt.program.programs import ChiSquare, Information, Program
 from rropt.prove.steps import Step, lemmas, relax
 
@@ -73,19 +73,16 @@ def _of_mechanism(program: Program, has_mechanism: bool) -> list[str]:
 def _of_proof(program: Program, proof: Mapping[str, object]) -> list[str]:
     """Those of a proof of this problem."""
     utility, kind = program.utility, str(proof["kind"])
-    by_vertices = any(key in proof for key in ("tree", "levels", "rays")) and kind == "column-dual"
-    by_corners = kind == "corner-tree"
-    if by_corners and isinstance(utility, Sum):
-        ((_, utility),) = utility.parts
+    by_vertices = "levels" in proof or "rays" in proof
     names: list[str] = []
     if isinstance(utility, Information):
-        if by_vertices or by_corners or kind == "thresholds":
+        if by_vertices or kind == "thresholds":
             names.append("mi-column-convex")
         if kind in ("column-dual", "branch-tree"):
             names.append("v-log-v-convex")
-    if isinstance(utility, ChiSquare) and (by_vertices or by_corners):
+    if isinstance(utility, ChiSquare) and by_vertices:
         names.append("chi-square-column-convex")
-    if isinstance(utility, DesignUtility) and (by_vertices or by_corners):
+    if isinstance(utility, DesignUtility) and ("tree" in proof or kind == "corner-tree"):
         names.append("quadratic-over-linear-convex")
     if program.extra(OffDiagonalForm) is not None and kind == "branch-tree":
         names.append("off-diagonal-convex")

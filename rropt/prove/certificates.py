@@ -29,6 +29,7 @@ from rropt.model.divergences import worst_weights
 from rropt.program.block_cones import RobustCone
 from rropt.program.cones import CompleteCone
 from rropt.program.confidence_cones import ConfidenceCone
+from rropt.program.design_utilities import DesignUtility
 from rropt.program.extras import OffDiagonalForm
 from rropt.program.limits import DivergenceLimits, has_capacity
 from rropt.program.programs import ChiSquare, Program
@@ -185,7 +186,9 @@ def stated_in_lines(program: Program, proof: Proof) -> Proof:
     """A proof as certificates state it: in lines, wherever the verified core has its rules. Steps are then parts of
     the lines, but for those that leave out what lines cannot state."""
     last = relax(program, proof.steps)
-    if not has_mode(proof.payload) or (last.extra(OffDiagonalForm) and proof.payload["kind"] == "branch-tree"):
+    kind, of_design = proof.payload["kind"], isinstance(last.utility, DesignUtility)
+    stays = (last.extra(OffDiagonalForm) and kind == "branch-tree") or (of_design and kind == "corner-tree")
+    if stays or not has_mode(proof.payload):
         return proof
     leaves_cone = isinstance(program.cone, RobustCone) and "shapes" not in proof.payload
     parts = ["structure", "identification_risk", *(["cone"] if leaves_cone else [])]

@@ -37,9 +37,9 @@ from rropt.prove.problems import (
 
 LONGEST = 4096
 """Bits that the denominators of the rows of a cone may add to all numbers of a proof file, at most."""
-KINDS = ("linear-dual", "farkas", "column-dual", "branch-tree", "entropy-dual", "entropy-farkas")
+KINDS = ("linear-dual", "farkas", "column-dual", "branch-tree", "corner-tree", "entropy-dual", "entropy-farkas")
 KEYS = {"kind", "prices", "rows", "flows", "multipliers", "tree", "boxes", "unit", "known", "weight", "tilts", "yield"}
-KEYS |= {"steps", "events", "cuts", "shapes"}
+KEYS |= {"steps", "events", "cuts", "shapes", "nodes"}
 Tangents = tuple[list[Fraction], list[list[int]]]
 
 
@@ -54,10 +54,13 @@ def elaborate(certificate: Json) -> Iterator[str]:
             raise OutsideCoreError(f"the verified core has no step {named!r} before lines")
         problem, written = Problem(stated, "box"), iter(proof["lines"])
     else:
-        mode = tree_mode(proof, stated["utility"]["kind"] in DESIGNS)
-        problem = Problem(stated, mode)
+        if stated["utility"]["kind"] not in DESIGNS or proof["kind"] not in ("column-dual", "corner-tree"):
+            raise OutsideCoreError(f"the verified core has no proofs of kind {proof['kind']!r}{form_of(proof)}")
+        if "boxes" in proof:
+            raise OutsideCoreError("the verified core has no designs with boxes")
+        problem = Problem(stated, "design")
         problem.follow(steps, [], [])
-        written = {"matrix": matrices, "design": designs}[mode](problem, proof)
+        written = designs(problem, proof)
     lines = list(problem.lines())
     problem.limit()
     yield "rropt-core"
@@ -79,9 +82,8 @@ def in_lines(stated: Json, proof: Json) -> list[str]:
     mode = proof_mode(proof)
     problem = Problem(emptied(stated, proof["kind"] in ("farkas", "entropy-farkas")), mode)
     problem.follow(proof.get("steps", []), proof.get("events", []), proof.get("cuts", []))
-    writer = {"dual": dual, "corner": corner, "box": boxes, "sheets": boxes, "known": known, "blocks": blocks}[mode]
     with kernel.long_integers():
-        return list(writer(problem, proof))
+        return list(WRITERS[mode](problem, proof))
 
 
 def witness(problem: Problem, certificate: Json) -> Iterator[str]:
@@ -125,21 +127,14 @@ def has_mode(proof: Json) -> bool:
     return proof["kind"] in KINDS and proof.keys() <= KEYS
 
 
-def tree_mode(proof: Json, is_design: bool) -> str:
-    """The mode in which the core reads a proof that is not in lines; raises OutsideCoreError where it has none."""
-    if is_design and proof["kind"] in ("column-dual", "corner-tree") and "boxes" not in proof:
-        return "design"
-    if is_design:
-        raise OutsideCoreError("the verified core has no designs with boxes, or without mechanisms")
-    extra = next((f" with {key}" for key in proof if key not in KEYS | {"nodes"}), "")
-    if extra or "nodes" not in proof:
-        raise OutsideCoreError(f"the verified core has no proofs of kind {proof['kind']!r}{extra}")
-    return "matrix"
+def form_of(proof: Json) -> str:
+    """The key that tells a kind of proof apart, as messages name it."""
+    return next((f" with {key}" for key in proof if key not in KEYS), "")
 
 
 def proof_mode(proof: Json) -> str:
     """The mode for lines of a proof of this kind."""
-    modes = {"tree": "corner", "boxes": "box", "known": "known", "shapes": "blocks"}
+    modes = {"tree": "corner", "boxes": "box", "known": "known", "shapes": "blocks", "nodes": "matrix"}
     found = next((mode for key, mode in modes.items() if key in proof), "dual")
     return "sheets" if proof["kind"] == "branch-tree" else found
 
@@ -345,3 +340,8 @@ def sheet(problem: Problem, token: Json, unit: int, scale: int) -> list[object]:
     parts = [word for part in token["columns"] for word in (";", *leaf(problem, part, unit, scale))]
     prices = [a * (scale // unit) - math.floor(more) for a, more in zip(token["a"], beside, strict=True)]
     return [*prices, ";", *mults, *parts]
+
+
+WRITERS = {"dual": dual, "corner": corner, "box": boxes, "sheets": boxes, "known": known}
+WRITERS |= {"blocks": blocks, "matrix": matrices}
+"""What writes the lines of a proof in each mode."""

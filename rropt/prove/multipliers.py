@@ -7,7 +7,7 @@ from typing import Any
 from rropt.kernel import D, log_below
 from rropt.prove.problems import Json, Problem
 
-MODES = {"dual", "corner", "box"}
+MODES = {"dual", "corner", "box", "blocks"}
 """Proofs by one list of multipliers; the others go case by case."""
 Vector = list[Fraction]
 

@@ -19,7 +19,6 @@ import pytest
 import test_checker_approximate
 import test_checker_cases_damage
 import test_checker_corner_forms
-import test_checker_counts
 import test_checker_criteria
 import test_checker_cuts
 import test_checker_designs
@@ -29,7 +28,6 @@ import test_checker_levels
 import test_checker_lift
 import test_checker_lines
 import test_checker_minorant
-import test_checker_mutants_cornertrees
 import test_checker_mutants_outer
 import test_checker_offdiagonal
 import test_checker_rays
@@ -259,7 +257,6 @@ for module in (
     test_checker_approximate,
     test_checker_cases_damage,
     test_checker_corner_forms,
-    test_checker_counts,
     test_checker_criteria,
     test_checker_cuts,
     test_checker_designs,
@@ -269,7 +266,6 @@ for module in (
     test_checker_lift,
     test_checker_lines,
     test_checker_minorant,
-    test_checker_mutants_cornertrees,
     test_checker_mutants_outer,
     test_checker_offdiagonal,
     test_checker_rays,
@@ -280,7 +276,7 @@ for module in (
 COMPOSITES = {"_check_mechanism_in_cone", "_check_membership", "_check_tree", "_check_boxes",
               "_check_cases", "_check_off_diagonals", "_check_cuts", "_check_proof",
               "_check_certificate", "_check_form_leaf",
-              "_check_corner_tree", "_check_corner_leaf", "_check_output", "_check_corners_of_output",
+              "_check_corner_tree",
               "_check_thresholds", "_check_risk_trees", "_check_risk_tree", "_check_levels"}  # fmt: skip
 SINGLE = sorted({name for _, names, _ in ISOLATED for name in names})
 

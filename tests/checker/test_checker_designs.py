@@ -721,7 +721,14 @@ def cheap(made: Document) -> Document:
     return put(made, *PROOF, "prices", value=prices)
 
 
+def dear(tree: Tree) -> Document:
+    """Prices far above what is needed."""
+    made = put(put(LOOSE, "bound", value="-9999"), *PROOF, "prices", value=["999"] * 3)
+    return put(made, *PROOF, "tree", value=tree)
+
+
 ISOLATED: list[tuple[str, tuple[str, ...], Callable[[], Document]]] = [
+    ("designs: an input twice", ("_check_branch",), lambda: dear([0, 0, "0", "0", "0"])),
     ("designs: a singular M", ("_check_regular", "_check_value"), constant),
     ("designs: a corner", ("_check_corners",), lambda: cheap(LOOSE)),
     ("designs: a box", ("_check_box",), lambda: cheap(BOXED)),

@@ -43,7 +43,7 @@ RAYS: Json = {"kind": "column-dual", "prices": PRICES, "rays": "all"}
 KINDS = "lines, column-dual, branch-tree, thresholds, risk-branch, corner-tree"
 PROOFS: list[tuple[str, dict[str, Any], str]] = [
     ("bayes", {"proof.kind": "other"}, f"proof.kind: expected one of {KINDS}, found the string 'other'"),
-    ("bayes", {"proof": RAYS}, "proof.kind: expected one of corner-tree, found the string 'column-dual'"),
+    ("bayes", {"proof": RAYS}, "proof.kind: expected one of lines, found the string 'column-dual'"),
     ("linear", {"proof": RAYS}, "proof.kind: expected one of lines, found the string 'column-dual'"),
     ("entropy-floor", {"proof": RAYS}, "proof.kind: expected one of lines, found the string 'column-dual'"),
     ("approximate", {"proof": RAYS}, "proof.kind: expected one of lines, found the string 'column-dual'"),
@@ -51,7 +51,7 @@ PROOFS: list[tuple[str, dict[str, Any], str]] = [
     ("risk-blocks", {"proof": RAYS}, "proof.kind: expected one of thresholds, found the string 'column-dual'"),
     ("off-diagonal", {"proof": RAYS}, "proof.kind: expected one of branch-tree, found the string 'column-dual'"),
     ("mi-boxes", {"proof.kind": "branch-tree"},
-     "proof.kind: expected one of column-dual, corner-tree, found the string 'branch-tree'"),
+     "proof.kind: expected one of column-dual, found the string 'branch-tree'"),
     ("matrix", {"proof": RAYS}, "proof.kind: column-dual is for problems without rows"),
     ("robust-all", {"proof": RAYS}, "proof: the key 'levels' is missing"),
     ("cases-1", {"proof": RAYS}, "proof: the key 'unit' is missing"),
@@ -90,13 +90,7 @@ def expected(document: Json) -> set[str]:
         of_kind = {"thresholds": {"_check_thresholds", "_check_thetas"}}
         found |= of_kind.get(kind, {"_check_risk_trees", "_check_coverage"})
     elif kind == "corner-tree":
-        leaves = [node for node in proof["nodes"] if isinstance(node, dict)]
-        columns = [one for leaf in leaves for one in leaf.get("columns", ())]
-        found |= {"_check_coverage", "_check_corner_tree"}
-        found |= (
-            {"_check_yield_of_forms", "_check_forms_at_corners"} if any("forms" in leaf for leaf in leaves) else set()
-        )
-        found |= {"_check_tree"} if any(isinstance(one, dict) for one in columns) else set()
+        found |= {"_check_coverage", "_check_corner_tree", "_check_yield_of_forms", "_check_forms_at_corners"}
     elif "boxes" in proof:
         found |= {"_check_coverage", "_check_off_diagonals" if kind == "branch-tree" else "_check_boxes"}
     elif "cases" in proof:

@@ -15,13 +15,11 @@ from typing import Any
 import hostile_more as hostile
 import pytest
 import shells
-from builders import encode, named
+from builders import encode
 from drawing import graded, thinned
-from hostile_steps import corner_cells
 from independent_checker import campaign, loose
 from independent_checker.checker import check, verdict as second_verdict
 from independent_checker.work import limit_work
-from test_checker_mutants_cornertrees import LEAF, branched
 
 import rropt as rr
 from rropt import checker
@@ -101,7 +99,7 @@ def test_two_hands_count_the_same_operations(name: str, monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize(
-    ("name", "part"), [("corner-tree-information", "proof"), ("risk-blocks", "mechanism"), ("design", "utility")]
+    ("name", "part"), [("corner-forms-trace", "proof"), ("risk-blocks", "mechanism"), ("design", "utility")]
 )
 def test_the_part_that_takes_most_is_named(name: str, part: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert counted(json.dumps(STORED[name]).encode(), monkeypatch)[0] == part
@@ -115,18 +113,6 @@ def test_logarithms_of_bits_are_few_where_the_rows_have_one_denominator(
     mechanism["denominators"] = denominators
     mechanism["columns"][1] = {"low": "2", "high": "7", "members": "16"}
     made = shells.valued(mechanism, [1] * 5, {"kind": "mutual_information"})
-    data = encode(made)
-    assert_second_counts(data, counted(data, monkeypatch)[1], monkeypatch)
-
-
-@pytest.mark.parametrize("is_split", [False, True])
-@pytest.mark.parametrize("numbers", [{}, {"n": [[0, 1]]}])
-def test_prices_of_cells_are_priced_where_there_are_several(
-    numbers: dict[str, Any], is_split: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    column = [[0, "2"], ["1"], ["1"]] if is_split else [["1"]]
-    leaf = {**LEAF, **numbers, "columns": [column, [["1"]], [["1"]]]}
-    made = branched(*([["n", [[0, "2"]], 1], leaf, LEAF] if numbers else [leaf]))
     data = encode(made)
     assert_second_counts(data, counted(data, monkeypatch)[1], monkeypatch)
 
@@ -186,15 +172,6 @@ def test_what_is_beyond_is_unreadable_in_both_and_the_part_is_named(name: str, m
     assert refused.reason.partition(":")[0] == counted(data, monkeypatch)[0]
     monkeypatch.setattr(checker, "MAX_OPERATIONS", count)
     assert check_bytes(data).status != "UNREADABLE"
-
-
-def test_a_cell_is_priced_by_the_common_denominator(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The measure of the last output is a sum over all rows: each cell adds it to a price of every input."""
-    each, cells = [], 4
-    for bits in (250, 2500):
-        few, more = (json.dumps(named(corner_cells(scale, bits))).encode() for scale in (1, 2))
-        each.append((counted(more, monkeypatch)[1] - counted(few, monkeypatch)[1]) / cells / 32)
-    assert each[1] > 6 * (32 * 2500 / 128) ** 2 / 16 > 50 * each[0], "a gcd of so long numbers takes its square"
 
 
 @pytest.mark.parametrize(

@@ -200,20 +200,6 @@ def test_neither_end_of_a_value_is_on_the_other_side(sense: str, bends: bool, mo
             assert said(made)[0] == status
 
 
-def test_costs_of_what_is_minimised_are_negated_in_a_corner_tree() -> None:
-    """Prices that prove the information alone, and a witness that answers b always: only the costs are against it."""
-    made = copy.deepcopy(TREE)
-    part = made["problem"]["utility"]["parts"][0] | {"weight": "-7/10"}
-    made["problem"] |= {"sense": "minimize", "utility": {"kind": "sum", "cost": [[0, 0, "-3/10"]], "parts": [part]}}
-    made |= {"mechanism": copy.deepcopy(CONSTANT), "value": {"lower": "-1", "upper": "1"}, "bound": "-1/5"}
-    made["mechanism"]["columns"] = [CONSTANT["columns"][1], CONSTANT["columns"][0], CONSTANT["columns"][2]]
-    leaf = {"a": [1200, 600, 400], "l": [], "columns": [{"tree": ["3/2"]}, {"tree": ["3/2"]}, {"tree": ["3/2"]}]}
-    made["proof"] |= {"yield": "1/5", "unit": "11000", "nodes": [leaf]}
-    assert said(made)[0] == "REFUTED"
-    made["problem"]["utility"]["cost"] = [[0, 0, "3/10"]]
-    assert said(made)[0] == "PROVED"
-
-
 def test_of_and_part_do_not_go_together() -> None:
     limit = {"utility": {"kind": "chi_square"}, "weights": ["6", "3", "2"], "at_most": "9"}
     made = put(stepped(TAKEN[0], {**TAKEN[1], "of": 0}, TAKEN[2]), "problem", "limits", value=[limit])
@@ -231,15 +217,6 @@ def test_what_a_sum_needs() -> None:
     assert_unreadable(stated(TREE, parts=[part | {"weights": ["0"] * 3}]), "weights")
     assert_unreadable(put(TREE, "problem", "outputs", value=None), "problem.utility.cost")
     assert_unreadable(stepped({"kind": "drop", "parts": ["rows", "outputs"]}, *TAKEN), "with costs")
-
-
-def test_what_a_corner_tree_of_a_sum_needs() -> None:
-    part = TREE["problem"]["utility"]["parts"][0]
-    assert_unreadable(stated(TREE, parts=[part, CHI]), "a sum of one part only")
-    assert_unreadable(stated(TREE, parts=[part | {"weight": "-7/10"}]), "one that bends")
-    assert_unreadable(put(TREE, "problem", "sense", value="minimize"), "one that bends")
-    free = put(TREE, "problem", "cone", value={"kind": "free"})
-    assert_unreadable(free, "corner-tree is for a complete cone")
 
 
 def test_the_same_of_what_is_minimised() -> None:

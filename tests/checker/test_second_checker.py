@@ -46,7 +46,9 @@ def test_every_verdict_occurs_and_every_kind_of_proof_is_there() -> None:
     proofs = {document["proof"]["kind"] for document in STORED.values()}
     assert len(proofs) == 6  # all that section 3 names
     assert {f"column-dual {form}" for form in ("levels", "cases", "rays")} <= kinds
-    assert {f"lines {mode}" for mode in ("labels", "dual", "corner", "box", "known", "sheets", "blocks")} <= kinds
+    assert {
+        f"lines {mode}" for mode in ("labels", "dual", "corner", "box", "known", "sheets", "blocks", "matrix")
+    } <= kinds
     found = {trial.second for trial in run("mi-tree", 60, 5)}
     assert found == {"PROVED", "REFUTED", "UNREADABLE"}
 

@@ -9,7 +9,6 @@ from flint import fmpq
 from .cases import Cases
 from .claims import DESIGNS, Problem, read_problem
 from .cornerforms import CornerForms
-from .cornertrees import CornerTree
 from .curves import CURVES
 from .designs import Design, FormTree
 from .forms import Unlimited, check_tangents, each_tangent
@@ -142,9 +141,7 @@ def _assumptions(
 ) -> None:
     """Of the mechanism and the risk by `problem`, of the proof by the last one."""
     convex = isinstance(proof, Levels | Rays)
-    own = last.parts[0][0].kind if isinstance(proof, CornerTree) and last.parts else last.kind
-    convex = convex or (isinstance(proof, CornerTree) and own in CONVEX)
-    wanted = {CONVEX[own]} if convex else set()
+    wanted = {CONVEX[last.kind]} if convex else set()
     if problem.risk is not None:
         wanted.add("uniform-choice-among-matches")
     wanted |= {name for name, (kinds, utilities) in USED.items() if _is_one(proof, kinds, last.kind, utilities)}
@@ -175,10 +172,10 @@ def read_proof(reader: Reader, problem: Problem, proof: dict[str, Any]) -> Any:
         must(kind == "branch-tree", "proof kind of off-diagonals")
         return OffDiagonal(reader, problem, proof)
     must(problem.entropy is None and problem.approximate is None, "proof kind with these constraints")
-    must(problem.kind in (*CURVES, *DESIGNS, "bayes", "sum"), "proof kind for this utility")
+    must(problem.kind in (*CURVES, *DESIGNS), "proof kind for this utility")
     if kind == "corner-tree":
-        return (CornerForms if problem.kind in DESIGNS else CornerTree)(reader, problem, proof)
-    must(kind == "column-dual" and problem.kind not in ("bayes", "sum"), "proof kind for this utility")
+        return CornerForms(reader, problem, proof)
+    must(kind == "column-dual", "proof kind for this utility")
     must(not problem.rows, "column-dual with rows")
     if problem.kind in DESIGNS:
         return Design(reader, problem, proof)

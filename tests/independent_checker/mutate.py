@@ -29,7 +29,7 @@ WORDS = [
         "uniform_off_diagonal",
     ),
     *("mi-column-convex", "chi-square-column-convex", "uniform-choice-among-matches", "rropt-certificate"),
-    *("corner-tree", "g", "drop", "gibbs", "cut", "cone", "cone_rows", "rows", "outputs", "structure", "approximate"),
+    *("corner-tree", "drop", "gibbs", "cut", "cone", "cone_rows", "rows", "outputs", "structure", "approximate"),
 ]
 NAMES = ["mi-column-convex", "chi-square-column-convex", "uniform-choice-among-matches"]
 KEYS = [
@@ -58,7 +58,7 @@ KEYS += [
     "membership",
     "off_diagonal",
 ]
-KEYS += ["steps", "parts", "which", "points", "ratio", "nodes", "columns", "a", "l"]
+KEYS += ["steps", "parts", "which", "points", "ratio", "nodes", "a", "l"]
 KEYS += ["t", "e", "u", "f", "weight", "prices", "rows", "blocks", "extra", ""]
 
 

@@ -1,4 +1,4 @@
-"""Trees over the corners {1, gh}^k of a complete cone: mutual and chi-square information, and forms of a design."""
+"""Trees over the corners {1, gh}^k of a complete cone: forms of a design."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from flint import fmpq
 
-from .claims import DESIGNS, Problem
+from .claims import Problem
 from .reading import Reader, index, items, must
-from .reals import high, log, low, need, total
+from .reals import need, total
 
 MOST = 10**7
 
@@ -34,39 +34,24 @@ class Count(NamedTuple):
     s: int
 
 
-class Weight(NamedTuple):
-    s: int
-
-
 class Leaf(NamedTuple):
-    t: fmpq
-    slope: fmpq | None
+    e: fmpq
 
 
 def read_tree(reader: Reader, value: Any, problem: Problem) -> list[Any]:
     k = problem.k
-    design = problem.kind in DESIGNS
 
     def element(inner: Any) -> Any:
         if isinstance(inner, list):
-            if len(inner) == 1 and isinstance(inner[0], str):
-                must(not design, "a branch on weight")
-                weight = reader.big_from(0)(inner[0])
-                must(weight < sum(problem.weights), "a branch's weight")
-                return Weight(weight)
-            if len(inner) == 2:
-                must(not design, "a leaf with a slope")
-                return Leaf(reader.rat(inner[0]), reader.rat_from(0)(inner[1]))
             must(len(inner) == 1, "an element of a tree")
             return Count(index(k)(inner[0]))
         if isinstance(inner, str):
-            return Leaf(reader.rat(inner), None)
+            return Leaf(reader.rat(inner))
         return Input(index(k)(inner))
 
     found = items(value, element, least=1)
     must(len(found) <= MOST, "limit: tree nodes")
-    counted = any(isinstance(one, Count) or (isinstance(one, Leaf) and one.slope is not None) for one in found)
-    must(not counted or k * len(found) <= 10**9, "limit: k * (tree nodes)")
+    must(not any(isinstance(one, Count) for one in found) or k * len(found) <= 10**9, "limit: k * (tree nodes)")
     return found
 
 
@@ -76,18 +61,13 @@ class Path:
     free: tuple[int, ...]
     least: int
     most: int
-    lightest: int
-    heaviest: int
 
     def branch(self, element: Any) -> tuple[Path, Path]:
         if isinstance(element, Input):
             need(element.x in self.free, "a branch on an input that is not free")
             free = tuple(x for x in self.free if x != element.x)
             return replace(self, inside=(*self.inside, element.x), free=free), replace(self, free=free)
-        if isinstance(element, Count):
-            return replace(self, most=min(self.most, element.s)), replace(self, least=max(self.least, element.s + 1))
-        lighter = replace(self, heaviest=min(self.heaviest, element.s))
-        return lighter, replace(self, lightest=max(self.lightest, element.s + 1))
+        return replace(self, most=min(self.most, element.s)), replace(self, least=max(self.least, element.s + 1))
 
     def numbers(self) -> range:
         """How many of the free inputs may be at gh."""
@@ -96,7 +76,7 @@ class Path:
 
 
 def root_path(problem: Problem) -> Path:
-    return Path((), tuple(range(problem.k)), 0, problem.k, 0, sum(problem.weights))
+    return Path((), tuple(range(problem.k)), 0, problem.k)
 
 
 def sums_of_largest(values: Iterable[fmpq]) -> list[fmpq]:
@@ -104,54 +84,6 @@ def sums_of_largest(values: Iterable[fmpq]) -> list[fmpq]:
     for value in sorted(values, reverse=True):
         found.append(found[-1] + value)
     return found
-
-
-class InformationTree:
-    """A tree of the whole cone in a leaf of a corner-tree: mutual information or chi-square information."""
-
-    def __init__(self, reader: Reader, problem: Problem, proof: dict[str, Any]) -> None:
-        must(problem.cone.kind == "complete" and problem.cone.rows is None, "a tree with this cone")
-        must(not problem.utility, "a tree with given")
-        self.problem = problem
-        self.prices = items(proof["prices"], reader.rat, problem.k)
-        self.tree = read_tree(reader, proof["tree"], problem)
-
-    def check(self) -> fmpq:
-        ratio = self.problem.cone.ratio
-        assert ratio is not None
-        gh = ratio.high
-        steep = gh * high(log(gh)) if self.problem.kind == "mutual_information" else (gh - 1) ** 2
-        self.gh = gh
-        self.c = [steep * p - (gh - 1) * a for p, a in zip(self.problem.prior, self.prices, strict=True)]
-        self.q = [(gh - 1) * p for p in self.problem.prior]
-        self.sum = total(self.prices)
-        self.unit = (gh - 1) / sum(self.problem.weights)
-        walk(self.tree, root_path(self.problem), self._step)
-        return self.sum
-
-    def _tangent(self, t: fmpq) -> tuple[fmpq, fmpq]:
-        """(A, T): the concave part of F, a function of w = p.v alone, is at most A - w T."""
-        if self.problem.kind == "mutual_information":
-            return t, 1 + low(log(t))
-        return 2 * self.gh * (1 - 1 / t), self.gh * (1 - 1 / (t * t))
-
-    def _step(self, element: Any, path: Path) -> tuple[Path, Path] | None:
-        if not isinstance(element, Leaf):
-            return path.branch(element)
-        need(element.t >= 1, "a leaf with t < 1")
-        if path.lightest > path.heaviest or not path.numbers():
-            return None
-        height, own = self._tangent(element.t)
-        slope = own if element.slope is None else element.slope
-        best = sums_of_largest(self.c[x] - slope * self.q[x] for x in path.free)
-        rest = max(best[n] for n in path.numbers())
-        fixed = total(self.c[x] - slope * self.q[x] for x in path.inside)
-        found = height - own - self.sum + fixed + rest
-        if element.slope is not None:
-            ends = (self.unit * path.lightest, self.unit * path.heaviest)
-            found += max(end * (slope - own) for end in ends)
-        need(found <= 0, "a leaf of the tree")
-        return None
 
 
 class FormTree:
@@ -180,7 +112,7 @@ class FormTree:
     def _step(self, element: Any, path: Path) -> tuple[Path, Path] | None:
         if not isinstance(element, Leaf):
             return path.branch(element)
-        e, inside, free = element.t, path.inside, path.free
+        e, inside, free = element.e, path.inside, path.free
         base = self.constant + total(self.d[x] for x in inside)
         base += total(self.e[x][y] for i, x in enumerate(inside) for y in inside[:i])
         zero = fmpq(0)

@@ -213,14 +213,7 @@ def _determinant(problem: Any, proof: Any, k: int) -> int:
 
 
 def _tree(proof: Any, k: int, price: dict[str, int]) -> int:
-    tree = proof["tree"]
-    if "forms" in proof:
-        return (2 * k * k * len(tree) + 4 * k * k * len(proof["forms"])) * price["r"]
-    sloped = sum(isinstance(one, list) and len(one) == 2 for one in tree)
-    leaves = sloped
-    if any(isinstance(one, list) and isinstance(one[0], int) for one in tree):
-        leaves += sum(isinstance(one, str) for one in tree)
-    return (40 * len(tree) + 2 * k * leaves) * price["r"] + (8 * k + 4 * sloped) * price["x"]
+    return (2 * k * k * len(proof["tree"]) + 4 * k * k * len(proof["forms"])) * price["r"]
 
 
 def _boxes(problem: Any, proof: Any, k: int, price: dict[str, int]) -> int:
@@ -235,30 +228,14 @@ def _boxes(problem: Any, proof: Any, k: int, price: dict[str, int]) -> int:
 
 
 def _corner_tree(problem: Any, proof: Any, k: int, price: dict[str, int]) -> int:
-    m, utility, rows = len(problem["outputs"]), problem["utility"], problem["rows"]
-    utility = utility["parts"][0]["utility"] if "parts" in utility else utility
-    each = 4 * price["x"] if utility["kind"] == "chi_square" else price["r"]
-    given = len(utility["given"][0]) if "given" in utility else 1
+    m, rows = len(problem["outputs"]), problem["rows"]
     total = 4 * k * m * len(proof["nodes"]) * price["r"]
     for leaf in proof["nodes"]:
         if isinstance(leaf, dict):
             named = sum(len(rows[i]["terms"]) for i, _ in leaf["l"])
             total += 6 * (k * m + named + len(leaf["l"])) * (price["x"] + price["t"])
-            total += 20 * k * m * len(utility.get("gain", [])) * price["x"]
-            if "forms" in leaf:
-                tests = 4 * (len(leaf["forms"]) + 2) * m * 2**k
-                total += tests * (price["x"] + price["t"]) + 2 * k**3 + 24 * price["r"]
-            for column in leaf.get("columns", []):
-                if isinstance(column, dict):
-                    total += _tree(column, k, price)
-                elif isinstance(column, list) and column != []:
-                    limits = sum(isinstance(one, list) and one[:1] != [] and type(one[0]) is int for one in column)
-                    ends, numbers = sum(isinstance(one, list) for one in column) - limits, len(leaf.get("n", []))
-                    total += 40 * k * price["x"] + 4 * k * len(column) * each + 24 * given * ends * price["r"]
-                    if limits + numbers:
-                        total += (limits + 1) * k * ((40 + 4 * numbers) * price["x"] + 6 * price["t"])
-    if split := sum(isinstance(one, list) and one[0] == "n" for one in proof["nodes"]):
-        total += 4 * split * len(proof["nodes"]) + 4 * (k * m + sum(len(row["terms"]) for row in rows)) * price["x"]
+            tests = 4 * (len(leaf["forms"]) + 2) * m * 2**k
+            total += tests * (price["x"] + price["t"]) + 2 * k**3 + 24 * price["r"]
     return total
 
 

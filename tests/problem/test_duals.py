@@ -168,7 +168,7 @@ def test_bits_are_bits() -> None:
 @pytest.mark.parametrize(
     ("objective", "rule", "what"),
     [
-        ("mutual_information", "floor + ldp", "corner-tree|certified"),
+        ("mutual_information", "floor + ldp", "lines|certified"),
         ("minimax_risk", "bistochastic", "certified|relaxation"),
         ("mutual_information", "identification_risk", "relaxation"),
     ],

@@ -1,12 +1,12 @@
-"""`corner-tree` proofs: convex objectives under LDP whose columns are tied by rows.
+"""Proofs of the mode `matrix`: convex objectives under LDP whose columns are tied by rows.
 
-Written from docs/certificate-format.md, section 6 (corner-tree). The float search suggests cells and multipliers. In
+docs/verified-core.md says what holds. The float search suggests cells and multipliers. In
 every leaf the prices are raised along the prior by what its bound has left to the bound that is claimed; a tree of
 corners for each output, found in floats, is then tested in Arb balls.
 
-`corner-tree` proofs whose branches are on numbers of outputs: outputs that rows treat alike.
+Proofs whose branches are on numbers of outputs: outputs that rows treat alike.
 
-Written from docs/certificate-format.md, section 6 (corner-tree). One tree serves all outputs of a leaf: it divides the
+One tree serves all outputs of a leaf: it divides the
 columns into boxes until each set with a price holds all of a box or nothing, or until the box holds whatever it is.
 """
 

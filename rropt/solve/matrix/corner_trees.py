@@ -1,6 +1,6 @@
-"""Trees of corners in `corner-tree` proofs: that no corner of the box of one output gains at exact prices.
+"""Trees of corners in proofs of the mode `matrix`: that no corner of the box of one output gains at exact prices.
 
-They are found in floats, and every leaf is tested in Arb balls. Written from docs/certificate-format.md, section 6.
+They are found in floats, and every leaf is tested in Arb balls. docs/verified-core.md says what holds.
 
 Columns of a complete cone by the corners of a box: which one most exceeds its price?
 

@@ -3,7 +3,7 @@
 For a linear objective the best vertex of a block is large on the first inputs of an order, that of cost per r, so all
 candidates of a block are one cumulative sum, at any size. Blocks share b alone, which runs through a grid and the
 points where the vertices at hand change their kind. A reduced price never falls from step to step, for the objective is
-convex. Source: the vertex lists of the certificate format, Shapes; convex maximisation by linearisation.
+convex. Source: the vertex lists of docs/verified-core.md, mode blocks; convex maximisation by linearisation.
 
 Columns of large reduced price put together from vertices of their blocks, without a search.
 
@@ -11,8 +11,8 @@ Given b, and the slope of w log w, the blocks of a column do not depend on each 
 first where (kappa p - a) / r is large, kappa the slope of v log v between the two levels less that of w log w: the
 orders of a block are one family with one parameter. Prefixes of a few of these orders, also without the inputs of
 largest r, are the candidates of a block; what they are worth follows from their sums of p, a and r. Each block in turn
-takes its best candidate while the others stay, until none changes. Source: the vertex lists of the certificate format,
-Shapes, for the vertices; Besag, On the statistical analysis of dirty pictures (1986), for such a local search.
+takes its best candidate while the others stay, until none changes. Source: docs/verified-core.md, mode blocks, for
+the vertices; Besag, On the statistical analysis of dirty pictures (1986), for such a local search.
 """
 
 from dataclasses import dataclass

@@ -3,7 +3,7 @@
 A column of the cone, scaled so that the smallest of its block minima m_s is m_i = 1 and the next one is b, has
 v_i in P_i(1, gamma b) and v_s in P_s(b, gamma) for the other blocks s, and b may be taken from a finite set B_i: the
 blocks share b alone. The vertices of P_s(lo, hi) have at most three values: level * alpha + step * beta, alpha
-and beta constant 0-1 vectors, step = (hi - lo) / rho_s. Source: the certificate format, Shapes;
+and beta constant 0-1 vectors, step = (hi - lo) / rho_s. Source: docs/verified-core.md, mode blocks;
 re-derived from the extreme rays of lopuhaa (105).
 """
 
