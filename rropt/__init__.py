@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from rropt.problem.many import solve_many as solve_many
     from rropt.problem_file import load_problem as load_problem
     from rropt.prove.certificates import Certificate as Certificate
+    from rropt.release.protection.pram import Pram as Pram
     from rropt.release.protection.protect import protect as protect
     from rropt.solve.verified import check as check
     from rropt.studies.compare import Comparison as Comparison, compare as compare
@@ -107,6 +108,7 @@ _HOMES = {
     "problem.many": "solve_many",
     "problem_file": "load_problem",
     "prove.certificates": "Certificate",
+    "release.protection.pram": "Pram",
     "release.protection.protect": "protect",
     "solve.verified": "check",
     "studies.compare": "Comparison compare",

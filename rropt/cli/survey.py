@@ -9,7 +9,6 @@ import typer
 
 from rropt.cli.lines import AsJson, say, wrote
 from rropt.errors import Conflict, Duplicate, Missing, UnknownName
-from rropt.exact import rational
 
 PARAMETERS = {
     "warner": ("truth",),
@@ -56,6 +55,7 @@ def survey(
     from dataclasses import replace
 
     from rropt.estimation.survey import plan_survey, plan_two_samples
+    from rropt.exact import rational
     from rropt.mechanisms.families import survey as families
     from rropt.model.prior import Prior
     from rropt.release.plans.provenance import load_mechanism
