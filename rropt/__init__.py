@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from rropt.problem_file import load_problem as load_problem
     from rropt.prove.certificates import Certificate as Certificate
     from rropt.release.cell_keys.design import CellKey as CellKey
+    from rropt.release.protection.pram import Pram as Pram
     from rropt.release.protection.protect import protect as protect
     from rropt.solve.verified import check as check
     from rropt.studies.compare import Comparison as Comparison, compare as compare
@@ -109,6 +110,7 @@ _HOMES = {
     "problem_file": "load_problem",
     "prove.certificates": "Certificate",
     "release.cell_keys.design": "CellKey",
+    "release.protection.pram": "Pram",
     "release.protection.protect": "protect",
     "solve.verified": "check",
     "studies.compare": "Comparison compare",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclass, fieldes import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 

@@ -764,6 +764,8 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
         warn=None,
         **{name: one for name, one in unforced.items() if name != "unidentified"},
     )
+    add("Pram", pd="0.8", alpha="0.5", invariant=True, forbidden=[("a", "b")])
+    add_methods(rr.Pram(), problem={"counts": prior}, strata={"counts": {"f": prior}, "time_limit": 5})
     released = rr.release.release_file(respondents, column, folder / "described.csv", force=True)
     add("describe_release", file=released.output, designs=None)
     (folder / "parts").mkdir()

@@ -346,6 +346,7 @@ CASES |= {
     "microaggregate.values": [
         numbers(lambda v: square(microaggregate(v, 2)), [1, 5, 2, 7], labels=[*ABC, "d"], free=("rows",))
     ],
+    "Pram.problem.counts": [numbers(lambda v: sorted(rr.Pram().problem(v).objective.prior.weights), free=("rows",))],
     "ladder.counts": [numbers(lambda v: rr.disclosure.ladder(v, "0.1", category="b"), free=("rows",))],
     "estimated_information.counts": [
         table(
@@ -393,6 +394,8 @@ NOT_LABELLED_HERE = {
         ),
         "made by estimators",
     ),
+    "Pram.forbidden": "pairs of labels",
+    "Pram.strata.counts": "counts by stratum",
     "protect.data": "a table or a file",
     "protect.joint": "groups of columns",
     "protect.errors": "numbers by column",
