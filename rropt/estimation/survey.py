@@ -114,7 +114,9 @@ def plan_survey(
         device = chance_device(made)
     except TooLarge:
         device = None
-    return SurveyPlan((made,), (number,), best, rational(half_width, "half_width"), rational(level, "level"), device=device)
+    return SurveyPlan(
+        (made,), (number,), best, rational(half_width, "half_width"), rational(level, "level"), device=device
+    )
 
 
 @checked

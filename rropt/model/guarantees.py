@@ -18,6 +18,7 @@ from rropt.exact import declared_text, exp_enclosure, log_enclosure, shown
 from rropt.model.identification import at_risk
 from rropt.model.notions import columns_of, events_of, gain_of, groups_of, joins_all
 from rropt.model.privacy.level import LARGEST_EPSILON, Level
+from rropt.model.secret import secrets_of
 
 DIGITS = 6
 """Significant digits of a level that is not a short number; it is rounded up."""
@@ -158,7 +159,8 @@ def _cone(cone: Mapping[str, Any], inputs: Sequence[str]) -> Sequence[Guarantee]
     if kind == "graph":
         return _graph(cone, inputs)
     if kind == "polyhedral":
-        return [*_cone(cone["base"], inputs), *_columns(cone["rows"], inputs)]
+        rows = cone["rows"][: len(cone["rows"]) - 2 * secrets_of(inputs, cone)]
+        return [*_cone(cone["base"], inputs), *_columns(rows, inputs)]
     if kind == "robust":
         return [Guarantee("robust LDP", _level(cone), *_lower_bounds(cone, inputs))]
     if kind == "confidence":

@@ -32,6 +32,7 @@ from rropt.problem.goal import Goal, Maximize, Minimize
 from rropt.program.cones import CompleteCone, FreeCone, PolyhedralCone, base_cone, cone_rows, simplified
 from rropt.program.extras import Extra, OffDiagonalForm
 from rropt.program.programs import BayesGain, Information, Program, Row
+from rropt.program.secrets import with_secrets
 from rropt.solve.options import SolveOptions
 
 if TYPE_CHECKING:
@@ -138,7 +139,8 @@ class Problem(Readable):
         # Two inputs have one other answer each: one number off the diagonal says nothing of them.
         rows, extras = self._demands(outputs or (), len(inputs) > 2 and plain and isinstance(cone, CompleteCone))
         wanted = outputs if rows or extras or self.objective.outputs(inputs) else None
-        return Program(self.goal.sense, inputs, wanted, weights, utility, cone, with_distinct_names(rows), extras)
+        named = with_distinct_names(rows)
+        return with_secrets(Program(self.goal.sense, inputs, wanted, weights, utility, cone, named, extras))
 
     def _demands(self, outputs: tuple[str, ...], plain: bool) -> tuple[list[Row], tuple[Extra, ...]]:
         """The rows of all constraints, and one extra of a kind by name. In a `plain` problem the form of one number off
@@ -284,7 +286,8 @@ class Problem(Readable):
             names = ", ".join(program.outputs[y] for y in emptied[:6]) + ", ..." * (len(emptied) > 6)
             found.append(f"under LDP a forbidden cell empties its whole column: never released: {names}")
         found += blank_twins(program.inputs)
-        zeros = [label for label, weight in zip(program.inputs, program.weights, strict=True) if weight == 0]
+        weights = program.weights if prior is None else prior.weights
+        zeros = [label for label, weight in zip(self.inputs, weights, strict=False) if weight == 0]
         if zeros:
             them, source = "they are" if zeros[1:] else "it is", None if prior is None else prior.source
             what = f"the prior of {named(zeros)} is 0" + (f", by counts {source.public}" if source else "")
@@ -306,6 +309,23 @@ class Problem(Readable):
         rows = () if cone is None else cone_rows(cone)
         free = cone is None or (isinstance(base_cone(cone), FreeCone) and all(max(row) <= 0 for row in rows))
         return free and not rule.rows(*at) and not rule.extras(*at)
+
+    def with_constraints(self, *constraints: Constraint) -> Problem:
+        """The same problem under these constraints as well; name and options stay. Raises InputError.
+
+        >>> import rropt as rr
+        >>> problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1)], inputs=["a", "b"])
+        >>> len(problem.with_constraints(rr.Floor("0.6")).constraints)
+        2
+        """
+        return type(self)(
+            self.goal,
+            (*self.constraints, *constraints),
+            inputs=self.inputs,
+            outputs=self.outputs,
+            name=self.name,
+            options=self.options,
+        )
 
     def with_options(
         self,

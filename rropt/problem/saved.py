@@ -136,7 +136,7 @@ def _is_shown(solution: Solution, certificate: Certificate, where: str) -> bool:
     if solution.status == "infeasible" or said is None:
         return solution.status == "infeasible" and said is None and solution.mechanism is None
     ends = in_units(Interval.point(Fraction(said)), solution.units)
-    limit = ends.upper if solution.problem.goal.sense == "maximize" else Fraction(said)
+    limit = ends.upper if solution.problem.goal.sense == "maximize" else ends.lower
     return solution.limit == limit and certificate.mechanism(where) == solution.mechanism
 
 

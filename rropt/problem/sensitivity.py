@@ -19,6 +19,7 @@ from rropt.model.privacy import Level, declared_number
 from rropt.problem.duals import Proven
 from rropt.problem.slopes import slope
 from rropt.program.programs import Program
+from rropt.program.secrets import whole
 from rropt.solve.assembly import in_units, unit_in
 
 if TYPE_CHECKING:
@@ -87,7 +88,8 @@ def _slope(problem: Problem, mechanism: Mechanism, change: _Change, at: Fraction
         except InputError:
             ends.append((at, problem.compile()))
     (low, first), (high, second) = ends
-    own = slope(problem.compile(), first, second, high - low, mechanism) if high > low else None
+    program = problem.compile()
+    own = slope(program, first, second, high - low, whole(program, mechanism)) if high > low else None
     return None if own is None else unit_in(problem.objective.units) * own
 
 

@@ -24,6 +24,7 @@ from rropt.problem.duals import Duals, Proven, duals
 from rropt.problem.saved import from_dict, to_dict
 from rropt.problem.sensitivity import Sensitivity, sensitivities
 from rropt.program.cones import CompleteCone
+from rropt.program.secrets import whole
 from rropt.prove.certificates import Certificate
 from rropt.prove.gaps import gap_of, share
 from rropt.solve.assembly import Status, unit_in
@@ -125,7 +126,8 @@ class Solution(ByContent):
     @property
     def _proven(self) -> Proven:
         certificate = self.certificate if self.status == "certified" else None
-        return Proven.of(self.problem.compile(), certificate, self.mechanism)
+        program, made = self.problem.compile(), self.mechanism
+        return Proven.of(program, certificate, None if made is None else whole(program, made))
 
     def to_dict(self) -> dict[str, Any]:
         """The solution in words, numbers, lists and tables, as JSON takes them; rationals are text."""

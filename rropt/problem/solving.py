@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -13,16 +13,20 @@ from typing import TYPE_CHECKING, Any
 from rropt.declare.constraint import described
 from rropt.declare.constraints import Constraint
 from rropt.declare.constraints.notions.divergences import ConcentratedNotion
+from rropt.declare.objective import Objective
 from rropt.errors import InputError, NoMethod
+from rropt.exact import Interval
 from rropt.io.clock import LATE, Clock
 from rropt.io.threads import one_thread
 from rropt.mechanisms.mechanism import Mechanism
+from rropt.model.prior import Prior
 from rropt.problem.progress import Progress
 from rropt.problem.refused import explained
 from rropt.problem.saved import held_to_definitions
 from rropt.problem.solution import Solution
 from rropt.program.limits import DivergenceLimits
-from rropt.program.programs import Program
+from rropt.program.programs import Program, Utility
+from rropt.program.secrets import first
 from rropt.prove.gaps import WORST, grain
 from rropt.solve.assembly import assemble, unit_in
 from rropt.solve.candidates import closed_forms, is_slow
@@ -68,6 +72,7 @@ def solved(problem: Problem, options: SolveOptions, method: str | Method, progre
             threads=options.threads,
         )
         program, fits = clock.within(LATE, problem.compile), None
+        objective = _OfInputs(problem.objective, len(problem.inputs))
         if program is None:
             program, fits = with_rules(problem, ()).compile(), lambda mechanism: _keeps(problem, mechanism)
         # Before any search: however short the time is, the result is no worse than these.
@@ -82,7 +87,7 @@ def solved(problem: Problem, options: SolveOptions, method: str | Method, progre
             def enough() -> bool:
                 return time.monotonic() > tenth and time.process_time() > least
 
-            begin = partial(closed_forms, target, problem.objective, closed, enough, fits)
+            begin = partial(closed_forms, target, objective, closed, enough, fits)
             if is_slow(target, fits):
                 Clock(0.0).within(LEAST, begin)
             else:
@@ -94,7 +99,7 @@ def solved(problem: Problem, options: SolveOptions, method: str | Method, progre
             effort = replace(effort, absolute_gap=max(effort.absolute_gap, float(grain(program, effort.gap))))
             with _options_of_highs(options):
                 chosen, answer = _asked(problem, program, method, effort, progress)
-        found = assemble(program, problem.objective, problem._fixed_outputs(), options, effort, answer, fits, closed)
+        found = assemble(program, objective, problem._fixed_outputs(), options, effort, answer, fits, closed)
         agreed = clock.within(LATE, lambda: held_to_definitions(problem, found.mechanism, found.decomposition))
         unasked = () if agreed else ("time ended before the definition of every constraint was evaluated",)
         # A solver that has no time left after an interrupt calls that a time limit, so `effort` is asked first.
@@ -175,7 +180,40 @@ def _asked(
 
 
 def _keeps(problem: Problem, mechanism: Mechanism) -> bool:
-    return all(constraint.violation(mechanism) <= 0 for constraint in problem.constraints)
+    own = first(mechanism, len(problem.inputs))
+    return all(constraint.violation(own) <= 0 for constraint in problem.constraints)
+
+
+@dataclass(frozen=True)
+class _OfInputs(Objective):
+    """An objective, of mechanisms that may have rows for the values of secrets as well."""
+
+    own: Objective
+    size: int
+
+    @property
+    def kind(self) -> str:  # type: ignore[override]
+        return self.own.kind
+
+    @property
+    def prior(self) -> Prior | None:  # type: ignore[override]
+        return self.own.prior
+
+    @property
+    def units(self) -> str:  # type: ignore[override]
+        return self.own.units
+
+    def value(self, mechanism: Mechanism) -> Interval:
+        return self.own.value(first(mechanism, self.size))
+
+    def own_value(self, mechanism: Mechanism) -> Interval:
+        return self.own.own_value(first(mechanism, self.size))
+
+    def enclosed(self, mechanism: Mechanism, gap: float, seconds: float | None) -> Interval:
+        return self.own.enclosed(first(mechanism, self.size), gap, seconds)
+
+    def form(self, inputs: tuple[str, ...]) -> Utility:
+        return self.own.form(inputs)
 
 
 def _conflict(problem: Problem, effort: SolveLimits) -> tuple[str, ...]:

@@ -162,11 +162,13 @@ class BlockMeans:
 @dataclass(frozen=True)
 class PolyhedralCone(Cone):
     """v in `base` and row . v <= 0 for every one of `rows` (each of k rationals); `means` where it is equivalent to all
-    of them; with variables of its own it takes far fewer rows."""
+    of them; with variables of its own it takes far fewer rows. `derived`, where it is not empty: the last entries of v
+    are these means of the first ones, as the last `rows` say, two for each (rropt.program.secrets)."""
 
     base: FreeCone | CompleteCone | GraphCone
     rows: tuple[tuple[Fraction, ...], ...]
     means: BlockMeans | None = field(default=None, compare=False, repr=False)
+    derived: tuple[tuple[Fraction, ...], ...] = field(default=(), compare=False, repr=False)
 
     def excess(self, column: Sequence[Fraction]) -> Fraction:
         if self.means is not None:

@@ -26,6 +26,7 @@ from rropt.mechanisms.names import honest
 from rropt.mechanisms.off_diagonal import OffDiagonalMechanism, off_diagonal_from_file
 from rropt.mechanisms.reading import check_keys, columns_of, names_of, naturals_of
 from rropt.model.divergences import worst_weights
+from rropt.model.secret import secrets_of
 from rropt.program.block_cones import RobustCone
 from rropt.program.cones import CompleteCone
 from rropt.program.confidence_cones import ConfidenceCone
@@ -33,6 +34,7 @@ from rropt.program.design_utilities import DesignUtility
 from rropt.program.extras import OffDiagonalForm
 from rropt.program.limits import DivergenceLimits, has_capacity
 from rropt.program.programs import ChiSquare, Program
+from rropt.program.secrets import first
 from rropt.prove.assumptions import assumptions
 from rropt.prove.elaborate import has_mode, in_lines
 from rropt.prove.problem_digest import differences
@@ -127,7 +129,10 @@ class Certificate(ByContent):
         certificate calls its outputs as the problem does; where these names would mislead, the mechanism has neutral
         ones (`rropt.mechanisms.names`). Raises InputError that names the file `where`."""
         witness = self._witness(where)
-        return None if witness is None else honest(witness)
+        if witness is None:
+            return None
+        problem = self.document["problem"]
+        return honest(first(witness, len(witness.inputs) - secrets_of(problem["inputs"], problem["cone"])))
 
     def _witness(self, where: str) -> Mechanism | None:
         try:

@@ -28,6 +28,7 @@ from rropt.program.extras import OffDiagonalForm
 from rropt.program.limits import Limits, PosteriorRisk
 from rropt.program.permutation_mixtures import Mixture, Places, mixed
 from rropt.program.programs import Linear, Program, Row
+from rropt.program.secrets import derived, narrow, widened
 from rropt.prove.certificates import takes_groups
 from rropt.solve.approximate_ldp.bound import event_anchor
 from rropt.solve.convex_minimum.method import limit_anchor
@@ -124,6 +125,12 @@ def round_to_mechanism(
     `outputs` labels the columns; None where they are free (then empty ones are dropped). Refuses, naming the
     constraint, where the program has no strictly feasible point to move toward.
     """
+    if derived(program):
+        # Rows that are means of others leave no slack: they follow from the others, exactly.
+        count = program.size - len(derived(program))
+        inner = None if inside is None else inside[:count]
+        own = round_to_mechanism(narrow(program), matrix[:count], outputs, inner)
+        return own if isinstance(own, Refusal) else widened(program, own)
     if (classes := classes_of(program)) is not None:
         few = merged(program, classes)
         found_few = few if isinstance(few, Refusal) else round_to_mechanism(few, mean_rows(matrix, classes), outputs)

@@ -79,11 +79,11 @@ def from_keys(kind: str, keys: Mapping[str, Any], where: str, prior: Prior | Non
             frozenset({"epsilon", "distances", "graph", "directed", "connected"}),
         ),
         MaximalRLDP.kind: (MaximalRLDP, frozenset({"groups"}), frozenset({"epsilon", "gamma"})),
-        MaximalLeakage.kind: (MaximalLeakage, frozenset(), frozenset({"epsilon", "gamma"})),
+        MaximalLeakage.kind: (MaximalLeakage, frozenset(), frozenset({"epsilon", "gamma", "secret"})),
         PointwiseMaximalLeakage.kind: (
             PointwiseMaximalLeakage.from_keys,
             frozenset(),
-            frozenset({"epsilon", "gamma", "counts"}),
+            frozenset({"epsilon", "gamma", "counts", "secret"}),
         ),
         RenyiLDP.kind: (RenyiLDP, frozenset({"order", "epsilon"}), frozenset()),
         ZeroConcentratedLDP.kind: (ZeroConcentratedLDP, frozenset({"rho"}), frozenset()),
@@ -138,7 +138,7 @@ def from_keys(kind: str, keys: Mapping[str, Any], where: str, prior: Prior | Non
     return constraint
 
 
-WITH_PRIOR = (RLDP, Invariant, IdentificationRisk, AtMost, AtLeast, PointwiseMaximalLeakage)
+WITH_PRIOR = (RLDP, Invariant, IdentificationRisk, AtMost, AtLeast, MaximalLeakage, PointwiseMaximalLeakage)
 """Constraints whose prior is that of the input, where they have none."""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any, ClassVar
 
 from rropt.declare import objectives
@@ -23,6 +24,7 @@ from rropt.program.cones import Cone, FreeCone, PolyhedralCone, equal_cone
 from rropt.program.extras import Extra
 from rropt.program.limits import Capacity, DivergenceLimits, Limit, Limits
 from rropt.program.programs import BayesGain, ChiSquare, Divergence, Linear, Row, Utility
+from rropt.program.secrets import OfSecret
 
 BITS = 80
 """A limit in bits is taken down to a multiple of 2^-80 nats."""
@@ -48,6 +50,10 @@ def columns_of(utility: Utility, at_most: Fraction) -> Cone | None:
         return PolyhedralCone(FreeCone(), tuple(rows)) if rows else FreeCone()
     if isinstance(utility, ChiSquare) and at_most >= sum(map(bool, utility.weights)) - 1:
         return FreeCone()
+    if isinstance(utility, OfSecret) and not at_most:
+        # No information about a secret is left where all of its values give every output equally often.
+        pairs = [tuple(a - b for a, b in zip(*two, strict=True)) for two in pairwise(utility.inputs)]
+        return PolyhedralCone(FreeCone(), tuple(row for own in pairs for row in (own, tuple(-entry for entry in own))))
     if not isinstance(utility, Divergence) or at_most:
         return None
     given = getattr(utility, "given", None) or tuple((weight,) for weight in utility.weights)
@@ -103,7 +109,8 @@ class _Bounded(Constraint):
         prior, utility = self.objective.prior, self.objective.form(inputs)
         if prior is not None:
             same_labels(prior.labels, inputs, f"{self.describe()}, prior")
-        known = isinstance(utility, Linear) or (self.upper and isinstance(utility, Divergence | BayesGain | Capacity))
+        convex = isinstance(utility, Divergence | BayesGain | Capacity | OfSecret)
+        known = isinstance(utility, Linear) or (self.upper and convex)
         if not known:
             side = "above" if self.upper else "below"
             remedy = "maximise it as the objective" if not self.upper else "minimise it as the objective"
@@ -134,12 +141,12 @@ class _Bounded(Constraint):
             return ()
         if isinstance(utility, Capacity):
             return (DivergenceLimits((CapacityNotion(self.number),)),)
-        if not isinstance(utility, Divergence | BayesGain):
+        if not isinstance(utility, Divergence | BayesGain | OfSecret):
             return ()
         number = self.number
         if self.objective.units == "bits":
             number = dyadic_down(number * log_enclosure(Fraction(2)).lower, BITS)
-        return (Limits((Limit(utility, number, self.objective.own_value),)),)
+        return (Limits((Limit(utility, number, self.objective.own_value),)),)  # type: ignore[arg-type]
 
     def keys(self) -> dict[str, object]:
         prior = self.objective.prior

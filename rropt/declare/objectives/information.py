@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 from flint import arb
 
 from rropt.declare.objective import Objective, check_domain, check_prior
-from rropt.errors import Conflict, Missing, OutOfRange, UnknownName, WrongType
+from rropt.errors import Conflict, Missing, OutOfRange, UnknownName, WrongType, named
 from rropt.exact import Interval, ball, cleared, enclosure, rational
 from rropt.io.arguments import checked
 from rropt.io.counts import Table, same_labels
@@ -16,7 +16,9 @@ from rropt.io.types import Matrix
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.distributions import ChiSquareSet, Confidence, KnownDistribution
 from rropt.model.prior import Pairs, Prior
+from rropt.model.secret import SECRET, Secret
 from rropt.program.programs import ChiSquare, Information, Utility
+from rropt.program.secrets import OfSecret, mechanism_of
 from rropt.program.worst_case import LeastInformation, worst_information
 
 BOXES, SMALLEST = 400, 1e-7
@@ -33,6 +35,17 @@ class MutualInformation(Objective):
     prior. The objective is then I(input; output | others); what the release states about all variables is that plus the
     entropy of the others, which no mechanism changes.
 
+    `secret` is P(S | input), inputs x values, of a variable S that the release tells of through the input alone. The
+    objective is then I(S; output): minimised at a given utility it is the privacy funnel, maximised or limited it
+    states the information bottleneck (Makhdoumi et al. 2014; Tishby, Pereira and Bialek 1999).
+
+        >>> import rropt as rr
+        >>> prior = rr.Prior.from_counts({"a": 2, "b": 1, "c": 1})
+        >>> tells = rr.MutualInformation(prior, secret=[["0.9", "0.1"], ["0.5", "0.5"], ["0.2", "0.8"]])
+        >>> best = rr.Problem(rr.Maximize(tells), [rr.LDP(1)]).solve()
+        >>> best.status, len(best.mechanism.inputs)
+        ('certified', 3)
+
     `worst_case` is a set of distributions of the inputs, which are pairs: a `ChiSquareSet`, or the one
     `KnownDistribution`, which then is the prior. The objective is the least mutual information over that set, whatever
     the prior; what is shown as its value holds for every distribution of the set. A problem file gives a word,
@@ -43,6 +56,7 @@ class MutualInformation(Objective):
     words: ClassVar[Mapping[str, str]] = {
         "units": '`"nats"` or `"bits"`',
         "given": "inputs x values, counts: the joint with other variables that are released as they are",
+        **SECRET,
         "worst_case": 'a set of distributions, for the least over it: `"counts"`, `"known"`, or `{ confidence = '
         '"counts", alpha = 0.05 }` (also `counts`, `sensitive`, `other`, as for `rldp`; [robust.md](robust.md))',
     }
@@ -52,6 +66,7 @@ class MutualInformation(Objective):
     units: str
     given: tuple[tuple[int, ...], ...] | None
     worst_case: ChiSquareSet | KnownDistribution | None
+    secret: Secret | None
 
     def __init__(
         self,
@@ -60,6 +75,7 @@ class MutualInformation(Objective):
         units: str = "nats",
         given: Matrix | None = None,
         worst_case: Confidence | Mapping[str, Any] | str | None = None,
+        secret: Matrix | None = None,
     ) -> None:
         check_prior(prior, "MutualInformation")
         if units not in ("nats", "bits"):
@@ -69,6 +85,10 @@ class MutualInformation(Objective):
         object.__setattr__(self, "given", None if given is None else _joint(given, prior))
         over = None if worst_case is None else _set(worst_case, prior, given)
         object.__setattr__(self, "worst_case", over)
+        if secret is not None and (given is not None or worst_case is not None):
+            other = "given" if worst_case is None else "worst_case"
+            raise Conflict(f"secret is declared together with {other}", "MutualInformation", "give one of them")
+        object.__setattr__(self, "secret", None if secret is None else Secret.read(secret, prior, "MutualInformation"))
         if isinstance(over, KnownDistribution):
             object.__setattr__(self, "prior", over.center)
 
@@ -99,6 +119,10 @@ class MutualInformation(Objective):
         if self.worst_case is not None:
             found = worst_information(mechanism, self.worst_case).value
             return found if units == "nats" else _bits(found)
+        if self.secret is not None:
+            check_domain(mechanism, self.prior.labels, "MutualInformation")
+            own = mechanism_of(self.secret, mechanism, self.prior)
+            return own.mutual_information(self.secret.prior(self.prior), units=units)
         if self.given is None:
             return mechanism.mutual_information(self.prior, units=units)
         total = sum(map(sum, self.given))
@@ -113,6 +137,8 @@ class MutualInformation(Objective):
     def form(self, inputs: tuple[str, ...]) -> Utility:
         if isinstance(self.worst_case, ChiSquareSet):
             return LeastInformation(self.worst_case)
+        if self.secret is not None:
+            return of_secret(Information, self.secret, self.prior)
         if self.given is None:
             return Information(self.prior.weights)
         return Information(tuple(map(sum, self.given)), self.given)
@@ -121,9 +147,13 @@ class MutualInformation(Objective):
         keys: dict[str, object] = {} if self.units == "nats" else {"units": self.units}
         if self.worst_case is not None:
             return {**keys, "worst_case": _set_keys(self.worst_case)}
+        if self.secret is not None:
+            return keys | self.secret.keys()
         return keys if self.given is None else {**keys, "given": [list(row) for row in self.given]}
 
     def explain(self) -> str:
+        if self.secret is not None:
+            return f"the information (Shannon's) about a secret that the released answer gives, {_through(self.secret)}"
         if self.given is not None:
             return (
                 "the information (Shannon's) that the released answer gives about the true one to a reader who knows "
@@ -138,8 +168,18 @@ class MutualInformation(Objective):
         own = super().describe()
         if isinstance(self.worst_case, ChiSquareSet):
             return f"least {own} over {self.worst_case.describe()}"
+        own += "" if self.secret is None else " about a secret"
         place = "" if self.worst_case is None else f" at {self.worst_case.describe()}"
         return own + (place if self.given is None else " given another variable")
+
+
+def of_secret(make: type[Information] | type[ChiSquare], secret: Secret, prior: Prior) -> OfSecret:
+    """The utility of a mechanism whose information about the secret this is."""
+    return OfSecret(make(secret.prior(prior).weights), secret.inputs(prior), secret.values)
+
+
+def _through(secret: Secret) -> str:
+    return f"whose values are {named(secret.values)} and which depends on the true answer"
 
 
 def _bits(nats: Interval) -> Interval:
@@ -218,28 +258,56 @@ def _joint(given: object, prior: Prior) -> tuple[tuple[int, ...], ...]:
 
 
 @checked
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class ChiSquareInformation(Objective):
     """Chi-square information at `prior`: the sum over inputs and outputs of p_x Q[x, y]^2 / m_y, less one, where m_y is
-    the probability of the output (0 where the output is independent of the input, at most k - 1)."""
+    the probability of the output (0 where the output is independent of the input, at most k - 1). With `secret`,
+    P(S | input) as for `MutualInformation`, it is that of the secret and the output.
+
+        >>> import rropt as rr
+        >>> prior = rr.Prior.uniform(["a", "b"])
+        >>> about = rr.ChiSquareInformation(prior, secret=[["3/4", "1/4"], ["1/4", "3/4"]])
+        >>> str(about.value(rr.Mechanism.from_rationals([[1, 0], [0, 1]], inputs=["a", "b"])).lower)
+        '1/4'
+    """
 
     kind: ClassVar[str] = "chi_square"
+    words: ClassVar[Mapping[str, str]] = SECRET
     sentence: ClassVar[str] = "the chi-square information about the true answer that the released one keeps"
 
     prior: Prior
+    secret: Secret | None
 
-    def __post_init__(self) -> None:
-        check_prior(self.prior, "ChiSquareInformation")
+    def __init__(self, prior: Prior, *, secret: Matrix | None = None) -> None:
+        object.__setattr__(self, "prior", check_prior(prior, "ChiSquareInformation"))
+        object.__setattr__(
+            self, "secret", None if secret is None else Secret.read(secret, prior, "ChiSquareInformation")
+        )
 
     def value(self, mechanism: Mechanism) -> Interval:
         check_domain(mechanism, self.prior.labels, "ChiSquareInformation")
-        total = Fraction(-1)
+        total, prior = Fraction(-1), self.prior
+        if self.secret is not None:
+            mechanism, prior = mechanism_of(self.secret, mechanism, prior), self.secret.prior(prior)
         for y in range(len(mechanism.outputs)):
             column = mechanism.column(y)
-            joint = [p * q for p, q in zip(self.prior.probabilities, column, strict=True)]
+            joint = [p * q for p, q in zip(prior.probabilities, column, strict=True)]
             if mass := sum(joint, Fraction(0)):
                 total += sum((pq * q for pq, q in zip(joint, column, strict=True)), Fraction(0)) / mass
         return Interval.point(total)
 
     def form(self, inputs: tuple[str, ...]) -> Utility:
+        if self.secret is not None:
+            return of_secret(ChiSquare, self.secret, self.prior)
         return ChiSquare(self.prior.weights)
+
+    def keys(self) -> dict[str, object]:
+        return {} if self.secret is None else self.secret.keys()
+
+    def explain(self) -> str:
+        if self.secret is None:
+            return self.sentence
+        return f"the chi-square information about a secret that the released answer gives, {_through(self.secret)}"
+
+    def describe(self) -> str:
+        return super().describe() + ("" if self.secret is None else " about a secret")

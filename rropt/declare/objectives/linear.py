@@ -16,6 +16,7 @@ from rropt.io.types import Label, Matrix
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.names import declared_names
 from rropt.model.prior import Prior, clean_labels
+from rropt.model.secret import SECRET, Secret
 from rropt.program.programs import BayesGain, Linear, Sense, Utility
 
 Rows = tuple[tuple[Fraction, ...], ...]
@@ -217,30 +218,56 @@ class ExpectedGain(_Expected):
 class BayesSuccess(Objective):
     """Success of the best guess from the output: sum over y of max over g of `sum_x p_x gain[x][g] Q[x, y]`.
 
-    `gain` is inputs x actions; by default the identity: the probability that the most likely input is right.
+    `gain` is inputs x actions; by default the identity: the probability that the most likely input is right. With
+    `secret`, P(S | input) as for `MutualInformation`, the guess is of the secret: `gain` is then values x actions.
+
+        >>> import rropt as rr
+        >>> prior = rr.Prior.from_counts({"a": 1, "b": 1, "c": 2})
+        >>> guess = rr.BayesSuccess(prior, secret=[["0.9", "0.1"], ["0.5", "0.5"], ["0.2", "0.8"]])
+        >>> round(rr.Problem(rr.Minimize(guess), [rr.AtLeast(rr.Trace(prior), "0.8")]).solve().value, 6)
+        0.59
     """
 
     kind: ClassVar[str] = "bayes_success"
-    words: ClassVar[Mapping[str, str]] = {"gain": "inputs x actions", **ACTIONS}
+    words: ClassVar[Mapping[str, str]] = {"gain": "inputs x actions", **ACTIONS, **SECRET}
     sentence: ClassVar[str] = "the probability that the best guess at the true answer from the released one is right"
 
     prior: Prior
     given: Rows | None
     actions: tuple[str, ...]
+    secret: Secret | None
 
-    def __init__(self, prior: Prior, *, gain: Matrix | None = None, actions: Sequence[Label] | None = None) -> None:
+    def __init__(
+        self,
+        prior: Prior,
+        *,
+        gain: Matrix | None = None,
+        actions: Sequence[Label] | None = None,
+        secret: Matrix | None = None,
+    ) -> None:
         object.__setattr__(self, "prior", check_prior(prior, "BayesSuccess"))
-        table, labels = None, prior.labels
+        own = None if secret is None else Secret.read(secret, prior, "BayesSuccess")
+        guessed = prior if own is None else own.prior(prior)
+        object.__setattr__(self, "secret", own)
+        table, labels = None, guessed.labels
         if gain is not None or actions is not None:
-            gain = _identity(len(prior)) if gain is None else gain
-            table, labels = action_matrix(gain, prior, actions, "BayesSuccess gain")
+            gain = _identity(len(guessed)) if gain is None else gain
+            table, labels = action_matrix(gain, guessed, actions, "BayesSuccess gain")
         object.__setattr__(self, "given", None if table is None or _is_identity(table) else table)
         object.__setattr__(self, "actions", labels)
 
     @cached_property
     def gain(self) -> Rows:
-        """The gains, inputs x actions."""
-        return _identity(len(self.prior)) if self.given is None else self.given
+        """The gains, inputs x actions; of a secret their means given the input."""
+        if self.secret is None:
+            return _identity(len(self.prior)) if self.given is None else self.given
+        if self.given is None:
+            return self.secret.given
+        columns = list(zip(*self.given, strict=True))
+        return tuple(
+            tuple(sum((p * g for p, g in zip(row, column, strict=True)), Fraction(0)) for column in columns)
+            for row in self.secret.given
+        )
 
     @classmethod
     def read_keys(cls, prior: Prior | None, keys: Mapping[str, Any], where: str) -> Self:
@@ -280,22 +307,30 @@ class BayesSuccess(Objective):
         return BayesGain(self.prior.weights, gain, self.actions)
 
     def keys(self) -> dict[str, object]:
-        k = len(self.prior)
-        if self.given is None and self.actions == self.prior.labels:
-            return {}
-        keys: dict[str, object] = {"gain": [list(row) for row in self.gain]}
-        if self.actions != (self.prior.labels if len(self.actions) == k else None):
+        guessed = self.prior.labels if self.secret is None else self.secret.values
+        keys: dict[str, object] = {} if self.secret is None else self.secret.keys()
+        if self.given is None and self.actions == guessed:
+            return keys
+        own = _identity(len(guessed)) if self.given is None else self.given
+        keys["gain"] = [list(row) for row in own]
+        if self.actions != (guessed if len(self.actions) == len(guessed) else None):
             keys["actions"] = list(self.actions)
         return keys
 
     def explain(self) -> str:
         actions = f"{counted(len(self.actions), 'actions')} ({named(self.actions)})"
+        if self.secret is not None:
+            return (
+                f"the mean gain of a reader who takes the best of {actions} at a secret that the released answer tells "
+                f"of; its values are {named(self.secret.values)}"
+            )
         if self.given is not None:
             return f"the mean gain of a reader who takes the best of {actions} for the released answer"
         return self.sentence if self.actions == self.prior.labels else f"{self.sentence}; the guesses are {actions}"
 
     def describe(self) -> str:
-        return super().describe() + ("" if self.given is None else " with gains")
+        own = super().describe() + ("" if self.given is None else " with gains")
+        return own + ("" if self.secret is None else " about a secret")
 
 
 def _identity(size: int) -> Rows:

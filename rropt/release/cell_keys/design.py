@@ -170,7 +170,9 @@ class CellKey:
         found = [
             tuple((j - i, p) for y, j in enumerate(targets) if (p := made.entry(i, y)) or j == i) for i in range(rows)
         ]
-        return PerturbationTable(tuple(tuple((v, p) for v, p in row if p) for row in found), rules=self, solution=solution)
+        return PerturbationTable(
+            tuple(tuple((v, p) for v, p in row if p) for row in found), rules=self, solution=solution
+        )
 
 
 @checked

@@ -51,12 +51,14 @@ class Newton:
         self.curve = np.zeros((m, n, n))
         for atom, weight, form, mean, slack in zip(model.atoms, self.weights, at.g, at.w, at.z, strict=True):
             self.loose.append(slack - atom.slack(form))
-            self.apart.append(atom.prior * (at.u[:, :k] - atom.columns(at.u[:, :k], form)))
+            seen = atom.seen(at.u[:, :k])
+            self.apart.append(atom.prior * (seen - atom.columns(seen, form)))
             self.stiff.append(atom.stiffness(form, mean, slack))
-            self.curve[:, :k, :k] += weight * self.stiff[-1]
+            own = self.stiff[-1] if atom.table is None else atom.table.T @ self.stiff[-1] @ atom.table
+            self.curve[:, :k, :k] += weight * own
             if atom.place <= 0:
-                slope[:, :k] += form * model.free[:, :k]
-                self.value += float((form * at.u[:, :k]).sum())
+                slope[:, :k] += atom.back(form) * model.free[:, :k]
+                self.value += float((form * seen).sum())
         priced = slope + (self.rows.T @ at.y).reshape(m, n) + at.multipliers @ model.conditions
         self.dual = priced * model.free
         self.column = np.where(model.active, at.u @ model.conditions.T + at.s, 0.0)
@@ -162,8 +164,8 @@ class Newton:
             second = 0.0 if ahead is None else atom.mass * ahead.w[number] * ahead.z[number]
             aims.append(centre - second)
             backs.append(aims[number] / at.w[number] + atom.mass * self.loose[number])
-            pull = _times(self.stiff[number], at.u[:, :k])
-            right[:, :k] -= weight * (pull - backs[number][:, None] * atom.prior)
+            pull = _times(self.stiff[number], atom.seen(at.u[:, :k]))
+            right[:, :k] -= weight * atom.back(pull - backs[number][:, None] * atom.prior)
         du, dy, excess = self._solved(right * model.free, -self.primal - side / self.own_y)
         ds = np.where(model.active, -self.column - du @ model.conditions.T, 0.0)
         dl = np.where(model.active, (product - at.multipliers * ds) / at.s, 0.0)
@@ -171,7 +173,7 @@ class Newton:
         dg, dw, dz = np.zeros_like(at.g), np.zeros_like(at.w), np.zeros_like(at.z)
         for number, atom in enumerate(model.atoms):
             mean, slack = at.w[number], at.z[number]
-            change = _times(self.stiff[number], at.u[:, :k] + du[:, :k])
+            change = _times(self.stiff[number], atom.seen(at.u[:, :k] + du[:, :k]))
             dg[number] = (change - backs[number][:, None] * atom.prior) * (atom.prior > 0)
             along = (atom.direction(at.g[number]) * dg[number]).sum(axis=1)
             dz[number] = -self.loose[number] - along / atom.mass
@@ -354,7 +356,7 @@ def _end(model: Model, newton: Newton, inside: FloatArray | None) -> Path:
     tables = {place: at.multipliers[:, where] for (place, _), where in zip(model.gains, model.actions, strict=True)}
     for atom, form in zip(model.atoms, at.g, strict=True):
         # What is given has a direction for each value; in the end they are one, where it matters: the largest.
-        column = atom.columns(at.u[:, :k], form) * (atom.prior > 0)
+        column = atom.columns(atom.seen(at.u[:, :k]), form) * (atom.prior > 0)
         tables[atom.place] = np.maximum(tables.get(atom.place, 0.0), column)
     return Path(
         matrix=at.u[:, :k].T,

@@ -5,6 +5,7 @@ never fall below.
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from rropt.errors import Refusal
 from rropt.program.cones import BaseCone, FloatArray, PolyhedralCone
 from rropt.program.limits import Limits, Sum
 from rropt.program.programs import BayesGain, ChiSquare, ColumnSum, Divergence, Information, Linear, Program, Utility
+from rropt.program.secrets import OfSecret, derived, narrow
 from rropt.prove.minorant import Minorant
 from rropt.prove.steps import Step, drop, relax
 from rropt.solve.convex_minimum.interior import follow
@@ -117,6 +119,8 @@ class ConvexMinimumMethod(Method):
     def solve(self, program: Program, effort: SolveLimits) -> Answer:
         if program.outputs is None:
             return _constant(program)
+        if derived(program):
+            return _of_secrets(program, effort)
         limits = _measures(program)
         end = solve_epigraph(program, limits, effort) if _is_linear(program) else _path(program, limits, effort)
         if end.claim.status != "optimal" and not end.claim.stopped:
@@ -144,7 +148,7 @@ def _measures(program: Program) -> Measures:
 def _is_linear(program: Program) -> bool:
     """Whether goal and limits are linear over the entries of Q and the gains of outputs."""
     limited = [utility for utility, _ in _measures(program)]
-    return not any(isinstance(utility, Divergence | Sum) for utility in (program.utility, *limited))
+    return not any(isinstance(utility, Divergence | OfSecret | Sum) for utility in (program.utility, *limited))
 
 
 def _path(program: Program, limits: Measures, effort: SolveLimits, elastic: bool = False) -> End:
@@ -166,6 +170,69 @@ def _path(program: Program, limits: Measures, effort: SolveLimits, elastic: bool
     return End(claim, q, dual, path.limits, path.tables, path.inside)
 
 
+def _of_secrets(program: Program, effort: SolveLimits) -> Answer:
+    """The answer over the inputs alone, with multipliers of the rows that say what the entries of secrets are: what a
+    form asks of these is what the rows pass on to the inputs."""
+    inner, rows = narrow(program), derived(program)
+    limits = _measures(inner)
+    found = _path(inner, limits, effort)
+    elastic = False
+    if found.claim.status != "optimal" and not found.claim.stopped:
+        if (shown := _no_linear(program, found.claim, effort)) is not None:
+            return shown
+        if limits and not effort.stopped():
+            least = _path(inner, limits, effort, elastic=True)
+            if elastic := (least.claim.objective or 0.0) > BROKEN:
+                found = least
+    if isinstance(inner.utility, Divergence | OfSecret) and not elastic and abs(found.claim.objective or 0.0) < NOTHING:
+        found = found.without_multipliers()
+    assert found.matrix is not None
+    assert found.dual is not None
+    assert found.limits is not None
+    stated = replace(program, utility=Linear(()), sense="maximize") if elastic else program
+    end = replace(found, tables={at: _wide(program, at, table) for at, table in found.tables.items()})
+    steps = (*(_lowest_goal(program) if elastic else ()), *_steps(stated, end))
+    last = relax(program, steps)
+    multipliers = np.concatenate([found.dual.rows, found.limits])
+    count, m = inner.size, found.matrix.shape[1]
+    asked = np.zeros((program.size, m))
+    if not elastic:
+        assert isinstance(last.utility, Linear)
+        asked += program.sign * last.utility.matrix(program.size, m)
+    for row, multiplier in zip(last.rows, multipliers, strict=True):
+        for x, y, value in row.terms:
+            asked[x, y] -= multiplier * float(value)
+    passed = np.stack([asked[count:], -asked[count:]], axis=2).clip(0.0).transpose(1, 0, 2).reshape(m, -1)
+    own = found.dual.columns
+    assert isinstance(own, ColumnMultipliers)
+    columns = ColumnMultipliers(passed if own.cone is None else np.hstack([own.cone, passed]), own.flows)
+    dual = Dual(np.concatenate([found.dual.prices, np.zeros(len(rows))]), multipliers, columns)
+    if elastic:
+        return Answer(found.claim, dual, relaxed=steps)
+    return Answer(found.claim, MatrixDraft(_with_means(found.matrix, rows), program.outputs), dual, relaxed=steps)
+
+
+def _with_means(matrix: FloatArray, rows: Sequence[Sequence[Fraction]]) -> FloatArray:
+    return np.vstack([matrix, np.array([[float(share) for share in row] for row in rows]) @ matrix])
+
+
+def _wide(program: Program, place: int, table: FloatArray) -> FloatArray:
+    """Directions (m x n) of the inputs of one secret, or of the inputs, as directions of all."""
+    utility = program.utility
+    if place > 0:
+        utility = program.required(Limits).limits[place - 1].utility
+    elif isinstance(utility, Sum):
+        utility = utility.parts[-place][1]
+    if not isinstance(utility, Divergence):
+        return table
+    weighted = np.array(utility.weights) > 0
+    count = program.size - len(derived(program))
+    found = np.zeros((len(table), program.size))
+    own = np.flatnonzero(weighted) if weighted[count:].any() else np.arange(count)
+    found[:, own] = table[:, : len(own)]
+    return found
+
+
 def _steps(program: Program, end: End) -> tuple[Step, ...]:
     """A minorant for the goal, where it is convex, then one for each limit; every one takes its limit away."""
     found: list[Step] = []
@@ -183,22 +250,26 @@ def _infeasible(program: Program, limits: Measures, claim: SolverClaim, effort: 
     limits; None where neither is so."""
     if effort.stopped():
         return None
-    linear = replace(program.without(Limits), utility=Linear(()), sense="maximize")
-    goal = _lowest_goal(program)
-    farkas = farkas_candidate(linear, effort)
-    if farkas is not None:
-        return Answer(claim, farkas, relaxed=(*goal, *drop(program, ("limits",))))
-    if not limits or effort.stopped():
-        return None
+    if (shown := _no_linear(program, claim, effort)) is not None or not limits or effort.stopped():
+        return shown
     end = _path(program, limits, effort, elastic=True)
     if end.dual is None or end.limits is None or not (end.claim.objective or 0.0) > BROKEN:
         return None
-    steps = (*goal, *_steps(replace(program, utility=Linear(())), end))
-    shown: Dual | None = replace(end.dual, rows=np.concatenate([end.dual.rows, end.limits]))
+    steps = (*_lowest_goal(program), *_steps(replace(program, utility=Linear(())), end))
+    farkas: Dual | None = replace(end.dual, rows=np.concatenate([end.dual.rows, end.limits]))
     if program.empty_cells:
         # Multipliers of rows that empty cells are not on the path.
-        shown = farkas_candidate(replace(relax(program, steps), utility=Linear(()), sense="maximize"), effort)
-    return None if shown is None else Answer(claim, shown, relaxed=steps)
+        farkas = farkas_candidate(replace(relax(program, steps), utility=Linear(()), sense="maximize"), effort)
+    return None if farkas is None else Answer(claim, farkas, relaxed=steps)
+
+
+def _no_linear(program: Program, claim: SolverClaim, effort: SolveLimits) -> Answer | None:
+    """Multipliers that show that no mechanism keeps the linear constraints; None where some does."""
+    linear = replace(program.without(Limits), utility=Linear(()), sense="maximize")
+    farkas = farkas_candidate(linear, effort)
+    return (
+        None if farkas is None else Answer(claim, farkas, relaxed=(*_lowest_goal(program), *drop(program, ("limits",))))
+    )
 
 
 def _constant(program: Program) -> Answer:

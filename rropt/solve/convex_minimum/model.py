@@ -13,6 +13,7 @@ from scipy import sparse
 from rropt.program.cones import CompleteCone, FloatArray, base_cone
 from rropt.program.limits import Sum
 from rropt.program.programs import BayesGain, ChiSquare, ColumnSum, Information, Linear, Program
+from rropt.program.secrets import OfSecret
 from rropt.solve.engine.lp import LpModel
 from rropt.solve.engine.method import Dual, SolveLimits, SolverClaim
 from rropt.solve.engine.polyhedral import cone_table, edge_table, entry_model
@@ -25,7 +26,8 @@ class Atom:
 
     C(g) = log sum_x p_x exp(g_x / p_x) for mutual information; with h = g / p, C(g) = Var_p(h) / 4 + E_p(h) for
     chi-square information (`square`). Inputs without probability have no part in it. `cells` (m x k) says which entries
-    can be positive; `place` is 1 + i for one of limit i, -i for part i of the goal. g is scaled by `mass`.
+    can be positive; `place` is 1 + i for one of limit i, -i for part i of the goal. g is scaled by `mass`. Of a secret
+    it is about the means `table` (n x k) of a column, k being n in all else.
     """
 
     place: int
@@ -33,6 +35,15 @@ class Atom:
     mass: float
     square: bool
     cells: np.ndarray
+    table: FloatArray | None = None
+
+    def seen(self, columns: FloatArray) -> FloatArray:
+        """The numbers that it is about, of columns (m x k)."""
+        return columns if self.table is None else np.asarray(columns @ self.table.T)
+
+    def back(self, forms: FloatArray) -> FloatArray:
+        """Forms of that as forms of the columns."""
+        return forms if self.table is None else np.asarray(forms @ self.table)
 
     def scaled(self, forms: FloatArray) -> FloatArray:
         """h of m forms (m x k); 0 where the prior is 0."""
@@ -79,6 +90,9 @@ class Atom:
 def atoms_of(utility: ColumnSum, place: int, cells: np.ndarray, weight: float = 1.0) -> list[Atom]:
     """The parts of `weight` times an information, one for each value of what is given; none of another utility. `cells`
     (m x k): which entries can be positive."""
+    if isinstance(utility, OfSecret):
+        seen = (cells[:, None, :] & (utility.table > 0)).any(axis=2)
+        return [replace(atom, table=utility.table) for atom in atoms_of(utility.inner, place, seen, weight)]
     if not isinstance(utility, Information):
         return [Atom(place, utility.prior, weight, True, cells)] if isinstance(utility, ChiSquare) else []
     masses = utility.joint.sum(axis=0)
@@ -93,6 +107,24 @@ def _likely(cells: np.ndarray, positive: np.ndarray) -> np.ndarray:
     """The cells of inputs with probability; in an output without such a cell all of these."""
     inside = np.asarray(cells & positive)
     return np.asarray(np.where(inside.any(axis=1, keepdims=True), inside, positive))
+
+
+def _alike(atoms: list[Atom]) -> list[Atom]:
+    """The same, about as many numbers each: those beyond have no probability."""
+    width = max((len(atom.prior) for atom in atoms), default=0)
+    found = []
+    for atom in atoms:
+        own, m = len(atom.prior), len(atom.cells)
+        if own < width:
+            table = np.eye(own) if atom.table is None else atom.table
+            atom = replace(
+                atom,
+                prior=np.concatenate([atom.prior, np.zeros(width - own)]),
+                cells=np.hstack([atom.cells, np.zeros((m, width - own), dtype=bool)]),
+                table=np.vstack([table, np.zeros((width - own, table.shape[1]))]),
+            )
+        found.append(atom)
+    return found
 
 
 START = 2.0
@@ -151,7 +183,7 @@ class Model:
         if self.complete:
             self.free[:, self.k] = self.free[:, : self.k].any(axis=1)
         cells = self.free[:, : self.k]
-        self.atoms = [atom for place, own, weight in whole for atom in atoms_of(own, place, cells, weight)]
+        self.atoms = _alike([atom for place, own, weight in whole for atom in atoms_of(own, place, cells, weight)])
         self.conditions, self.actions = self._conditions()
         products = [sparse.csr_matrix(np.outer(row, row).reshape(1, -1)) for row in self.conditions]
         self.squares = sparse.csr_matrix(sparse.vstack(products).T)
@@ -230,10 +262,10 @@ class Model:
             u[:, k + self.complete + number] = most + np.abs(most) * 0.1 + 0.1 / m
         s = np.where(self.active, np.maximum(-u @ self.conditions.T, 1e-2 / m), 1.0)
         multipliers = np.where(self.active, START / k, 0.0)
-        w = np.array([u[:, :k] @ atom.prior for atom in self.atoms]).reshape(-1, m)
+        w = np.array([atom.seen(u[:, :k]) @ atom.prior for atom in self.atoms]).reshape(-1, m)
         w = np.where(w > 0, w, 1.0 / m)
         g = np.array([np.repeat(-START / k * atom.mass * atom.prior[None, :], m, axis=0) for atom in self.atoms])
-        g = g.reshape(-1, m, k)
+        g = g.reshape(len(self.atoms), m, -1) if self.atoms else g.reshape(0, m, k)
         t = np.where(self.equal, 0.0, np.maximum(self.right - self.gradients(g) @ u.ravel(), 0.1))
         y = np.where(self.equal, 0.0, 1.0 / max(1, len(self.limits)))
         return Point(u, s, multipliers, y, t, g, w, np.full(w.shape, START / k), 0.0)
@@ -246,7 +278,7 @@ class Model:
         found = np.zeros((len(self.limits), self.m, self.n))
         for atom, form in zip(self.atoms, forms, strict=True):
             if atom.place > 0:
-                found[atom.place - 1, :, : self.k] += form
+                found[atom.place - 1, :, : self.k] += atom.back(form)
         lifted = sparse.csr_matrix((found * self.free).reshape(len(self.limits), -1))
         above = sparse.csr_matrix((self.first, self.m * self.n))
         return sparse.csr_matrix(self.rows + sparse.vstack([above, lifted]))

@@ -20,6 +20,7 @@ from rropt.problem import Problem
 from rropt.program.cones import CompleteCone, GraphCone, base_cone, cone_rows
 from rropt.program.permutation_mixtures import Mixture, mixed
 from rropt.program.programs import Program
+from rropt.program.secrets import whole
 from rropt.prove.certificates import Certificate
 from rropt.prove.problem_digest import canonical, differences
 from rropt.solve.relaxations.merge_outputs import one_output_an_action
@@ -86,11 +87,11 @@ def breaches(problem: Problem, mechanism: Mechanism, weights: Weights | None = N
     """The constraints that a mechanism violates, or is not shown to keep, one line each; exact. `weights` of
     permutations (by the outputs of the inputs) make it up where the problem bounds these."""
     program = problem.compile()
-    if mechanism.inputs != program.inputs:
+    if mechanism.inputs != problem.inputs:
         return ("the mechanism has other inputs than those declared",)
     if program.outputs is not None and declared_names(mechanism, program.outputs) != program.outputs:
         return ("the mechanism has other outputs than those declared",)
-    missed = list(program.excess(mechanism))
+    missed = list(program.excess(whole(program, mechanism)))
     more = f", and {len(missed) - 1:,} more" if missed[1:] else ""
     found = [f"the mechanism does not keep what was declared: {missed[0]}{more}"] if missed else []
     if (mixture := program.extra(Mixture)) is not None:
