@@ -313,10 +313,10 @@ class Problem(Readable):
     def with_constraints(self, *constraints: Constraint) -> Problem:
         """The same problem under these constraints as well; name and options stay. Raises InputError.
 
-        >>> import rropt as rr
-        >>> problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1)], inputs=["a", "b"])
-        >>> len(problem.with_constraints(rr.Floor("0.6")).constraints)
-        2
+            >>> import rropt as rr
+            >>> problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1)], inputs=["a", "b"])
+            >>> len(problem.with_constraints(rr.Floor("0.6")).constraints)
+            2
         """
         return type(self)(
             self.goal,

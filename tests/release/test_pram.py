@@ -33,7 +33,7 @@ def information(rows: np.ndarray, p: np.ndarray) -> float:
 def test_no_drawn_matrix_of_the_same_diagonal_reveals_less(pd: str, alpha: str) -> None:
     """The draws of sdcMicro that keep the floor: all reveal at least the bound, and the design keeps all conditions
     exactly."""
-    made, prior = rr.Pram(pd, alpha), rr.Prior.from_counts(COUNTS)
+    made, prior = rr.Pram(pd, alpha=alpha), rr.Prior.from_counts(COUNTS)
     found = made.problem(COUNTS).solve()
     assert (found.status, found.verdict.status) == ("certified", "PROVED")
     floor = 1 - F(alpha) * (1 - F(pd))

@@ -48,8 +48,8 @@ class Pram:
     def __init__(
         self,
         pd: Number = "0.8",
-        alpha: Number = "0.5",
         *,
+        alpha: Number = "0.5",
         invariant: bool = True,
         forbidden: Sequence[tuple[Label, Label]] = (),
     ) -> None:
