@@ -24,10 +24,9 @@ import numpy as np
 import scipy
 
 from rropt.errors import InputError, counted
+from rropt.estimation.normal import NormalEstimates
 from rropt.io.arguments import checked
-from rropt.io.content import ByContent
 from rropt.io.tables import MOST, Table, further
-from rropt.mechanisms.estimators.estimate import normal_quantile
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,11 +45,12 @@ SINGULAR = 1e-10
 
 @checked
 @dataclass(frozen=True, eq=False)
-class Regression(ByContent):
+class Regression(NormalEstimates):
     """The q coefficients of a regression, estimated from n records of a release.
 
     `names` are the terms: "intercept", a column of numbers, or "COLUMN=CATEGORY" for a category other than the first.
-    `values` (q) are the coefficients (of a "logistic" `model` differences of log odds), `covariance` (q x q) is theirs.
+    `values` (q) are the coefficients (of a "logistic" `model` differences of log odds), `covariance` (q x q) is theirs,
+    `standard_errors` (q) and `intervals(level)` (q x 2) follow from it.
     `response` is the column, or "COLUMN=CATEGORY" for the indicator of one category. `notes` are remarks.
     """
 
@@ -64,20 +64,9 @@ class Regression(ByContent):
     notes: tuple[str, ...] = ()
 
     @property
-    def standard_errors(self) -> FloatArray:
-        """q standard errors."""
-        return np.asarray(np.sqrt(np.maximum(np.diagonal(self.covariance), 0.0)))
-
-    @property
     def probabilities(self) -> FloatArray:
         """For each coefficient the probability of an estimate farther from 0 if it is 0 (two-sided, normal)."""
         return np.asarray(2 * scipy.special.ndtr(-np.abs(self.values / self.standard_errors)))
-
-    def intervals(self, level: float = 0.95) -> FloatArray:
-        """q x 2 confidence limits: normal quantiles of the standard errors. Raises InputError for a level outside
-        (0, 1)."""
-        half = normal_quantile(level) * self.standard_errors
-        return np.stack([self.values - half, self.values + half], axis=-1)
 
     def plot(self, *, level: float = 0.95, ax: Axes | None = None) -> Axes:
         """Draw each coefficient with its interval (extra `plot`) into `ax`, by default into a new figure. Raises

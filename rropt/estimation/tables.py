@@ -18,6 +18,7 @@ import numpy as np
 import scipy
 
 from rropt.errors import InputError, OutOfRange, UnknownName, counted, named
+from rropt.estimation.normal import NormalEstimates, errors_of
 from rropt.io.arguments import checked
 from rropt.io.content import ByContent
 from rropt.io.tables import MOST, Readable, Table, further
@@ -146,7 +147,7 @@ class EstimatedTable(_FromScores):
     @property
     def standard_errors(self) -> FloatArray:
         """r x c standard errors."""
-        return _errors(self.covariance).reshape(self.values.shape)
+        return errors_of(self.covariance).reshape(self.values.shape)
 
     def intervals(self, level: float = 0.95) -> FloatArray:
         """r x c x 2 confidence limits: normal quantiles of the standard errors, within [0, 1]. An estimate outside [0, 1]
@@ -332,7 +333,7 @@ class EstimatedShares(_FromScores):
     @property
     def standard_errors(self) -> FloatArray:
         """d x k standard errors."""
-        return np.stack([_errors(one) for one in self.covariances])
+        return np.stack([errors_of(one) for one in self.covariances])
 
     def intervals(self, level: float = 0.95) -> FloatArray:
         """d x k x 2 confidence limits, as `EstimatedTable.intervals`; [1, 1] for the only category that is possible in a
@@ -377,11 +378,12 @@ class EstimatedShares(_FromScores):
 
 @checked
 @dataclass(frozen=True, eq=False)
-class EstimatedMeans(_FromScores):
+class EstimatedMeans(NormalEstimates, _FromScores):
     """The mean and the total of a number in each of k true categories, estimated from n records.
 
     `name` is the released column, `of` the column of numbers. `values` (k) are the means, not a number where the
-    estimated size of a category is not positive; `covariance` (k x k) is theirs. `totals` (k) are weighted sums of the
+    estimated size of a category is not positive; `covariance` (k x k) is theirs, and `standard_errors` (k) and
+    `intervals(level)` (k x 2) follow from it. `totals` (k) are weighted sums of the
     number, with `total_errors` (k). `warnings` and `notes` as in `EstimatedTable`.
     """
 
@@ -398,17 +400,6 @@ class EstimatedMeans(_FromScores):
     _: KW_ONLY
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-
-    @property
-    def standard_errors(self) -> FloatArray:
-        """k standard errors."""
-        return _errors(self.covariance)
-
-    def intervals(self, level: float = 0.95) -> FloatArray:
-        """k x 2 confidence limits: normal quantiles of the standard errors. Raises InputError for a level outside
-        (0, 1)."""
-        half = normal_quantile(level) * self.standard_errors
-        return np.stack([self.values - half, self.values + half], axis=-1)
 
     def plot(self, *, level: float = 0.95, ax: Axes | None = None) -> Axes:
         """Draw each mean with its interval (extra `plot`) into `ax`, by default into a new figure. Raises
@@ -461,7 +452,7 @@ def joint_shares(
     shape = joint.shape[1:]
     table = values.reshape(shape), covariance, sums.reshape(shape), errors.reshape(shape)
     there = ~impossible.ravel()
-    warnings = tuple(_too_fine(values[there], _errors(covariance)[there], groups.n))
+    warnings = tuple(_too_fine(values[there], errors_of(covariance)[there], groups.n))
     return EstimatedTable(names, rows, columns, *table, groups.n, weighted, impossible, warnings=warnings, notes=notes)
 
 
@@ -489,13 +480,13 @@ def domain_shares(
         own = joint[:, d, :]
         terms = own - values[d] * own.sum(axis=1)[:, None]
         covariances.append(groups.covariance(_without_rounding(terms, own) / size))
-        if not np.any(_errors(covariances[-1])) and not _sole(impossible)[d].any():
+        if not np.any(errors_of(covariances[-1])) and not _sole(impossible)[d].any():
             place = f"domain {domains[d]!r}" if by else "the file"
             warnings.append(f"the records of {place} have one answer only: its standard errors of 0 mean nothing")
     errors = np.sqrt(np.maximum(_variances(groups, joint.reshape(len(joint), -1)), 0.0)).reshape(values.shape)
     spread = np.stack(covariances)
     there = ~impossible.ravel()
-    warnings += _too_fine(values.ravel()[there], np.concatenate([_errors(one) for one in spread])[there], groups.n)
+    warnings += _too_fine(values.ravel()[there], np.concatenate([errors_of(one) for one in spread])[there], groups.n)
     found = values, spread, totals, errors
     return EstimatedShares(
         name, by, domains, categories, *found, groups.n, weighted, impossible, warnings=tuple(warnings), notes=notes
@@ -563,10 +554,6 @@ def _too_fine(values: FloatArray, errors: FloatArray, n: int) -> Iterator[str]:
             f"in {worse:,} of {counted(values.size, 'cells')} the standard error is not below the estimate: the table is too "
             f"fine for {counted(n, 'records')} of this design; merge categories"
         )
-
-
-def _errors(covariance: FloatArray) -> FloatArray:
-    return np.asarray(np.sqrt(np.maximum(np.diagonal(covariance), 0.0)))
 
 
 def _wald(values: FloatArray, errors: FloatArray, level: float, impossible: BoolArray) -> FloatArray:

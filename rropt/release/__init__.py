@@ -5,7 +5,15 @@ from typing import TYPE_CHECKING, Any
 from rropt.release.cell_keys.counts import NoisyCounts, count_with_noise
 from rropt.release.cell_keys.design import PerturbationTable, load_perturbation_table
 from rropt.release.estimating import estimate_file
-from rropt.release.facade import counts_of, preview_file, release_file, release_folder, release_table, table_of
+from rropt.release.facade import (
+    counts_of,
+    plan_release,
+    preview_file,
+    release_file,
+    release_folder,
+    release_table,
+    table_of,
+)
 from rropt.release.plans.cross import CrossClassification
 from rropt.release.plans.plan import ProtectedColumn, Release
 from rropt.release.plans.privacy import Privacy as Privacy, privacy_of as privacy_of
@@ -38,6 +46,7 @@ __all__ = [
     "estimate_table",
     "load_perturbation_table",
     "load_release",
+    "plan_release",
     "preview_file",
     "release_file",
     "release_folder",

@@ -155,16 +155,16 @@ def read_entries(file: Chain, found: dict[str, Entry]) -> None:
 class PrivacyAccountant:
     """The accountant of `data`: the file next to the data, with `elsewhere` that one too, and other accountants in the
     same folder: of files with the same bytes (of SHA-256 `sha256`), and those that record a draw from these bytes,
-    which had another name then.
+    which had another name then. Where the data are no file here (None), it is `elsewhere` alone.
 
     `left` are accountants there of data that are gone. `earlier` are all draws that any of them records. A draw is
     written to all; where the folder of the data cannot be written, to `elsewhere` alone. Raises InputError where a file
     cannot be read or written. Use it as a context.
     """
 
-    def __init__(self, data: Path, elsewhere: Place | None, sha256: str, writable: bool = True) -> None:
+    def __init__(self, data: Path | None, elsewhere: Place | None, sha256: str, writable: bool = True) -> None:
         self._data, self._sha256, self._writable = data, sha256, writable
-        self._own = real_path(data.with_name(data.name + SUFFIX))
+        self._own = None if data is None else real_path(data.with_name(data.name + SUFFIX))
         self._elsewhere = None if elsewhere is None else whole_place(elsewhere)
         self._files: list[Chain] = []
         self._known: dict[Chain, dict[str, Entry]] = {}
@@ -182,8 +182,8 @@ class PrivacyAccountant:
     def _read(self) -> None:
         """Open and read all files, as they are now."""
         self.close()
-        places: list[Place] = [self._own] if self._elsewhere is None else [self._elsewhere, self._own]
-        copies, self.left = _other_accountants(self._data, self._sha256)
+        places = [place for place in (self._elsewhere, self._own) if place is not None]
+        copies, self.left = ([], []) if self._data is None else _other_accountants(self._data, self._sha256)
         for place in dict.fromkeys([*places, *copies]):
             self._open(place, self._elsewhere is not None and place != self._elsewhere)
         self._collect()

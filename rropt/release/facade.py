@@ -18,6 +18,7 @@ from rropt.release.plans.plan import ProtectedColumn, Release
 
 if TYPE_CHECKING:
     from rropt.release.counting import Counted
+    from rropt.release.distributed import DistributedRelease
     from rropt.release.folder import FolderReleased
     from rropt.release.preview import Preview
     from rropt.release.run import Released
@@ -138,6 +139,41 @@ def preview_file(
     given = (force, delimiter, lambda done, total: None, lambda caution: None, known_place(accountant))
     memoised = (_population(population), True, identity, _secret(identity, key))
     return FileRelease(source, _as_release(release), target, *given, *memoised, unidentified=unidentified).preview()
+
+
+@checked
+def plan_release(
+    schema: Any,
+    release: Release | ProtectedColumn,
+    output: str | os.PathLike[str],
+    *,
+    identity: str,
+    accountant: str | os.PathLike[str],
+    population: str | None = None,
+    force: bool = False,
+    unidentified: bool = False,
+    warn: Callable[[str], None] | None = None,
+) -> DistributedRelease:
+    """Charge the release of a table that no single process holds, once, and return what draws it batch by batch.
+
+    `schema` is the Arrow schema of the table (or what has one: an Arrow table, batch or reader), `output` the name under
+    which the accountant records the result, `identity` a column that identifies each record, `accountant` what `rropt
+    accountant init` made (a file, or the URL of a database). In the result, `protect` is a function from an Arrow batch
+    to the protected batch, of the Arrow schema `schema`. It can be pickled, and it is pure: a record gets the same
+    answer in every call and process, so that a scheduler may run a task twice. `commit(rows)` records that the release
+    is complete and writes its manifest. Until then it counts as interrupted, which costs as much. `population`, `force`,
+    `unidentified` and `warn` are as in `release_file`; a batch with a value that the release does not declare raises
+    InputError when it is drawn. Raises InputError where the release is refused; then nothing was charged.
+    """
+    need("pyarrow", EXTRA, "release")
+    from rropt.release.distributed import planned
+    from rropt.release.storage.places import known_place
+    from rropt.release.tables.scan import warn_python
+
+    kept = known_place(accountant)
+    assert kept is not None
+    options = (_population(population), force, unidentified, warn or warn_python)
+    return planned(schema, _as_release(release), identity, kept, named_path(output), *options)
 
 
 @checked

@@ -97,7 +97,113 @@ class Released(ByContent):
         return self.accountants[0]
 
 
-class FileRelease:
+class Charge:
+    """What a release costs the respondents, and what earlier releases rule out."""
+
+    data: Path
+    """The data, or what they are called."""
+    release: Release
+    output: Path
+    force: bool
+    population: str
+    privacy: Privacy
+    scopes: list[str | None]
+    """Of each protected column the scope of its memoised answers, None where they are drawn anew."""
+    wanted: set[str]
+    """The columns that are drawn from."""
+    raw: tuple[str, ...]
+    """The columns that stay unchanged."""
+    twice: list[str]
+    """Sentences about columns that are randomised already."""
+    is_empty: bool
+
+    def count(self, accountant: PrivacyAccountant) -> tuple[list[str], int, float]:
+        """The earlier draws from these people: cautions of columns that some release shows unchanged, the number of
+        draws, and the epsilon of all together with this release. Raises InputError if this release must be
+        refused."""
+        counted = accountant.counted(self.population)
+        only = tuple(map(str, self.release.where))
+        crossed = crossings(counted, self.wanted, self.raw, self.output, only)
+        if not self.force:
+            self._refuse(counted, crossed)
+        self.infinite = crossed_people(counted, self.wanted, self.raw, self.population, only)
+        self._cost(self.privacy)
+        accountant.refuse_above(self.draw)
+        scopes = [scope for entry in counted for scope in entry.scopes]
+        earlier = scopes.count(None) + len({*scopes} - {None})
+        spent = accountant.spent(self.draw).odds
+        return crossed, earlier, math.inf if spent is None else float_up(spent.log().upper)
+
+    def _cost(self, privacy: Privacy) -> None:
+        """The columns as the accountant records them."""
+        columns = zip(self.release.columns, privacy.levels, self.scopes, strict=True)
+        self.recorded: dict[str, Any] = {
+            "columns": [
+                level.to_dict()
+                | {"guarantee": f"{one.guarantee}{self._only()}"}
+                | ({} if scope is None else {"scope": scope})
+                for one, level, scope in columns
+                if not self.is_empty
+            ],
+            "raw": list(self.raw),
+            "population": self.population,
+        }
+        if self.release.where:
+            self.recorded["where"] = list(map(str, self.release.where))
+        if self.infinite:
+            self.recorded["infinite"] = self.infinite
+        self.draw = Draw.of_event(self.recorded)
+
+    def _only(self) -> str:
+        """The records that are protected, at the end of a sentence."""
+        return f", in records with {' and '.join(map(str, self.release.where))}" if self.release.where else ""
+
+    def _refuse(self, counted: list[Entry], crossed: list[str]) -> None:
+        """Raise InputError where this would be a second draw, or would overwrite a file."""
+        for what in self.twice:
+            remedy = "release the data that it was made from, or use --force to randomise it once more"
+            raise Refused(what, str(self.data), remedy)
+        for entry in counted:
+            again = self.wanted & entry.drawn_otherwise(self.scopes)
+            if not again:
+                continue
+            names, when, where = names_of(again), entry.content["time"], entry.content["output"]
+            if entry.finished:
+                both = together([self.privacy.privacy_ratio, entry.privacy_ratio])
+                alone, total = epsilon_above(entry.privacy_ratio), epsilon_above(both)
+                population = entry.population
+                everyone = "" if population else ". The earlier release has no --population, so it counts for everyone"
+                others = (
+                    f", or --population NAME if these are other respondents than {population!r}" if population else ""
+                )
+                raise ReleasedBefore(
+                    f"{names} {was(again)} randomised on {when} ({where}). Randomising again would raise the total epsilon "
+                    f"from {alone:.6g} to {total:.6g}{everyone}",
+                    str(self.data),
+                    f"use the earlier release, {where}, or add --force{others}",
+                )
+            if is_written(entry.partial):
+                raise NotWritten("another process is releasing this data now", str(self.data), "wait until it is done")
+            elsewhere = "" if entry.partial.exists() else ", or still runs on another machine"
+            raise Refused(
+                f"a release of {names} to {where} was interrupted on {when} while it was "
+                f"written{elsewhere}; anyone who saw its partial file learns more if the data are randomised again",
+                str(self.data),
+                "use --force to remove that file and randomise again",
+            )
+        if crossed:
+            raise Refused(crossed[0], str(self.data), "drop the column there, or use --force to release all the same")
+        self._refuse_files()
+
+    def _refuse_files(self) -> None:
+        """Raise InputError where the release would overwrite a file."""
+        for path in (self.output, manifest_path(self.output)):
+            if path.exists():
+                raise NotWritten("this file exists already", str(path), "move it away, or use --force to overwrite it")
+        refuse_others(self.output)
+
+
+class FileRelease(Charge):
     """One call of `release_file`."""
 
     def __init__(
@@ -163,7 +269,7 @@ class FileRelease:
                     raise NotWritten(what, str(path), "choose another name for the output")
             # Values that no design declares are reported first: with them there is no release to count.
             seen = self._look()
-            crossed, earlier, total = self._count(accountant)
+            crossed, earlier, total = self.count(accountant)
             designs = cautions_of_designs(self.release, self.privacy, earlier, total, self.declared)
             seen.tell(self.warn, self.force, (*self.twice, *crossed, *designs), self._refused())
             if _state(self.data) != self.before:
@@ -171,7 +277,7 @@ class FileRelease:
                 raise Conflict("it changed while it was read", str(self.data), remedy)
             with accountant.reserving():
                 # Another process may have written to it while the table was read.
-                _, earlier, total = self._count(accountant)
+                _, earlier, total = self.count(accountant)
                 self._note_others(accountant)
                 self._sweep(accountant.counted(self.population))
                 if self.memo is not None:
@@ -197,53 +303,12 @@ class FileRelease:
         sha256 = file_sha256(self.data)
         with PrivacyAccountant(self.data.resolve(), self.accountant, sha256, writable=False) as accountant:
             seen = self._look()
-            crossed, earlier, total = self._count(accountant)
+            crossed, earlier, total = self.count(accountant)
             warnings: list[str] = []
             designs = cautions_of_designs(self.release, self.privacy, earlier, total, self.declared)
             seen.tell(warnings.append, self.force, (*self.twice, *crossed, *designs), self._refused())
             before, after = (accountant.spent(self.draw, before=one) for one in (True, False))
         return seen, before.epsilon, after.epsilon, tuple(warnings)
-
-    def _count(self, accountant: PrivacyAccountant) -> tuple[list[str], int, float]:
-        """The earlier draws from these people: cautions of columns that some release shows unchanged, the number of
-        draws, and the epsilon of all together with this release. Raises InputError if this release must be
-        refused."""
-        counted = accountant.counted(self.population)
-        only = tuple(map(str, self.release.where))
-        crossed = crossings(counted, self.wanted, self.raw, self.output, only)
-        if not self.force:
-            self._refuse(counted, crossed)
-        self.infinite = crossed_people(counted, self.wanted, self.raw, self.population, only)
-        self._cost(self.privacy)
-        accountant.refuse_above(self.draw)
-        scopes = [scope for entry in counted for scope in entry.scopes]
-        earlier = scopes.count(None) + len({*scopes} - {None})
-        spent = accountant.spent(self.draw).odds
-        return crossed, earlier, math.inf if spent is None else float_up(spent.log().upper)
-
-    def _cost(self, privacy: Privacy) -> None:
-        """The columns as the accountant records them."""
-        columns = zip(self.release.columns, privacy.levels, self.scopes, strict=True)
-        self.recorded: dict[str, Any] = {
-            "columns": [
-                level.to_dict()
-                | {"guarantee": f"{one.guarantee}{self._only()}"}
-                | ({} if scope is None else {"scope": scope})
-                for one, level, scope in columns
-                if not self.is_empty
-            ],
-            "raw": list(self.raw),
-            "population": self.population,
-        }
-        if self.release.where:
-            self.recorded["where"] = list(map(str, self.release.where))
-        if self.infinite:
-            self.recorded["infinite"] = self.infinite
-        self.draw = Draw.of_event(self.recorded)
-
-    def _only(self) -> str:
-        """The records that are protected, at the end of a sentence."""
-        return f", in records with {' and '.join(map(str, self.release.where))}" if self.release.where else ""
 
     def _refused(self) -> Iterator[InputError]:
         """Errors for columns from which frequencies cannot be estimated, unless that is meant."""
@@ -263,46 +328,6 @@ class FileRelease:
         )
 
     # -- what was drawn before -------------------------------------------------------------------------
-
-    def _refuse(self, counted: list[Entry], crossed: list[str]) -> None:
-        """Raise InputError where this would be a second draw, or would overwrite a file."""
-        for what in self.twice:
-            remedy = "release the data that it was made from, or use --force to randomise it once more"
-            raise Refused(what, str(self.data), remedy)
-        for entry in counted:
-            again = self.wanted & entry.drawn_otherwise(self.scopes)
-            if not again:
-                continue
-            names, when, where = names_of(again), entry.content["time"], entry.content["output"]
-            if entry.finished:
-                both = together([self.privacy.privacy_ratio, entry.privacy_ratio])
-                alone, total = epsilon_above(entry.privacy_ratio), epsilon_above(both)
-                population = entry.population
-                everyone = "" if population else ". The earlier release has no --population, so it counts for everyone"
-                others = (
-                    f", or --population NAME if these are other respondents than {population!r}" if population else ""
-                )
-                raise ReleasedBefore(
-                    f"{names} {was(again)} randomised on {when} ({where}). Randomising again would raise the total epsilon "
-                    f"from {alone:.6g} to {total:.6g}{everyone}",
-                    str(self.data),
-                    f"use the earlier release, {where}, or add --force{others}",
-                )
-            if is_written(entry.partial):
-                raise NotWritten("another process is releasing this data now", str(self.data), "wait until it is done")
-            elsewhere = "" if entry.partial.exists() else ", or still runs on another machine"
-            raise Refused(
-                f"a release of {names} to {where} was interrupted on {when} while it was "
-                f"written{elsewhere}; anyone who saw its partial file learns more if the data are randomised again",
-                str(self.data),
-                "use --force to remove that file and randomise again",
-            )
-        if crossed:
-            raise Refused(crossed[0], str(self.data), "drop the column there, or use --force to release all the same")
-        for path in (self.output, manifest_path(self.output)):
-            if path.exists():
-                raise NotWritten("this file exists already", str(path), "move it away, or use --force to overwrite it")
-        refuse_others(self.output)
 
     def _note_others(self, accountant: PrivacyAccountant) -> None:
         others = len(accountant.earlier) - len(accountant.counted(self.population))

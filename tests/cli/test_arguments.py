@@ -31,8 +31,10 @@ import rropt as rr
 from rropt.declare.objectives import WORDS
 from rropt.io.arguments import checked
 from rropt.io.content import ByContent
+from rropt.release.storage.places import create
 
 pd = pytest.importorskip("pandas")
+pyarrow = pytest.importorskip("pyarrow")
 Figure = pytest.importorskip("matplotlib.figure").Figure
 
 ABC = ["a", "b", "c"]
@@ -614,6 +616,17 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
         force=False,
         unidentified=False,
         warn=None,
+    )
+    create(folder / "kept", Fraction(10_000), "person", None)
+    planned: dict[str, Any] = {"identity": "id", "accountant": folder / "kept", "population": "others"}
+    add(
+        "plan_release",
+        schema=pyarrow.schema([("id", pyarrow.int64()), ("ans", pyarrow.string())]),
+        release=release,
+        output="elsewhere",
+        force=True,
+        unidentified=False,
+        **planned,
     )
     learned = rr.release.RandomizedColumn(mechanism).fit([["a"], ["b"]])
     add("RandomizedColumn", mechanism=mechanism, problem=None)
