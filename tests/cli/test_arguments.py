@@ -791,6 +791,7 @@ MADE_HERE = [
     "EstimatedTable",
     "Identified",
     "Measure",
+    "Microaggregation",
     "ProjectedRisk",
     "VarianceSplit",
     "WaldTest",
