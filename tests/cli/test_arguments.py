@@ -819,6 +819,7 @@ MADE_HERE = [
     "EstimatedTable",
     "Identified",
     "Measure",
+    "Microaggregation",
     "ProjectedRisk",
     "VarianceSplit",
     "WaldTest",

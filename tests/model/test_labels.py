@@ -344,7 +344,7 @@ CASES |= {
     ],
     "averaged.values": [numbers(lambda v: averaged(MECHANISM, v), [1, 5, 12])],
     "microaggregate.values": [
-        numbers(lambda v: square(microaggregate(v, 2)), [1, 5, 2, 7], labels=[*ABC, "d"], free=("rows",))
+        numbers(lambda v: square(microaggregate(v, 2).mechanism), [1, 5, 2, 7], labels=[*ABC, "d"], free=("rows",))
     ],
     "Pram.problem.counts": [numbers(lambda v: sorted(rr.Pram().problem(v).objective.prior.weights), free=("rows",))],
     "ladder.counts": [numbers(lambda v: rr.disclosure.ladder(v, "0.1", category="b"), free=("rows",))],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import random
+import tracemalloc
 from fractions import Fraction
 
 import numpy as np
@@ -153,8 +154,9 @@ def test_clusters_respect_their_limits() -> None:
 def test_microaggregation_is_the_best_of_all_partitions(least: int) -> None:
     rng = random.Random(least)
     values = [rng.randint(0, 40) for _ in range(9)]
-    mechanism = microaggregate(values, least)
-    means = averaged(mechanism, values)
+    found = microaggregate(values, least)
+    mechanism, means = found.mechanism, found.values
+    assert averaged(mechanism, values) == means
     assert sum(means) == sum(values)
     spread = sum((F(value) - mean) ** 2 for value, mean in zip(values, means, strict=True))
     ranked = sorted(values)
@@ -163,10 +165,28 @@ def test_microaggregation_is_the_best_of_all_partitions(least: int) -> None:
         for cuts in itertools.chain.from_iterable(itertools.combinations(range(1, 9), r) for r in range(9))
         if min(map(len, parts := [ranked[a:b] for a, b in zip((0, *cuts), (*cuts, 9), strict=True)])) >= least
     )
-    assert spread == best
+    assert spread == best == found.within
     assert rr.patterns.Bistochastic().violation(mechanism) == 0
     for y in range(9):
         assert sum(entry > 0 for entry in mechanism.column(y)) >= least
+
+
+def test_microaggregation_needs_no_matrix() -> None:
+    """Of more individuals than a matrix in memory has rows: classes are whole, and means are exact."""
+    rng = random.Random(5)
+    values = [rng.randint(0, 10**6) for _ in range(8_000)]
+    tracemalloc.start()
+    found = microaggregate(values, 3)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    # 8,000 x 8,000 bytes alone are 64 MB.
+    assert peak < 20e6
+    assert sorted(itertools.chain.from_iterable(found.classes)) == list(range(8_000))
+    assert all(3 <= len(own) < 6 for own in found.classes)
+    assert sum(found.values) == sum(values)
+    assert found.within == sum((value - mean) ** 2 for value, mean in zip(values, found.values, strict=True))
+    with pytest.raises(InputError, match="too many entries"):
+        found.mechanism  # noqa: B018
 
 
 def test_which_orientation_preserves_the_mean() -> None:
