@@ -116,12 +116,12 @@ class ShapePricer(Pricer[ShapeNode]):
             parts = [
                 (rows, self._some(s, flag, places[rows]))
                 for flag, rows, places in ((True, own, high), (False, other, low))
+                if len(rows)
             ]
-            width = max(mass.shape[1] for rows, (mass, _, _, _, _) in parts if len(rows))
+            width = max(mass.shape[1] for _, (mass, _, _, _, _) in parts)
             whole = Listed.empty(len(nodes), width)
             for rows, some in parts:
-                if len(rows):
-                    whole.put(rows, *some)
+                whole.put(rows, *some)
             found.append(whole)
         return found
 

@@ -21,8 +21,9 @@ from rropt.program.cones import CompleteCone, GraphCone, PolyhedralCone
 from rropt.solve.engine.interior import central_prices
 from rropt.solve.engine.lp import LpModel
 from rropt.solve.engine.method import Dual
-from rropt.solve.robust.block_vertices import prove_shapes
-from rropt.solve.robust.blocks import BlockVertices
+from rropt.solve.robust import blocks
+from rropt.solve.robust.block_vertices import ShapePricer, prove_shapes
+from rropt.solve.robust.blocks import BlockShapes, BlockVertices
 
 F = Fraction
 BLOCKS = {
@@ -240,6 +241,20 @@ def test_a_bound_that_is_too_low_is_refuted() -> None:
         changed = json.loads(json.dumps(document))
         changed["proof"]["prices"][x] = str(F(prices[x]) - F(1, 10**6))
         assert not check_bytes(json.dumps(changed).encode()).proved
+
+
+def test_lists_that_are_too_long_to_be_kept_are_made_for_the_nodes_at_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A node by itself leaves no other for the lists of the other blocks, or of its own."""
+    prior, cone = instance(TABLES["zeros"])
+    prices, found = 0.5 * prior.array, []
+    for most in (blocks.TABLED, 0):
+        monkeypatch.setattr(blocks, "TABLED", most)
+        pricer = ShapePricer(BlockShapes(cone, prior.array), prices)
+        nodes = pricer.roots()
+        for node in nodes:
+            pricer.bound([node], 0.0)
+        found.append([node.bound for node in nodes])
+    assert found[0] == found[1]
 
 
 def test_any_prices_yield_a_true_bound() -> None:
