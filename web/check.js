@@ -10,21 +10,20 @@ let running = null, latest = null;
 
 function latin(bytes) { return new TextDecoder("latin1").decode(bytes); }
 
-// ---- What is shown: {status, name, why, printed, statement, bound, value, rules, assumptions, digest, mechanism, tampered} ----
+// ---- What is shown: {status, name, why, printed, statement, bound, value, rules, assumptions, mechanism, tampered} ----
 
 function digits(end, up) { return end ? decimal(BigInt(end[0]), BigInt(end[1]), 12, up) : null; }
 
 function shownProof(text, name, { status, printed }) {
   const last = printed.trim().split("\n").at(-1), proved = status === 0;
   const large = last.endsWith("too large for this machine") ? " (a browser has little stack; proofs/build/rropt-core has more)" : "";
-  const shown = { name, printed, status: last.split(" ")[0], why: { 0: "the verified core accepts every step", 1: `the proof does not hold: ${last}`, 2: last + large }[status] };
+  const shown = { name, printed, status: last.split(" ")[0], why: { 0: "the verified core accepts every step", 1: `${last.replace("REFUTED at ", "")} breaks a rule, so nothing is proved`, 2: last + large }[status] };
   if (status === 2) return shown;
   const problem = text.slice(0, text.indexOf("\nclaim ")), low = /\nsense minimize\n/.test(problem);
   const ends = (last.match(/-?\d+\/\d+/g) ?? []).map((end) => end.split("/"));
   const [bound, value] = low ? ends : [...ends].reverse();
   return {
     ...shown,
-    digest: (printed.match(/^problem (\w+)/) ?? ["", ""])[1],
     ...(proved ? {
       statement: statementOf(problem, text.includes("\nclaim infeasible"), Boolean(value)),
       bound: digits(bound, !low) ?? "no design exists", value: digits(value, low) ?? "none", rules: rulesOf(text), assumptions: [],
@@ -48,10 +47,10 @@ function mechanismOfProof(text) {
 function tamperedProof(text) {
   const swap = (start, key, change) => {
     const line = text.slice(start, text.indexOf("\n", start)), words = line.slice(key.length + 1).split(" "), found = change(words);
-    return found && { text: text.slice(0, start) + [key, found.n, found.d, ...words.slice(2)].join(" ") + text.slice(start + line.length), said: `In the ${key === "value" ? "value" : "bound"}, ${found.said}.` };
+    return found && { text: text.slice(0, start) + [key, found.n, found.d, ...words.slice(2)].join(" ") + text.slice(start + line.length), said: `in the ${key === "claim infeasible" ? "claim" : key.split(" ").at(-1)}, ${found.said}` };
   };
-  const claim = text.indexOf("\nclaim bound ") + 1, value = text.indexOf("\nvalue ") + 1;
-  const found = claim ? swap(claim, "claim bound", ([n, d]) => smallerByOneDigit(n, d)) : null;
+  const claim = text.indexOf("\nclaim ") + 1, value = text.indexOf("\nvalue ") + 1, [, kind] = text.slice(claim, claim + 40).split(" ");
+  const found = swap(claim, `claim ${kind}`, ([n, d]) => smallerByOneDigit(n, d));
   if (found || !value) return found;
   return swap(value, "value", ([n, d]) => {
     const less = n === "0" ? { n: "-1", d, said: "the sign changed" } : smallerByOneDigit(n.startsWith("-") ? n.slice(1) : `-${n}`, d);
@@ -81,7 +80,8 @@ function shownCertificate(found, files) {
       : `${infeasible ? "No design exists for this problem" : "No design of this problem is better than the proved bound, and the design of the file has the value"}: ${found.problem}.`,
     bound: digits(low ? ends.lower : ends.upper, !low) ?? "no design exists", value: digits(low ? ends.value_upper : ends.value_lower, low) ?? "none",
     rules: [...valued, ...steps, ...own], assumptions: found.assumptions, mechanism,
-    tampered: tamperedCertificate(document, files, found.name),
+    // What proves that there is no design claims no number; its proof file does.
+    tampered: tamperedCertificate(document, files, found.name) ?? (found.proof && tamperedProof(found.proof)),
   };
 }
 
@@ -93,7 +93,7 @@ function tamperedCertificate(document, files, name) {
   if (!found) return null;
   const bound = (low ? turned(found.n) : found.n) + (found.d === "1" ? "" : `/${found.d}`);
   const bytes = new TextEncoder().encode(JSON.stringify({ ...document, bound }));
-  return { files: [[name.split("/").at(-1), bytes]], said: `In the bound, ${found.said}.` };
+  return { files: [[name.split("/").at(-1), bytes]], said: `in the bound, ${found.said}` };
 }
 
 // The files beside a certificate that have another matrix than it. A table has rounded numbers.
@@ -126,17 +126,16 @@ function readTable(text) {
 // ---- The page ----
 
 function show(found, ms, changed) {
+  if (changed) found = { ...found, name: "One digit was changed", why: `${changed}. ${found.why}` };
   const good = found.status === "PROVED", box = made("div", "", { className: `verdict ${good ? "good" : "bad"}` });
   box.dataset.status = found.status;
   box.append(made("strong", HEADS[found.status]), made("span", `${found.name}: ${found.why}. Checked in ${(ms / 1000).toFixed(ms < 995 ? 2 : 1)} s on this device.`));
   element("verdict").replaceChildren(box);
   element("printed").textContent = found.printed;
   element("details").hidden = false;
-  element("statement").textContent = found.statement ?? "Nothing is proved by this file.";
+  element("statement").textContent = found.statement ?? "";
   for (const id of ["proved", "grounds"]) element(id).hidden = !found.statement;
-  for (const id of ["bound", "value", "digest"]) element(id).textContent = found[id] ?? "";
-  element("digests").hidden = !found.digest;
-  element("changed").textContent = changed;
+  for (const id of ["bound", "value"]) element(id).textContent = found[id] ?? "";
   latest = found.tampered ?? null;
   element("tamper").hidden = !latest;
   element("mechanism").hidden = !found.mechanism;
@@ -249,6 +248,7 @@ async function checkDesign(question, design) {
 async function start() {
   for (const [name, title] of Object.entries(titles)) element("example").add(new Option(title, name));
   receiveFile("file", (file) => receive([{ path: file.name, file }], file.name, false), receiveFolder);
+  chosenAgain(element("folder"));
   element("folder").addEventListener("change", () => {
     const given = [...element("folder").files].map((file) => ({ path: file.webkitRelativePath || file.name, file }));
     if (given.length) receive(given, given[0].path.split("/")[0], true);
@@ -256,7 +256,7 @@ async function start() {
   element("cancel").addEventListener("click", () => running.cancel());
   element("tamper").addEventListener("click", () => {
     const { text, files, said } = latest;
-    if (files) checkFiles(files, files[0][0], said); else checkText(text, "the changed proof file", said);
+    if (files) checkFiles(files, files[0][0], said); else checkText(text, "changed proof file", said);
   });
   element("check-example").addEventListener("click", async () => {
     const question = await loadQuestion(element("example").value);

@@ -45,11 +45,15 @@ function saveText(name, text) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
 
+// The same file, chosen again, counts as chosen.
+function chosenAgain(input) { input.addEventListener("click", () => { input.value = ""; }); }
+
 // Calls receive(file) for a file that is chosen with the input of this id, or dropped on the box around it, and
 // receiveFolder(entry) for a folder that is dropped there.
 function receiveFile(id, receive, receiveFolder) {
   const input = element(id), box = input.closest(".drop");
   input.addEventListener("change", () => { if (input.files[0]) receive(input.files[0]); });
+  chosenAgain(input);
   for (const kind of ["dragover", "dragleave", "drop"]) {
     box.addEventListener(kind, (event) => { event.preventDefault(); box.classList.toggle("over", kind === "dragover"); });
   }

@@ -38,5 +38,4 @@ function drawCurve(picture, lines, at) {
   picture.setAttribute("aria-label", "Information kept at each level. " + lines.map(({ name, points }) =>
     `${name}: ${points.map(([epsilon, kept]) => `${(100 * kept).toFixed(0)} % at epsilon ${rounded(epsilon, 2, false)}`).join(", ")}.`).join(" "));
   picture.replaceChildren(...parts);
-  picture.removeAttribute("hidden");
 }

@@ -1,7 +1,7 @@
 // The page Explore: figures of a design at the level of the slider.
 "use strict";
 
-const OWN = "your own counts", DEFAULT = "census-column";
+const OWN = "your own counts", DEFAULT = "survey-yes-no";
 // What is shown: {question, design, figures}, or {names, weights, epsilon, designs, design} of own counts, without a
 // design where the page finds none.
 let current = null;
@@ -62,19 +62,25 @@ function curveOf(question) {
   }));
 }
 
+function showCurve(lines, epsilon) {
+  current.drawCurve = () => drawCurve(element("curve"), lines, epsilon);
+  current.drawCurve();
+}
+
 function showDesign(question, at) {
   const design = question.designs[at], found = figures(question, design), { mechanism } = found;
   current = { question, design, figures: found };
   const posterior = found.ratio ? `${decimal(100n * found.ratio[0], worstPosterior(...found.ratio)[1], 3, true)} %` : "100 %";
   showCards(found.designs[0], posterior);
   showComparison(found.designs, posterior);
-  drawCurve(element("curve"), curveOf(question), Math.log(found.g));
+  showCurve(curveOf(question), Math.log(found.g));
   element("sensitive-card").hidden = !question.sensitive;
   element("sensitive").textContent = percent(found.g / (found.g + 9), true);
   element("about").textContent = question.about;
   element("note").textContent = [
     question.plain || question.sensitive ? "" : "Neighbours are protected most; the suspicion below is about answers that are further apart, too.",
     marginText(found.designs[0], answers()) === "no estimate" ? "From these reports the shares of the answers cannot be estimated." : "",
+    question.plain && design.guarantee.length > 1 ? "The closed formulas beside it have the level, but not its other conditions." : "",
   ].join(" ");
   element("goal").textContent = question.goal;
   element("guarantee").replaceChildren(...design.guarantee.map((line) => made("li", line)));
@@ -138,7 +144,7 @@ function showOwn() {
   showCards(designs[0], posterior);
   element("status").textContent = `${designs[0].name} at ${element("status").textContent}`;
   showComparison(designs, posterior);
-  drawCurve(element("curve"), ownCurve(names, weights), epsilon);
+  showCurve(ownCurve(names, weights), epsilon);
   element("about").textContent = "";
   element("note").textContent = found && marginText(designs[0], answers()) === "no estimate" ? "From the reports of the best design the shares of the answers cannot be estimated." : "";
   element("certified").hidden = !found;
@@ -238,7 +244,7 @@ function start() {
   element("save-problem").addEventListener("click", () => saveText("problem.toml", problemText()));
   element("question").addEventListener("change", choose);
   for (const id of ["level", "answers", "counts"]) element(id).addEventListener("input", show);
-  addEventListener("resize", () => { if (current) show(); });
+  addEventListener("resize", () => current?.drawCurve?.());
   choose();
 }
 

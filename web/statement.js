@@ -73,7 +73,7 @@ function smallerByOneDigit(n, d) {
       // No digit below 0 or above 9, and no zero in front.
       if (digit < 0 || digit > 9 || (digit === 0 && i === from)) continue;
       const made = digits.slice(0, i) + digit + digits.slice(i + 1);
-      if (accept(made)) return { made, said: `digit ${i - from + 1}, ${digits[i]}, became ${digit}` };
+      if (accept(made)) return { made, said: `digit ${i - from + 1} became ${digit} instead of ${digits[i]}` };
     }
     return null;
   };

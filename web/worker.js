@@ -44,7 +44,11 @@ function coreWorker(runCore) {
 
 // Python asks for its two files over the network. Here they are in the script already, and nothing else is given.
 function pythonWorker(runCore) {
-  const bytesOf = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  const bytesOf = (text) => {
+    const letters = atob(text), bytes = new Uint8Array(letters.length);
+    for (let i = 0; i < letters.length; i++) bytes[i] = letters.charCodeAt(i);
+    return bytes;
+  };
   const start = async ({ wasm, library, lock, sources }) => {
     const unpacked = new Blob([bytesOf(wasm)]).stream().pipeThrough(new DecompressionStream("gzip"));
     const files = {

@@ -49,8 +49,8 @@ import judge
 print(*(name for name in sys.modules if name.partition(".")[0] == "rropt"))
 """
 QUESTIONS = {
-    "census-column": ("A census column", ("0.5", "1", "1.5", "2", "2.5", "3", "3.5", "4", "5")),
     "survey-yes-no": ("A yes/no question", ("1.5", "2", "3", "4", "5", "7", "9", "14", "19")),
+    "census-column": ("A census column", ("0.5", "1", "1.5", "2", "2.5", "3", "3.5", "4", "5")),
     "ordinal-scale": ("An answer on a scale", ("0.3", "0.5", "0.7", "0.85", "1", "1.25", "1.5", "1.75", "2")),
     "district-map": ("A place on a map", ("0.3", "0.5", "0.75", "1", "1.25", "1.5", "2", "2.5", "3")),
     "telemetry-100": ("Telemetry of 100 pages", ("0.5", "1", "1.5", "2", "3", "4")),
