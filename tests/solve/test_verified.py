@@ -14,6 +14,7 @@ import pytest
 
 import rropt as rr
 from rropt import kernel
+from rropt.checker import check_bytes
 from rropt.cli.main import main
 from rropt.prove.elaborate import elaborate
 from rropt.prove.problems import OutsideCoreError
@@ -127,7 +128,7 @@ def test_every_part_of_a_problem_is_read_by_the_core_or_named(saved, checkout: P
 
 
 def test_what_the_kernel_refuses_is_not_certified(monkeypatch):
-    monkeypatch.setattr(verified, "judge_kernel", lambda proof: "REFUTED at line 7")
+    monkeypatch.setattr(verified, "judge_witness", lambda proof: "REFUTED at line 7")
     found = solved()
     assert found.status == "bounded"
     assert found.verdict.status == "REFUTED"
@@ -146,9 +147,28 @@ def test_what_the_kernel_refuses_while_the_lines_are_written_is_not_certified(mo
     assert any("(REFUTED)" in warning for warning in found.warnings)
 
 
-def test_a_kernel_that_proves_another_bound_does_not_certify(monkeypatch):
-    monkeypatch.setattr(verified, "judge_kernel", lambda proof: "PROVED (kernel): optimum in [0/1, 1/1]")
-    assert solved().status == "bounded"
+def test_a_kernel_that_proves_another_bound_of_a_design_is_named(monkeypatch, checkout: Path):
+    """Its proof is not in lines, so that the kernel is asked of the bound besides."""
+    data = (checkout / "docs" / "examples" / "design-trace.json").read_bytes()
+    monkeypatch.setattr(verified, "judge_kernel", lambda proof: "PROVED (kernel): at least 0/1")
+    assert verified.strengthen(check_bytes(data), data).status == "REFUTED"
+
+
+def test_a_mechanism_that_is_worth_less_than_it_says_is_not_certified(saved):
+    """The checker is believed on the lines of a proof, and on nothing that they do not prove."""
+    made = json.loads(saved.read_text(encoding="utf-8"))
+    verdict = rr.check(saved)
+    assert verified.strengthen(verdict, json.dumps(made).encode()).by == "kernel and checker"
+    made["value"]["lower"] = made["value"]["upper"] = made["bound"] = str(Fraction(made["bound"]) + 1)
+    assert verified.strengthen(verdict, json.dumps(made).encode()).status == "REFUTED"
+
+
+def test_of_a_proof_in_lines_the_kernel_is_asked_once(monkeypatch, saved):
+    calls, own = [], kernel.verdict
+    monkeypatch.setattr(kernel, "verdict", lambda *given: calls.append(given) or own(*given))
+    data = saved.read_bytes()
+    assert verified.strengthen(check_bytes(data), data).by == "kernel and checker"
+    assert len(calls) == 1
 
 
 def test_an_infeasible_problem_is_proved_by_both():
