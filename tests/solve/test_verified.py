@@ -16,8 +16,11 @@ import rropt as rr
 from rropt import kernel
 from rropt.checker import check_bytes
 from rropt.cli.main import main
+from rropt.program.block_cones import RobustCone
+from rropt.prove.certificates import stated_in_lines
 from rropt.prove.elaborate import elaborate
 from rropt.prove.problems import OutsideCoreError
+from rropt.prove.uninformative import or_entropy
 from rropt.solve import verified
 
 PRIOR = rr.Prior.from_counts({"a": 4, "b": 3, "c": 2, "d": 1})
@@ -114,6 +117,17 @@ def test_a_limit_that_the_proof_leaves_out_is_read_by_the_core():
     solution = solved(rr.privacy.RenyiLDP(2, 5))
     assert "steps" not in solution.certificate.document["proof"]
     assert solution.verdict.by == "kernel and checker"
+
+
+def test_a_robust_cone_that_a_proof_leaves_out_is_read_by_the_core():
+    """There is no step for that, so that the core judges the problem itself."""
+    prior = rr.Prior.from_counts([[35, 65], [10, 90]], pairs=rr.Pairs(2, 2))
+    rule = rr.RLDP("1", rr.robust.ChiSquareSet(prior), form="polytope")
+    program = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rule]).compile()
+    assert isinstance(program.cone, RobustCone)
+    proof = stated_in_lines(program, or_entropy(program, None, "nothing was found"))
+    assert "mode known" in proof.payload["lines"]
+    assert proof.steps == ()
 
 
 def test_every_part_of_a_problem_is_read_by_the_core_or_named(saved, checkout: Path):
