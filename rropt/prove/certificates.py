@@ -37,6 +37,7 @@ from rropt.program.programs import ChiSquare, Program
 from rropt.program.secrets import first
 from rropt.prove.assumptions import assumptions
 from rropt.prove.elaborate import has_mode, in_lines
+from rropt.prove.minorant import LiftLimit
 from rropt.prove.problem_digest import differences
 from rropt.prove.problems import OutsideCoreError
 from rropt.prove.steps import Drop, Step, drop, relax
@@ -195,7 +196,8 @@ def stated_in_lines(program: Program, proof: Proof) -> Proof:
     stays = (last.extra(OffDiagonalForm) and kind == "branch-tree") or (of_design and kind == "corner-tree")
     if stays or not has_mode(proof.payload):
         return proof
-    leaves_cone = isinstance(program.cone, RobustCone) and "shapes" not in proof.payload
+    # An input that is added is in no block of a robust cone.
+    leaves_cone = isinstance(program.cone, RobustCone) and any(isinstance(step, LiftLimit) for step in proof.steps)
     parts = ["structure", "identification_risk", *(["cone"] if leaves_cone else [])]
     first = drop(program, parts)
     rest = tuple(one for step in proof.steps for one in _without(step, parts))

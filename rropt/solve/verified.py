@@ -95,17 +95,20 @@ def strengthen(
     by, statement = BY_KERNEL, verdict.statement
     if not states(proof, certificate["problem"]):
         return disagree(verdict, "kernel", "its proof file states another problem")
-    if core is None:
+    if core is None and certificate["proof"]["kind"] == "lines":
+        refusal = judge_witness(proof)  # the checker has asked the kernel of the lines of the proof
+    elif core is None:
         line = judge_kernel(proof)
+        refusal = "" if claims(line, "kernel", certificate) else line
     else:
         by, stated = BY_CORE, read_as(certificate["problem"], proof)
         *read, line = core(proof)
         if line.startswith("PROVED") and read != stated:
             return disagree(verdict, by, f"it read another problem: {'; '.join(read) or 'it does not say which'}")
+        refusal = "" if claims(line, by, certificate) else line
         statement = (*statement, f"read by {NAME}: {stated[1]}; SHA-256 of what it read: {stated[0].split()[1]}")
-    name = by.partition(" and ")[0]
-    if not claims(line, name, certificate):
-        return disagree(verdict, name, line)
+    if refusal:
+        return disagree(verdict, by.partition(" and ")[0], refusal)
     if certificate["problem"]["utility"]["kind"] in DESIGNS:
         outside = "checker only: the value of the mechanism; the verified core proves the bound of a design"
         kept = tuple(name for name in verdict.assumptions if name != OF_BOUND)
@@ -193,6 +196,21 @@ def disagree(verdict: Verdict, name: str, line: str) -> Verdict:
 def judge_kernel(proof: bytes) -> str:
     """The verdict of rropt/kernel.py on a proof file."""
     return kernel.verdict(io.BytesIO(proof))[1]
+
+
+def judge_witness(proof: bytes) -> str:
+    """Why the kernel refuses the mechanism of a proof file; "" where it takes it, or where there is none."""
+    reader = kernel.Reader(io.BytesIO(proof))
+    try:
+        with kernel.long_integers():
+            problem = kernel.read_problem(reader)
+            header = kernel.read_header(reader, problem.weights)
+            kernel.spend_before(problem, header, kernel.Fuel(kernel.MINUTE))
+            if header.witness is not None:
+                problem.attains(header.witness)
+    except (kernel.RefutedError, kernel.UnreadableError, MemoryError):
+        return f"REFUTED at line {reader.number}"
+    return ""
 
 
 def judge_core(program: str, proof: bytes) -> list[str]:

@@ -14,9 +14,13 @@ import pytest
 
 import rropt as rr
 from rropt import kernel
+from rropt.checker import check_bytes
 from rropt.cli.main import main
+from rropt.program.block_cones import RobustCone
+from rropt.prove.certificates import stated_in_lines
 from rropt.prove.elaborate import elaborate
 from rropt.prove.problems import OutsideCoreError
+from rropt.prove.uninformative import or_entropy
 from rropt.solve import verified
 
 PRIOR = rr.Prior.from_counts({"a": 4, "b": 3, "c": 2, "d": 1})
@@ -115,6 +119,17 @@ def test_a_limit_that_the_proof_leaves_out_is_read_by_the_core():
     assert solution.verdict.by == "kernel and checker"
 
 
+def test_a_robust_cone_that_a_proof_leaves_out_is_read_by_the_core():
+    """There is no step for that, so that the core judges the problem itself."""
+    prior = rr.Prior.from_counts([[35, 65], [10, 90]], pairs=rr.Pairs(2, 2))
+    rule = rr.RLDP("1", rr.robust.ChiSquareSet(prior), form="polytope")
+    program = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rule]).compile()
+    assert isinstance(program.cone, RobustCone)
+    proof = stated_in_lines(program, or_entropy(program, None, "nothing was found"))
+    assert "mode known" in proof.payload["lines"]
+    assert proof.steps == ()
+
+
 def test_every_part_of_a_problem_is_read_by_the_core_or_named(saved, checkout: Path):
     schema = json.loads((checkout / "docs" / "certificate.schema.json").read_text(encoding="utf-8"))
     known = schema["$defs"]["problem"]
@@ -127,7 +142,7 @@ def test_every_part_of_a_problem_is_read_by_the_core_or_named(saved, checkout: P
 
 
 def test_what_the_kernel_refuses_is_not_certified(monkeypatch):
-    monkeypatch.setattr(verified, "judge_kernel", lambda proof: "REFUTED at line 7")
+    monkeypatch.setattr(verified, "judge_witness", lambda proof: "REFUTED at line 7")
     found = solved()
     assert found.status == "bounded"
     assert found.verdict.status == "REFUTED"
@@ -146,9 +161,28 @@ def test_what_the_kernel_refuses_while_the_lines_are_written_is_not_certified(mo
     assert any("(REFUTED)" in warning for warning in found.warnings)
 
 
-def test_a_kernel_that_proves_another_bound_does_not_certify(monkeypatch):
-    monkeypatch.setattr(verified, "judge_kernel", lambda proof: "PROVED (kernel): optimum in [0/1, 1/1]")
-    assert solved().status == "bounded"
+def test_a_kernel_that_proves_another_bound_of_a_design_is_named(monkeypatch, checkout: Path):
+    """Its proof is not in lines, so that the kernel is asked of the bound besides."""
+    data = (checkout / "docs" / "examples" / "design-trace.json").read_bytes()
+    monkeypatch.setattr(verified, "judge_kernel", lambda proof: "PROVED (kernel): at least 0/1")
+    assert verified.strengthen(check_bytes(data), data).status == "REFUTED"
+
+
+def test_a_mechanism_that_is_worth_less_than_it_says_is_not_certified(saved):
+    """The checker is believed on the lines of a proof, and on nothing that they do not prove."""
+    made = json.loads(saved.read_text(encoding="utf-8"))
+    verdict = rr.check(saved)
+    assert verified.strengthen(verdict, json.dumps(made).encode()).by == "kernel and checker"
+    made["value"]["lower"] = made["value"]["upper"] = made["bound"] = str(Fraction(made["bound"]) + 1)
+    assert verified.strengthen(verdict, json.dumps(made).encode()).status == "REFUTED"
+
+
+def test_of_a_proof_in_lines_the_kernel_is_asked_once(monkeypatch, saved):
+    calls, own = [], kernel.verdict
+    monkeypatch.setattr(kernel, "verdict", lambda *given: calls.append(given) or own(*given))
+    data = saved.read_bytes()
+    assert verified.strengthen(check_bytes(data), data).by == "kernel and checker"
+    assert len(calls) == 1
 
 
 def test_an_infeasible_problem_is_proved_by_both():

@@ -231,15 +231,23 @@ def test_one_distribution_and_all_distributions_are_certified() -> None:
     assert found["known"].value == pytest.approx(other.value, abs=2e-7)
 
 
+def line_of(lines: list[str], key: str) -> tuple[int, list[int]]:
+    """The place of the line with a key, and its integers."""
+    place = next(i for i, line in enumerate(lines) if line.split(" ")[0] == key)
+    return place, [int(n) for n in lines[place].split(" ")[1:]]
+
+
 def test_a_bound_that_is_too_low_is_refuted() -> None:
     solution = solved(np.array(TABLES["3x2"]), "2", 1e-8)
     assert solution.certificate is not None
     document = json.loads(solution.certificate.to_json())
     assert check_bytes(json.dumps(document).encode()).proved
-    prices = document["proof"]["prices"]
+    lines = document["proof"]["lines"]
+    (_, (unit,)), (place, prices) = line_of(lines, "unit"), line_of(lines, "prices")
     for x in range(len(prices)):
         changed = json.loads(json.dumps(document))
-        changed["proof"]["prices"][x] = str(F(prices[x]) - F(1, 10**6))
+        lower = [price - (unit // 10**6 if z == x else 0) for z, price in enumerate(prices)]
+        changed["proof"]["lines"][place] = " ".join(map(str, ["prices", *lower]))
         assert not check_bytes(json.dumps(changed).encode()).proved
 
 
@@ -268,7 +276,9 @@ def test_any_prices_yield_a_true_bound() -> None:
     bounds = []
     for size in (1e-1, 1e-3, 1e-5):
         assert solution.certificate is not None
-        exact = [float(F(price)) for price in solution.certificate.document["proof"]["prices"]]
+        lines = solution.certificate.document["proof"]["lines"]
+        (_, (unit,)), (_, prices) = line_of(lines, "unit"), line_of(lines, "prices")
+        exact = [price / unit for price in prices]
         proof = prove_shapes(program, Dual(np.array(exact) + size * rng.normal(size=program.size)), None)
         assert proof is not None
         assert proof.bound is not None
