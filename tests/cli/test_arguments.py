@@ -774,6 +774,7 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
     )
     released = rr.release.release_file(respondents, column, folder / "described.csv", force=True)
     add("describe_release", file=released.output, designs=None)
+    add("draft_registry_entry", file=released.output, model="Local")
     (folder / "parts").mkdir()
     pd.DataFrame({"ans": ABC}).to_parquet(folder / "parts" / "one.parquet")
     add(
