@@ -1,4 +1,4 @@
-"""The six notebooks run without Jupyter, and end with what they say: each result is compared with the truth."""
+"""The notebooks run without Jupyter, and end with what they say: each result is compared with the truth."""
 
 from __future__ import annotations
 
@@ -117,7 +117,23 @@ def pair(names: dict[str, Any]) -> None:
     assert names["robust"].standard_errors.mean() < names["plain"].standard_errors.mean()
 
 
-ENDS: list[Callable[[dict[str, Any]], None]] = [survey, census, scale, town, telemetry, pair]
+def office(names: dict[str, Any]) -> None:
+    """Six standard errors are exceeded once in 10^8 draws."""
+    assert names["released"].privacy.epsilon == pytest.approx(6)
+    assert "would raise the total epsilon from 6 to 12" in names["refused"]
+    assert names["account"].most.epsilon == "6"
+    people, table, means, fit = (names[one] for one in ("people", "table", "means", "regression"))
+    shares = people.pivot_table(index="race", columns="over50", values="weight", aggfunc="sum")
+    shares = shares.loc[list(table.rows), list(table.columns)].to_numpy() / people["weight"].sum()
+    assert np.all(np.abs(table.values - shares) < 6 * table.standard_errors)
+    assert np.all(np.abs(means.values - names["truth"]) < 6 * means.standard_errors)
+    off = (fit["estimate"] - fit["truth"]).abs()
+    assert (off < 6 * fit["standard error"]).all()
+    direct = (fit["release as it stands"] - fit["truth"]).abs()["education=high"]
+    assert direct > 4 * fit["standard error"]["education=high"]
+
+
+ENDS: list[Callable[[dict[str, Any]], None]] = [survey, census, scale, town, telemetry, pair, office]
 
 
 @pytest.mark.parametrize(

@@ -148,6 +148,26 @@ def sheet(
         wrote(found.save(out))
 
 
+def registry(
+    data: Annotated[str, typer.Argument(metavar="FILE", help="The released file, with its manifest beside it.")],
+    out: Annotated[
+        str | None, typer.Option("--out", "-o", metavar="FILE", help="The entry to write, as our_survey_2026.yaml.")
+    ] = None,
+    local: Annotated[
+        bool, typer.Option("--local", help="Respondents randomised their own records; the publisher had no true ones.")
+    ] = False,
+) -> None:
+    """Draft an entry in the registry of deployments of differential privacy (OpenDP) from the manifest of a release."""
+    from rropt import release
+    from rropt.studies.reports import terminal
+
+    found = release.draft_registry_entry(data, model="Local" if local else "Central")
+    if out is None:
+        terminal.show_result(found, terminal.console())
+    else:
+        wrote(found.save(out), f": {len(found.open)} fields to fill in")
+
+
 def estimate_from_scores(
     mechanism: str,
     data: str,

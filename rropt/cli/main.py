@@ -16,7 +16,7 @@ from typing import Annotated, Any
 
 import typer
 
-from rropt.cli.analyse import regress, scores, sheet
+from rropt.cli.analyse import registry, regress, scores, sheet
 from rropt.cli.audit import AUDIT_EPILOG, SAMPLER_EPILOG, audit_draws, audit_matrix
 from rropt.cli.cell_keys import cellkey_app
 from rropt.cli.check import check, write_proof
@@ -303,6 +303,7 @@ COMMANDS: tuple[tuple[typer.Typer, str, Callable[..., None], str, str | None], .
     (app, "estimate", estimate, "Estimate the true frequencies from a release.", None),
     (app, "regress", regress, "Linear and logistic regression on a release.", None),
     (app, "sheet", sheet, "A page about a release for the data protection officer.", None),
+    (app, "registry", registry, "Draft an entry in the registry of deployments.", None),
     (app, "scores", scores, "Write unbiased indicators of the true categories.", None),
     (app, "survey", survey, "Respondents of a survey design, and its chance device.", None),
     (app, "identify", identify, "Make a design from which frequencies can be estimated.", None),

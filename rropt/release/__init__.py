@@ -21,6 +21,7 @@ from rropt.release.plans.provenance import load_design as load_design, load_mech
 from rropt.release.plans.reading import ReleaseFile as ReleaseFile, load_release
 from rropt.release.precision import Precision as Precision
 from rropt.release.preview import Preview as Preview
+from rropt.release.registry import RegistryDraft as RegistryDraft, draft_registry_entry
 from rropt.release.regressing import estimate_regression
 from rropt.release.scoring import Scored as Scored, ScoredColumn as ScoredColumn, score_file
 from rropt.release.sheet import Sheet as Sheet, describe_release
@@ -39,6 +40,7 @@ __all__ = [
     "count_with_noise",
     "counts_of",
     "describe_release",
+    "draft_registry_entry",
     "estimate_file",
     "estimate_means",
     "estimate_regression",

@@ -13,14 +13,13 @@ import numpy as np
 
 from rropt.errors import Conflict, Missing, OutOfRange, TooLarge, UnknownName, WrongType, counted
 from rropt.io.arguments import checked
-from rropt.io.count_records import check_column, label_order
+from rropt.io.count_records import label_order
 from rropt.io.extras import need
 from rropt.io.files import named_path
 from rropt.release.estimating import parts_of
 from rropt.release.facade import EXTRA
-from rropt.release.plans.agreement import before_release
-from rropt.release.plans.manifest import read_manifest
-from rropt.release.tabulating import MOST_VALUES, Columns, memoised_notes
+from rropt.release.released_columns import MOST_VALUES, Columns, ReleasedColumns
+from rropt.release.tabulating import memoised_notes
 
 if TYPE_CHECKING:
     from rropt.estimation.regression import Combination, Regression
@@ -110,7 +109,7 @@ class _Home:
     scores: np.ndarray
 
 
-class _Read:
+class _Read(ReleasedColumns):
     """The records of a regression."""
 
     def __init__(
@@ -123,87 +122,44 @@ class _Read:
         method: str,
         delimiter: str | None,
     ) -> None:
-        from rropt.release.counting import files_of
         from rropt.release.scoring import _Column
 
-        self.path, self.where, self.delimiter = path, where, delimiter
-        files = files_of(path)
-        keys = {(names,) if isinstance(names, str) else tuple(names): one for names, one in columns.items()}
-        own = {names: before_release(files[0], names, one, {})[0] for names, one in keys.items()}
-        self.home: dict[str, Columns] = {}
-        for name in wanted:
-            for released, parts in own.items():
-                if (name,) == released or name in parts or name in released:
-                    self.home[name] = released
-        used = [names for names in keys if names in self.home.values()]
-        if not used:
-            raise Conflict(
-                f"no mechanism is given for {' or '.join(map(repr, wanted))}",
-                str(path),
-                "name a randomised column; a regression of others needs no correction",
-            )
-        entries = (read_manifest(files[0]) or {"columns": ()})["columns"]
-        released_names = {name for one in entries for name in one["released_as"]} | {
-            name for names in keys for name in names
-        }
-        plain = [name for name in wanted if name not in self.home]
-        for name in [*plain, *filter(None, [weights])]:
-            if name in released_names:
-                raise Conflict(
-                    f"column {name!r} was randomised, and its mechanism is not given",
-                    str(path),
-                    "name another column" if name == weights else "give the release file in place of the mechanism",
-                )
+        self.where = where
+        remedy = "name a randomised column; a regression of others needs no correction"
+        super().__init__(path, columns, wanted, [*filter(None, [weights])], delimiter, remedy)
         for name in where:
-            if name in released_names:
+            if name in self.released:
                 raise Conflict(f"column {name!r} was randomised", f"where {name}", "choose records by another column")
-        made = {names: _Column(path, names, keys[names], method, None, "=", delimiter) for names in used}
-        self._raw: dict[str, list[np.ndarray]] = {name: [] for name in [*plain, *filter(None, [weights])]}
-        scores: dict[Columns, list[np.ndarray]] = {names: [] for names in used}
-        for file in files:
+        made = {names: _Column(path, names, one, method, None, "=", delimiter) for names, one in self.used.items()}
+        self._raw: dict[str, list[Any]] = {name: [] for name in [*self.plain, *filter(None, [weights])]}
+        scores: dict[Columns, list[np.ndarray]] = {names: [] for names in self.used}
+        for file in self.files:
             self._read(file, made, scores)
-        found = {name: np.concatenate(parts) for name, parts in self._raw.items()}
-        self.homes = [self._grouped(made[names], scores[names], wanted) for names in used]
+        self.homes = [self._grouped(made[names], scores[names], wanted) for names in self.used]
         self.n = self.homes[0].scores.shape[1]
         if self.n < 2:
             raise OutOfRange(f"it has {counted(self.n, 'records')}", str(path), "errors need two records or more")
-        self.weights = np.ones(self.n) if weights is None else self._numbers(found[weights], weights, 0.0)
+        self.weights = np.ones(self.n) if weights is None else self._all_numbers(weights, "weights", 0.0)
         if not self.weights.any():
             raise OutOfRange("all weights are 0", f"{path}: column {weights!r}", "name another column")
-        self.plain: dict[str, np.ndarray] = {}
+        self.values: dict[str, np.ndarray] = {}
         self.labels: dict[str, tuple[str, ...]] = {}
-        for name in plain:
-            self._take(name, found[name])
+        for name in self.plain:
+            self._take(name)
         for one in self.homes:
             for at, name in enumerate(one.names):
                 self.labels[name] = tuple(dict.fromkeys(cell[at] for cell in one.cells))
         agreed = dict.fromkeys(note for one in made.values() for note in one.agreed.notes)
-        self.notes = (*agreed, *memoised_notes(entries, used))
+        self.notes = (*agreed, *memoised_notes(self.entries, self.used))
 
     def _read(self, file: Path, made: Mapping[Columns, _Column], scores: Mapping[Columns, list[np.ndarray]]) -> None:
-        import pyarrow as pa
-
-        from rropt.release.counting import REMEDY, CellReader
-        from rropt.release.plans.stack import Part
+        from rropt.release.counting import CellReader
         from rropt.release.scoring import _positions
-        from rropt.release.tables.coding import codes, settled
-        from rropt.release.tables.formats import open_table
 
         readers = {names: CellReader(column.agreed.cells) for names, column in made.items()}
-        protected = tuple(dict.fromkeys(name for reader in readers.values() for name in reader.names))
         quoted = next(iter(made.values())).agreed.each[0].quoted
-        source = open_table(file, protected, self.delimiter, quoted)
-        literal = [Part(name, (str(value),), other=-1, null=-1) for name, value in self.where.items()]
         only = [one.column for column in made.values() for one in column.only]
-        names = list(dict.fromkeys([*protected, *self._raw, *self.where, *only]))
-        for name in names:
-            check_column(source.schema.names, name, str(file))
-        for reader in readers.values():
-            reader.check(source.schema, file)
-        for whole in source.batches():
-            batch = pa.record_batch({name: settled(whole.column(name)) for name in names})
-            for part in literal:
-                batch = batch.filter(pa.array(codes(batch.column(part.name), part) == 0))
+        for batch in self.batches(file, list(readers.values()), quoted, [*self._raw, *only], self.where):
             for key, column in made.items():
                 widths = [table.shape[1] for table in column.tables]
                 at = _positions(column, readers[key], batch, widths, file)
@@ -218,12 +174,9 @@ class _Read:
                 values = np.concatenate([*column.tables, column.indicators], axis=1)
                 scores[key].append(values[: len(column.scored.categories), at])
             for name, parts in self._raw.items():
-                parts.append(np.array(batch.column(name).to_pylist(), dtype=object))
-        for key, reader in readers.items():
-            if reader.faults:
-                error = reader.faults.error(str(file))
-                raise error.at(error.where, REMEDY)
-            made[key].refuse_misfits(file)
+                parts.append(batch.column(name))
+        for column in made.values():
+            column.refuse_misfits(file)
 
     @staticmethod
     def _grouped(column: _Column, blocks: list[np.ndarray], wanted: Columns) -> _Home:
@@ -241,35 +194,25 @@ class _Read:
         rows[[each.index(cell) for cell in cells], np.arange(len(cells))] = 1
         return _Home(column, names, each, rows @ np.concatenate(blocks, axis=1))
 
-    def _take(self, name: str, values: np.ndarray) -> None:
-        """A column that was released unchanged: numbers, or categories."""
-        missing = sum(one is None or one == "" or one != one for one in values.tolist())
-        where = f"{self.path}: column {name!r}"
-        if missing:
-            raise Missing(f"{counted(missing, 'values')} missing", where, "choose records that have them by --where")
-        try:
-            self.plain[name] = self._numbers(values, name, -np.inf)
-        except WrongType:
-            texts = np.array([str(one) for one in values.tolist()], dtype=object)
-            labels = tuple(sorted(set(texts.tolist()), key=label_order))
-            if len(labels) > MOST_VALUES:
-                raise TooLarge(f"more than {MOST_VALUES:,} different values", where, "group them") from None
-            self.labels[name] = labels
-            place = {label: at for at, label in enumerate(labels)}
-            self.plain[name] = np.array([place[one] for one in texts.tolist()])
+    def _all_numbers(self, name: str, what: str, least: float) -> np.ndarray:
+        return np.concatenate([self.numbers(one, name, what, least) for one in self._raw[name]])
 
-    def _numbers(self, values: np.ndarray, name: str, least: float) -> np.ndarray:
-        where = f"{self.path}: column {name!r}"
+    def _take(self, name: str) -> None:
+        """A column that was released unchanged: numbers, or categories."""
+        from rropt.release.tables.coding import FoundLabels
+
         try:
-            if any(isinstance(one, bool) for one in values.tolist()):
-                raise ValueError
-            found = values.astype(np.float64)
-        except (ValueError, TypeError):
-            raise WrongType("its values are not all numbers", where, "give every record a number") from None
-        wrong = int((~((found >= least) & (np.abs(found) < 1e100))).sum())
-        if wrong:
-            raise OutOfRange(f"{counted(wrong, 'values')} negative or not finite", where, "correct them")
-        return np.asarray(found, dtype=np.float64)
+            self.values[name] = self._all_numbers(name, "values", -np.inf)
+        except WrongType:
+            found = FoundLabels(name, None, MOST_VALUES)
+            codes = np.concatenate([found.number(one, str(self.path)) for one in self._raw[name]])
+            if found.missing:
+                where = f"{self.path}: column {name!r}"
+                what = f"{counted(found.missing, 'values')} missing"
+                raise Missing(what, where, "choose records that have them by --where") from None
+            self.labels[name] = tuple(sorted(found.labels, key=label_order))
+            place = np.array([self.labels[name].index(label) for label in found.labels])
+            self.values[name] = place[codes]
 
     def terms(self, name: str) -> list[str]:
         """The terms of a covariate."""
@@ -283,9 +226,9 @@ class _Read:
         for name in (one for one in names if one not in self.home):
             terms += self.terms(name)
             if name not in self.labels:
-                columns.append(self.plain[name])
+                columns.append(self.values[name])
                 continue
-            columns += [(self.plain[name] == at).astype(np.float64) for at in range(1, len(self.labels[name]))]
+            columns += [(self.values[name] == at).astype(np.float64) for at in range(1, len(self.labels[name]))]
         if len(columns) * self.n > LARGEST:
             raise TooLarge(
                 f"{counted(len(columns), 'terms')} of {counted(self.n, 'records')}", str(self.path), "take fewer"
@@ -304,11 +247,11 @@ class _Read:
         if name in self.labels:
             if event is None:
                 raise WrongType("its values are not all numbers", where, "name a category: --event LABEL")
-            return np.asarray(self.plain[name] == self.labels[name].index(event), dtype=np.float64)
+            return np.asarray(self.values[name] == self.labels[name].index(event), dtype=np.float64)
         if event is None:
-            return self.plain[name]
+            return self.values[name]
         try:
-            found = np.asarray(self.plain[name] == float(event), dtype=np.float64)
+            found = np.asarray(self.values[name] == float(event), dtype=np.float64)
         except ValueError:
             found = np.zeros(self.n)
         if not found.any():

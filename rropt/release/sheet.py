@@ -89,14 +89,7 @@ def describe_release(file: str | os.PathLike[str], *, designs: str | os.PathLike
     mechanisms and, from the release file `designs`, of the certificates. It reads no confidential data. Raises InputError
     where there is no manifest, or the file is not that of its manifest.
     """
-    place = named_path(file)
-    if place.name.endswith(SUFFIX):
-        place = place.with_name(place.name.removesuffix(SUFFIX))
-    content = read_manifest(place)
-    if content is None:
-        raise Missing("there is no manifest", str(manifest_path(place)), "put it next to the released file")
-    if not place.is_file() or file_sha256(place) != content["output"]["sha256"]:
-        raise Unreadable("it is not the file of its manifest", str(place), "restore it from a copy")
+    place, content = manifest_of(file)
     release = release_of(place) if content.get("matrices") else None
     sections = (
         _about(content),
@@ -108,6 +101,20 @@ def describe_release(file: str | os.PathLike[str], *, designs: str | os.PathLike
         _fingerprints(content, designs),
     )
     return Sheet(place, sections)
+
+
+def manifest_of(file: str | os.PathLike[str]) -> tuple[Path, dict[str, Any]]:
+    """A released file, given by its name or that of its manifest, and the content of its manifest. Raises InputError
+    where there is none, or the file is not that of its manifest."""
+    place = named_path(file)
+    if place.name.endswith(SUFFIX):
+        place = place.with_name(place.name.removesuffix(SUFFIX))
+    content = read_manifest(place)
+    if content is None:
+        raise Missing("there is no manifest", str(manifest_path(place)), "put it next to the released file")
+    if not place.is_file() or file_sha256(place) != content["output"]["sha256"]:
+        raise Unreadable("it is not the file of its manifest", str(place), "restore it from a copy")
+    return place, content
 
 
 def _about(content: Mapping[str, Any]) -> Table:
@@ -124,7 +131,8 @@ def _ratio(text: str) -> Fraction | float:
     return float("inf") if text == "infinite" else Fraction(text)
 
 
-def _epsilon(number: float | None) -> str:
+def epsilon_text(number: float | None) -> str:
+    """An epsilon of a manifest, rounded up."""
     return "infinite" if number is None else shown(Fraction(number), 12, up=True)
 
 
@@ -137,7 +145,7 @@ def _level(content: Mapping[str, Any]) -> Table:
     rows = [
         ("Unit of privacy", "one record: its values in the protected columns, all at once"),
         ("Notion", "local differential privacy: every value is randomised before the release, record by record"),
-        ("Level of this release", f"epsilon {_epsilon(content['epsilon'])}"),
+        ("Level of this release", f"epsilon {epsilon_text(content['epsilon'])}"),
         ("As odds", f"the release changes the odds of any two values of a record {_odds(ratio)}"),
     ]
     for before in (SUSPICION, Fraction(1, 2)):
@@ -146,11 +154,11 @@ def _level(content: Mapping[str, Any]) -> Table:
     earlier = content["earlier_draws"]
     rows.append(("Earlier draws of these people", f"{earlier:,}" if earlier else "none is recorded"))
     if earlier:
-        rows.append(("Level with these", f"epsilon {_epsilon(content['epsilon_with_earlier'])}"))
+        rows.append(("Level with these", f"epsilon {epsilon_text(content['epsilon_with_earlier'])}"))
     return Table("Level of privacy", rows)
 
 
-def _designs(entry: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any], str]]:
+def designs_of_entry(entry: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any], str]]:
     """(stratum, what its design guarantees, the SHA-256 of its mechanism)."""
     if "mechanisms" not in entry:
         return [("", entry, entry["mechanism"])]
@@ -160,7 +168,7 @@ def _designs(entry: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any], str
 def _columns(content: Mapping[str, Any]) -> Table:
     rows = []
     for entry in content["columns"]:
-        for stratum, design, _ in _designs(entry):
+        for stratum, design, _ in designs_of_entry(entry):
             by = f"{', '.join(entry.get('by', ()))} = {stratum}" if stratum else "-"
             said = design["guarantee"] + (f" between records of one {', '.join(entry['by'])}" if stratum else "")
             proof = {"checked": "proved; the checker accepted it", "unchecked": "not checked here", "none": "computed"}
@@ -214,13 +222,13 @@ def _guesses(release: Release) -> Table:
 
 def _nist(content: Mapping[str, Any]) -> Table:
     """The topics of NIST SP 800-226, Guidelines for Evaluating Differential Privacy Guarantees (2025)."""
-    proofs = {design["certificate"] for entry in content["columns"] for _, design, _ in _designs(entry)}
+    proofs = {design["certificate"] for entry in content["columns"] for _, design, _ in designs_of_entry(entry)}
     proved = (
         "all designs have a certificate that the checker accepted"
         if proofs == {"checked"}
         else ("privacy ratios are computed exactly from the matrices; not all designs have a checked certificate")
     )
-    parameter = f"epsilon {_epsilon(content['epsilon'])}; delta 0"
+    parameter = f"epsilon {epsilon_text(content['epsilon'])}; delta 0"
     if content["epsilon"] is None:
         parameter = "plain local differential privacy has no finite epsilon here: see the guarantees of the columns"
     rows = [
@@ -243,7 +251,7 @@ def _nist(content: Mapping[str, Any]) -> Table:
 def _fingerprints(content: Mapping[str, Any], designs: str | os.PathLike[str] | None) -> Table:
     rows = [("Released file", content["output"]["sha256"])]
     for entry in content["columns"]:
-        for stratum, _, sha256 in _designs(entry):
+        for stratum, _, sha256 in designs_of_entry(entry):
             name = ", ".join(entry["columns"]) + (f" ({stratum})" if stratum else "")
             rows.append((f"Mechanism of {name}", sha256))
     if designs is not None:

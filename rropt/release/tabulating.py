@@ -4,32 +4,29 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rropt.errors import Conflict, Missing, OutOfRange, TooLarge, UnknownName, WrongType, counted
+from rropt.errors import Conflict, OutOfRange, TooLarge, UnknownName, WrongType, counted
 from rropt.io.arguments import checked
 from rropt.io.extras import need
 from rropt.io.files import named_path
 from rropt.release.estimating import refuse_misfits
 from rropt.release.facade import EXTRA, axes_of
-from rropt.release.plans.agreement import Agreement, Cell, before_release
+from rropt.release.plans.agreement import Agreement, Cell
 from rropt.release.plans.cross import joined, split
-from rropt.release.plans.manifest import read_manifest
+from rropt.release.released_columns import MOST_VALUES, Columns, ReleasedColumns
 
 if TYPE_CHECKING:
     from rropt.estimation.tables import EstimatedMeans, EstimatedShares, EstimatedTable, Groups
 
-MOST_VALUES = 1000
-"""Different values of an unprotected column of a table."""
 MOST_CELLS = 2048
 """Cells of a table, whose covariance is kept."""
 LARGEST = 1 << 26
 """Numbers of the scores of all groups."""
-Columns = tuple[str, ...]
 
 
 @checked
@@ -127,7 +124,7 @@ def memoised_notes(entries: Sequence[Mapping[str, Any]], used: Iterable[Columns]
     ]
 
 
-class _Records:
+class _Records(ReleasedColumns):
     """The groups of records of a file, and their scores: `joint` is P x k for one column of `wanted`, else P x r x c."""
 
     def __init__(
@@ -143,40 +140,19 @@ class _Records:
         of: str | None = None,
     ) -> None:
         need("pyarrow", EXTRA, "estimate")
-        from rropt.release.counting import agreed_files, files_of
+        from rropt.release.counting import agreed_files
 
         # Numbers are counted from the first one, so that a large mean does not cost digits of the variance.
         self.of, self.shift = of, 0.0
-        self.path = named_path(file)
-        self.where, self.delimiter, self.weights, self.method = dict(where or {}), delimiter, weights, method
-        keys = {(names,) if isinstance(names, str) else tuple(names): one for names, one in columns.items()}
-        first = files_of(self.path)[0]
-        # The columns of the data that each released one, or several of them, stand for.
-        parts = {names: before_release(first, names, one, {})[0] for names, one in keys.items()}
-        self.home: dict[str, tuple[Columns, int | None]] = {}
-        for name in wanted:
-            for names, own in parts.items():
-                if (name,) == names:
-                    self.home[name] = names, None
-                elif name in names:
-                    self.home[name] = names, names.index(name)
-                elif name in own and len(own) > 1:
-                    self.home[name] = names, own.index(name)
-        used = {names: one for names, one in keys.items() if any(home == names for home, _ in self.home.values())}
-        if not used:
-            named = " and ".join(map(repr, wanted))
-            raise Conflict(
-                f"no mechanism is given for {named}", str(file), "name a released column; others need a count"
-            )
-        entries = (read_manifest(first) or {"columns": ()})["columns"]
-        released = {name for one in entries for name in one["released_as"]}
-        others = [name for name in wanted if name not in self.home]
-        self._refuse_protected(first, released, [*others, *filter(None, [weights, of])])
-        agreed = agreed_files(self.path, axes_of(used, where), self.where)
+        self.where, self.weights, self.method = dict(where or {}), weights, method
+        numbers = [*filter(None, [weights, of])]
+        remedy = "name a released column; others need a count"
+        super().__init__(named_path(file), columns, wanted, numbers, delimiter, remedy)
+        agreed = agreed_files(self.path, axes_of(self.used, where), self.where)
         from rropt.release.tables.coding import FoundLabels
 
-        self.plain = [FoundLabels(name, null, MOST_VALUES) for name in others]
-        self.axes = tuple(used)
+        self.found_labels = [FoundLabels(name, null, MOST_VALUES) for name in self.plain]
+        self.axes = tuple(self.used)
         # Of the records of one cell with one answer and one value of each plain column: how many, the sums of their
         # weights w and of w^2, and of w y, w^2 y and w^2 y^2, where there is a number y.
         self.sums: dict[tuple[Any, tuple[int, ...], tuple[int, ...]], np.ndarray] = {}
@@ -187,21 +163,7 @@ class _Records:
         refuse_misfits(self.found, self.path)
         self._check()
         self._score(wanted)
-        self.notes = (*self.found.notes, *memoised_notes(entries, used))
-
-    def _refuse_protected(self, file: Path, released: Set[str], names: Sequence[str]) -> None:
-        """Raise InputError for columns that hold randomised answers and are used as if they did not."""
-        for name in names:
-            if name in released or name in {one for names in self.home.values() for one in names[0]}:
-                number = name in (self.weights, self.of)
-                what = "weights and numbers are known" if number else "its mechanism is not given"
-                raise Conflict(
-                    f"column {name!r} was randomised, and {what}",
-                    str(file),
-                    "name another column"
-                    if name == self.weights
-                    else "give the release file in place of the mechanism",
-                )
+        self.notes = (*self.found.notes, *memoised_notes(self.entries, self.used))
 
     def _counts(self, cells: Sequence[Cell]) -> dict[Any, np.ndarray]:
         """How often each cell has each output, of the groups."""
@@ -214,42 +176,26 @@ class _Records:
         return found
 
     def _read(self, path: Path, one: Agreement) -> None:
-        import pyarrow as pa
-
-        from rropt.io.count_records import check_column
-        from rropt.release.counting import REMEDY, CellReader, kept_records
-        from rropt.release.plans.stack import Part
-        from rropt.release.tables.coding import check_type, codes, settled
-        from rropt.release.tables.formats import open_table
+        from rropt.release.counting import CellReader, kept_records
+        from rropt.release.tables.coding import check_type
 
         reader = CellReader(one.cells)
-        literal = [Part(name, (str(value),), other=-1, null=-1) for name, value in one.where.items()]
-        names = dict.fromkeys([*reader.names, *one.where, *(plain.name for plain in self.plain)])
-        names |= dict.fromkeys([*filter(None, [self.weights, self.of]), *(condition.column for condition in one.only)])
-        source = open_table(path, reader.names, self.delimiter, one.quoted)
-        reader.check(source.schema, path)
-        for name in names:
-            check_column(source.schema.names, name, str(path))
-        for plain in self.plain:
-            check_type(source.schema.field(plain.name).type, f"{path}: column {plain.name!r}")
-        for whole in source.batches():
-            batch = kept_records(pa.record_batch({name: settled(whole.column(name)) for name in names}), one.only, path)
-            for part in literal:
-                batch = batch.filter(pa.array(codes(batch.column(part.name), part) == 0))
+        names = [*self.plain, *filter(None, [self.weights, self.of]), *(condition.column for condition in one.only)]
+        for given in self.batches(path, [reader], one.quoted, names, one.where):
+            batch = kept_records(given, one.only, path)
+            for name in self.plain:
+                check_type(batch.schema.field(name).type, f"{path}: column {name!r}")
             cells = reader.read(batch)
-            plain_codes = [plain.number(batch.column(plain.name), str(self.path)) for plain in self.plain]
+            plain_codes = [plain.number(batch.column(plain.name), str(self.path)) for plain in self.found_labels]
             weights, numbers = np.ones(batch.num_rows), np.zeros(batch.num_rows)
             if self.weights:
-                weights = self._numbers(batch.column(self.weights), self.weights, "weights", 0.0)
+                weights = self.numbers(batch.column(self.weights), self.weights, "weights", 0.0)
             if self.of:
-                numbers = self._numbers(batch.column(self.of), self.of, "numbers", -np.inf)
+                numbers = self.numbers(batch.column(self.of), self.of, "numbers", -np.inf)
                 self.shift = self.shift if self.sums or not len(numbers) else float(numbers[0])
                 numbers = numbers - self.shift
             for cell, shape, (at, outputs) in zip(one.cells, reader.shapes, cells or (), strict=False):
                 self._add(cell, shape, at, outputs, plain_codes, weights, numbers)
-        if reader.faults:
-            error = reader.faults.error(str(path))
-            raise error.at(error.where, REMEDY)
         self.replaced.update(reader.replaced)
 
     def _add(
@@ -263,7 +209,7 @@ class _Records:
         numbers: np.ndarray,
     ) -> None:
         # A missing value is -1.
-        sizes = (*shape, *(len(one.labels) + 1 for one in self.plain))
+        sizes = (*shape, *(len(one.labels) + 1 for one in self.found_labels))
         flat = np.ravel_multi_index((*outputs, *(one[at] + 1 for one in plain)), sizes)
         groups, inverse = np.unique(flat, return_inverse=True)
         w, y = weights[at], numbers[at]
@@ -274,32 +220,8 @@ class _Records:
             key = cell.key, tuple(column[: len(shape)]), tuple(one - 1 for one in column[len(shape) :])
             self.sums[key] = self.sums[key] + sums if key in self.sums else sums
 
-    def _numbers(self, column: Any, name: str, what: str, least: float) -> np.ndarray:
-        """The numbers of a column. Raises InputError for those that are missing, not finite or below `least`."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        where = f"{self.path}: column {name!r}"
-        remedy = "give every record a weight from 0 on" if name == self.weights else "give every record a number"
-        if pa.types.is_dictionary(column.type):
-            column = column.cast(column.type.value_type)
-        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-            column = pc.if_else(pc.equal(column, ""), pa.scalar(None, column.type), column)
-        try:
-            found = column.cast(pa.float64())
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-            raise WrongType(f"{what} are not all numbers", where, remedy) from None
-        if found.null_count:
-            raise Missing(f"{counted(found.null_count, what)} missing", where, remedy)
-        numbers = np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.float64)
-        # A sum of squares is finite too.
-        wrong = int((~((numbers >= least) & (np.abs(numbers) < 1e100))).sum())
-        if wrong:
-            raise OutOfRange(f"{counted(wrong, what)} {'negative or ' * (least == 0)}not finite", where, remedy)
-        return numbers
-
     def _check(self) -> None:
-        for plain in self.plain:
+        for plain in self.found_labels:
             plain.refuse_missing(str(self.path))
         records = sum(float(one[0]) for one in self.sums.values())
         if records < 2:
@@ -331,17 +253,17 @@ class _Records:
                 table = np.zeros((len(place), len(mechanism.outputs)))
                 table[[place[label] for label in mechanism.inputs]] = estimator.table
                 tables[cell.key, axis] = table
-        plain = [sorted(one.labels, key=label_order) for one in self.plain]
+        plain = [sorted(one.labels, key=label_order) for one in self.found_labels]
         order = [
             {one.labels[label]: at for at, label in enumerate(names)}
-            for one, names in zip(self.plain, plain, strict=True)
+            for one, names in zip(self.found_labels, plain, strict=True)
         ]
         homes = [self.home.get(name) for name in wanted]
         self.categories: tuple[Columns, ...] = ()
         members: list[np.ndarray] = []
         for name, home in zip(wanted, homes, strict=True):
             if home is None:
-                at = [one.name for one in self.plain].index(name)
+                at = [one.name for one in self.found_labels].index(name)
                 self.categories += (tuple(plain[at]),)
                 members.append(np.zeros(0))
                 continue
@@ -379,7 +301,7 @@ class _Records:
             for name, home, member, size in zip(wanted, homes, members, shape, strict=True):
                 own, held = np.zeros(size), np.zeros(size, dtype=bool)
                 if home is None:
-                    number = [one.name for one in self.plain].index(name)
+                    number = [one.name for one in self.found_labels].index(name)
                     own[order[number][values[number]]] = 1.0
                     held[order[number][values[number]]] = True
                 else:

@@ -653,6 +653,7 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
     add("projected_risk", mechanism=mechanism, prior=prior, respondents=5, method="nearest", draws=10, seed=1)
     add("psi", count=2, theta="1/2")
     add("closed_theta", count=2, at_most="0.1")
+    add("special_uniques", data={"x": ABC, "y": ["d", "d", "e"]}, keys=["x", "y"], most=2)
     add("ladder", counts=[1, 5, 7], at_most="0.15", category=0)
     records = {"x": ["a", "b", "a"], "y": ["c", "d", "d"]}
     add("pairwise_information", columns=records)
@@ -781,6 +782,7 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
     add_methods(rr.Pram(), problem={"counts": prior}, strata={"counts": {"f": prior}, "time_limit": 5})
     released = rr.release.release_file(respondents, column, folder / "described.csv", force=True)
     add("describe_release", file=released.output, designs=None)
+    add("draft_registry_entry", file=released.output, model="Local")
     (folder / "parts").mkdir()
     pd.DataFrame({"ans": ABC}).to_parquet(folder / "parts" / "one.parquet")
     add(
