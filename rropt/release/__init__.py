@@ -28,7 +28,7 @@ from rropt.release.sheet import Sheet as Sheet, describe_release
 from rropt.release.tabulating import estimate_means, estimate_shares, estimate_table
 
 if TYPE_CHECKING:
-    from rropt.release.learn import RandomizedColumn
+    from rropt.release.learn import RandomizedColumn, RandomizedEncoder
 
 __all__ = [
     "CrossClassification",
@@ -36,6 +36,7 @@ __all__ = [
     "PerturbationTable",
     "ProtectedColumn",
     "RandomizedColumn",
+    "RandomizedEncoder",
     "Release",
     "count_with_noise",
     "counts_of",
@@ -62,8 +63,8 @@ __all__ = [
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
-        if name != "RandomizedColumn":
+        if name not in ("RandomizedColumn", "RandomizedEncoder"):
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from rropt.release.learn import RandomizedColumn
+        from rropt.release import learn
 
-        return RandomizedColumn
+        return getattr(learn, name)

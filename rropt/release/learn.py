@@ -1,25 +1,31 @@
-"""`RandomizedColumn`: a mechanism as a transformer of scikit-learn."""
+"""Transformers of scikit-learn: `RandomizedColumn` is a mechanism, `RandomizedEncoder` encodes randomised columns."""
 
 from __future__ import annotations
 
+import math
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rropt.errors import Conflict, InputError, UnknownName, WrongType, counted, shown
+from rropt.errors import Conflict, InputError, Missing, OutOfRange, UnknownName, WrongType, counted, shown
+from rropt.exact import exp_enclosure, rational
 from rropt.io.arguments import checked
+from rropt.io.counts import clean_labels
 from rropt.io.extras import need
 from rropt.io.types import Label
+from rropt.mechanisms.families.randomized_response import RandomizedResponse
 from rropt.mechanisms.garbling import explicit
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.names import misleading
-from rropt.mechanisms.sampling.labels import relabel
+from rropt.mechanisms.sampling.labels import codes_of, label_of, relabel
 from rropt.problem import Problem
 from rropt.release.plans.cross import joined
 from rropt.release.plans.provenance import load_mechanism
+from rropt.solve.designs.symmetric import even_mechanism
 
 if TYPE_CHECKING:
     from rropt.mechanisms.estimators.estimate import Estimate
@@ -165,6 +171,183 @@ class RandomizedColumn(*_BASES):  # type: ignore[misc]
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
+
+
+@checked
+class RandomizedEncoder(*_BASES):  # type: ignore[misc]
+    """Randomise categorical columns and encode them without bias, in a scikit-learn pipeline.
+
+    `epsilon` is for all `columns` of a record together, divided alike; `columns` are names or positions (None: all). Each
+    column with k categories becomes k numbers, unbiased indicators of the true category (`rr.estimation.scores`); they
+    come first, and the other columns follow as they are. The design of a column has the least estimation risk at equal
+    frequencies. `categories` maps columns to their categories. With "auto" they are read from the X of `fit`, which
+    epsilon does not cover; `learned_` then lists these columns.
+
+    After `fit`: `mechanisms_` and `categories_` by column, `epsilon_` (of one transform of a record, rounded up),
+    `learned_`, `n_features_in_`, `feature_names_in_` where X has names. Every call of `transform` draws anew, with secure
+    randomness and no seed, and reveals `epsilon_` again. A value that is not a category is an error.
+
+        >>> import rropt as rr
+        >>> encoder = rr.release.RandomizedEncoder(epsilon=2, columns=[0], categories={0: ["no", "yes"]})
+        >>> encoder.fit_transform([["no", 31.0], ["yes", 45.5]]).shape
+        (2, 3)
+    """
+
+    def __init__(self, epsilon: Any = 1, columns: Any = None, categories: Any = "auto") -> None:
+        if BaseEstimator is None:
+            need("sklearn", "learn", "release")
+        self.epsilon = epsilon
+        self.columns = columns
+        self.categories = categories
+
+    def fit(self, X: Any, y: Any = None) -> RandomizedEncoder:
+        """Make the designs; the values of X are read for categories that are not declared only. Raises InputError."""
+        from rropt.estimation.scoring import scores
+        from rropt.release.plans.odds import epsilon_above
+
+        epsilon = rational(self.epsilon, "epsilon")
+        if not 0 < epsilon <= MOST_EPSILON:
+            raise OutOfRange(f"it is {shown(self.epsilon)}, not in (0, {MOST_EPSILON}]", "epsilon", "give such as 1")
+        read, names = _read(X), _names(X)
+        self.n_features_in_ = len(read)
+        if names is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        self._places = self._positions(names)
+        given = {} if isinstance(self.categories, str) and self.categories == "auto" else self.categories
+        if not isinstance(given, Mapping):
+            raise WrongType(f"{shown(given)} is not a mapping", "categories", 'give {column: labels}, or "auto"')
+        known = {one for place in self._places for one in (place, self._named(names)[place])}
+        if strange := [one for one in given if one not in known]:
+            raise UnknownName(f"{shown(strange[0])} is not encoded", "categories", "name the columns of `columns`")
+        self.categories_, self.mechanisms_, self.learned_ = {}, {}, []
+        self._tables, ratio = {}, Fraction(1)
+        for place in self._places:
+            name = self._named(names)[place]
+            own = given.get(name, given.get(place))
+            if own is None:
+                self.learned_.append(name)
+            labels = tuple(dict.fromkeys(_texts(read[place], name))) if own is None else clean_labels(own, "categories")
+            mechanism = _least_risk(tuple(sorted(labels)) if own is None else labels, epsilon / len(self._places))
+            self.categories_[name], self.mechanisms_[name] = mechanism.inputs, mechanism
+            self._tables[place] = (
+                scores(mechanism, mechanism.outputs).table if len(mechanism.inputs) > 1 else np.ones((1, 1))
+            )
+            ratio *= Fraction(mechanism.privacy_ratio)
+        self.epsilon_ = epsilon_above(ratio)
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Draw: n rows of scores and of the other columns, floats, or objects where another column is not of numbers.
+        Raises InputError that counts and lists values that are no categories."""
+        if not hasattr(self, "mechanisms_"):
+            from sklearn.exceptions import NotFittedError
+
+            raise NotFittedError("this RandomizedEncoder is not fitted; call fit first")
+        read, names = _read(X), _names(X)
+        RandomizedColumn._compare_names(self, names)  # type: ignore[arg-type]
+        if len(read) != self.n_features_in_:
+            what = f"X has {len(read)} features, but RandomizedEncoder is expecting {self.n_features_in_} features as input"
+            raise Conflict(what, "RandomizedEncoder", "give the columns of fit")
+        parts = []
+        for place, mechanism in zip(self._places, self.mechanisms_.values(), strict=True):
+            codes = codes_of(_texts(read[place], place), mechanism.inputs)
+            parts.append(self._tables[place][:, mechanism.sample(codes)].T)
+        others = [one for place, one in enumerate(read) if place not in self._places]
+        try:
+            parts += [np.asarray(one, dtype=np.float64).reshape(-1, 1) for one in others]
+        except (TypeError, ValueError):
+            parts += [np.asarray(one, dtype=object).reshape(-1, 1) for one in others]
+        return np.hstack(parts)
+
+    def get_feature_names_out(self, input_features: Sequence[Label] | None = None) -> np.ndarray:
+        """The names: "column=category" of the scores, then those of the other columns."""
+        own = getattr(self, "feature_names_in_", None)
+        names = self._named(None if own is None else own.tolist())
+        if input_features is not None and list(map(str, input_features)) != [str(one) for one in names]:
+            raise Conflict("they are not those of fit", "input_features", f"give {_listed(names)}, or leave them out")
+        made = [
+            f"{names[place]}={label}"
+            for place, one in zip(self._places, self.categories_.values(), strict=True)
+            for label in one
+        ]
+        return np.array(
+            [*made, *(str(one) for place, one in enumerate(names) if place not in self._places)], dtype=object
+        )
+
+    def _named(self, names: list[str] | None) -> list[Any]:
+        """The names of the columns; x0, x1 and so on where X has none."""
+        return [f"x{at}" for at in range(self.n_features_in_)] if names is None else list(names)
+
+    def _positions(self, names: list[str] | None) -> list[int]:
+        if self.columns is None:
+            return list(range(self.n_features_in_))
+        if isinstance(self.columns, (str, bytes)) or not isinstance(self.columns, Sequence) or not len(self.columns):
+            raise WrongType(f"{shown(self.columns)} is not a list of columns", "columns", 'as ["sex"], or None for all')
+        known = self._named(names)
+        found = []
+        for one in self.columns:
+            whole = isinstance(one, (int, np.integer)) and not isinstance(one, bool)
+            if not (one in known or (whole and 0 <= one < len(known))):
+                raise UnknownName(f"{shown(one)} is not a column", "columns", f"they are {_listed(known)}")
+            found.append(known.index(one) if one in known else int(one))
+        if len(set(found)) < len(found):
+            raise Conflict("a column is named twice", "columns", "name each once")
+        return found
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = True
+        tags.requires_fit = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+
+MOST_EPSILON = 200
+"""A larger epsilon leaves the answers as they are."""
+
+
+def _least_risk(labels: tuple[str, ...], epsilon: Fraction) -> Mechanism:
+    """The design of least risk at equal frequencies (subset selection), or k-RR where its sets are not found."""
+    if len(labels) == 1:
+        return Mechanism.from_rationals([[1]], inputs=labels, outputs=labels)
+    made = even_mechanism(labels, exp_enclosure(epsilon).lower)
+    return RandomizedResponse(labels, epsilon=epsilon).mechanism if made is None else made
+
+
+def _read(X: Any) -> list[np.ndarray]:
+    """The columns of X, which has records. Raises InputError."""
+    if hasattr(X, "toarray"):
+        raise WrongType("sparse matrices are not supported", "X", "give X.toarray()")
+    shape = getattr(X, "shape", (0, 1))
+    if len(shape) == 1:
+        raise Conflict("it has one axis", "X", "Reshape your data: X.reshape(-1, 1) is one column")
+    if len(shape) == 2 and shape[1] == 0:
+        what = f"0 feature(s) (shape=({shape[0]}, 0)) while a minimum of 1 is required"
+        raise Conflict(what, "X", "give at least one column")
+    read = _columns(X)
+    if any(np.iscomplexobj(one) for one in read):
+        raise WrongType("Complex data not supported", "X", "give labels or numbers")
+    if not len(read[0]):
+        raise Conflict("0 sample(s): it has no records", "X", "give at least one")
+    return read
+
+
+def _texts(values: np.ndarray, name: object) -> list[str]:
+    """The labels of a column's values: text, and the shortest text of a number. Raises InputError."""
+    found = []
+    for value in values.tolist():
+        label = label_of(value)
+        if label is None and isinstance(value, (float, np.floating)) and math.isfinite(value):
+            label = str(int(value)) if float(value).is_integer() else repr(float(value))
+        if not label:
+            raise Missing(
+                f"{shown(value)} is missing, or is no label (NaN and inf are none)", f"column {name}", "recode it"
+            )
+        found.append(label)
+    return found
 
 
 def _columns(X: Any) -> list[np.ndarray]:

@@ -637,6 +637,14 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
         estimate={"X": [["a"], ["b"]], "method": "unbiased"},
         get_feature_names_out={"input_features": None},
     )
+    encoder = rr.release.RandomizedEncoder(columns=[0], categories={0: ABC}).fit([["a"], ["b"]])
+    add("RandomizedEncoder", epsilon=1, columns=[0], categories={0: ABC})
+    add_methods(
+        encoder,
+        fit={"X": [["a"], ["b"]], "y": None},
+        transform={"X": [["a"], ["b"]]},
+        get_feature_names_out={"input_features": None},
+    )
     # what the documentation imports from rooms
     add("weight_range", mechanism=mixed, permutation=["b", "a"], denominator=None)
     add("majorisation", before=[7, 2, 1], after=[4, 4, 2])

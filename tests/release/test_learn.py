@@ -211,3 +211,102 @@ def test_estimates_of_another_column() -> None:
         fitted.estimate(pandas.DataFrame(made, columns=["drinks"]))
     with pytest.raises(InputError, match="input_features"):
         fitted.get_feature_names_out(["drinks"])
+
+
+# -- RandomizedEncoder ---------------------------------------------------------------------------------
+
+CATEGORIES = {"ans": ["a", "b", "c"], "two": ["u", "v"]}
+
+
+def people(n: int, seed: int = 1) -> Any:
+    rng = np.random.default_rng(seed)
+    frame = pytest.importorskip("pandas").DataFrame
+    ans = np.array(LABELS, dtype=object)[rng.choice(3, n, p=[0.5, 0.3, 0.2])]
+    return frame({"ans": ans, "age": rng.normal(size=n), "two": np.where(rng.random(n) < 0.3, "u", "v")})
+
+
+def encoder(**keys: Any) -> Any:
+    return rr.release.RandomizedEncoder(**{"columns": ["ans", "two"], "categories": CATEGORIES, **keys})
+
+
+def test_encoded_columns_are_unbiased_indicators_of_the_declared_level() -> None:
+    """The expectation of a score over the exact matrix is the indicator; the ratios of both designs keep the total."""
+    made = encoder(epsilon=3).fit(people(10))
+    assert list(made.get_feature_names_out()) == ["ans=a", "ans=b", "ans=c", "two=u", "two=v", "age"]
+    ratio = 1.0
+    for mechanism, table in zip(made.mechanisms_.values(), made._tables.values(), strict=True):
+        np.testing.assert_allclose(mechanism.matrix @ table.T, np.eye(len(mechanism.inputs)), atol=1e-12)
+        ratio *= float(mechanism.privacy_ratio)
+    assert 2.99 < np.log(ratio) <= made.epsilon_ <= 3
+    frame = people(40_000)
+    coded = made.transform(frame)
+    np.testing.assert_array_equal(coded[:, 5], frame["age"])
+    np.testing.assert_allclose(coded[:, :3].sum(axis=1), 1, atol=1e-9)
+    for at, name in enumerate(("a", "b", "c")):
+        assert abs(coded[:, at].mean() - (frame["ans"] == name).mean()) < 6 * coded[:, at].std() / 200
+    assert (made.transform(frame) != coded).any(), "every transform draws anew"
+
+
+def test_the_search_over_epsilon_makes_other_designs() -> None:
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import GridSearchCV
+
+    frame = people(400)
+    pipe = make_pipeline(encoder(), LogisticRegression())
+    search = GridSearchCV(pipe, {"randomizedencoder__epsilon": [0.5, 5]}, cv=2).fit(frame, frame["ans"] == "a")
+    assert search.best_params_ == {"randomizedencoder__epsilon": 5}
+    assert search.cv_results_["mean_test_score"][1] > 0.7
+    again = clone(search.best_estimator_[0])
+    assert again.get_params() == {"epsilon": 5, "columns": ["ans", "two"], "categories": CATEGORIES}
+    with pytest.raises(NotFittedError):
+        again.transform(frame)
+
+
+def test_nothing_is_learned_unless_categories_are_left_out() -> None:
+    one, other = (encoder().fit(people(20, seed)) for seed in (1, 2))
+    assert one.learned_ == other.learned_ == []
+    assert all(one.mechanisms_[name].numerators == other.mechanisms_[name].numerators for name in CATEGORIES)
+    assert encoder(categories="auto").fit(people(50)).learned_ == ["ans", "two"]
+    assert encoder(categories={"two": ["u", "v"]}).fit(people(50)).learned_ == ["ans"]
+
+
+def test_scikit_learn_accepts_the_encoder() -> None:
+    """All its checks that apply; draws differ from call to call, so two that compare them cannot pass."""
+    # Older versions do not ask an estimator whether it is deterministic.
+    pytest.importorskip("sklearn", minversion="1.6")
+    from sklearn.utils.estimator_checks import estimator_checks_generator
+
+    anew = ("check_estimators_pickle", "check_fit_idempotent")
+    failed, checked = [], 0
+    for one, check in estimator_checks_generator(rr.release.RandomizedEncoder()):
+        name = getattr(check, "func", check).__name__
+        if name in anew:
+            continue
+        checked += 1
+        try:
+            check(one)
+        except Exception as error:
+            if type(error).__name__ != "SkipTest":
+                failed.append((name, str(error)[:200]))
+    assert not failed
+    assert checked > 30
+
+
+@pytest.mark.parametrize(
+    ("keys", "change", "what"),
+    [
+        ({"epsilon": 0}, None, "epsilon"),
+        ({"columns": "ans"}, None, "is not a list of columns"),
+        ({"columns": ["nobody"]}, None, "'nobody' is not a column"),
+        ({"columns": ["ans", 0]}, None, "named twice"),
+        ({"categories": ["a"]}, None, "is not a mapping"),
+        ({"categories": {"age": ["1"]}}, None, "'age' is not encoded"),
+        ({}, lambda frame: frame.assign(ans="z"), "unknown"),
+        ({}, lambda frame: frame.assign(ans=None), "is missing"),
+        ({}, lambda frame: frame[["ans", "two"]], "those of fit were"),
+    ],
+)
+def test_bad_use_of_the_encoder(keys: dict[str, Any], change: Any, what: str) -> None:
+    frame = people(10)
+    with pytest.raises(InputError, match=what):
+        encoder(**keys).fit(frame).transform(frame if change is None else change(frame))
