@@ -13,6 +13,7 @@ from rropt.declare.objective import Objective, Sum, declared
 from rropt.declare.objectives.d_optimality import DOptimality
 from rropt.declare.objectives.e_optimality import EOptimality
 from rropt.declare.objectives.entropy import InjectedEntropy
+from rropt.declare.objectives.hypotheses import HockeyStick, TotalVariation
 from rropt.declare.objectives.information import ChiSquareInformation, MutualInformation
 from rropt.declare.objectives.leakage import BayesCapacity, ChannelCapacity
 from rropt.declare.objectives.linear import BayesSuccess, ExpectedGain, ExpectedLoss, Trace
@@ -32,11 +33,13 @@ __all__ = [
     "EOptimality",
     "ExpectedGain",
     "ExpectedLoss",
+    "HockeyStick",
     "InjectedEntropy",
     "MinimaxRisk",
     "MutualInformation",
     "Objective",
     "Sum",
+    "TotalVariation",
     "Trace",
     "from_keys",
 ]

@@ -203,6 +203,10 @@ CONSTRAINTS: dict[str, Callable[[Any, Problem], str]] = {
         f"No single output multiplies the chance of any guess by more than {_ratio(rule)}, at "
         f"{_people(rule.prior.labels, rule.prior.weights)}."
     ),
+    "utility_optimised_ldp": lambda rule, problem: (
+        f"Every output is at most {_ratio(rule)} times as likely under a sensitive answer as under any other. The "
+        f"sensitive answers are {named(rule.sensitive)}. An output may tell which of the other answers is true."
+    ),
     "maximal_leakage": lambda rule, problem: (
         f"The release as a whole multiplies the chance of any guess by at most {_ratio(rule)}, at any frequencies."
     ),
