@@ -72,8 +72,9 @@ NEW = (
     rr.privacy.ChannelCapacity,
     rr.privacy.HockeyStick,
     rr.privacy.TotalVariation,
+    rr.MinimaxLoss,
 )
-"""Objectives that are not on the page of all combinations: those of leakage, and of tests."""
+"""Objectives that are not on the page of all combinations: of leakage, of tests, of several priors."""
 
 OBJECTIVES: Mapping[str, tuple[type[rr.Objective], str]] = {
     f"{word}, {example}" if example else word: (kind, example)

@@ -18,6 +18,7 @@ from rropt.declare.objectives.information import ChiSquareInformation, MutualInf
 from rropt.declare.objectives.leakage import BayesCapacity, ChannelCapacity
 from rropt.declare.objectives.linear import BayesSuccess, ExpectedGain, ExpectedLoss, Trace
 from rropt.declare.objectives.risk import MinimaxRisk
+from rropt.declare.objectives.worst import MinimaxLoss
 from rropt.errors import UnknownName, WrongType, suggestion
 from rropt.io.plugins import exact_keys, plugin, plugin_words
 from rropt.io.types import Number
@@ -35,6 +36,7 @@ __all__ = [
     "ExpectedLoss",
     "HockeyStick",
     "InjectedEntropy",
+    "MinimaxLoss",
     "MinimaxRisk",
     "MutualInformation",
     "Objective",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Self
 
-from rropt.declare.objective import Objective
+from rropt.declare.objective import Objective, weighted_words
 from rropt.errors import OutOfRange, UnknownName, WrongType
 from rropt.exact import Interval, declared_text, rational
 from rropt.io.arguments import checked
@@ -98,9 +98,15 @@ class HockeyStick(Objective):
         keys: dict[str, object] = {"first": _written(self.first), "second": _written(self.second)}
         return keys if self.gamma == 1 else {**keys, "gamma": self.gamma}
 
+    def _between(self) -> str:
+        first, second = (weighted_words([(p, repr(label)) for label, p in own]) for own in (self.first, self.second))
+        return f"of {first} against {second}" + ("" if self.gamma == 1 else f" at gamma {declared_text(self.gamma)}")
+
+    def explain(self) -> str:
+        return f"{self.sentence}, {self._between()}"
+
     def describe(self) -> str:
-        own = super().describe()
-        return own if self.gamma == 1 else f"{own} at gamma {declared_text(self.gamma)}"
+        return f"{super().describe()} {self._between()}"
 
 
 @checked
