@@ -52,6 +52,7 @@ if TYPE_CHECKING:
         ExpectedGain as ExpectedGain,
         ExpectedLoss as ExpectedLoss,
         InjectedEntropy as InjectedEntropy,
+        MinimaxLoss as MinimaxLoss,
         MinimaxRisk as MinimaxRisk,
         MutualInformation as MutualInformation,
         Objective as Objective,
@@ -100,7 +101,7 @@ _HOMES = {
     "declare.constraints": "ApproximateLDP AtLeast AtMost ConeConstraint Constraint EntropyRate Floor "
     "IdentificationRisk Invariant LDP LinearConstraint MaximalRLDP MetricDP RLDP SharedEntropyRate",
     "declare.objectives": "BayesSuccess ChiSquareInformation DOptimality EOptimality ExpectedGain ExpectedLoss "
-    "InjectedEntropy MinimaxRisk MutualInformation Objective Trace",
+    "InjectedEntropy MinimaxLoss MinimaxRisk MutualInformation Objective Trace",
     "errors": "InputError NoMethod RroptError",
     "mechanisms.families.randomized_response": "RandomizedResponse",
     "mechanisms.mechanism": "Mechanism",

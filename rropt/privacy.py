@@ -1,7 +1,13 @@
 """Privacy levels, criteria about posteriors that stand for one, and notions of leakage and of divergence."""
 
-from rropt.declare.constraints import MaximalLeakage, PointwiseMaximalLeakage, RenyiLDP, ZeroConcentratedLDP
-from rropt.declare.objectives import BayesCapacity, ChannelCapacity
+from rropt.declare.constraints import (
+    MaximalLeakage,
+    PointwiseMaximalLeakage,
+    RenyiLDP,
+    UtilityOptimisedLDP,
+    ZeroConcentratedLDP,
+)
+from rropt.declare.objectives import BayesCapacity, ChannelCapacity, HockeyStick, TotalVariation
 from rropt.model.privacy import (
     BayesFactor,
     BetaFactor,
@@ -18,6 +24,7 @@ __all__ = [
     "BetaFactor",
     "CanonicalSIP",
     "ChannelCapacity",
+    "HockeyStick",
     "Level",
     "MaximalLeakage",
     "PointwiseMaximalLeakage",
@@ -25,5 +32,7 @@ __all__ = [
     "RenyiLDP",
     "RhoToRho",
     "StrictInformationPrivacy",
+    "TotalVariation",
+    "UtilityOptimisedLDP",
     "ZeroConcentratedLDP",
 ]

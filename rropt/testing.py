@@ -25,6 +25,7 @@ from rropt.program.cones import FloatArray
 from rropt.program.extras import OffDiagonalForm
 from rropt.program.limits import Sum
 from rropt.program.programs import ColumnSum, Divergence, Linear, Program, Utility
+from rropt.program.worst_of import WorstOf
 from rropt.solve.engine.method import Answer, Dual, Method, SolveLimits
 from rropt.solve.engine.search import Relaxation
 from rropt.solve.registry import choose
@@ -199,6 +200,8 @@ def float_value(utility: Utility, matrix: np.ndarray) -> float | None:
         return float(utility.mu(matrix).sum())
     if isinstance(utility, Linear):
         return float((utility.matrix(*matrix.shape) * matrix).sum())
+    if isinstance(utility, WorstOf):
+        return max(float((Linear(cost).matrix(*matrix.shape) * matrix).sum()) for cost in utility.costs)
     return None
 
 

@@ -67,8 +67,14 @@ class Setting:
         return [list(self.inputs[:middle]), list(self.inputs[middle:])]
 
 
-NEW = rr.privacy.BayesCapacity, rr.privacy.ChannelCapacity
-"""Objectives that are on the page of leakage only."""
+NEW = (
+    rr.privacy.BayesCapacity,
+    rr.privacy.ChannelCapacity,
+    rr.privacy.HockeyStick,
+    rr.privacy.TotalVariation,
+    rr.MinimaxLoss,
+)
+"""Objectives that are not on the page of all combinations: of leakage, of tests, of several priors."""
 
 OBJECTIVES: Mapping[str, tuple[type[rr.Objective], str]] = {
     f"{word}, {example}" if example else word: (kind, example)
@@ -168,6 +174,7 @@ CONSTRAINTS: Mapping[str, tuple[Maker, ...]] = {
 NOTIONS: dict[str, Maker] = {
     "pointwise_maximal_leakage": lambda at: rr.privacy.PointwiseMaximalLeakage(at.prior, epsilon="0.5"),
     "maximal_leakage": lambda at: rr.privacy.MaximalLeakage("0.5"),
+    "utility_optimised_ldp": lambda at: rr.privacy.UtilityOptimisedLDP(at.halves[0], EPSILON),
     "renyi_ldp": lambda at: rr.privacy.RenyiLDP(2, "0.5"),
     "zero_concentrated_ldp": lambda at: rr.privacy.ZeroConcentratedLDP("0.2"),
     "at_most, channel_capacity": lambda at: rr.AtMost(rr.privacy.ChannelCapacity(), "0.1"),

@@ -78,6 +78,19 @@ NAMED = re.compile(r"secret( [1-9][0-9]*)?: ")
 """How the names of the inputs begin that are values of secrets."""
 
 
+WORST = "worst case"
+"""The name of the input whose row says what the worst of several costs is (rropt.program.worst_of)."""
+
+
+def added_of(problem: Mapping[str, Any]) -> int:
+    """The number of the last inputs of a problem, as certificates state it, that were not declared: values of secrets,
+    or the one of the worst cost, which alone has costs."""
+    inputs, utility = problem["inputs"], problem["utility"]
+    if inputs[-1].startswith(WORST) and utility["kind"] == "linear":
+        return int({x for x, *_ in utility["cost"]} == {len(inputs) - 1} and problem["weights"][-1] == "0")
+    return secrets_of(inputs, problem["cone"])
+
+
 def name_of(number: int, value: str) -> str:
     """The name of the input that is a value of the secret at a place."""
     return f"secret: {value}" if not number else f"secret {number + 1}: {value}"

@@ -33,6 +33,7 @@ from rropt.program.cones import CompleteCone, FreeCone, PolyhedralCone, base_con
 from rropt.program.extras import Extra, OffDiagonalForm
 from rropt.program.programs import BayesGain, Information, Program, Row
 from rropt.program.secrets import with_secrets
+from rropt.program.worst_of import with_worst
 from rropt.solve.options import SolveOptions
 
 if TYPE_CHECKING:
@@ -140,7 +141,7 @@ class Problem(Readable):
         rows, extras = self._demands(outputs or (), len(inputs) > 2 and plain and isinstance(cone, CompleteCone))
         wanted = outputs if rows or extras or self.objective.outputs(inputs) else None
         named = with_distinct_names(rows)
-        return with_secrets(Program(self.goal.sense, inputs, wanted, weights, utility, cone, named, extras))
+        return with_worst(with_secrets(Program(self.goal.sense, inputs, wanted, weights, utility, cone, named, extras)))
 
     def _demands(self, outputs: tuple[str, ...], plain: bool) -> tuple[list[Row], tuple[Extra, ...]]:
         """The rows of all constraints, and one extra of a kind by name. In a `plain` problem the form of one number off

@@ -19,7 +19,6 @@ from rropt.exact import Interval
 from rropt.io.clock import LATE, Clock
 from rropt.io.threads import one_thread
 from rropt.mechanisms.mechanism import Mechanism
-from rropt.model.prior import Prior
 from rropt.problem.progress import Progress
 from rropt.problem.refused import explained
 from rropt.problem.saved import held_to_definitions
@@ -191,13 +190,9 @@ class _OfInputs(Objective):
     own: Objective
     size: int
 
-    @property
-    def kind(self) -> str:  # type: ignore[override]
-        return self.own.kind
-
-    @property
-    def prior(self) -> Prior | None:  # type: ignore[override]
-        return self.own.prior
+    def __getattr__(self, name: str) -> Any:
+        # Its word and its prior.
+        return getattr(self.own, name)
 
     @property
     def units(self) -> str:  # type: ignore[override]

@@ -299,7 +299,7 @@ def combined(cones: Sequence[Cone], size: int) -> Cone:
     found: BaseCone = complete or FreeCone()
     if graphs:
         if complete is not None:
-            graphs.append(_as_graph(complete, size))
+            graphs.append(complete_graph(complete, size))
         units = {graph.unit for graph in graphs}
         for graph in graphs:
             if len(units) > 1 and graph.unit == "gamma":
@@ -313,7 +313,8 @@ def combined(cones: Sequence[Cone], size: int) -> Cone:
     return PolyhedralCone(found, tuple(rows)) if rows else found
 
 
-def _as_graph(cone: CompleteCone, size: int) -> GraphCone:
+def complete_graph(cone: CompleteCone, size: int) -> GraphCone:
+    """LDP as ratios of all pairs of inputs."""
     unit, number = declared_number(cone.level)
     edges = tuple((x, z, number) for x in range(size) for z in range(size) if x != z)
     return GraphCone(size, edges, unit)

@@ -88,7 +88,7 @@ def with_secrets(program: Program) -> Program:
             while name in names:
                 name += "'"
             names.append(name)
-    wide = _Wide(size, len(rows), places)
+    wide = Wide(size, len(rows), places)
     utility = wide.utility(program.utility)
     limits = program.extra(Limits)
     if limits is not None and program.extras != (limits,):
@@ -116,7 +116,7 @@ def _utilities(program: Program) -> Iterator[Utility]:
 
 
 @dataclass(frozen=True)
-class _Wide:
+class Wide:
     """k inputs, and as many more as there are values; where those of each secret begin."""
 
     size: int
@@ -152,6 +152,16 @@ class _Wide:
             return own.value(first(mechanism, self.size))
 
         return Limit(self.utility(own.utility), own.at_most, value)  # type: ignore[arg-type]
+
+    def narrowed(self, own: Limit) -> Limit:
+        """The limit of the inputs that this one of the wider matrix is."""
+        utility, size = own.utility, self.size
+        if isinstance(utility, BayesGain):
+            gain = tuple(row[:size] for row in utility.gain)
+            return Limit(replace(utility, weights=utility.weights[:size], gain=gain), own.at_most, own.value)
+        if isinstance(utility, Information) and utility.given is not None:
+            return Limit(Information(utility.weights[:size], utility.given[:size]), own.at_most, own.value)
+        return Limit(replace(utility, weights=utility.weights[:size]), own.at_most, own.value)
 
 
 def _cone(cone: Cone, size: int, rows: Rows) -> PolyhedralCone:
@@ -248,11 +258,6 @@ def widened(program: Program, mechanism: Mechanism) -> Mechanism:
     rows = [[mechanism.entry(x, y) for y in range(len(mechanism.outputs))] for x in range(len(mechanism.inputs))]
     more = means(derived(program), mechanism)
     return Mechanism.from_rationals([*rows, *more], inputs=program.inputs, outputs=mechanism.outputs)
-
-
-def unwidened(program: Program, mechanism: Mechanism) -> Mechanism:
-    """The mechanism of the inputs alone, of one that has rows for the values of secrets."""
-    return first(mechanism, program.size - len(derived(program)))
 
 
 def whole(program: Program, mechanism: Mechanism) -> Mechanism:

@@ -26,7 +26,7 @@ from rropt.mechanisms.names import honest
 from rropt.mechanisms.off_diagonal import OffDiagonalMechanism, off_diagonal_from_file
 from rropt.mechanisms.reading import check_keys, columns_of, names_of, naturals_of
 from rropt.model.divergences import worst_weights
-from rropt.model.secret import secrets_of
+from rropt.model.secret import added_of
 from rropt.program.block_cones import RobustCone
 from rropt.program.cones import CompleteCone
 from rropt.program.confidence_cones import ConfidenceCone
@@ -133,7 +133,7 @@ class Certificate(ByContent):
         if witness is None:
             return None
         problem = self.document["problem"]
-        return honest(first(witness, len(witness.inputs) - secrets_of(problem["inputs"], problem["cone"])))
+        return honest(first(witness, len(witness.inputs) - added_of(problem)))
 
     def _witness(self, where: str) -> Mechanism | None:
         try:

@@ -30,8 +30,8 @@ from rropt.program.design_utilities import InverseDeterminant, InverseTrace
 from rropt.program.limits import Capacity, DivergenceLimits, is_stated
 from rropt.program.permutation_mixtures import Mixture, Places
 from rropt.program.programs import BayesGain, ChiSquare, Information, Linear, Program, RowEntropy
-from rropt.program.secrets import unwidened
 from rropt.program.worst_case import LeastInformation
+from rropt.program.worst_of import own_mechanism
 from rropt.prove.certificates import Certificate, Proof
 from rropt.prove.gaps import WORST, gap_of, grain, is_certified, is_reached
 from rropt.prove.problems import OutsideCoreError
@@ -268,7 +268,7 @@ def _prove_of(
             f"the gap is above the requested one; certified, because rounding may cost {float(rounding):.1e}{unit}"
         )
     if mechanism is not None:
-        mechanism = unwidened(program, mechanism)
+        mechanism = own_mechanism(program, mechanism)
         warnings += effort.clock.within(LAST, lambda: _uninformative(mechanism, objective, program)) or ()
         mechanism = _honest(mechanism, warnings)
     status: Status = "certified" if certified else "bounded"

@@ -29,6 +29,7 @@ from rropt.program.limits import Limits, PosteriorRisk
 from rropt.program.permutation_mixtures import Mixture, Places, mixed
 from rropt.program.programs import Linear, Program, Row
 from rropt.program.secrets import derived, narrow, widened
+from rropt.program.worst_of import Epigraph, inputs_alone, with_worst_row
 from rropt.prove.certificates import takes_groups
 from rropt.solve.approximate_ldp.bound import event_anchor
 from rropt.solve.convex_minimum.method import limit_anchor
@@ -125,6 +126,10 @@ def round_to_mechanism(
     `outputs` labels the columns; None where they are free (then empty ones are dropped). Refuses, naming the
     constraint, where the program has no strictly feasible point to move toward.
     """
+    if isinstance(program.utility, Epigraph):
+        least = None if inside is None else inside[:-1]
+        made = round_to_mechanism(inputs_alone(program), matrix[:-1], outputs, least)
+        return made if isinstance(made, Refusal) else with_worst_row(program, made)
     if derived(program):
         # Rows that are means of others leave no slack: they follow from the others, exactly.
         count = program.size - len(derived(program))

@@ -42,6 +42,7 @@ from rropt.declare.constraints import (
     Symmetric,
     Tridiagonal,
     UniformOffDiagonal,
+    UtilityOptimisedLDP,
     ZeroConcentratedLDP,
     from_keys,
 )
@@ -89,6 +90,8 @@ EXAMPLES = [
     Example(LDP(epsilon="0.01"), FLAT),
     Example(LDP(epsilon=20), FLAT),
     Example(LDP(gamma=3), FLAT),
+    Example(UtilityOptimisedLDP(["a", "c"], 1), FLAT),
+    Example(UtilityOptimisedLDP(["b"], gamma=2), FLAT),
     Example(LDP(criterion={"kind": "rho_to_rho", "rho1": "0.1", "rho2": "0.3"}), FLAT),
     Example(LDP(criterion={"kind": "csip", "upper": {"points": [[0, "0.05"], ["0.3", "0.7"], [1, 1]]}}), FLAT),
     Example(LDP(1, properties=[["a"]]), FLAT),

@@ -68,11 +68,12 @@ class Example:
 
 
 EXAMPLES = [
-    # The largest information over all priors is not a sum over outputs: see test_leakage.
+    # The largest information over all priors is not a sum over outputs (test_leakage), nor is the largest loss over
+    # several priors (tests/declare/test_minimax_loss.py).
     *(
         Example(own)
         for word, kind in WORDS.items()
-        if word != "channel_capacity"
+        if word not in ("channel_capacity", "minimax_loss")
         for own in kind.examples(PRIOR).values()
     ),
     Example(MutualInformation(PRIOR, units="bits"), free_outputs=1),

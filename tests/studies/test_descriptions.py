@@ -165,6 +165,16 @@ def test_every_other_variant_is_told() -> None:
         (LEVELS["properties"][0], "The properties are to be one of 'a', 'b'; to be one of 'c'."),
         (rr.privacy.PointwiseMaximalLeakage(PRIOR, epsilon=1), "multiplies the chance of any guess by more than"),
         (rr.privacy.MaximalLeakage(1), "multiplies the chance of any guess by at most exp(epsilon)"),
+        (
+            rr.privacy.MaximalLeakage(1, prior=PRIOR, secret=SECRET),
+            "any guess about a secret, whose values are '0', '1'",
+        ),
+        (rr.privacy.PointwiseMaximalLeakage(PRIOR, epsilon=1, secret=SECRET), "any guess about a secret"),
+        (rr.privacy.UtilityOptimisedLDP(["a", "b"], 1), "The sensitive answers are 'a', 'b'."),
+        (
+            rr.AtMost(rr.MinimaxLoss([PRIOR, OTHER], FAR), 2),
+            "at the worst prior of a set: (a 45.5 %; b 27.3 %; c 18.2 %; d 9.09 %), (a 25 %;",
+        ),
     ]
     for rule, words in cases:
         assert words in sentence(rule), rule
@@ -200,10 +210,14 @@ def test_means_over_a_population_are_privacy_and_told_as_what_they_are(tmp_path:
 
 FAR = [[abs(x - z) for z in range(4)] for x in range(4)]
 NAMED = ["t", "u", "v", "w"]
+SECRET = [[1, 2], [2, 1], [0, 1], [1, 1]]
 NEEDED: dict[str, dict[str, Any]] = {
     "expected_loss": {"matrix": FAR},
     "expected_gain": {"matrix": FAR},
     "sum": {"terms": [{"weight": 1, "objective": "mutual_information"}]},
+    "hockey_stick": {"first": PAIRS.labels[0], "second": PAIRS.labels[1]},
+    "total_variation": {"first": PAIRS.labels[0], "second": PAIRS.labels[1]},
+    "minimax_loss": {"priors": [[1, 2, 3, 4], [4, 3, 2, 1]], "matrix": FAR},
 }
 """The keys that an objective cannot do without, at four inputs."""
 VARIANTS: dict[tuple[str, str], Any] = {
@@ -219,6 +233,18 @@ VARIANTS: dict[tuple[str, str], Any] = {
     ("bayes_success", "gain"): [[1, 0], [0, 2], [0, 5], [0, 0]],
     ("bayes_success", "actions"): NAMED,
     ("minimax_risk", "queries"): [[1, 0, 0, 0], [0, 1, "-0.5", 0]],
+    ("mutual_information", "secret"): SECRET,
+    ("chi_square", "secret"): SECRET,
+    ("bayes_success", "secret"): SECRET,
+    ("bayes_capacity", "secret"): SECRET,
+    ("hockey_stick", "first"): PAIRS.labels[2],
+    ("hockey_stick", "second"): {PAIRS.labels[1]: 1, PAIRS.labels[2]: 3},
+    ("hockey_stick", "gamma"): "1.5",
+    ("total_variation", "first"): PAIRS.labels[2],
+    ("total_variation", "second"): {PAIRS.labels[1]: 1, PAIRS.labels[2]: 3},
+    ("minimax_loss", "priors"): [[1, 2, 3, 4], [4, 3, 2, 1], [1, 1, 1, 1]],
+    ("minimax_loss", "matrix"): None,
+    ("minimax_loss", "actions"): NAMED,
     ("sum", "terms"): [{"weight": "0.5", "objective": "mutual_information"}, {"weight": "-0.3", "objective": "trace"}],
 }
 """Another value of each key of each objective; None where a key is needed, and what is sought has the same words."""
@@ -242,7 +268,9 @@ def test_every_key_of_an_objective_changes_what_is_told_of_it(kind: str, key: st
         assert plain.title != other.title
 
 
-LIMITS = [(kind, key) for kind, key in VARIANTS if kind not in ("injected_entropy", "minimax_risk", "sum")]
+LIMITS = [
+    (kind, key) for kind, key in VARIANTS if kind not in ("injected_entropy", "minimax_loss", "minimax_risk", "sum")
+]
 """The variants that can be limits, too."""
 
 

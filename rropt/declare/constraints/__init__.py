@@ -24,6 +24,7 @@ from rropt.declare.constraints.patterns import Blocks, Circulant, Symmetric, Tri
 from rropt.declare.constraints.privacy import LDP
 from rropt.declare.constraints.raw import ConeConstraint, LinearConstraint
 from rropt.declare.constraints.robust import RLDP
+from rropt.declare.constraints.sensitive import UtilityOptimisedLDP
 from rropt.declare.constraints.structure import Floor, Forbidden
 from rropt.errors import Missing, UnknownName, suggestion
 from rropt.io.plugins import exact_keys, plugin, plugin_words
@@ -56,6 +57,7 @@ __all__ = [
     "Symmetric",
     "Tridiagonal",
     "UniformOffDiagonal",
+    "UtilityOptimisedLDP",
     "ZeroConcentratedLDP",
     "from_keys",
 ]
@@ -84,6 +86,11 @@ def from_keys(kind: str, keys: Mapping[str, Any], where: str, prior: Prior | Non
             PointwiseMaximalLeakage.from_keys,
             frozenset(),
             frozenset({"epsilon", "gamma", "counts", "secret"}),
+        ),
+        UtilityOptimisedLDP.kind: (
+            UtilityOptimisedLDP,
+            frozenset({"sensitive"}),
+            frozenset({"epsilon", "gamma"}),
         ),
         RenyiLDP.kind: (RenyiLDP, frozenset({"order", "epsilon"}), frozenset()),
         ZeroConcentratedLDP.kind: (ZeroConcentratedLDP, frozenset({"rho"}), frozenset()),

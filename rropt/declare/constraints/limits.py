@@ -25,6 +25,7 @@ from rropt.program.extras import Extra
 from rropt.program.limits import Capacity, DivergenceLimits, Limit, Limits
 from rropt.program.programs import BayesGain, ChiSquare, Divergence, Linear, Row, Utility
 from rropt.program.secrets import OfSecret
+from rropt.program.worst_of import WorstOf
 
 BITS = 80
 """A limit in bits is taken down to a multiple of 2^-80 nats."""
@@ -109,7 +110,7 @@ class _Bounded(Constraint):
         prior, utility = self.objective.prior, self.objective.form(inputs)
         if prior is not None:
             same_labels(prior.labels, inputs, f"{self.describe()}, prior")
-        convex = isinstance(utility, Divergence | BayesGain | Capacity | OfSecret)
+        convex = isinstance(utility, Divergence | BayesGain | Capacity | OfSecret | WorstOf)
         known = isinstance(utility, Linear) or (self.upper and convex)
         if not known:
             side = "above" if self.upper else "below"
@@ -126,6 +127,9 @@ class _Bounded(Constraint):
 
     def rows(self, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> tuple[Row, ...]:
         utility, sign = self._form(inputs), 1 if self.upper else -1
+        if isinstance(utility, WorstOf):
+            named = self._named(self.objective.kind.replace("_", " "))
+            return tuple(Row(f"{named} ({i + 1})", "<=", self.number, own) for i, own in enumerate(utility.costs))
         if not isinstance(utility, Linear):
             return ()
         terms = tuple((x, y, sign * value) for x, y, value in utility.cost)

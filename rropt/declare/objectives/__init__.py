@@ -13,10 +13,12 @@ from rropt.declare.objective import Objective, Sum, declared
 from rropt.declare.objectives.d_optimality import DOptimality
 from rropt.declare.objectives.e_optimality import EOptimality
 from rropt.declare.objectives.entropy import InjectedEntropy
+from rropt.declare.objectives.hypotheses import HockeyStick, TotalVariation
 from rropt.declare.objectives.information import ChiSquareInformation, MutualInformation
 from rropt.declare.objectives.leakage import BayesCapacity, ChannelCapacity
 from rropt.declare.objectives.linear import BayesSuccess, ExpectedGain, ExpectedLoss, Trace
 from rropt.declare.objectives.risk import MinimaxRisk
+from rropt.declare.objectives.worst import MinimaxLoss
 from rropt.errors import UnknownName, WrongType, suggestion
 from rropt.io.plugins import exact_keys, plugin, plugin_words
 from rropt.io.types import Number
@@ -32,11 +34,14 @@ __all__ = [
     "EOptimality",
     "ExpectedGain",
     "ExpectedLoss",
+    "HockeyStick",
     "InjectedEntropy",
+    "MinimaxLoss",
     "MinimaxRisk",
     "MutualInformation",
     "Objective",
     "Sum",
+    "TotalVariation",
     "Trace",
     "from_keys",
 ]

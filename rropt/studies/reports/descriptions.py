@@ -7,12 +7,14 @@ from typing import Any
 
 from rropt.declare.constraint import Constraint, described
 from rropt.declare.objective import Sum
+from rropt.declare.objectives import MinimaxLoss
 from rropt.errors import counted, named
 from rropt.exact import declared_text
 from rropt.io.counts import Numbers
 from rropt.model.distributions import ChiSquareSet, EveryDistribution, Joint, KnownDistribution
 from rropt.model.guarantees import frequencies
 from rropt.model.prior import DataColumn, Prior
+from rropt.model.secret import Secret
 from rropt.problem import Problem
 from rropt.problem.display import counted_from
 
@@ -128,10 +130,20 @@ def _mixture(rule: Any, problem: Problem) -> str:
 def _limit(rule: Any, problem: Problem) -> str:
     what, unit = rule.objective.explain(), f" {rule.objective.units}" if rule.objective.units else ""
     side, prior = "most" if rule.kind == "at_most" else "least", rule.objective.prior
+    if isinstance(rule.objective, MinimaxLoss):
+        prior = None
     place = "" if prior is None else f", at {_people(prior.labels, prior.weights)}"
     if prior is not None and _priors(problem) == [prior]:
         place = ", at the frequencies above"
     return f"{what[0].upper()}{what[1:]} is at {side} {declared_text(rule.number)}{unit}{place}."
+
+
+def _about(secret: Secret | None) -> str:
+    return (
+        ""
+        if secret is None
+        else f" about a secret, whose values are {named(secret.values)}, which the true answer tells of,"
+    )
 
 
 def _shared_entropy(rule: Any, problem: Problem) -> str:
@@ -200,11 +212,16 @@ CONSTRAINTS: dict[str, Callable[[Any, Problem], str]] = {
     "linear": _always("A row of the user's own on the whole matrix."),
     "cone": _always("The user's own inequalities on each column."),
     "pointwise_maximal_leakage": lambda rule, problem: (
-        f"No single output multiplies the chance of any guess by more than {_ratio(rule)}, at "
+        f"No single output multiplies the chance of any guess{_about(rule.secret)} by more than {_ratio(rule)}, at "
         f"{_people(rule.prior.labels, rule.prior.weights)}."
     ),
+    "utility_optimised_ldp": lambda rule, problem: (
+        f"Every output is at most {_ratio(rule)} times as likely under a sensitive answer as under any other. The "
+        f"sensitive answers are {named(rule.sensitive)}. An output may tell which of the other answers is true."
+    ),
     "maximal_leakage": lambda rule, problem: (
-        f"The release as a whole multiplies the chance of any guess by at most {_ratio(rule)}, at any frequencies."
+        f"The release as a whole multiplies the chance of any guess{_about(rule.capacity.secret)} by at most "
+        f"{_ratio(rule)}, at any frequencies."
     ),
     "renyi_ldp": lambda rule, problem: (
         f"The Renyi divergence of order {declared_text(rule.order)} of the outputs of any two answers is at most "
