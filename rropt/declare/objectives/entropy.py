@@ -23,6 +23,12 @@ class InjectedEntropy(Objective):
 
     To be maximised only: with lower bounds on the diagonal it gives the most protective mechanism. Outputs are
     the inputs. Divided by log k it is the beta of ruiz Definition 1. Raises InputError for another unit.
+
+        >>> import rropt as rr
+        >>> rules = [rr.Floor("0.7")]
+        >>> solution = rr.Problem(rr.Maximize(rr.InjectedEntropy()), rules, inputs=["no", "yes"]).solve()
+        >>> round(solution.value, 4)
+        0.6109
     """
 
     kind: ClassVar[str] = "injected_entropy"

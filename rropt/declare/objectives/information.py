@@ -37,6 +37,12 @@ class MutualInformation(Objective):
     `KnownDistribution`, which then is the prior. The objective is the least mutual information over that set, whatever
     the prior; what is shown as its value holds for every distribution of the set. A problem file gives a word,
     "counts" or "known", or a table { confidence, alpha, counts, sensitive, other }, as for RLDP. Raises InputError.
+
+        >>> import rropt as rr
+        >>> prior = rr.Prior.from_counts({"never": 60, "seldom": 30, "often": 10})
+        >>> solution = rr.Problem(rr.Maximize(rr.MutualInformation(prior, units="bits")), [rr.LDP(1)]).solve()
+        >>> round(solution.value, 4)
+        0.1539
     """
 
     kind: ClassVar[str] = "mutual_information"
@@ -221,7 +227,14 @@ def _joint(given: object, prior: Prior) -> tuple[tuple[int, ...], ...]:
 @dataclass(frozen=True)
 class ChiSquareInformation(Objective):
     """Chi-square information at `prior`: the sum over inputs and outputs of p_x Q[x, y]^2 / m_y, less one, where m_y is
-    the probability of the output (0 where the output is independent of the input, at most k - 1)."""
+    the probability of the output (0 where the output is independent of the input, at most k - 1).
+
+        >>> import rropt as rr
+        >>> prior = rr.Prior.from_counts({"never": 60, "seldom": 30, "often": 10})
+        >>> solution = rr.Problem(rr.Maximize(rr.ChiSquareInformation(prior)), [rr.LDP(1)]).solve()
+        >>> round(solution.value, 4)
+        0.2087
+    """
 
     kind: ClassVar[str] = "chi_square"
     sentence: ClassVar[str] = "the chi-square information about the true answer that the released one keeps"

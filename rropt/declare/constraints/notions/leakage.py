@@ -32,6 +32,12 @@ class PointwiseMaximalLeakage(Constraint):
     says as much for the others. An irrational exp(epsilon) is taken down, by 2^-240 about.
 
     Source: Saeidian, Cervia, Oechtering and Skoglund 2023, Pointwise Maximal Leakage, Theorem 1. Raises InputError.
+
+        >>> import rropt as rr
+        >>> prior = rr.Prior.from_counts({"no": 1, "yes": 1})
+        >>> rule = rr.privacy.PointwiseMaximalLeakage(prior, gamma="1.5")
+        >>> round(rr.Problem(rr.Maximize(rr.Trace()), [rule], inputs=prior.labels).solve().value, 6)
+        1.5
     """
 
     kind: ClassVar[str] = "pointwise_maximal_leakage"
@@ -39,7 +45,7 @@ class PointwiseMaximalLeakage(Constraint):
     prior: Prior
     level: Level
 
-    def __init__(self, prior: Prior, *, epsilon: Number | None = None, gamma: Number | None = None) -> None:
+    def __init__(self, prior: Prior, epsilon: Number | None = None, *, gamma: Number | None = None) -> None:
         object.__setattr__(self, "prior", check_prior(prior, "PointwiseMaximalLeakage"))
         object.__setattr__(self, "level", Level(**level_numbers(epsilon, gamma, "PointwiseMaximalLeakage")))
 
@@ -90,6 +96,11 @@ class MaximalLeakage(Constraint):
     objective. An irrational exp(epsilon) is taken down, by 2^-240 about.
 
     Source: Issa, Wagner and Kamath 2020, An Operational Approach to Information Leakage, Theorem 1. Raises InputError.
+
+        >>> import rropt as rr
+        >>> problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.privacy.MaximalLeakage(gamma="1.5")], inputs=["no", "yes"])
+        >>> round(problem.solve().value, 6)
+        1.5
     """
 
     kind: ClassVar[str] = "maximal_leakage"
