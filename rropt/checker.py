@@ -137,6 +137,9 @@ class Verdict:
     value_lower, value_upper: what is proved of the mechanism's own utility.
     assumptions: names of what the proof assumes, whatever the file lists; section 6 says what they mean.
     by: which programs accept, where a caller asked more of them than this file; "" for this file alone.
+
+        >>> check_bytes(b"{}").status
+        'UNREADABLE'
     """
 
     status: str
@@ -6825,7 +6828,13 @@ def _proved(certificate: _Certificate) -> Verdict:
 
 
 def check_bytes(data: bytes) -> Verdict:
-    """The verdict on the bytes of one certificate; does not raise for any bytes, nor for what is none."""
+    """The verdict on the bytes of one certificate; does not raise for any bytes, nor for what is none.
+
+    For example:
+
+        >>> check_bytes(b"no certificate").status
+        'UNREADABLE'
+    """
     try:
         certificate = _read_certificate(_json(data), len(data))
     except Unreadable as error:
@@ -6846,7 +6855,13 @@ def certificate_file(path: str | os.PathLike[str]) -> str:
 
 
 def check_file(path: str | os.PathLike[str]) -> Verdict:
-    """The verdict on one file, or on that of a folder; a file that cannot be opened or read is UNREADABLE."""
+    """The verdict on one file, or on that of a folder; a file that cannot be opened or read is UNREADABLE.
+
+    For example:
+
+        >>> check_file("missing.json").status
+        'UNREADABLE'
+    """
     try:
         name = certificate_file(path)
         if os.path.exists(name) and not os.path.isfile(name) and not os.path.isdir(name):  # reading it may not end

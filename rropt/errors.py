@@ -47,6 +47,13 @@ class RroptError(Exception):
     Arguments: `what` is wrong (one clause), `where` (file, key, argument; may be empty) and `remedy`
     (what to do next; may be empty). `str(error)` is one line made of the three, of fewer than 500 characters: what
     quotes a file is cut in its middle, so that the remedy at the end is shown.
+
+        >>> import rropt as rr
+        >>> try:
+        ...     rr.Prior.from_counts([])
+        ... except rr.RroptError as error:
+        ...     print(type(error).__name__)
+        Missing
     """
 
     def __init__(self, what: str, where: str = "", remedy: str = "") -> None:
@@ -108,6 +115,13 @@ class InputError(RroptError, ValueError):
 
     `code` names the kind of fault and stays as it is when a sentence is reworded: match `code` and `where`, not the
     text. Each code has a class of its own below; any other fault has the code "invalid".
+
+        >>> import rropt as rr
+        >>> try:
+        ...     rr.LDP(-1)
+        ... except rr.InputError as error:
+        ...     print(error)
+        epsilon: it is -1, below 0; try 1.0
     """
 
     code: str = "invalid"
@@ -216,7 +230,14 @@ class SettingNeeded(InputError):
 
 
 class NoMethod(RroptError):
-    """No method can take the problem as declared (exit status 5 at the command line)."""
+    """No method can take the problem as declared (exit status 5 at the command line).
+
+    For example:
+
+        >>> import rropt as rr
+        >>> issubclass(rr.NoMethod, rr.RroptError), issubclass(rr.NoMethod, rr.InputError)
+        (True, False)
+    """
 
 
 @contextmanager

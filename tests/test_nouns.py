@@ -63,3 +63,18 @@ def test_what_functions_give_is_compared_by_content() -> None:
         if kind.__eq__ is object.__eq__ or LOOSE.search(str(field.type))
     }
     assert loose == set()
+
+
+def test_levels_are_given_alike() -> None:
+    """`epsilon` may be given by position, after what must be given; `gamma` by its name. An audit asks for neither."""
+    faults = []
+    for name, thing in callables([]):
+        try:
+            kinds = {word: one.kind.name for word, one in inspect.signature(thing).parameters.items()}  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            continue
+        if "epsilon" in kinds and thing is not rr.audit:
+            wanted = {"epsilon": "POSITIONAL_OR_KEYWORD"} | ({"gamma": "KEYWORD_ONLY"} if "gamma" in kinds else {})
+            faults += [f"{name} {word}" for word, kind in wanted.items() if kinds[word] != kind]
+    assert faults == []
+    assert rr.ApproximateLDP(1, "0.01") == rr.ApproximateLDP(epsilon=1, delta="0.01")

@@ -50,6 +50,11 @@ class Audit(Readable):
     plain LDP or else at its own (None where there is none to judge at), and `improvement`, which dominates it at that
     level, are for plain LDP. `robust` are the exact levels over the confidence sets of robust constraints, by their
     description.
+
+        >>> import rropt as rr
+        >>> found = rr.audit([[0.75, 0.25], [0.25, 0.75]], epsilon=2)
+        >>> found.privacy_ratio, found.satisfies
+        (Fraction(3, 1), True)
     """
 
     mechanism: Mechanism
@@ -245,6 +250,11 @@ def audit(
     plain LDP at `epsilon`; with a `prior` and no problem the objective is mutual information, and the level, where none
     is given, the mechanism's own. Solving takes `time_limit` seconds at most (default: the problem's own, else 60).
     `orientation`, `renormalise`: see `compare.orientation.oriented`. Raises InputError.
+
+        >>> import rropt as rr
+        >>> found = rr.audit([[0.75, 0.25], [0.25, 0.75]], epsilon=1)
+        >>> found.privacy_ratio, found.satisfies
+        (Fraction(3, 1), False)
     """
     if problem is not None and epsilon is not None:
         raise Conflict("a problem and an epsilon are both given", "audit", "give one of them")

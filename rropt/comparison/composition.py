@@ -44,6 +44,12 @@ def composed_delta(mechanisms: Sequence[AnyMechanism], epsilon: Number) -> Fract
     They are up to 1,024 mechanisms or families with the same inputs, all drawn independently from one value. The bound
     is above the exact delta by the width of a grid only, some 1e-5, and so below what follows from their epsilons
     alone. Source: Doroshenko et al. 2022. Raises InputError.
+
+        >>> import rropt as rr
+        >>> first = rr.RandomizedResponse(["no", "yes"], gamma=3).to_mechanism()
+        >>> second = rr.RandomizedResponse(["no", "yes"], gamma=2).to_mechanism()
+        >>> float(rr.ordering.composed_delta([first, first], 1)) < 0.4
+        True
     """
     made = [explicit(one, f"mechanisms[{at}]") for at, one in enumerate(mechanisms)]
     level = rational(epsilon, "epsilon")

@@ -29,6 +29,14 @@ class RobustAudit(Readable):
     lower: exact conditionals of the other value, one row per sensitive value, that some P of F has, under which
     `output` is exp(lower) times as likely for the sensitive value `likely` as for `unlikely`. None where the output
     is independent of S for every P.
+
+        >>> import rropt as rr
+        >>> joint = rr.Prior.from_counts([[30, 20], [12, 25]], pairs=rr.Pairs(["f", "m"], ["no", "yes"]))
+        >>> known = rr.robust.ChiSquareSet(joint)
+        >>> response = rr.RandomizedResponse(joint.labels, 1)
+        >>> found = rr.robust.robust_audit(response, known)
+        >>> found.holds(1)
+        True
     """
 
     epsilon: Interval
@@ -46,7 +54,15 @@ class RobustAudit(Readable):
 @checked
 def robust_audit(mechanism: Mechanism | RandomizedResponse, confidence: Confidence | Joint) -> RobustAudit:
     """The level of `mechanism` over a ChiSquareSet, KnownDistribution, EveryDistribution or Polytope of its inputs, or
-    over a Joint of one of them with its inputs; rigorous at both ends. Raises InputError."""
+    over a Joint of one of them with its inputs; rigorous at both ends. Raises InputError.
+
+        >>> import rropt as rr
+        >>> joint = rr.Prior.from_counts([[30, 20], [12, 25]], pairs=rr.Pairs(["f", "m"], ["no", "yes"]))
+        >>> known = rr.robust.ChiSquareSet(joint)
+        >>> response = rr.RandomizedResponse(joint.labels, 1)
+        >>> float(rr.robust.robust_audit(response, known).epsilon.upper) <= 1
+        True
+    """
     if isinstance(mechanism, RandomizedResponse):
         mechanism = mechanism.to_mechanism()
     over = confidence.of if isinstance(confidence, Joint) else confidence

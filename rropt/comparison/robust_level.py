@@ -71,6 +71,13 @@ def robust_level(mechanism: Mechanism | RandomizedResponse, confidence: ChiSquar
 
     Rigorous at both ends, independently of the floats used on the way; they usually differ by less than 1e-10. B counts
     at its upper end above, at its lower end for the witness.
+
+        >>> import rropt as rr
+        >>> joint = rr.Prior.from_counts([[30, 20], [12, 25]], pairs=rr.Pairs(["f", "m"], ["no", "yes"]))
+        >>> known = rr.robust.ChiSquareSet(joint)
+        >>> response = rr.RandomizedResponse(joint.labels, 1)
+        >>> float(rr.robust.robust_level(response, known).epsilon.upper) <= 1
+        True
     """
     if not isinstance(confidence, ChiSquareSet):
         raise UnknownName(f"confidence is {confidence!r}", "robust_level", "give ChiSquareSet(counts, alpha)")

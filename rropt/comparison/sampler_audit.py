@@ -69,7 +69,14 @@ class SamplerAudit(Readable):
     """The result of the trials of a sampler. With probability `confidence` at least, its epsilon is at least `epsilon`
     (nats, for the `claimed_delta`) and its delta at the `claimed` level at least `delta`. `rejected`: it does not have
     the privacy that is claimed. `event` is the test that gave the larger epsilon. `detectable` is the epsilon that
-    these trials detect with probability 0.9 (infinite where there is none), computed before the first of them."""
+    these trials detect with probability 0.9 (infinite where there is none), computed before the first of them.
+
+        >>> import rropt as rr
+        >>> response = rr.RandomizedResponse(["no", "yes"], gamma=3).to_mechanism()
+        >>> found = rr.audit_sampler(response.randomize, 2, inputs=["no", "yes"], trials=200)
+        >>> float(found.claimed)
+        2.0
+    """
 
     epsilon: float
     delta: float
@@ -161,7 +168,12 @@ def detectable_epsilon(
 ) -> float:
     """The smallest epsilon that an audit detects with probability 0.9 at least, where (epsilon, delta) is claimed: that
     of k-ary randomised response over `inputs` inputs, in `trials` trials each. Infinite where even a sampler that always
-    releases the true input is not detected. Raises InputError."""
+    releases the true input is not detected. Raises InputError.
+
+        >>> import rropt as rr
+        >>> rr.ordering.detectable_epsilon(1, trials=1000, inputs=2) > 1
+        True
+    """
     _numbers(trials, confidence, inputs)
     return _detectable(_level(epsilon), _delta(delta), trials, inputs, confidence)
 
@@ -208,6 +220,11 @@ def audit_sampler(
     input,output. Outputs may be anything that prints or hashes, also arrays and lists. A correct sampler is rejected
     with probability 1 - `confidence` at most. What is not rejected may still be wrong: see `detectable`. Raises
     InputError.
+
+        >>> import rropt as rr
+        >>> response = rr.RandomizedResponse(["no", "yes"], gamma=3).to_mechanism()
+        >>> rr.audit_sampler(response.randomize, 2, inputs=["no", "yes"], trials=200).rejected
+        False
     """
     claimed, share = _level(epsilon), _delta(delta)
     if callable(sampler):

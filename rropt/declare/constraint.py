@@ -31,6 +31,10 @@ class Constraint(ABC):
 
     Two independent descriptions, tied together by tests/laws: `violation` is the definition on an exact
     mechanism; `cone`, `rows` and `extras` are the form that a method consumes. `kind` is its word in a problem file.
+
+        >>> import rropt as rr
+        >>> isinstance(rr.LDP(1), rr.Constraint), rr.LDP(1).violation(rr.RandomizedResponse(2, 1).to_mechanism()) <= 0
+        (True, True)
     """
 
     kind: ClassVar[str]

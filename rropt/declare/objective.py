@@ -27,6 +27,10 @@ class Objective(ABC):
     sense in which it is sought (the only one that makes sense, where `one_sided`), `sentence` what it measures, for reports; where keys change it, `explain` and `describe`
     state so. With `other_outputs` its `outputs` are a default only, which `Problem(outputs=)` and structures replace. `prior` is the prior that it is taken at, None where it needs none; `units` the unit of its value: "nats",
     "bits", or "" for probabilities and costs.
+
+        >>> import rropt as rr
+        >>> isinstance(rr.Trace(), rr.Objective), rr.Trace().value(rr.RandomizedResponse(2, gamma=3).to_mechanism()).upper == 1.5
+        (True, True)
     """
 
     kind: ClassVar[str]

@@ -70,6 +70,13 @@ def calibrate(
     keeps it; the message then has the least risk.
 
     Source: the open question at the end of Ayed, Battiston and Camerlenghi.
+
+        >>> import rropt as rr
+        >>> table = rr.disclosure.QuasiIdentifierTable.of([[3, 1], [1, 2]], {"sex": ["f", "m"], "age": ["young", "old"]})
+        >>> population = rr.disclosure.fit_population(table, 0.1)
+        >>> found = rr.disclosure.calibrate(population, 0.11, column="sex", low=0.1, high=5, steps=2, tolerance=0.1)
+        >>> type(found).__name__
+        'Calibrated'
     """
     if measure not in MEASURES:
         raise UnknownName(f"{measure!r} is not a measure", "calibrate", f"use one of {', '.join(MEASURES)}")

@@ -47,6 +47,12 @@ def fit_population(
     Which margins are right decides the answer: too few spread people over cells that are empty, and risk comes out too
     low; too many make every sample unique a population unique. Compare `aic`. Source: Skinner and Shlomo. Raises
     InputError, also where no maximum of the likelihood is found.
+
+        >>> import rropt as rr
+        >>> table = rr.disclosure.QuasiIdentifierTable.of([[3, 1], [1, 2]], {"sex": ["f", "m"], "age": ["young", "old"]})
+        >>> population = rr.disclosure.fit_population(table, 0.1)
+        >>> population.parameters, population.fraction
+        (3, 0.1)
     """
     share = _fraction(fraction)
     kept = _margins(margins, table)

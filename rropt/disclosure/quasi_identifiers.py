@@ -30,6 +30,11 @@ class QuasiIdentifierTable(ByContent):
     `columns` are their J names, `categories` the labels of each, `counts` int64 with one axis per variable. `possible`
     (of the same shape, or None: all) is False for cells that no person can be in; there counts must be 0. Make one with
     `of`. Raises InputError.
+
+        >>> import rropt as rr
+        >>> table = rr.disclosure.QuasiIdentifierTable.of([[3, 1], [1, 2]], {"sex": ["f", "m"], "age": ["young", "old"]})
+        >>> table.n, table.columns
+        (7, ('sex', 'age'))
     """
 
     columns: tuple[str, ...]

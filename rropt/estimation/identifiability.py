@@ -44,6 +44,12 @@ class Identified(ByContent):
     `share`: how often the other mechanism is used (0: never, nothing was needed). `risk`: n times the expected squared
     error of the best linear unbiased estimator at the prior. `information`: mutual information at the prior in nats;
     `lost`: how much less that is than the given mechanism's (negative where the other one has more). Enclosed.
+
+        >>> import rropt as rr
+        >>> subset = rr.Mechanism.from_matrix([[0.6, 0.4], [0.6, 0.4], [0.2, 0.8]])
+        >>> identified = rr.estimation.identifying(subset, share="0.1")
+        >>> identified.share, identified.mechanism.rank
+        (Fraction(1, 10), 3)
     """
 
     mechanism: Mechanism
@@ -72,6 +78,11 @@ def identifying(
     The default keeps plain LDP; where the design guarantees another notion of privacy, give one that keeps it.
     Outputs keep their labels; of the other mechanism's, those that are taken get " (2)", and no input's name.
     Proportional outputs are merged under the first label. Raises InputError.
+
+        >>> import rropt as rr
+        >>> same = rr.Mechanism.from_matrix([[0.6, 0.4], [0.6, 0.4], [0.2, 0.8]])
+        >>> rr.estimation.identifying(same, share="0.1").mechanism.rank
+        3
     """
     if (share is None) == (risk is None):
         raise Conflict("give either share or risk", "identifying", "for example share='0.05'")

@@ -38,6 +38,11 @@ class EstimatedInformation(Readable):
     `plug_in` is the 3H estimate, `corrected` minus its bias d / (2 n) for the pairs that were seen (within 0 and what r
     rows and c columns can have), and [`lower`, `upper`] the interval for the truth at `level`. It is approximate, and
     wider than it need be near independence and where pairs were not seen. Only one row or column makes it a point.
+
+        >>> import rropt as rr
+        >>> found = rr.estimation.estimated_information([[9, 2], [3, 7]])
+        >>> found.respondents, found.lower <= found.corrected <= found.upper
+        (21, True)
     """
 
     plug_in: float
@@ -59,6 +64,10 @@ def estimated_information(counts: Matrix, *, level: float = 0.95) -> EstimatedIn
     """The 3H estimate of I(X; Z) from a table of counts (rows x, columns z), its correction and its interval.
 
     Raises InputError for counts that are negative, not whole or all zero, and for a `level` outside of (0, 1).
+
+        >>> import rropt as rr
+        >>> round(rr.estimation.estimated_information([[9, 2], [3, 7]]).plug_in, 4)
+        0.1437
     """
     where = "estimated_information"
     table = number_array(Table.read(counts, where).rows, where)

@@ -46,12 +46,22 @@ SINGULAR = 1e-10
 @checked
 @dataclass(frozen=True, eq=False)
 class Regression(NormalEstimates):
-    """The q coefficients of a regression, estimated from n records of a release.
+    r"""The q coefficients of a regression, estimated from n records of a release.
 
     `names` are the terms: "intercept", a column of numbers, or "COLUMN=CATEGORY" for a category other than the first.
     `values` (q) are the coefficients (of a "logistic" `model` differences of log odds), `covariance` (q x q) is theirs,
     `standard_errors` (q) and `intervals(level)` (q x 2) follow from it.
     `response` is the column, or "COLUMN=CATEGORY" for the indicator of one category. `notes` are remarks.
+
+        >>> import tempfile, pathlib
+        >>> import rropt as rr
+        >>> response = rr.RandomizedResponse(["no", "yes"], gamma=3).to_mechanism()
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = pathlib.Path(folder) / "answers.csv"
+        ...     size = file.write_text("answer,age,sex\n" + "no,3,f\nyes,5,m\nno,4,m\nyes,6,f\n" * 20, encoding="utf-8")
+        ...     fit = rr.release.estimate_regression(file, {"answer": response}, "age", ["answer"])
+        ...     fit.names, fit.n
+        (('intercept', 'answer=yes'), 80)
     """
 
     model: Model

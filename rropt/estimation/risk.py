@@ -36,6 +36,12 @@ class VarianceSplit(Readable):
 
     `inflation` is what randomising adds, P^-1 D_lambda P^-1' - D_pi; `sampling` is that of drawing respondents, D_pi -
     pi pi'.
+
+        >>> import rropt as rr
+        >>> response = rr.RandomizedResponse(["no", "yes"], gamma=3).to_mechanism()
+        >>> split = rr.estimation.variance_split(response, rr.Prior.uniform(["no", "yes"]))
+        >>> [[float(entry) for entry in row] for row in split.sampling]
+        [[0.25, -0.25], [-0.25, 0.25]]
     """
 
     inflation: ExactMatrix
@@ -52,6 +58,11 @@ def variance_split(mechanism: AnyMechanism, prior: Prior) -> VarianceSplit:
     """The covariance of P^-1 (frequencies of Z) for as many outputs as inputs, Chai (2.3).
 
     Raises InputError for other mechanisms, for those that lose rank, and for a prior of other inputs.
+
+        >>> import rropt as rr
+        >>> response = rr.RandomizedResponse(["no", "yes"], gamma=3).to_mechanism()
+        >>> float(rr.estimation.variance_split(response, rr.Prior.uniform(["no", "yes"])).risk)
+        2.0
     """
     mechanism = explicit(mechanism, "mechanism")
     same_labels(prior.labels, mechanism.inputs, "variance_split, prior")
@@ -79,7 +90,14 @@ def variance_split(mechanism: AnyMechanism, prior: Prior) -> VarianceSplit:
 @dataclass(frozen=True)
 class ProjectedRisk(Readable):
     """n times the expected squared error of the linear estimate and of its projection, and the standard error of the
-    second (0 where it is a sum over all samples); `outside`: how often the linear estimate has a negative part."""
+    second (0 where it is a sum over all samples); `outside`: how often the linear estimate has a negative part.
+
+        >>> import rropt as rr
+        >>> response = rr.RandomizedResponse(["no", "yes"], gamma=3).to_mechanism()
+        >>> found = rr.estimation.projected_risk(response, rr.Prior.uniform(["no", "yes"]), 5, draws=100)
+        >>> found.projected <= found.linear
+        True
+    """
 
     linear: float
     projected: float
@@ -102,6 +120,12 @@ def projected_risk(
     The linear estimate is (P' D^-1 P)^-1 P' D^-1 lambda^ with D at equal frequencies: P^-1 lambda^ for square P.
     `method`: "nearest" is the nearest point of the simplex, "clipped" sets negative parts to zero and divides by the
     sum (Agrawal et al. 2009). An exact sum where there are few samples, else a mean over `draws`. Raises InputError.
+
+        >>> import rropt as rr
+        >>> response = rr.RandomizedResponse(["no", "yes"], gamma=3).to_mechanism()
+        >>> found = rr.estimation.projected_risk(response, rr.Prior.uniform(["no", "yes"]), 5, draws=100)
+        >>> round(found.linear, 4)
+        2.0
     """
     if method not in PROJECTIONS:
         raise UnknownName(f"{method!r} is not a projection", "projected_risk", f"use {' or '.join(PROJECTIONS)}")

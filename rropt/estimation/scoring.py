@@ -45,6 +45,12 @@ class Scores(ByContent):
     `table` (k x m) is the estimator: the scores of output y are its column y. Given the true category of a record, the
     expectation of its scores differs from the indicator by at most `bias`, which is rounding only and bounded
     rigorously; so does their sum from 1, for each output that can occur.
+
+        >>> import rropt as rr
+        >>> response = rr.RandomizedResponse(["no", "yes"], gamma=3).to_mechanism()
+        >>> found = rr.estimation.scores(response, ["no", "yes"])
+        >>> found.values.round(6).tolist()
+        [[1.5, -0.5], [-0.5, 1.5]]
     """
 
     categories: tuple[str, ...]

@@ -43,6 +43,11 @@ class Strategy(ByContent):
 
     `value`: n times its largest expected squared error over all frequencies, exact. `bound`: no strategy has less,
     by the certificate of `solution`, the optimum at its prior. `rounds`: designs solved.
+
+        >>> import rropt as rr
+        >>> found = rr.estimation.minimax_strategy([rr.LDP(2)], ["no", "yes"], gap=1e-3, rounds=2)
+        >>> found.value >= found.bound
+        True
     """
 
     mechanism: Mechanism
@@ -97,6 +102,11 @@ def minimax_strategy(
     is not solved that well, or after `time_limit` seconds in all. Under LDP the uniform frequencies are the least
     favourable ones and one round is enough; under metric privacy they are not. Source: Chai and Nayak (6.5), Theorem
     6.4. Raises InputError and NoMethod.
+
+        >>> import rropt as rr
+        >>> found = rr.estimation.minimax_strategy([rr.LDP(2)], ["no", "yes"], gap=1e-3, rounds=2)
+        >>> found.mechanism.inputs
+        ('no', 'yes')
     """
     labels = [str(label) for label in categories]
     if len(labels) < 2:

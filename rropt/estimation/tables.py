@@ -60,8 +60,19 @@ class Groups(ByContent):
 
 @dataclass(frozen=True)
 class WaldTest(Readable):
-    """A test of independence: the Wald statistic, its `degrees` of freedom, and the `probability` of a larger one where
-    the two are independent (F distribution, Hotelling)."""
+    r"""A test of independence: the Wald statistic, its `degrees` of freedom, and the `probability` of a larger one where
+    the two are independent (F distribution, Hotelling).
+
+        >>> import tempfile, pathlib
+        >>> import rropt as rr
+        >>> response = rr.RandomizedResponse(["no", "yes"], gamma=3).to_mechanism()
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = pathlib.Path(folder) / "answers.csv"
+        ...     size = file.write_text("answer,age,sex\n" + "no,3,f\nyes,5,m\nno,4,m\nyes,6,f\n" * 20, encoding="utf-8")
+        ...     table = rr.release.estimate_table(file, {"answer": response}, ("answer", "sex"))
+        ...     table.independence().degrees
+        1
+    """
 
     statistic: float
     degrees: int
@@ -70,7 +81,20 @@ class WaldTest(Readable):
 
 @dataclass(frozen=True)
 class Measure(Readable):
-    """An estimated number with its standard error and its confidence interval."""
+    r"""An estimated number with its standard error and its confidence interval.
+
+    For example:
+
+        >>> import tempfile, pathlib
+        >>> import rropt as rr
+        >>> response = rr.RandomizedResponse(["no", "yes"], gamma=3).to_mechanism()
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = pathlib.Path(folder) / "answers.csv"
+        ...     size = file.write_text("answer,age,sex\n" + "no,3,f\nyes,5,m\nno,4,m\nyes,6,f\n" * 20, encoding="utf-8")
+        ...     table = rr.release.estimate_table(file, {"answer": response}, ("answer", "sex"))
+        ...     round(table.cramers_v().value, 3)
+        0.0
+    """
 
     value: float
     standard_error: float
@@ -93,10 +117,12 @@ class _FromScores(ByContent):
 
     @property
     @abstractmethod
-    def standard_errors(self) -> FloatArray: ...
+    def standard_errors(self) -> FloatArray:
+        """A standard error for each value."""
 
     @abstractmethod
-    def intervals(self, level: float = 0.95) -> FloatArray: ...
+    def intervals(self, level: float = 0.95) -> FloatArray:
+        """Confidence limits of each value, along one axis more."""
 
     def _numbers(self, level: float) -> dict[str, object]:
         """The numbers as plain data; None for those that are not numbers."""
@@ -121,13 +147,23 @@ class _FromScores(ByContent):
 @checked
 @dataclass(frozen=True, eq=False)
 class EstimatedTable(_FromScores):
-    """The joint shares of two columns, estimated from n records.
+    r"""The joint shares of two columns, estimated from n records.
 
     `names` are the two columns, `rows` (r) and `columns` (c) their categories. `values` (r x c) sum to one and may be
     negative for rare cells; `covariance` (rc x rc, rows major) is theirs. `totals` (r x c) are weighted counts, and
     `total_errors` (r x c) their standard errors; without weights, counts of records. `impossible` (r x c) are cells that
     no record can be in, by the designs: their shares are 0. `warnings` are reasons why the numbers say little, `notes`
     further remarks.
+
+        >>> import tempfile, pathlib
+        >>> import rropt as rr
+        >>> response = rr.RandomizedResponse(["no", "yes"], gamma=3).to_mechanism()
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = pathlib.Path(folder) / "answers.csv"
+        ...     size = file.write_text("answer,age,sex\n" + "no,3,f\nyes,5,m\nno,4,m\nyes,6,f\n" * 20, encoding="utf-8")
+        ...     table = rr.release.estimate_table(file, {"answer": response}, ("answer", "sex"))
+        ...     table.values.shape
+        (2, 2)
     """
 
     names: tuple[str, str]
@@ -308,11 +344,21 @@ class EstimatedTable(_FromScores):
 @checked
 @dataclass(frozen=True, eq=False)
 class EstimatedShares(_FromScores):
-    """The shares of k categories in each of d domains, estimated from n records.
+    r"""The shares of k categories in each of d domains, estimated from n records.
 
     `by` is the column of the domains and `domains` (d) its values ("" and one domain for all records). `values` (d x k)
     sum to one in each domain; `covariances` (d x k x k) are theirs. `totals` (d x k) are weighted counts, with
     `total_errors` (d x k). `warnings` and `notes` as in `EstimatedTable`.
+
+        >>> import tempfile, pathlib
+        >>> import rropt as rr
+        >>> response = rr.RandomizedResponse(["no", "yes"], gamma=3).to_mechanism()
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = pathlib.Path(folder) / "answers.csv"
+        ...     size = file.write_text("answer,age,sex\n" + "no,3,f\nyes,5,m\nno,4,m\nyes,6,f\n" * 20, encoding="utf-8")
+        ...     shares = rr.release.estimate_shares(file, {"answer": response}, "answer", by="sex")
+        ...     shares.domains
+        ('f', 'm')
     """
 
     name: str
@@ -379,12 +425,22 @@ class EstimatedShares(_FromScores):
 @checked
 @dataclass(frozen=True, eq=False)
 class EstimatedMeans(NormalEstimates, _FromScores):
-    """The mean and the total of a number in each of k true categories, estimated from n records.
+    r"""The mean and the total of a number in each of k true categories, estimated from n records.
 
     `name` is the released column, `of` the column of numbers. `values` (k) are the means, not a number where the
     estimated size of a category is not positive; `covariance` (k x k) is theirs, and `standard_errors` (k) and
     `intervals(level)` (k x 2) follow from it. `totals` (k) are weighted sums of the
     number, with `total_errors` (k). `warnings` and `notes` as in `EstimatedTable`.
+
+        >>> import tempfile, pathlib
+        >>> import rropt as rr
+        >>> response = rr.RandomizedResponse(["no", "yes"], gamma=3).to_mechanism()
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = pathlib.Path(folder) / "answers.csv"
+        ...     size = file.write_text("answer,age,sex\n" + "no,3,f\nyes,5,m\nno,4,m\nyes,6,f\n" * 20, encoding="utf-8")
+        ...     means = rr.release.estimate_means(file, {"answer": response}, "answer", "age")
+        ...     means.categories
+        ('no', 'yes')
     """
 
     things: ClassVar[str] = "categories"

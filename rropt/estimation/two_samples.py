@@ -29,6 +29,11 @@ class TwoSampleEstimate(Readable):
     """Shares of "yes" to the sensitive and to the innocuous question, in [-inf, inf] (not clipped), and their errors.
 
     `counts` are (yes, no) of each sample, `sensitive` the probability of the sensitive question in each.
+
+        >>> import rropt as rr
+        >>> found = rr.estimation.estimate_two_samples([[96, 104], [90, 110]], ["3/5", "2/5"])
+        >>> round(found.share, 6), round(found.innocuous, 6)
+        (0.54, 0.39)
     """
 
     share: float

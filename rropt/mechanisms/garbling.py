@@ -137,6 +137,11 @@ def merge_proportional(channel: AnyMechanism) -> Merged:
 
     A merged output keeps the label of its first. Raises InputError for an argument that is not a mechanism.
     Source: Chai and Nayak, Remark 5.1.
+
+        >>> import rropt as rr
+        >>> channel = rr.Mechanism.from_matrix([[0.5, 0.25, 0.25], [0.25, 0.375, 0.375]])
+        >>> len(rr.mechanisms.merge_proportional(channel).mechanism.outputs)
+        2
     """
     mechanism = explicit(channel, "mechanism")
     groups = list(directions(mechanism).items())

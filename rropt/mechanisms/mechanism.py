@@ -57,6 +57,11 @@ class Mechanism(RandomizedChannel):
     Entry (x, y) is an integer of `columns[y]` over a denominator: `denominators` holds one for all rows
     or one per row. Make one with `from_matrix`, or let a problem find it. Rows that do not sum to their
     denominator, negative entries and unfit labels raise InputError.
+
+        >>> import rropt as rr
+        >>> warner = rr.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]], inputs=["no", "yes"], outputs=["no", "yes"])
+        >>> warner["no", "yes"], warner.privacy_ratio
+        (Fraction(1, 4), Fraction(3, 1))
     """
 
     input_labels: tuple[str, ...]

@@ -210,6 +210,11 @@ def sample_size(
     V is n times the variance of the `unbiased` estimate at the true `frequencies`, or where these are left out its
     largest value over all frequencies, in floats. z is the normal quantile, of level / k for all categories together
     where `simultaneous` (Bonferroni). Raises InputError, for a mechanism that does not identify the frequencies too.
+
+        >>> import rropt as rr
+        >>> response = rr.RandomizedResponse(["no", "yes"], gamma=3).to_mechanism()
+        >>> rr.estimation.sample_size(response, "0.05")
+        1537
     """
     width, share = rational(half_width, "half_width"), rational(level, "level")
     if not SMALLEST_WIDTH <= width < 1:

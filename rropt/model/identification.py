@@ -131,6 +131,10 @@ def psi(count: int, theta: Number) -> Fraction:
     T = `count` records is at most, and tends to as the other frequencies grow (11).
 
     Raises InputError for a count below 1 and a theta outside of [0, T].
+
+        >>> import rropt as rr
+        >>> rr.disclosure.psi(2, "1/2")
+        Fraction(6, 13)
     """
     moved = rational(theta, "theta")
     if count < 1 or not 0 <= moved <= count:
@@ -141,7 +145,12 @@ def psi(count: int, theta: Number) -> Fraction:
 @checked
 def closed_theta(count: int, at_most: Number) -> Interval:
     """theta* with psi(T, theta*) = at_most, enclosed: (sqrt(c^2 + 4 T c) - c) / 2 with c = 1 / at_most - T; 0 where T
-    records are enough. Raises InputError for a count below 1 and a bound outside of (0, 1)."""
+    records are enough. Raises InputError for a count below 1 and a bound outside of (0, 1).
+
+        >>> import rropt as rr
+        >>> float(rr.disclosure.closed_theta(2, "0.1").upper)
+        1.6568542494923801
+    """
     if count < 1:
         raise OutOfRange(f"count={count}", "closed_theta", "give a count from 1 on")
     rest = 1 / checked_risk(at_most, "at_most") - count

@@ -111,6 +111,11 @@ class Pairs:
     `sensitive` and `other` are the labels of both, at least two each, or how many there are (then "0", "1", ...). The
     label of a pair is "s, u"; a comma or a backslash inside a label gets a backslash before it, so that labels of
     different pairs differ. Source: lopuhaa section II, X = (S, U). Raises InputError.
+
+        >>> import rropt as rr
+        >>> pairs = rr.Pairs(["f", "m"], ["no", "yes"])
+        >>> pairs.labels
+        ('f, no', 'f, yes', 'm, no', 'm, yes')
     """
 
     sensitive: tuple[str, ...]
@@ -185,6 +190,11 @@ class Prior(Readable):
 
     Make one with `from_counts`, `from_probabilities`, `uniform` or `from_csv`. `pairs` states that the inputs are pairs
     of a sensitive and another value, or is None; `source` which column of a file was counted, or is None.
+
+        >>> import rropt as rr
+        >>> prior = rr.Prior.from_counts({"never": 60, "seldom": 30, "often": 10})
+        >>> prior.labels, float(prior.probabilities[0])
+        (('never', 'seldom', 'often'), 0.6)
     """
 
     labels: tuple[str, ...]

@@ -59,6 +59,14 @@ class Problem(Readable):
     `inputs`; `outputs` labels the outputs where neither the objective nor a structure fixes them. `name` names
     the folder of the results, and `options` state how to solve, as `[solve]` of a problem file does. Raises InputError
     if the parts are inconsistent.
+
+        >>> import rropt as rr
+        >>> prior = rr.Prior.from_counts({"never": 60, "seldom": 30, "often": 10})
+        >>> problem = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.LDP(1)])
+        >>> problem.inputs
+        ('never', 'seldom', 'often')
+        >>> problem.solve().status
+        'certified'
     """
 
     goal: Goal

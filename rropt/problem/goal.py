@@ -30,11 +30,27 @@ class Goal:
 
 @checked
 def Maximize(objective: Objective) -> Goal:
-    """The goal of making `objective` as large as possible."""
+    """The goal of making `objective` as large as possible.
+
+    For example:
+
+        >>> import rropt as rr
+        >>> goal = rr.Maximize(rr.Trace())
+        >>> goal.sense
+        'maximize'
+    """
     return Goal("maximize", objective)
 
 
 @checked
 def Minimize(objective: Objective) -> Goal:
-    """The goal of making `objective` as small as possible."""
+    """The goal of making `objective` as small as possible.
+
+    For example:
+
+        >>> import rropt as rr
+        >>> goal = rr.Minimize(rr.EOptimality(rr.Prior.uniform(3)))
+        >>> goal.sense
+        'minimize'
+    """
     return Goal("minimize", objective)

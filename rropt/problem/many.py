@@ -60,6 +60,11 @@ def solve_many(
     that starts from the columns of the last one would save less than a tenth of the time, most of which goes into
     proofs. Methods are chosen for all problems before the first is solved. Raises InputError and NoMethod, with the place
     or the key of the problem.
+
+        >>> import rropt as rr
+        >>> problems = [rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(e)], inputs=["no", "yes"]) for e in (1, 2)]
+        >>> [round(one.value, 3) for one in rr.solve_many(problems)]
+        [1.462, 1.762]
     """
     named = dict(problems) if isinstance(problems, Mapping) else dict(enumerate(problems))
     checked_workers(workers, None)

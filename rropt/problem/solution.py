@@ -49,6 +49,13 @@ class Solution(ByContent):
     declared), exact, where the problem bounds them or their number.
 
     Two solutions are equal where all but the time and the solver's claim is.
+
+        >>> import rropt as rr
+        >>> solution = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1)], inputs=["no", "yes"]).solve()
+        >>> solution.status, round(solution.value, 6), solution.bound >= solution.value
+        ('certified', 1.462117, True)
+        >>> solution.mechanism.inputs
+        ('no', 'yes')
     """
 
     problem: Problem

@@ -84,6 +84,14 @@ def worst_information(
     Both ends are proved in rationals, independently of the floats used on the way. It stops when they are `gap` nats
     apart, or at `boxes` boxes or in time for `time_limit` seconds (about) with the wider, true enclosure. Over all
     distributions the minimum is 0. Raises InputError.
+
+        >>> import rropt as rr
+        >>> joint = rr.Prior.from_counts([[30, 20], [12, 25]], pairs=rr.Pairs(["f", "m"], ["no", "yes"]))
+        >>> known = rr.robust.ChiSquareSet(joint)
+        >>> response = rr.RandomizedResponse(joint.labels, 1)
+        >>> found = rr.robust.worst_information(response, known, gap=1e-2, boxes=5)
+        >>> type(found).__name__
+        'WorstInformation'
     """
     if isinstance(mechanism, RandomizedResponse):
         mechanism = mechanism.to_mechanism()

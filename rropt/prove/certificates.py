@@ -59,6 +59,11 @@ class Certificate(ByContent):
     """One certificate as the object of the format, ready to be written.
 
     Make one with `of_optimum` or `of_infeasibility`, or read a file with `load`.
+
+        >>> import rropt as rr
+        >>> problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1)], inputs=["no", "yes"])
+        >>> problem.solve().certificate.document["problem"]["inputs"]
+        ['no', 'yes']
     """
 
     document: dict[str, Any]

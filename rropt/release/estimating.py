@@ -40,7 +40,7 @@ def estimate_file(
     where: Mapping[str, str] | None = None,
     delimiter: str | None = None,
 ) -> Estimate:
-    """The estimated frequencies of protected columns, from a released file.
+    r"""The estimated frequencies of protected columns, from a released file.
 
     `columns` maps each released column to its mechanism; of several, perturbed independently, the joint frequencies
     are estimated, with categories "a, b" as `Pairs` writes them (the first column major) and the Kronecker product of
@@ -48,6 +48,15 @@ def estimate_file(
     `ProtectedColumn`: the strata are then pooled, each by its own mechanism, unless `where` names one. `method` as
     `Mechanism.estimate`, `where` and `delimiter` as `counts_of`. Raises InputError, also for counts that cannot come
     from the mechanism (p < 1e-6): estimates from a column that was never randomised mean nothing.
+
+        >>> import tempfile, pathlib
+        >>> import rropt as rr
+        >>> response = rr.RandomizedResponse(["no", "yes"], gamma=3).to_mechanism()
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = pathlib.Path(folder) / "answers.csv"
+        ...     size = file.write_text("answer,age,sex\n" + "no,3,f\nyes,5,m\nno,4,m\nyes,6,f\n" * 20, encoding="utf-8")
+        ...     rr.release.estimate_file(file, {"answer": response}).values.round(3).tolist()
+        [0.5, 0.5]
     """
     cells = math.prod(_largest(one) for one in columns.values())
     if len(columns) > 1 and cells > LARGEST:

@@ -53,6 +53,13 @@ def release_table(
     frequencies; levels that add up. There is neither accountant nor manifest, so that it cannot know earlier releases:
     every call draws anew, and releasing a table twice leaks twice as much; a column that is a release already is randomised once more; a column that another
     release protects may stay unchanged in this one. `source` is for tests. Raises InputError; then nothing was drawn.
+
+        >>> import pandas as pd
+        >>> import rropt as rr
+        >>> response = rr.RandomizedResponse(["no", "yes"], gamma=3).to_mechanism()
+        >>> plan = rr.release.Release(rr.release.ProtectedColumn("answer", response))
+        >>> len(rr.release.release_table(pd.DataFrame({"answer": ["no", "yes", "no"]}), plan))
+        3
     """
     need("pyarrow", EXTRA, "release")
     need("narwhals", EXTRA, "release")
@@ -79,7 +86,7 @@ def release_file(
     key: str | os.PathLike[str] | None = None,
     unidentified: bool = False,
 ) -> Released:
-    """Protect a file (.csv, .tsv, .parquet, .arrow, .feather), and write a manifest next to the result. Memory does not
+    r"""Protect a file (.csv, .tsv, .parquet, .arrow, .feather), and write a manifest next to the result. Memory does not
     grow with the number of records, except with a `key`.
 
     `output` is of the same format; by default it is DATA.protected.SUFFIX next to the data. It is written whole
@@ -97,6 +104,16 @@ def release_file(
     new` made, draws are memoised: the same respondent and value gives the same answer in every release with the same
     mechanisms and strata, and a repeat costs nothing. Columns from which frequencies cannot be estimated are refused
     unless `unidentified` (or `force`). Raises InputError; then nothing has changed.
+
+        >>> import tempfile, pathlib
+        >>> import rropt as rr
+        >>> response = rr.RandomizedResponse(["no", "yes"], gamma=3).to_mechanism()
+        >>> plan = rr.release.Release(rr.release.ProtectedColumn("answer", response))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = pathlib.Path(folder) / "people.csv"
+        ...     size = file.write_text("answer\nno\nyes\n", encoding="utf-8")
+        ...     rr.release.release_file(file, plan, f"{folder}/protected.csv").output.name
+        'protected.csv'
     """
     need("pyarrow", EXTRA, "release")
     from rropt.release.run import FileRelease, default_output
@@ -127,9 +144,20 @@ def preview_file(
     key: str | os.PathLike[str] | None = None,
     unidentified: bool = False,
 ) -> Preview:
-    """What `release_file` would do, without a draw and without a change: cautions, expected standard errors at equal
+    r"""What `release_file` would do, without a draw and without a change: cautions, expected standard errors at equal
     frequencies, the columns that stay unchanged, and the epsilon of a respondent before and after it. Arguments are
-    those of `release_file`. Raises InputError where the release would be refused."""
+    those of `release_file`. Raises InputError where the release would be refused.
+
+        >>> import tempfile, pathlib
+        >>> import rropt as rr
+        >>> response = rr.RandomizedResponse(["no", "yes"], gamma=3).to_mechanism()
+        >>> plan = rr.release.Release(rr.release.ProtectedColumn("answer", response))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = pathlib.Path(folder) / "people.csv"
+        ...     size = file.write_text("answer\nno\nyes\n", encoding="utf-8")
+        ...     type(rr.release.preview_file(file, plan, f"{folder}/protected.csv")).__name__
+        'Preview'
+    """
     need("pyarrow", EXTRA, "release")
     from rropt.release.run import FileRelease, default_output
     from rropt.release.storage.places import known_place
@@ -205,6 +233,19 @@ def release_folder(
     answer in all files, and one whose value differs from that of a file before is refused there. The checks of the
     records are those of `release_file` for each file, also of counts; `cautions` of the result has what it would warn
     of. `report(done, existing, total)` is called with numbers of files. Raises InputError; then nothing was drawn.
+
+        >>> import tempfile, pathlib
+        >>> import pandas as pd
+        >>> import rropt as rr
+        >>> response = rr.RandomizedResponse(["no", "yes"], gamma=3).to_mechanism()
+        >>> plan = rr.release.Release(rr.release.ProtectedColumn("answer", response))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     parts = pathlib.Path(folder) / "parts"
+        ...     parts.mkdir()
+        ...     pd.DataFrame({"answer": ["no", "yes"]}).to_parquet(parts / "one.parquet")
+        ...     released = rr.release.release_folder(parts, plan, f"{folder}/drawn")
+        ...     (pathlib.Path(folder) / "drawn").is_dir()
+        True
     """
     need("pyarrow", EXTRA, "release")
     from rropt.release.folder import release_all
@@ -253,12 +294,21 @@ def counts_of(
     where: Mapping[str, str] | None = None,
     delimiter: str | None = None,
 ) -> np.ndarray:
-    """The count of each output of `mechanism` in a column of a released file: m int64, in the outputs' order.
+    r"""The count of each output of `mechanism` in a column of a released file: m int64, in the outputs' order.
 
     `column` is a name, or the names of columns that were released jointly. `where` keeps the records with these values
     of other columns, `{"region": "north"}`: also the stratum, for a column with a mechanism for each. A folder of
     .parquet files that was released is counted as one. Where a manifest is next to the file, file and mechanism must
     be those of the release, stratum by stratum. Raises InputError that counts and lists values that are not outputs.
+
+        >>> import tempfile, pathlib
+        >>> import rropt as rr
+        >>> response = rr.RandomizedResponse(["no", "yes"], gamma=3).to_mechanism()
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = pathlib.Path(folder) / "answers.csv"
+        ...     size = file.write_text("answer,age,sex\n" + "no,3,f\nyes,5,m\nno,4,m\nyes,6,f\n" * 20, encoding="utf-8")
+        ...     rr.release.counts_of(file, "answer", response).tolist()
+        [40, 40]
     """
     return _one_table(file, {column: mechanism}, where, delimiter)
 
@@ -271,8 +321,18 @@ def table_of(
     where: Mapping[str, str] | None = None,
     delimiter: str | None = None,
 ) -> np.ndarray:
-    """The joint counts of several released columns: `columns` maps each column to its mechanism; the int64 result has
-    one axis for each column. As `counts_of` otherwise."""
+    r"""The joint counts of several released columns: `columns` maps each column to its mechanism; the int64 result has
+    one axis for each column. As `counts_of` otherwise.
+
+        >>> import tempfile, pathlib
+        >>> import rropt as rr
+        >>> response = rr.RandomizedResponse(["no", "yes"], gamma=3).to_mechanism()
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = pathlib.Path(folder) / "answers.csv"
+        ...     size = file.write_text("answer,age,sex\n" + "no,3,f\nyes,5,m\nno,4,m\nyes,6,f\n" * 20, encoding="utf-8")
+        ...     rr.release.table_of(file, {"answer": response}).tolist()
+        [40, 40]
+    """
     return _one_table(file, columns, where, delimiter)
 
 

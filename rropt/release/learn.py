@@ -51,6 +51,12 @@ class RandomizedColumn(*_BASES):  # type: ignore[misc]
     has names. Every call of `transform` draws anew, with secure randomness and no seed, and leaks `epsilon_` again:
     transform a record once and keep the result. Names of columns must be those of `fit`, in its order; where only X or
     only `fit` had names, a UserWarning states it.
+
+        >>> import rropt as rr
+        >>> response = rr.RandomizedResponse(["no", "yes"], gamma=3).to_mechanism()
+        >>> column = rr.release.RandomizedColumn(response).fit([["no"], ["yes"]])
+        >>> len(column.transform([["no"], ["yes"]]))
+        2
     """
 
     def __init__(self, mechanism: Any = None, *, problem: Problem | None = None) -> None:

@@ -45,7 +45,7 @@ def estimate_regression(
     method: str = "unbiased",
     delimiter: str | None = None,
 ) -> Regression:
-    """A linear or logistic regression of one column of a released file on others, any of which may be randomised.
+    r"""A linear or logistic regression of one column of a released file on others, any of which may be randomised.
 
     `columns` maps released columns to their mechanisms, as in `estimate_file`. `response` is a column of numbers, or with
     `event` the indicator of that category of a column. `covariates` are columns: one that was released unchanged and
@@ -55,6 +55,15 @@ def estimate_regression(
     the same regression on the true values; standard errors are robust (sandwich), for records that were drawn
     independently, or with these `weights` and replacement. `method` is one of `rr.estimation.scores`, `where` and
     `delimiter` are as in `counts_of`. Raises InputError, also where there is no solution.
+
+        >>> import tempfile, pathlib
+        >>> import rropt as rr
+        >>> response = rr.RandomizedResponse(["no", "yes"], gamma=3).to_mechanism()
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = pathlib.Path(folder) / "answers.csv"
+        ...     size = file.write_text("answer,age,sex\n" + "no,3,f\nyes,5,m\nno,4,m\nyes,6,f\n" * 20, encoding="utf-8")
+        ...     rr.release.estimate_regression(file, {"answer": response}, "age", ["answer"]).values.round(3).tolist()
+        [2.5, 4.0]
     """
     from rropt.estimation.regression import Regression as Result, fitted
 

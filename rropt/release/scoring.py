@@ -100,7 +100,7 @@ def score_file(
     force: bool = False,
     monitor: Callable[[int, int | None], None] | None = None,
 ) -> Scored:
-    """Write a released file with the scores of its protected columns beside them.
+    r"""Write a released file with the scores of its protected columns beside them.
 
     `columns` are as in `estimate_file`: released columns and their mechanisms, one for each stratum where there are
     strata. For each, the record with output y gets the k numbers of `rr.estimation.scores`: one new column
@@ -115,6 +115,16 @@ def score_file(
     An existing file is overwritten with `force` only. `separator` is between name and category. `monitor` is called
     with the rows done and the rows in all (None where that is not known). Raises InputError, also for a design that
     does not identify the frequencies, and for names that the file has already; then nothing was written.
+
+        >>> import tempfile, pathlib
+        >>> import rropt as rr
+        >>> response = rr.RandomizedResponse(["no", "yes"], gamma=3).to_mechanism()
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = pathlib.Path(folder) / "answers.csv"
+        ...     size = file.write_text("answer,age,sex\n" + "no,3,f\nyes,5,m\nno,4,m\nyes,6,f\n" * 20, encoding="utf-8")
+        ...     scored = rr.release.score_file(file, {"answer": response}, f"{folder}/scores.csv")
+        ...     pathlib.Path(f"{folder}/scores.csv").exists()
+        True
     """
     need("pyarrow", EXTRA, "scores")
     if not isinstance(separator, str) or not separator.isprintable():

@@ -82,12 +82,23 @@ def _row(cells: Any) -> str:
 
 @checked
 def describe_release(file: str | os.PathLike[str], *, designs: str | os.PathLike[str] | None = None) -> Sheet:
-    """The sheet of a released file with its manifest (or of the manifest): for the data protection officer.
+    r"""The sheet of a released file with its manifest (or of the manifest): for the data protection officer.
 
     It has the unit of privacy, the notion and its level as odds, all columns, what is not protected, earlier draws and
     totals, what a guess gains from the release, the items that NIST SP 800-226 asks for, and SHA-256s of the file, of the
     mechanisms and, from the release file `designs`, of the certificates. It reads no confidential data. Raises InputError
     where there is no manifest, or the file is not that of its manifest.
+
+        >>> import tempfile, pathlib
+        >>> import rropt as rr
+        >>> response = rr.RandomizedResponse(["no", "yes"], gamma=3).to_mechanism()
+        >>> plan = rr.release.Release(rr.release.ProtectedColumn("answer", response))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = pathlib.Path(folder) / "people.csv"
+        ...     size = file.write_text("answer\nno\nyes\n", encoding="utf-8")
+        ...     released = rr.release.release_file(file, plan, f"{folder}/protected.csv")
+        ...     type(rr.release.describe_release(released.output)).__name__
+        'Sheet'
     """
     place, content = manifest_of(file)
     release = release_of(place) if content.get("matrices") else None

@@ -41,7 +41,7 @@ def estimate_table(
     method: str = "unbiased",
     delimiter: str | None = None,
 ) -> EstimatedTable:
-    """The joint shares of two columns of a released file, with measures of association.
+    r"""The joint shares of two columns of a released file, with measures of association.
 
     `columns` maps released columns to their mechanisms, as in `estimate_file`. `table` names the two columns: each is
     one of those, one of the columns that a joint mechanism perturbed together, or one that was released unchanged, whose
@@ -49,6 +49,15 @@ def estimate_table(
     are weighted means of scores (products of the scores of two columns that were perturbed one by one); covariances are
     linearised, for records that were drawn independently, or with these weights and replacement. `method` is one of
     `rr.estimation.scores`, `where` and `delimiter` are as in `counts_of`. Raises InputError.
+
+        >>> import tempfile, pathlib
+        >>> import rropt as rr
+        >>> response = rr.RandomizedResponse(["no", "yes"], gamma=3).to_mechanism()
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = pathlib.Path(folder) / "answers.csv"
+        ...     size = file.write_text("answer,age,sex\n" + "no,3,f\nyes,5,m\nno,4,m\nyes,6,f\n" * 20, encoding="utf-8")
+        ...     rr.release.estimate_table(file, {"answer": response}, ("answer", "sex")).values.round(3).tolist()
+        [[0.25, 0.25], [0.25, 0.25]]
     """
     from rropt.estimation.tables import joint_shares
 
@@ -73,10 +82,19 @@ def estimate_shares(
     method: str = "unbiased",
     delimiter: str | None = None,
 ) -> EstimatedShares:
-    """The weighted shares of one released `column`, in all records or within each value of the column `by`.
+    r"""The weighted shares of one released `column`, in all records or within each value of the column `by`.
 
     `by` was released unchanged, or is one of the protected columns: the domains are then those of its true values.
     Standard errors are those of ratios of weighted sums of scores (linearised). As `estimate_table` otherwise.
+
+        >>> import tempfile, pathlib
+        >>> import rropt as rr
+        >>> response = rr.RandomizedResponse(["no", "yes"], gamma=3).to_mechanism()
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = pathlib.Path(folder) / "answers.csv"
+        ...     size = file.write_text("answer,age,sex\n" + "no,3,f\nyes,5,m\nno,4,m\nyes,6,f\n" * 20, encoding="utf-8")
+        ...     rr.release.estimate_shares(file, {"answer": response}, "answer").values.round(3).tolist()
+        [[0.5, 0.5]]
     """
     from rropt.estimation.tables import domain_shares
 
@@ -103,9 +121,19 @@ def estimate_means(
     method: str = "unbiased",
     delimiter: str | None = None,
 ) -> EstimatedMeans:
-    """The mean and the total of a numeric column `of`, which was released unchanged, in each true category of a released
+    r"""The mean and the total of a numeric column `of`, which was released unchanged, in each true category of a released
     `column`: ratios of weighted sums of scores times the number, with linearised covariance. As `estimate_table`
-    otherwise. A category whose estimated size is not positive has no mean (not a number)."""
+    otherwise. A category whose estimated size is not positive has no mean (not a number).
+
+        >>> import tempfile, pathlib
+        >>> import rropt as rr
+        >>> response = rr.RandomizedResponse(["no", "yes"], gamma=3).to_mechanism()
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = pathlib.Path(folder) / "answers.csv"
+        ...     size = file.write_text("answer,age,sex\n" + "no,3,f\nyes,5,m\nno,4,m\nyes,6,f\n" * 20, encoding="utf-8")
+        ...     rr.release.estimate_means(file, {"answer": response}, "answer", "age").values.round(3).tolist()
+        [2.5, 6.5]
+    """
     from rropt.estimation.tables import category_means
 
     read = _Records(file, columns, (column,), weights, where, None, method, delimiter, of)

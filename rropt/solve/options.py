@@ -20,6 +20,12 @@ class SolveOptions:
     left. `time_limit` is seconds or None, `solver` a solver that is installed and that the method takes,
     `solver_options` what it is given besides, under its own names, `threads` how many it may use (None: one for HiGHS,
     else its default), `workers` the most processes.
+
+        >>> import rropt as rr
+        >>> options = rr.SolveOptions(gap=1e-9)
+        >>> problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1)], inputs=["no", "yes"], options=options)
+        >>> problem.solve().gap <= 1e-9
+        True
     """
 
     method: str = "auto"

@@ -39,7 +39,15 @@ def check(path: str | os.PathLike[str], *, core: bool = False) -> Verdict:
     """The checker's verdict on one file, or on that of a folder that `rropt solve` wrote. With `core`, `verdict.by`
     names the programs that accept: rropt-core, which is proved correct, and the checker; the kernel and the checker, if
     rropt-core is not installed; or the checker alone, if the core does not cover the kind of proof, which the report
-    names."""
+    names.
+
+        >>> import tempfile
+        >>> import rropt as rr
+        >>> problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1)], inputs=["no", "yes"])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     rr.check(problem.solve().certificate.save(f"{folder}/certificate.json")).status
+        'PROVED'
+    """
     try:
         with open_file(certificate_file(path)) as file:
             data = file.read(MAX_BYTES + 1)

@@ -68,7 +68,8 @@ class Disagreement:
 @dataclass(frozen=True, repr=False)
 class Comparison(Tables, Readable):
     """The rows of one problem, one for each method and solver, in the order of the methods; `disagreements` is empty if
-    all proved intervals intersect."""
+    all proved intervals intersect.
+    """
 
     problem: Problem
     rows: tuple[Measured, ...]
@@ -253,6 +254,12 @@ def compare(
     60) a method gives its true bound so far; one that is not back after half as long again and ten seconds is killed.
     Each is run `repeats` times (1 to 1,000); its seconds are their median. `report(done, total)` shows progress.
     Raises InputError for unknown names, and for problems that cannot be handed to another process.
+
+        >>> import rropt as rr
+        >>> problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1)], inputs=["no", "yes"])
+        >>> table = rr.compare(problem, methods=["linear"])
+        >>> [row["status"] for row in table.to_list()]
+        ['certified']
     """
     positive_integer(repeats, "repeats", "try 3", most=MOST_REPEATS)
     if isinstance(problem, Problem):

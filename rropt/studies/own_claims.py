@@ -449,6 +449,11 @@ def verify_claim(
     that misses by its rounding only is corrected within its digits. `witness` says in words what refutes a claim, and
     `evidence.solutions` has the certificates. `time_limit` is in seconds for each solve (default: the problem's
     own, else 60). Raises InputError.
+
+        >>> import rropt as rr
+        >>> problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(gamma=3)], inputs=["no", "yes"])
+        >>> rr.claims.verify_claim(problem, matrix=[[0.75, 0.25], [0.25, 0.75]]).verdict
+        'confirmed'
     """
     claim = _stated(problem, claimed, matrix, value, orientation, time_limit).claim("own.claim", "", "")
     return claim.judge(claim.derive(False))
@@ -456,8 +461,19 @@ def verify_claim(
 
 @checked
 def read_claim(path: str | os.PathLike[str]) -> Claim:
-    """A claim from a TOML file: `schema = 1`, `problem` (a problem file, relative to this one), `claimed`, and `value`,
-    `matrix` or `matrix_file`; `id`, `where` and `statement` name it in the report. Raises InputError."""
+    r"""A claim from a TOML file: `schema = 1`, `problem` (a problem file, relative to this one), `claimed`, and `value`,
+    `matrix` or `matrix_file`; `id`, `where` and `statement` name it in the report. Raises InputError.
+
+        >>> import tempfile, pathlib
+        >>> import rropt as rr
+        >>> problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(gamma=3)], inputs=["no", "yes"])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     made = pathlib.Path(folder)
+        ...     size = (made / "problem.toml").write_text(rr.problem_file.problem_to_toml(problem))
+        ...     size = (made / "claim.toml").write_text('schema = 1\nproblem = "problem.toml"\nclaimed = "bound"\nvalue = "3/2"')
+        ...     rr.claims.read_claim(made / "claim.toml").published
+        {'no mechanism is better than 1.5': True}
+    """
     place, where = Path(path), str(path)
     if place.is_dir():
         raise NotWritten("this is a folder", where, f"rropt claims {shlex.quote(where)} reads all of its claims")
@@ -509,8 +525,19 @@ def read_claim(path: str | os.PathLike[str]) -> Claim:
 
 @checked
 def own_claims(path: str | os.PathLike[str]) -> tuple[Claim, ...]:
-    """The claim of a file, or the claims of a folder's files `*.toml`, by name; problem files are left out. Raises
-    InputError where a folder has none."""
+    r"""The claim of a file, or the claims of a folder's files `*.toml`, by name; problem files are left out. Raises
+    InputError where a folder has none.
+
+        >>> import tempfile, pathlib
+        >>> import rropt as rr
+        >>> problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(gamma=3)], inputs=["no", "yes"])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     made = pathlib.Path(folder)
+        ...     size = (made / "problem.toml").write_text(rr.problem_file.problem_to_toml(problem))
+        ...     size = (made / "claim.toml").write_text('schema = 1\nproblem = "problem.toml"\nclaimed = "bound"\nvalue = "3/2"')
+        ...     len(rr.claims.own_claims(made))
+        1
+    """
     place = Path(path)
     if not place.is_dir():
         return (read_claim(place),)

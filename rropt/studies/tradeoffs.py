@@ -75,6 +75,11 @@ def least_epsilon(
     which then replaces the problem's. The interval of levels is halved, with one solve at each level; `options` are
     those of `Problem.solve`. Where value and bound leave open on which side of the number the optimum is, the interval
     stays wider. Raises InputError where no level up to 16 reaches the number, and as `solve`.
+
+        >>> import rropt as rr
+        >>> problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1)], inputs=["no", "yes"])
+        >>> round(float(rr.least_epsilon(problem, rr.AtLeast(rr.Trace(), "1.5")).epsilon), 2)
+        1.1
     """
     step = rational(tolerance, "tolerance of least_epsilon")
     if isinstance(target, AtLeast | AtMost):
@@ -181,6 +186,12 @@ def frontier(problem: Problem, first: Goal, second: Goal, *, points: int = 9, **
 
     `first` is one that `AtLeast` or `AtMost` takes: a linear objective, or an information or Bayes success that is
     minimised. `options` are those of `Problem.solve`. Raises InputError, and as `solve`.
+
+        >>> import rropt as rr
+        >>> problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1)], inputs=["no", "yes"])
+        >>> found = rr.frontier(problem, rr.Maximize(rr.Trace()), rr.Minimize(rr.privacy.BayesCapacity()), points=2)
+        >>> [solution.status for solution in found.solutions]
+        ['certified', 'certified']
     """
     if not 1 <= points <= MOST_POINTS:
         raise InputError(f"points is {quoted(points)}", "frontier", f"ask for 1 to {MOST_POINTS:,}")

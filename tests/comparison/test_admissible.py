@@ -165,7 +165,7 @@ def test_wrong_input_is_said() -> None:
         rr.ordering.admissible(made([[F(1), F(0)], [F(0), F(1)]]))
     with pytest.raises(rr.InputError, match="not a mechanism"):
         rr.ordering.admissible(rows)
-    with pytest.raises(rr.InputError, match="either epsilon or gamma"):
+    with pytest.raises(rr.InputError, match="both given"):
         rr.ordering.improve(made(rows), epsilon=1, gamma=3)
 
 

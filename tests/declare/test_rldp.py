@@ -212,7 +212,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "level": (lambda: rr.RLDP(-1, SETS["all"]), "epsilon: it is -1, below 0; try 1.0"),
     "both levels": (
         lambda: rr.RLDP(1, SETS["all"], gamma=2),
-        "privacy level: give either epsilon or gamma; for example epsilon=1.0",
+        "privacy level: epsilon and gamma are both given; leave one of them out",
     ),
     "other inputs": (
         lambda: rr.RLDP(1, SETS["all"]).cone(("a", "b")),

@@ -345,7 +345,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "no level": (
         lambda: IndependentReporting(CONFIDENCE),
-        "privacy level: give either epsilon or gamma; for example epsilon=1.0",
+        "privacy level: neither epsilon nor gamma is given; give one, for example epsilon=1.0",
     ),
     "a level too large": (
         lambda: ConditionalReporting(CONFIDENCE, epsilon=21),

@@ -76,7 +76,7 @@ class Improvement(Readable):
 
 
 @checked
-def admissible(mechanism: AnyMechanism, *, epsilon: Number | None = None, gamma: Number | None = None) -> Admissibility:
+def admissible(mechanism: AnyMechanism, epsilon: Number | None = None, *, gamma: Number | None = None) -> Admissibility:
     """Whether no mechanism of the same level of privacy is more informative, exactly.
 
     The level is `epsilon` (nats) or the ratio `gamma`, 0 and 1 for perfect secrecy; without either, the mechanism's
@@ -85,13 +85,19 @@ def admissible(mechanism: AnyMechanism, *, epsilon: Number | None = None, gamma:
     states by how much it is not.
     Raises InputError for an argument that is not a mechanism, an invalid level, and an own privacy ratio of one or
     infinity. Source: Chai and Nayak, Theorems 5.4, 5.5.
+
+        >>> import rropt as rr
+        >>> first = rr.RandomizedResponse(["no", "yes"], gamma=3).to_mechanism()
+        >>> second = rr.RandomizedResponse(["no", "yes"], gamma=2).to_mechanism()
+        >>> rr.ordering.admissible(first).shortfalls
+        ()
     """
     given = explicit(mechanism, "mechanism")
     return _judge(given, _ratio(given, epsilon, gamma))
 
 
 @checked
-def improve(mechanism: AnyMechanism, *, epsilon: Number | None = None, gamma: Number | None = None) -> Improvement:
+def improve(mechanism: AnyMechanism, epsilon: Number | None = None, *, gamma: Number | None = None) -> Improvement:
     """An admissible mechanism that dominates the given one at the same privacy level, with the garbling that proves it.
 
     Each column v with smallest entry t is taken apart as v = sum_j w_j (1 + (gamma - 1) 1_{S_j}) + c 1 over its
@@ -103,6 +109,11 @@ def improve(mechanism: AnyMechanism, *, epsilon: Number | None = None, gamma: Nu
 
     Level and errors as for `admissible`, and InputError for a mechanism whose privacy ratio is above the level.
     Source: Lemmas 5.3 to 5.5 of Chai and Nayak in one step.
+
+        >>> import rropt as rr
+        >>> weak = rr.Mechanism.from_rationals([["2/3", "1/3"], ["1/2", "1/2"]])
+        >>> rr.ordering.improve(weak, gamma=3).mechanism.privacy_ratio
+        Fraction(3, 1)
     """
     given = explicit(mechanism, "mechanism")
     ratio = _ratio(given, epsilon, gamma)

@@ -67,6 +67,12 @@ def dominates(a: AnyMechanism, b: AnyMechanism) -> Dominance:
     A linear programme in floats proposes a witness, which exact arithmetic verifies: a solution on the proposed
     support, a decision problem, or, where the two are too close to separate in floats, an exact simplex method from the
     proposed basis. Raises InputError for an argument that is not a mechanism and for different inputs.
+
+        >>> import rropt as rr
+        >>> first = rr.RandomizedResponse(["no", "yes"], gamma=3).to_mechanism()
+        >>> second = rr.RandomizedResponse(["no", "yes"], gamma=2).to_mechanism()
+        >>> bool(rr.ordering.dominates(first, second)), bool(rr.ordering.dominates(second, first))
+        (True, False)
     """
     first, second = explicit_pair(a, b)
     if (same := _by_columns(first, second)) is not None:
@@ -94,6 +100,12 @@ def equivalent(a: AnyMechanism, b: AnyMechanism) -> Equivalence:
     outputs, once empty outputs are dropped and proportional ones merged.
 
     Errors as for `dominates`. Source: Chai and Nayak, Theorem 5.1.
+
+        >>> import rropt as rr
+        >>> first = rr.RandomizedResponse(["no", "yes"], gamma=3).to_mechanism()
+        >>> second = rr.RandomizedResponse(["no", "yes"], gamma=2).to_mechanism()
+        >>> bool(rr.ordering.equivalent(first, first)), bool(rr.ordering.equivalent(first, second))
+        (True, False)
     """
     first, second = explicit_pair(a, b)
     return Equivalence(dominates(first, second), dominates(second, first))

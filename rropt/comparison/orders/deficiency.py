@@ -58,6 +58,12 @@ def deficiency(a: AnyMechanism, b: AnyMechanism) -> Deficiency:
     Both ends are verified in exact arithmetic, independently of the linear programme. Raises InputError for an argument
     that is not a mechanism and for different inputs, RroptError where the solver fails. Source: Le Cam 1964; Torgersen
     1991, theorem 6.2.2 (the dual).
+
+        >>> import rropt as rr
+        >>> first = rr.RandomizedResponse(["no", "yes"], gamma=3).to_mechanism()
+        >>> second = rr.RandomizedResponse(["no", "yes"], gamma=2).to_mechanism()
+        >>> round(float(rr.ordering.deficiency(first, second).value), 6)
+        0.0
     """
     first, second = explicit_pair(a, b)
     return bracket(first, second)[0]

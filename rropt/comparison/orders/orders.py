@@ -69,6 +69,12 @@ def less_noisy(a: AnyMechanism, b: AnyMechanism, *, pieces: int = 20_000) -> Ord
     simplex of input distributions, where b has no zero entry and the order holds with room to spare. False always has a
     verified witness. Else it is undecided. Raises InputError for an argument that is not a mechanism, other inputs,
     `pieces` < 1. Source: Koerner and Marton 1977; van Dijk 1997; Makur and Polyanskiy 2018.
+
+        >>> import rropt as rr
+        >>> first = rr.RandomizedResponse(["no", "yes"], gamma=3).to_mechanism()
+        >>> second = rr.RandomizedResponse(["no", "yes"], gamma=2).to_mechanism()
+        >>> rr.ordering.less_noisy(first, second).holds
+        True
     """
     name = "less noisy"
     first, second = explicit_pair(a, b)
@@ -104,6 +110,12 @@ def more_capable(a: AnyMechanism, b: AnyMechanism, *, pieces: int = 20_000) -> O
     True where a is less noisy, or by at most `pieces` pieces of the simplex, for at most 4 inputs, where b has no zero
     entry and the order holds with room to spare; false with a verified witness; otherwise undecided. Errors as for
     `less_noisy`. Source: Koerner and Marton 1977.
+
+        >>> import rropt as rr
+        >>> first = rr.RandomizedResponse(["no", "yes"], gamma=3).to_mechanism()
+        >>> second = rr.RandomizedResponse(["no", "yes"], gamma=2).to_mechanism()
+        >>> rr.ordering.more_capable(first, second).holds
+        True
     """
     name = "more capable"
     first, second = explicit_pair(a, b)

@@ -72,7 +72,16 @@ class AttainedRegion(Readable):
 
 @checked
 def attained_region(channel: AnyMechanism) -> AttainedRegion:
-    """The region of a mechanism, exact. Raises InputError for an argument that is not a mechanism."""
+    """The region of a mechanism, exact. Raises InputError for an argument that is not a mechanism.
+
+    For example:
+
+        >>> import rropt as rr
+        >>> first = rr.RandomizedResponse(["no", "yes"], gamma=3).to_mechanism()
+        >>> second = rr.RandomizedResponse(["no", "yes"], gamma=2).to_mechanism()
+        >>> rr.ordering.attained_region(first).privacy_ratio
+        Fraction(3, 1)
+    """
     mechanism = explicit(channel, "mechanism")
     factors: set[Factor] = set()
     band: Factor | None = None
@@ -118,6 +127,12 @@ def delta_of(mechanism: AnyMechanism, epsilon: Number) -> Interval:
 
     max over inputs x != z of sum_y (Q[x, y] - exp(epsilon) Q[z, y])^+; `epsilon` >= 0 in nats. At 0 it is the largest
     total variation distance of two rows; at the privacy ratio's epsilon and above it is 0. Raises InputError.
+
+        >>> import rropt as rr
+        >>> first = rr.RandomizedResponse(["no", "yes"], gamma=3).to_mechanism()
+        >>> second = rr.RandomizedResponse(["no", "yes"], gamma=2).to_mechanism()
+        >>> float(rr.ordering.delta_of(first, 1)) < 0.1
+        True
     """
     gamma = ratio_at(epsilon)
     rows = _rows(mechanism)
@@ -143,6 +158,12 @@ def renyi_divergence(mechanism: AnyMechanism, order: Number) -> Interval:
 
     log(sum_y Q[x, y]^a Q[z, y]^(1 - a)) / (a - 1) for an `order` a > 1, and sum_y Q[x, y] log(Q[x, y] / Q[z, y]) for
     a = 1; infinite where an output is possible for one input only. Source: Mironov 2017. Raises InputError.
+
+        >>> import rropt as rr
+        >>> first = rr.RandomizedResponse(["no", "yes"], gamma=3).to_mechanism()
+        >>> second = rr.RandomizedResponse(["no", "yes"], gamma=2).to_mechanism()
+        >>> round(float(rr.ordering.renyi_divergence(first, 2).upper), 4)
+        0.8473
     """
     a = rational(order, "order")
     if a < 1 or a > 10**6:

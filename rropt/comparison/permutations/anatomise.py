@@ -51,6 +51,11 @@ class Anatomy(ByContent, Readable):
 
     `value` is the number of keys in which records differ from the centre of their class, summed over all; no classes of
     at least k records have less than `bound`, proved in rationals.
+
+        >>> import rropt as rr
+        >>> records = [{"age": at % 2, "ill": at} for at in range(4)]
+        >>> rr.ordering.anatomise(records, ["age"], 2).classes
+        ((0, 2), (1, 3))
     """
 
     records: tuple[Record, ...]

@@ -175,6 +175,11 @@ def birkhoff(
 
     Raises InputError for a matrix that is not square and bistochastic, an unknown method, a time limit that is not a
     number of seconds, and for "fewest" with more permutations.
+
+        >>> import rropt as rr
+        >>> mixed = rr.Mechanism.from_rationals([["3/4", "1/4"], ["1/4", "3/4"]], inputs=["a", "b"], outputs=["a", "b"])
+        >>> [float(weight) for weight in rr.ordering.birkhoff(mixed).weights]
+        [0.75, 0.25]
     """
     if method not in METHODS:
         raise UnknownName(f"{method!r} is not a method", "birkhoff", f"use one of {', '.join(map(repr, METHODS))}")

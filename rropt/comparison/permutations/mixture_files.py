@@ -33,11 +33,19 @@ def save_mixture(
 def load_mixture(
     path: str | os.PathLike[str], *, mechanism: Mechanism | None = None
 ) -> dict[tuple[str, ...], Fraction]:
-    """Read what `rropt solve` wrote as mixture.csv: exact weights by the outputs of the inputs, in their order, as
+    r"""Read what `rropt solve` wrote as mixture.csv: exact weights by the outputs of the inputs, in their order, as
     `Solution.decomposition` has them. With `mechanism`, they are added up again in integers and must be it.
 
     Raises InputError with the line that is wrong: no permutation of the inputs, one that comes twice, weights that are
     not positive or do not sum to one, another matrix than the mechanism's.
+
+        >>> import tempfile, pathlib
+        >>> import rropt as rr
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = pathlib.Path(folder) / "mixture.csv"
+        ...     size = file.write_text("weight,a,b\n1/2,a,b\n1/2,b,a\n", encoding="utf-8")
+        ...     len(rr.ordering.load_mixture(file))
+        2
     """
     where = str(path)
     rows = csv_rows(read_text(path, WHAT, as_it_is=True, limits=TABLE), where)

@@ -33,6 +33,11 @@ class ApproximateLDP(AtLevel):
     ratio is taken from above in the rows (a bound is then true) and from below in `violation`; both say the same of any
     mechanism on the grid of 2^-53, which is verified when it is declared.
     Raises InputError. Source: Dwork and Roth 2014, Lemma 3.17, for one respondent.
+
+        >>> import rropt as rr
+        >>> rule = rr.ApproximateLDP(1, "0.01")
+        >>> float(rule.delta)
+        0.01
     """
 
     kind: ClassVar[str] = "approximate_ldp"
@@ -41,7 +46,7 @@ class ApproximateLDP(AtLevel):
     delta: Fraction
 
     def __init__(
-        self, epsilon: Number | None = None, *, delta: Number | None = None, gamma: Number | None = None
+        self, epsilon: Number | None = None, delta: Number | None = None, *, gamma: Number | None = None
     ) -> None:
         level = Level(**level_numbers(epsilon, gamma, "ApproximateLDP"))
         if delta is None:

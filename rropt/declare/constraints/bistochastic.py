@@ -16,6 +16,12 @@ class Bistochastic(Constraint):
     """Every column of Q sums to one, so the uniform distribution is kept. Outputs are the inputs.
 
     Source: ruiz Definition 1 (bistochastic privacy).
+
+        >>> import rropt as rr
+        >>> problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1), rr.patterns.Bistochastic()], inputs=["a", "b", "c"])
+        >>> mechanism = problem.solve().mechanism
+        >>> float(abs(mechanism.matrix.sum(axis=0) - 1).max()) < 1e-9
+        True
     """
 
     kind: ClassVar[str] = "bistochastic"

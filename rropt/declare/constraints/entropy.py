@@ -31,6 +31,11 @@ class EntropyRate(Constraint):
     distribution of a bistochastic matrix is uniform (the only one where Q is ergodic), so the average is its entropy
     rate. Outputs are the inputs. On the joint categories of several attributes it is the true multivariate version.
     Raises InputError for a beta outside of [0, 1]. Source: ruiz Definition 1 and Definition 3.
+
+        >>> import rropt as rr
+        >>> problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.EntropyRate("0.5")], inputs=["no", "yes"])
+        >>> round(problem.solve().value, 2)
+        1.78
     """
 
     kind: ClassVar[str] = "entropy_rate"
@@ -86,6 +91,11 @@ class SharedEntropyRate(Constraint):
     `blocks` are lists of labels, a partition of the inputs; `at_least` is in [0, 1]. With `Bistochastic()` and
     `Blocks(blocks)` it is conservative multivariate bistochastic privacy. Outputs are the inputs. Raises InputError.
     Source: ruiz Definition 2.
+
+        >>> import rropt as rr
+        >>> rule = rr.SharedEntropyRate("0.5", blocks=[["a", "b"], ["c"]])
+        >>> rule.describe()
+        'entropy rate of 2 blocks together at least 0.5'
     """
 
     kind: ClassVar[str] = "shared_entropy_rate"

@@ -51,6 +51,11 @@ class IdentificationRisk(Constraint):
     What it rests on: the intruder knows c and nothing else, and picks one of the matches at random. Source: Nayak,
     Zhang and You 2016; An Improved Bound for Security in an Identity Disclosure Problem, (4). Raises InputError, with
     the smallest bound that can be kept, where the blocks cannot keep this one.
+
+        >>> import rropt as rr
+        >>> rule = rr.IdentificationRisk({"a": 2, "b": 5, "c": 9}, "0.4", categories=["a"])
+        >>> rule.describe()
+        'identification risk at most 0.4'
     """
 
     kind: ClassVar[str] = "identification_risk"

@@ -25,6 +25,12 @@ class Invariant(Constraint):
     `counts` are the k frequencies, of which only proportions matter: a table label -> number, a list in the order of
     the inputs, or a Prior. Source: Gouweleeuw et al. 1998 (invariant PRAM); in the papers on identification risk it
     is written PT = T and means T'P = T'. Raises InputError.
+
+        >>> import rropt as rr
+        >>> rules = [rr.LDP(1), rr.Invariant([2, 1])]
+        >>> mechanism = rr.Problem(rr.Maximize(rr.Trace()), rules, inputs=["no", "yes"]).solve().mechanism
+        >>> 2 * mechanism["no", "yes"] == mechanism["yes", "no"]
+        True
     """
 
     kind: ClassVar[str] = "invariant"

@@ -176,7 +176,14 @@ class _Bounded(Constraint):
 @dataclass(frozen=True, init=False)
 class AtMost(_Bounded):
     """An objective is at most `number`, in its own units: a loss, a gain or a trace (one linear row), or a leakage:
-    mutual information, chi-square information, Bayes success, a capacity. Each has its own prior. Raises InputError."""
+    mutual information, chi-square information, Bayes success, a capacity. Each has its own prior. Raises InputError.
+
+        >>> import rropt as rr
+        >>> limit = rr.AtMost(rr.privacy.BayesCapacity(), "1.5")
+        >>> problem = rr.Problem(rr.Maximize(rr.Trace()), [limit], inputs=["no", "yes"])
+        >>> round(problem.solve().value, 6)
+        1.5
+    """
 
     kind: ClassVar[str] = "at_most"
     upper: ClassVar[bool] = True
@@ -189,7 +196,14 @@ class AtMost(_Bounded):
 @dataclass(frozen=True, init=False)
 class AtLeast(_Bounded):
     """A linear objective is at least `number`: a gain, a trace, a loss. An information at least a number is not
-    a convex constraint: maximise it instead. Raises InputError."""
+    a convex constraint: maximise it instead. Raises InputError.
+
+        >>> import rropt as rr
+        >>> limit = rr.AtLeast(rr.Trace(), "1.5")
+        >>> problem = rr.Problem(rr.Minimize(rr.privacy.BayesCapacity()), [limit], inputs=["no", "yes"])
+        >>> round(problem.solve().value, 6)
+        1.5
+    """
 
     kind: ClassVar[str] = "at_least"
     upper: ClassVar[bool] = False

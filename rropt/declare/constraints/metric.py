@@ -80,6 +80,12 @@ class MetricDP(Constraint):
     unless `connected` is False.
 
     Source: Chatzikokolakis et al. 2013; He, Machanavajjhala, Ding 2014 (policy graphs). Raises InputError.
+
+        >>> import rropt as rr
+        >>> rule = rr.MetricDP([("never", "seldom"), ("seldom", "often")], 1)
+        >>> problem = rr.Problem(rr.Maximize(rr.Trace()), [rule], inputs=["never", "seldom", "often"])
+        >>> round(problem.solve().value, 3)
+        1.924
     """
 
     kind: ClassVar[str] = "metric_dp"
@@ -92,8 +98,8 @@ class MetricDP(Constraint):
     def __init__(
         self,
         graph: nx.Graph | Iterable[Sequence[Any]] | Matrix,
-        *,
         epsilon: Number = 1.0,
+        *,
         connected: bool = True,
     ) -> None:
         nx = need("networkx")
@@ -339,6 +345,12 @@ class MaximalRLDP(AtLevel):
     inputs are. Inputs that share it protect each other through a third one at 2 epsilon. Declare `epsilon` in [0, 20]
     or the ratio `gamma`. Raises InputError.
     Source: lopuhaa section II (F all distributions).
+
+        >>> import rropt as rr
+        >>> rule = rr.MaximalRLDP(1, groups=["f", "f", "m", "m"])
+        >>> problem = rr.Problem(rr.Maximize(rr.Trace()), [rule], inputs=["fa", "fb", "ma", "mb"])
+        >>> problem.solve().value > rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1)], inputs=problem.inputs).solve().value
+        True
     """
 
     kind: ClassVar[str] = "maximal_rldp"

@@ -55,6 +55,12 @@ class PermutationMixture(Constraint):
     for linear objectives; the bound is then that of any number of permutations. Raises InputError for an argument that
     is not a permutation, bounds that no weights satisfy, and lists with too many dependent permutations. Source: ruiz
     Theorem 1.
+
+        >>> import rropt as rr
+        >>> rules = [rr.patterns.PermutationMixture(["identity", ["b", "a"]], weights={"identity": (0, "0.8")})]
+        >>> problem = rr.Problem(rr.Maximize(rr.Trace()), rules, inputs=["a", "b"])
+        >>> round(problem.solve().value, 6)
+        1.6
     """
 
     kind: ClassVar[str] = "permutation_mixture"

@@ -37,6 +37,12 @@ class Blocks(_Square):
     The blocks are a partition of the inputs. With `Bistochastic()` and the largest entropy it is the permutation within
     k-anonymity classes. Raises InputError for blocks that overlap, and, with its inputs, for those that miss one.
     Source: ruiz eq. 3.
+
+        >>> import rropt as rr
+        >>> rules = [rr.Floor("0.6"), rr.patterns.Blocks([["a", "b"], ["c", "d"]])]
+        >>> problem = rr.Problem(rr.Maximize(rr.InjectedEntropy()), rules, inputs=["a", "b", "c", "d"])
+        >>> problem.solve().mechanism["a", "c"]
+        Fraction(0, 1)
     """
 
     kind: ClassVar[str] = "blocks"
@@ -90,7 +96,16 @@ class Blocks(_Square):
 @checked
 @dataclass(frozen=True)
 class Tridiagonal(_Square):
-    """Answers move to a neighbour at most, in the order of the inputs. Source: ruiz eq. 7."""
+    """Answers move to a neighbour at most, in the order of the inputs. Source: ruiz eq. 7.
+
+    For example:
+
+        >>> import rropt as rr
+        >>> rules = [rr.Floor("0.4"), rr.patterns.Tridiagonal()]
+        >>> mechanism = rr.Problem(rr.Maximize(rr.Trace()), rules, inputs=["a", "b", "c"]).solve().mechanism
+        >>> float(mechanism["a", "c"])
+        0.0
+    """
 
     kind: ClassVar[str] = "tridiagonal"
 
@@ -107,7 +122,16 @@ class Tridiagonal(_Square):
 @checked
 @dataclass(frozen=True)
 class Symmetric(_Square):
-    """Q[x, y] = Q[y, x]; with rows that sum to one, bistochastic."""
+    """Q[x, y] = Q[y, x]; with rows that sum to one, bistochastic.
+
+    For example:
+
+        >>> import rropt as rr
+        >>> problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1), rr.patterns.Symmetric()], inputs=["a", "b", "c"])
+        >>> mechanism = problem.solve().mechanism
+        >>> mechanism["a", "b"] == mechanism["b", "a"]
+        True
+    """
 
     kind: ClassVar[str] = "symmetric"
 
@@ -126,7 +150,16 @@ class Symmetric(_Square):
 @checked
 @dataclass(frozen=True)
 class Circulant(_Square):
-    """Every row is the row above it shifted by one place, in the order of inputs; bistochastic. Source: ruiz eq. 6."""
+    """Every row is the row above it shifted by one place, in the order of inputs; bistochastic. Source: ruiz eq. 6.
+
+    For example:
+
+        >>> import rropt as rr
+        >>> problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1), rr.patterns.Circulant()], inputs=["a", "b", "c"])
+        >>> mechanism = problem.solve().mechanism
+        >>> mechanism["a", "b"] == mechanism["b", "c"] == mechanism["c", "a"]
+        True
+    """
 
     kind: ClassVar[str] = "circulant"
 
@@ -154,6 +187,12 @@ class UniformOffDiagonal(Constraint):
 
     Outputs are the inputs. With mutual information under LDP, and nothing else, it is solved at thousands of inputs;
     together with other constraints it is k (k - 2) linear rows. Source: ayed equation (8).
+
+        >>> import rropt as rr
+        >>> problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1), rr.patterns.UniformOffDiagonal()], inputs=["a", "b", "c"])
+        >>> mechanism = problem.solve().mechanism
+        >>> mechanism["a", "b"] == mechanism["a", "c"]
+        True
     """
 
     kind: ClassVar[str] = "uniform_off_diagonal"

@@ -36,6 +36,11 @@ class LDP(AtLevel):
     (so inputs can be merged). Single inputs are not protected then, and an input of weight zero not at all.
 
     Raises InputError. Source: Kasiviswanathan et al. 2011; Chai and Nayak, Theorem 4.1 (privacy ratio), chapter 8 (sets).
+
+        >>> import rropt as rr
+        >>> problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(gamma=3)], inputs=["no", "yes"])
+        >>> problem.solve().mechanism.privacy_ratio <= 3
+        True
     """
 
     kind: ClassVar[str] = "ldp"

@@ -32,6 +32,12 @@ class LinearConstraint(Constraint):
 
     `coefficients` is an inputs x outputs matrix, by label where it has labels (a data frame), so the outputs must be
     fixed by the objective, a structure or `Problem(outputs=...)`. `name` appears in messages and in the certificate.
+
+        >>> import rropt as rr
+        >>> row = rr.LinearConstraint([[1, 0], [0, 0]], "<=", "0.6", name="no for no")
+        >>> problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1), row], inputs=["no", "yes"])
+        >>> float(problem.solve().mechanism["no", "no"]) <= 0.6
+        True
     """
 
     kind: ClassVar[str] = "linear"
@@ -103,7 +109,14 @@ class LinearConstraint(Constraint):
 @dataclass(frozen=True, init=False)
 class ConeConstraint(Constraint):
     """A v <= 0 for every column v of the mechanism; `matrix` A has one column for each input, matched by label if its
-    columns have labels (a data frame)."""
+    columns have labels (a data frame).
+
+        >>> import rropt as rr
+        >>> twice = rr.ConeConstraint([[1, -2], [-2, 1]])  # Q[x, y] <= 2 Q[z, y]
+        >>> mechanism = rr.Problem(rr.Maximize(rr.Trace()), [twice], inputs=["no", "yes"]).solve().mechanism
+        >>> round(float(mechanism.privacy_ratio), 6)
+        2.0
+    """
 
     kind: ClassVar[str] = "cone"
 

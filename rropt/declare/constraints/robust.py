@@ -45,6 +45,12 @@ class RLDP(AtLevel):
     whatever ties it has between different s) the polytope is F itself, and it is the only form. Forms "product" and
     "exact" of a `Joint` are checked by `violation`; `rr.robust.correlated_optimum` optimises over the exact one.
     Source: lopuhaa Definition 1, Theorem 11, Lemma 13; `confidence_cone` for the exact form. Raises InputError.
+
+        >>> import rropt as rr
+        >>> joint = rr.Prior.from_counts([[30, 20], [12, 25]], pairs=rr.Pairs(["f", "m"], ["no", "yes"]))
+        >>> rule = rr.RLDP(1, rr.robust.ChiSquareSet(joint, alpha="0.05"))
+        >>> rr.Problem(rr.Maximize(rr.MutualInformation(joint)), [rule]).solve().status
+        'certified'
     """
 
     kind: ClassVar[str] = "rldp"

@@ -31,6 +31,12 @@ class Forbidden(Constraint):
     """Q[x, y] = 0 for every cell (input label, output label) of `cells`.
 
     Under a ratio cone such as LDP a zero empties its whole column; `Problem.warnings` lists it.
+
+        >>> import rropt as rr
+        >>> rules = [rr.Floor("0.6"), rr.patterns.Forbidden([("a", "c")])]
+        >>> problem = rr.Problem(rr.Maximize(rr.InjectedEntropy()), rules, inputs=["a", "b", "c"])
+        >>> problem.solve().mechanism["a", "c"]
+        Fraction(0, 1)
     """
 
     kind: ClassVar[str] = "forbidden"
@@ -85,6 +91,12 @@ class Floor(Constraint):
     """Q[x, x] >= diagonal: one number for all, a list in the order of the inputs, or a table label -> number.
 
     Numbers in [0, 1]; labels that a table leaves out have no floor. Outputs are the inputs.
+
+        >>> import rropt as rr
+        >>> rules = [rr.LDP(2), rr.Floor({"yes": "0.5"})]
+        >>> problem = rr.Problem(rr.Minimize(rr.privacy.BayesCapacity()), rules, inputs=["no", "yes"])
+        >>> float(problem.solve().mechanism["yes", "yes"]) >= 0.5
+        True
     """
 
     kind: ClassVar[str] = "floor"

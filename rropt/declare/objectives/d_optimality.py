@@ -28,6 +28,12 @@ class DOptimality(Objective):
     It is -log det M, M = sum_y q_y q_y' / (p.q_y): half of it is the log of the volume of the confidence ellipsoid, up
     to a constant. The optimal design does not change under an invertible linear transformation of the frequencies.
     Every prior probability is positive. A mechanism that does not identify the frequencies has the value infinity.
+
+        >>> import rropt as rr
+        >>> prior = rr.Prior.from_counts({"never": 60, "seldom": 30, "often": 10})
+        >>> solution = rr.Problem(rr.Minimize(rr.DOptimality(prior)), [rr.LDP(2)]).solve()
+        >>> solution.status
+        'certified'
     """
 
     kind: ClassVar[str] = "d_optimality"

@@ -27,6 +27,12 @@ class EOptimality(Objective):
 
     It is the largest eigenvalue of M^-1 - p p', M = sum_y q_y q_y' / (p.q_y): no query is estimated badly. Every prior
     probability is positive. A mechanism that does not identify the frequencies has the value infinity.
+
+        >>> import rropt as rr
+        >>> prior = rr.Prior.from_counts({"never": 60, "seldom": 30, "often": 10})
+        >>> solution = rr.Problem(rr.Minimize(rr.EOptimality(prior)), [rr.LDP(2)]).solve()
+        >>> round(solution.value, 2)
+        0.83
     """
 
     kind: ClassVar[str] = "e_optimality"

@@ -22,8 +22,13 @@ class InjectedEntropy(Objective):
     """The mean entropy of the rows of Q (the entropy rate of a bistochastic one), in "nats" (default) or "bits".
 
     To be maximised only: with lower bounds on the diagonal it gives the most protective mechanism. Outputs are
-    the inputs unless the problem names others. Divided by log k it is the beta of ruiz Definition 1. Raises InputError
-    for another unit.
+    the inputs unless the problem names others. Divided by log k it is the beta of ruiz Definition 1. Raises InputError for another unit.
+
+        >>> import rropt as rr
+        >>> rules = [rr.Floor("0.7")]
+        >>> solution = rr.Problem(rr.Maximize(rr.InjectedEntropy()), rules, inputs=["no", "yes"]).solve()
+        >>> round(solution.value, 4)
+        0.6109
     """
 
     kind: ClassVar[str] = "injected_entropy"

@@ -37,6 +37,10 @@ class BayesCapacity(Objective):
 
     Source: Braun, Chatzikokolakis and Palamidessi 2009, Quantitative Notions of Leakage for One-try Attacks,
     Proposition 5.11; Issa, Wagner and Kamath 2020, Theorem 1.
+
+        >>> import rropt as rr
+        >>> rr.privacy.BayesCapacity().value(rr.RandomizedResponse(2, gamma=3).to_mechanism()).upper == 1.5
+        True
     """
 
     kind: ClassVar[str] = "bayes_capacity"
@@ -92,6 +96,11 @@ class ChannelCapacity(Objective):
 
     The least capacity is bounded by the least information at one prior, the worst one.
     Source: Shannon 1948; Arimoto 1972, Blahut 1972 (the worst prior of a mechanism).
+
+        >>> import rropt as rr
+        >>> capacity = rr.privacy.ChannelCapacity().value(rr.RandomizedResponse(2, gamma=3).to_mechanism())
+        >>> round(float(capacity.upper), 4)
+        0.1308
     """
 
     kind: ClassVar[str] = "channel_capacity"

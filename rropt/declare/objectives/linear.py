@@ -27,7 +27,15 @@ DENSE = 1 << 12
 @checked
 @dataclass(frozen=True)
 class Trace(Objective):
-    """Retained truth: the sum of Q[x, x], or with a `prior` the sum of p_x Q[x, x]. Outputs are the inputs."""
+    """Retained truth: the sum of Q[x, x], or with a `prior` the sum of p_x Q[x, x]. Outputs are the inputs.
+
+    For example:
+
+        >>> import rropt as rr
+        >>> problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(gamma=3)], inputs=["no", "yes"])
+        >>> round(problem.solve().value, 6)
+        1.5
+    """
 
     kind: ClassVar[str] = "trace"
     words: ClassVar[Mapping[str, str]] = {"weighted": "`true` for the sum that is weighted by the prior"}
@@ -197,6 +205,12 @@ class ExpectedLoss(_Expected):
     """The prior mean of a loss: sum of `p_x matrix[x][g] Q[x, g]`; `matrix` is inputs x actions.
 
     Outputs are the actions, labelled by `actions` (default: the inputs where the matrix is square).
+
+        >>> import rropt as rr
+        >>> prior = rr.Prior.from_counts({"never": 60, "seldom": 30, "often": 10})
+        >>> loss = rr.ExpectedLoss(prior, [[0, 1, 2], [1, 0, 1], [2, 1, 0]])
+        >>> round(rr.Problem(rr.Minimize(loss), [rr.LDP(2)]).solve().value, 3)
+        0.219
     """
 
     kind: ClassVar[str] = "expected_loss"
@@ -207,7 +221,16 @@ class ExpectedLoss(_Expected):
 @checked
 @dataclass(frozen=True, init=False)
 class ExpectedGain(_Expected):
-    """The prior mean of a gain: as `ExpectedLoss`, to be maximised."""
+    """The prior mean of a gain: as `ExpectedLoss`, to be maximised.
+
+    For example:
+
+        >>> import rropt as rr
+        >>> prior = rr.Prior.from_counts({"no": 7, "yes": 3})
+        >>> gain = rr.ExpectedGain(prior, [[1, 0], [0, 2]])
+        >>> round(rr.Problem(rr.Maximize(gain), [rr.LDP(1)]).solve().value, 3)
+        0.95
+    """
 
     kind: ClassVar[str] = "expected_gain"
     sentence: ClassVar[str] = "the mean gain from acting on the released answer"

@@ -40,6 +40,12 @@ class MinimaxRisk(Objective):
     bound of that. `queries`, rows of k numbers, ask for sums of answers instead: the sum of the variances of C_j . pi.
     Every prior probability is positive. A mechanism that does not identify the frequencies has infinite risk.
     Source: Chai and Nayak (6.1), (6.4), Theorem 6.4.
+
+        >>> import rropt as rr
+        >>> prior = rr.Prior.from_counts({"never": 60, "seldom": 30, "often": 10})
+        >>> solution = rr.Problem(rr.Minimize(rr.MinimaxRisk(prior)), [rr.LDP(1)]).solve()
+        >>> round(solution.value, 2)
+        4.9
     """
 
     kind: ClassVar[str] = "minimax_risk"

@@ -43,6 +43,12 @@ class Estimate(ByContent):
     Wilson's kind need: the mean square of the estimator's terms by the mechanism, where the frequency is the estimate,
     and how it moves with the frequency. `covariance` is k x k, or None for families with too many categories.
     `warnings` are reasons why the numbers are likely wrong, `notes` further remarks.
+
+        >>> import rropt as rr
+        >>> response = rr.RandomizedResponse(["no", "yes"], gamma=3).to_mechanism()
+        >>> estimate = response.estimate([60, 40])
+        >>> estimate.values.round(6).tolist()
+        [0.7, 0.3]
     """
 
     categories: tuple[str, ...]

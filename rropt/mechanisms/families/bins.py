@@ -23,6 +23,10 @@ def generalization(groups: Mapping[Label, Sequence[Label]]) -> Mechanism:
 
     Every category is in one group. Its privacy ratio is infinite (it protects only what is within a group) and it
     identifies the frequencies of the groups, not of the categories. Raises InputError.
+
+        >>> import rropt as rr
+        >>> rr.mechanisms.generalization({"a or b": ["a", "b"], "c": ["c"]}).matrix.tolist()
+        [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]
     """
     members = [(str(label), row) for row, own in enumerate(groups.values()) for label in own]
     labels = category_labels([label for label, _ in members], "categories")
@@ -38,8 +42,8 @@ def response_on_bins(
     prior: Prior,
     loss: Matrix,
     outputs: Sequence[Label],
-    *,
     epsilon: Number | None = None,
+    *,
     gamma: Number | None = None,
 ) -> Mechanism:
     """Randomised response among a few of the `outputs`: inputs that follow each other fall into bins, and each bin has
@@ -53,6 +57,12 @@ def response_on_bins(
     Source: Ghazi, Kamath, Kumar, Leeman, Manurangsi, Varadarajan and Zhang 2023, Regression with Label Differential
     Privacy (RR-on-Bins); for classes Ghazi, Golowich, Kumar, Manurangsi and Zhang 2021, Deep Learning with Label
     Differential Privacy. Raises InputError.
+
+        >>> import rropt as rr
+        >>> prior = rr.Prior.uniform(["1", "2", "3"])
+        >>> loss = [[0, 1, 4], [1, 0, 1], [4, 1, 0]]
+        >>> rr.mechanisms.response_on_bins(prior, loss, ["1", "2", "3"], 2).outputs
+        ('1', '2', '3')
     """
     where = "response_on_bins"
     names = clean_labels(outputs, f"{where} outputs")

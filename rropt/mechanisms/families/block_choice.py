@@ -51,6 +51,10 @@ def ladder(counts: Counts, at_most: Number, *, category: Label = 0) -> tuple[Run
     with n = ceil(1 / at_most); the last of all is 1 / T_c, where nothing needs to be changed. Raises InputError for a
     bound outside of (0, 1) or a category without records. Source: An Improved Bound for Security in an Identity
     Disclosure Problem, section 2.
+
+        >>> import rropt as rr
+        >>> [rung.stands for rung in rr.disclosure.ladder([1, 5, 7], "0.15", category=0)]
+        [False, False, False, False, False, True]
     """
     tried = checked_risk(at_most, "at_most")
     table = Frequencies.read(counts, "ladder", whole=True)

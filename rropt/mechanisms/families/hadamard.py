@@ -36,13 +36,17 @@ class HadamardResponse(TwoLevelFamily):
     Row i of the K x K matrix is (-1)^(number of common bits of i and y); row 0, all +1, is left out. `categories` is k
     or the k labels; declare `epsilon` or `gamma`. Best at a small epsilon; at a large one subset selection is better.
     Source: Acharya, Sun and Zhang 2019 (the one-block version). Raises InputError.
+
+        >>> import rropt as rr
+        >>> len(rr.mechanisms.HadamardResponse(["a", "b", "c"], 1).to_mechanism().outputs)
+        4
     """
 
     labels: tuple[str, ...]
     level: Level
     ratio: Fraction
 
-    def __init__(self, categories: Categories, *, epsilon: Number | None = None, gamma: Number | None = None) -> None:
+    def __init__(self, categories: Categories, epsilon: Number | None = None, *, gamma: Number | None = None) -> None:
         object.__setattr__(self, "labels", category_labels(categories, "categories"))
         level, ratio = declared_ratio(epsilon, gamma)
         object.__setattr__(self, "level", level)

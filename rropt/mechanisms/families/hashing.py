@@ -43,6 +43,10 @@ class LocalHashing(TwoLevelFamily):
     `categories` is k or the k labels; declare `epsilon` or `gamma`; `buckets`, a prime, is by default the one nearest
     to the best, gamma + 1. Reports are d + 1 small integers. Source: Wang et al. 2017 (optimised local hashing), with
     the affine family. Raises InputError.
+
+        >>> import rropt as rr
+        >>> rr.mechanisms.LocalHashing(["a", "b", "c"], 1).buckets
+        3
     """
 
     labels: tuple[str, ...]
@@ -54,8 +58,8 @@ class LocalHashing(TwoLevelFamily):
     def __init__(
         self,
         categories: Categories,
-        *,
         epsilon: Number | None = None,
+        *,
         gamma: Number | None = None,
         buckets: int | None = None,
     ) -> None:

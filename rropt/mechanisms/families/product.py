@@ -29,6 +29,11 @@ class ProductMechanism:
     """Items 1, ..., d answered independently: P(y | x) = prod_i Q_i[x_i, y_i], for a tuple x of answers.
 
     `items` are d mechanisms, `names` their labels. Source: Chai and Nayak chapter 8. Raises InputError.
+
+        >>> import rropt as rr
+        >>> one = rr.RandomizedResponse(["no", "yes"], gamma=3).to_mechanism()
+        >>> rr.mechanisms.ProductMechanism([one, one], names=["first", "second"]).privacy_ratio
+        Fraction(9, 1)
     """
 
     items: tuple[Mechanism, ...]

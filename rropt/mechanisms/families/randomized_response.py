@@ -32,13 +32,18 @@ class RandomizedResponse(RandomizedChannel):
 
     `categories` is k or the k labels; declare `epsilon` (nats) or `gamma`. On the grid of 2^-53 the
     off-diagonal entries round up, so the level is never exceeded. Source: Warner 1965; Kairouz et al. 2016.
+
+        >>> import rropt as rr
+        >>> response = rr.RandomizedResponse(["a", "b", "c"], gamma=4)
+        >>> round(float(response.to_mechanism()["a", "a"]), 4)
+        0.6667
     """
 
     labels: tuple[str, ...]
     level: Level
     mechanism: Mechanism = field(compare=False)
 
-    def __init__(self, categories: Categories, *, epsilon: Number | None = None, gamma: Number | None = None) -> None:
+    def __init__(self, categories: Categories, epsilon: Number | None = None, *, gamma: Number | None = None) -> None:
         labels = category_labels(categories, "categories")
         level = Level.or_secrecy(**level_numbers(epsilon, gamma))
         k = len(labels)

@@ -131,6 +131,12 @@ class ChanceDevice(Readable):
     """A mechanism as a random number from 1 to `outcomes`, all equally likely, and what to answer for each.
 
     `steps` are pairs of how many numbers, in this order, and the answer to give for each input.
+
+        >>> import rropt as rr
+        >>> warner = rr.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]], inputs=["no", "yes"], outputs=["no", "yes"])
+        >>> device = rr.mechanisms.chance_device(warner)
+        >>> type(device).__name__
+        'ChanceDevice'
     """
 
     inputs: tuple[str, ...]

@@ -62,8 +62,8 @@ class ConditionalReporting(CalibratedProtocol):
     def __init__(
         self,
         confidence: Confidence,
-        *,
         epsilon: Number | None = None,
+        *,
         calibration: str = "exact",
         gamma: Number | None = None,
         sub: Literal["krr"] | Mechanism | Sequence[Mechanism] = "krr",

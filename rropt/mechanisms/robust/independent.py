@@ -40,6 +40,12 @@ class IndependentReporting(CalibratedProtocol):
     `sub` replaces R2 by a mechanism on the other values, `sub_sensitive` R1 by one on the sensitive values; what one of
     them leaves of gamma goes to the other. For the best ones see `rropt.robust.optimal_reporting`.
     Source: lopuhaa Theorems 15 and 16. Raises InputError.
+
+        >>> import rropt as rr
+        >>> joint = rr.Prior.from_counts([[30, 20], [12, 25]], pairs=rr.Pairs(["f", "m"], ["no", "yes"]))
+        >>> known = rr.robust.ChiSquareSet(joint)
+        >>> len(rr.robust.IndependentReporting(known, 1).to_mechanism().outputs)
+        4
     """
 
     ratio_sensitive: Fraction
@@ -51,8 +57,8 @@ class IndependentReporting(CalibratedProtocol):
     def __init__(
         self,
         confidence: Confidence,
-        *,
         epsilon: Number | None = None,
+        *,
         calibration: str = "exact",
         gamma: Number | None = None,
         sub: Literal["krr"] | Mechanism | Sequence[Mechanism] = "krr",

@@ -23,12 +23,17 @@ class SecretRandomizedResponse(RobustProtocol):
     Private for every distribution: inputs with different s differ by at most gamma. Inputs that share s differ by up to
     gamma^2. `pairs` is a Pairs; declare `epsilon` (nats) or `gamma`. Source: lopuhaa Definition 5, Lemma 6; optimal at
     every prior of full support for epsilon large enough (Theorem 7). Raises InputError.
+
+        >>> import rropt as rr
+        >>> secret = rr.robust.SecretRandomizedResponse(rr.Pairs(["f", "m"], ["no", "yes"]), 1)
+        >>> len(secret.to_mechanism().outputs)
+        4
     """
 
     of: Pairs
     level: Level
 
-    def __init__(self, pairs: Pairs, *, epsilon: Number | None = None, gamma: Number | None = None) -> None:
+    def __init__(self, pairs: Pairs, epsilon: Number | None = None, *, gamma: Number | None = None) -> None:
         if not isinstance(pairs, Pairs):
             raise WrongType(f"expected Pairs, got {pairs!r}", type(self).__name__, "give rropt.Pairs")
         object.__setattr__(self, "of", pairs)

@@ -63,8 +63,8 @@ class UnaryConditionalReporting(CalibratedProtocol):
     def __init__(
         self,
         confidence: Confidence,
-        *,
         epsilon: Number | None = None,
+        *,
         calibration: str = "exact",
         gamma: Number | None = None,
         sub: Literal["krr"] | Mechanism | Sequence[Mechanism] = "krr",

@@ -45,6 +45,10 @@ class SubsetSelection(SubsetMixture):
     `categories` is k or the k labels; declare `epsilon` (nats) or `gamma`. `t` is by default the smallest of the sizes
     that are minimax for linear unbiased estimation. t = 1 is k-ary randomised response.
     Source: Ye and Barg 2018; Wang et al. 2016; Chai and Nayak section 6.2. Raises InputError.
+
+        >>> import rropt as rr
+        >>> rr.mechanisms.SubsetSelection(["a", "b", "c", "d"], gamma=3, t=1).to_mechanism().outputs
+        ('a', 'b', 'c', 'd')
     """
 
     level: Level
@@ -53,8 +57,8 @@ class SubsetSelection(SubsetMixture):
     def __init__(
         self,
         categories: Categories,
-        *,
         epsilon: Number | None = None,
+        *,
         gamma: Number | None = None,
         t: int | None = None,
     ) -> None:
@@ -81,6 +85,10 @@ class UnaryEncoding(SubsetMixture):
     p (1 - q) / (q (1 - p)) is the level's, rounded down. Give `present` and `absent` in the place of a level for your
     own p and q; then `kind` is "free" and the level is their privacy ratio, exactly. It is a mixture of t-subset designs with
     sizes 0, ..., k. Source of the three kinds: lopuhaa section VII.B. Raises InputError.
+
+        >>> import rropt as rr
+        >>> len(rr.mechanisms.UnaryEncoding(["a", "b", "c"], 1).to_mechanism().outputs)
+        8
     """
 
     level: Level
@@ -91,8 +99,8 @@ class UnaryEncoding(SubsetMixture):
     def __init__(
         self,
         categories: Categories,
-        *,
         epsilon: Number | None = None,
+        *,
         gamma: Number | None = None,
         kind: Literal["symmetric", "optimised", "mirrored", "free"] = "symmetric",
         present: Number | None = None,
@@ -152,6 +160,10 @@ class Rappor(SubsetMixture):
     The empty set and the set of all categories carry no information. `trimmed` never reports them: the same mixture
     given a size from 1 to k - 1, which RAPPOR is obtained from by reporting them instead with their probability; so it
     dominates RAPPOR at the same level. Source: Erlingsson et al. 2014; Chai and Nayak section 7.2. Raises InputError.
+
+        >>> import rropt as rr
+        >>> len(rr.mechanisms.Rappor(["a", "b", "c"], 1).to_mechanism().outputs)
+        8
     """
 
     level: Level
@@ -160,8 +172,8 @@ class Rappor(SubsetMixture):
     def __init__(
         self,
         categories: Categories,
-        *,
         epsilon: Number | None = None,
+        *,
         gamma: Number | None = None,
         trimmed: bool = False,
     ) -> None:

@@ -165,6 +165,12 @@ class SubsetMixture(LabelledChannel):
     `labels` are the k categories, `ratio` is g > 1, `weights` are w_0, ..., w_k >= 0 with sum one, the distribution of
     the size, which does not depend on x; s_t = k / (C(k, t) (t g + k - t)). All exact rationals. Reports are packed
     bits. Source: Chai and Nayak section 7.2. Raises InputError.
+
+        >>> from fractions import Fraction
+        >>> import rropt as rr
+        >>> weights = (Fraction(0), Fraction(1), Fraction(0))
+        >>> rr.mechanisms.SubsetMixture(("a", "b"), Fraction(3), weights).to_mechanism().outputs
+        ('a', 'b')
     """
 
     labels: tuple[str, ...]

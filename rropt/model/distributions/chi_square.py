@@ -104,6 +104,12 @@ class ChiSquareSet(Confidence):
     with `pairs`, or a table (one row per sensitive value; a data frame or crosstab names both, else "0", "1", ...). The
     marginal of S, and U given each s, range over such sets again, with B and B_s. Source: lopuhaa (3), Lemmas 8 and 9.
     Raises InputError.
+
+        >>> import rropt as rr
+        >>> joint = rr.Prior.from_counts([[30, 20], [12, 25]], pairs=rr.Pairs(["f", "m"], ["no", "yes"]))
+        >>> known = rr.robust.ChiSquareSet(joint)
+        >>> known.contains(joint)
+        True
     """
 
     counts: Prior

@@ -22,6 +22,12 @@ class KnownDistribution(Confidence):
 
     `prior` is made with `pairs`. Where P(s) = 0, nothing is known of U given s: every P(. | s) is allowed.
     Raises InputError.
+
+        >>> import rropt as rr
+        >>> joint = rr.Prior.from_counts([[30, 20], [12, 25]], pairs=rr.Pairs(["f", "m"], ["no", "yes"]))
+        >>> known = rr.robust.ChiSquareSet(joint)
+        >>> rr.robust.KnownDistribution(joint).contains(joint)
+        True
     """
 
     prior: Prior
@@ -74,7 +80,15 @@ class KnownDistribution(Confidence):
 @checked
 @dataclass(frozen=True)
 class EveryDistribution(Confidence):
-    """F = all distributions of the pairs. Source: lopuhaa section III. Raises InputError."""
+    """F = all distributions of the pairs. Source: lopuhaa section III. Raises InputError.
+
+    For example:
+
+        >>> import rropt as rr
+        >>> every = rr.robust.EveryDistribution(rr.Pairs(["f", "m"], ["no", "yes"]))
+        >>> rr.RLDP(1, every).describe()
+        'robust LDP at epsilon 1 over all distributions'
+    """
 
     of: Pairs
 

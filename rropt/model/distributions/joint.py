@@ -16,6 +16,12 @@ class Joint:
     `of` is any set of distributions of pairs, one row of its tables per sensitive value s, one column per input x; the
     inputs of a mechanism are the other values of these pairs. The setting of the privacy funnel, and the case of pairs
     in which Q(y | s, u) does not depend on s. Source: lopuhaa section IX (future work). Raises InputError.
+
+        >>> import rropt as rr
+        >>> joint = rr.Prior.from_counts([[30, 20], [12, 25]], pairs=rr.Pairs(["f", "m"], ["no", "yes"]))
+        >>> known = rr.robust.ChiSquareSet(joint)
+        >>> rr.RLDP(1, rr.robust.Joint(known)).describe()
+        'robust LDP at epsilon 1 over the chi-square set of 87 observations at alpha 0.05, the input correlated with what is sensitive'
     """
 
     of: Confidence

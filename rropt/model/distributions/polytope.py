@@ -33,6 +33,13 @@ class Polytope(Confidence):
 
     Source: lopuhaa Lemma 13, whose auxiliary variables are the multipliers of these rows; instead of them the vertices
     are listed, exactly (`corners`). Both state the same: a linear function is largest at a vertex. Raises InputError.
+
+        >>> import rropt as rr
+        >>> pairs = rr.Pairs(["f", "m"], ["no", "yes"])
+        >>> center = rr.Prior.from_counts([[30, 20], [12, 25]], pairs=pairs)
+        >>> fewer = rr.robust.Polytope([[1, 0, 0, -1]], [1], pairs=pairs, center=center)  # P(f, no) - P(m, yes) <= 1
+        >>> fewer.contains(center)
+        True
     """
 
     D: tuple[Row, ...]

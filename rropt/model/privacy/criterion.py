@@ -102,6 +102,10 @@ class RhoToRho(Criterion):
 
     0 < rho1 < rho2 < 1; demands privacy ratio rho2 (1 - rho1) / (rho1 (1 - rho2)), sufficient and necessary.
     Source: Evfimievski, Gehrke and Srikant 2003; Chai and Nayak, Theorem 3.1 and after 4.1. Raises InputError.
+
+        >>> import rropt as rr
+        >>> rr.privacy.RhoToRho("0.2", "0.5").privacy_ratio.lower
+        Fraction(4, 1)
     """
 
     kind: ClassVar[str] = "rho_to_rho"
@@ -144,6 +148,10 @@ class BetaFactor(Criterion):
     """beta-factor privacy: no probability grows or shrinks by more than the factor `beta` > 1; demands privacy ratio beta.
 
     Source: Nayak, Adeshiyan and Zhang 2015; Chai and Nayak, Theorem 3.2. Raises InputError.
+
+        >>> import rropt as rr
+        >>> rr.LDP(criterion=rr.privacy.BetaFactor(3)).level.ratio.lower
+        Fraction(3, 1)
     """
 
     kind: ClassVar[str] = "beta_factor"
@@ -175,6 +183,10 @@ class BayesFactor(Criterion):
     """Every Bayes factor (posterior odds over prior odds) is in [1 / gamma, gamma], `gamma` > 1; demands privacy ratio gamma.
 
     Kass and Raftery call a factor of 20 strong evidence. Source: Chai and Nayak, (4.10). Raises InputError.
+
+        >>> import rropt as rr
+        >>> rr.LDP(criterion=rr.privacy.BayesFactor(3)).level.ratio.lower
+        Fraction(3, 1)
     """
 
     kind: ClassVar[str] = "bayes_factor"
@@ -207,6 +219,11 @@ class CanonicalSIP(Criterion):
 
     `upper` is h: a `Curve`, the text of an expression in p, or {"steps": ...}, {"points": ...}; h(p) >= p.
     Source: Chai and Nayak, Definition 4.3, Theorem 4.1. Raises InputError.
+
+        >>> import rropt as rr
+        >>> criterion = rr.privacy.CanonicalSIP("2*p/(1+p)")
+        >>> round(float(criterion.privacy_ratio.lower), 6)
+        2.0
     """
 
     kind: ClassVar[str] = "csip"
@@ -246,6 +263,11 @@ class StrictInformationPrivacy(Criterion):
     `lower` is h_l(p) <= p, `upper` is h_u(p) >= p, each declared as in `CanonicalSIP`; one may be left out. Demands the
     smaller of B(h_u) and B(1 - h_l(1 - p)), since "not Q" is a property too.
     Source: Chai and Nayak, Definition 3.6, Lemma 4.1. Raises InputError.
+
+        >>> import rropt as rr
+        >>> criterion = rr.privacy.StrictInformationPrivacy("p/2", upper="2*p/(1+p)")
+        >>> round(float(criterion.privacy_ratio.lower), 6)
+        2.0
     """
 
     kind: ClassVar[str] = "sip"
@@ -314,6 +336,10 @@ class PreciseBoundary:
     """The guarantee of privacy ratio `gamma` >= 1: prior p goes to a posterior between `lower`(p) and `upper`(p).
 
     Equivalently, every Bayes factor lies in [1 / gamma, gamma]. Source: Chai and Nayak, (4.9) to (4.11).
+
+        >>> import rropt as rr
+        >>> rr.privacy.PreciseBoundary(3).upper("0.5")
+        Fraction(3, 4)
     """
 
     gamma: Fraction

@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Literal
 
-from rropt.errors import Conflict, OutOfRange
+from rropt.errors import Conflict, Missing, OutOfRange
 from rropt.exact import Interval, declared_text, exp_enclosure, log_enclosure, rational
 from rropt.io.arguments import checked
 from rropt.io.types import Number
@@ -25,14 +25,20 @@ class Level:
 
     `epsilon` > 0 in nats; `gamma` > 1. Numbers as in `exact.rational`. `or_secrecy` takes 0 and 1 too.
     Raises InputError.
+
+        >>> import rropt as rr
+        >>> round(float(rr.privacy.Level(1).ratio.lower), 6), rr.privacy.Level(gamma=3).ratio.lower
+        (2.718282, Fraction(3, 1))
     """
 
     epsilon: Fraction | None
     gamma: Fraction | None
 
     def __init__(self, epsilon: Number | None = None, *, gamma: Number | None = None) -> None:
-        if (epsilon is None) == (gamma is None):
-            raise Conflict("give either epsilon or gamma", "privacy level", "for example epsilon=1.0")
+        if epsilon is None and gamma is None:
+            raise Missing("neither epsilon nor gamma is given", "privacy level", "give one, for example epsilon=1.0")
+        if epsilon is not None and gamma is not None:
+            raise Conflict("epsilon and gamma are both given", "privacy level", "leave one of them out")
         if epsilon is not None:
             value = rational(epsilon, "epsilon")
             if value <= 0:

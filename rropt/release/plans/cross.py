@@ -49,6 +49,11 @@ class CrossClassification:
     to a label or to a list of labels: a combination that agrees with all of a pattern is in neither alphabet, so no
     release shows it. `labels` are the others, the last column changing fastest: "s, u", as `Pairs` writes them.
     Raises InputError for unknown names and labels, and where fewer than two combinations are left.
+
+        >>> import rropt as rr
+        >>> both = rr.release.CrossClassification({"x": ["a", "b"], "y": ["c", "d"]}, impossible=[{"x": "a", "y": "c"}])
+        >>> both.labels
+        ('a, d', 'b, c', 'b, d')
     """
 
     names: tuple[str, ...]

@@ -61,6 +61,11 @@ class ProtectedColumn(Readable):
     not protected, and keep their values.
 
     Raises InputError if the parts are inconsistent.
+
+        >>> import rropt as rr
+        >>> response = rr.RandomizedResponse(["no", "yes"], gamma=3).to_mechanism()
+        >>> rr.release.ProtectedColumn("answer", response).columns
+        ('answer',)
     """
 
     columns: tuple[str, ...]
@@ -131,6 +136,12 @@ class Release(Readable):
     `columns` are `ProtectedColumn`s, each column in at most one of them: a second draw from the same value would leak
     more. All have the same conditions `where`. `learned` are sentences for the manifest: what the designs reveal of the
     data beside epsilon. Raises InputError.
+
+        >>> import rropt as rr
+        >>> response = rr.RandomizedResponse(["no", "yes"], gamma=3).to_mechanism()
+        >>> plan = rr.release.Release(rr.release.ProtectedColumn("answer", response), drop=["name"])
+        >>> plan.drop
+        ('name',)
     """
 
     columns: tuple[ProtectedColumn, ...]

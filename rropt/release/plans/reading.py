@@ -34,7 +34,7 @@ class ReleaseFile(Readable):
 
 @checked
 def load_release(path: str | os.PathLike[str], *, check: bool = True) -> ReleaseFile:
-    """Read a release file and the mechanisms that it names; paths are relative to its folder. Raises InputError that
+    r"""Read a release file and the mechanisms that it names; paths are relative to its folder. Raises InputError that
     names the file and the key. A manifest (FILE.manifest.json) is read too: then the release has the manifest's
     matrices, `output` is FILE, and there are no certificates.
 
@@ -43,6 +43,19 @@ def load_release(path: str | os.PathLike[str], *, check: bool = True) -> Release
     path or `{ file = "...", sha256 = "..." }`, or `by` (a column, or a list) with `mechanisms`, one for each of its
     values; `null`, `other`: a label or a table of labels by column; `as`: the released column's name. With
     `check` the checker must accept the certificates that are next to the mechanisms.
+
+        >>> import tempfile, pathlib
+        >>> import rropt as rr
+        >>> response = rr.RandomizedResponse(["no", "yes"], gamma=3).to_mechanism()
+        >>> plan = rr.release.Release(rr.release.ProtectedColumn("answer", response))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = pathlib.Path(folder) / "people.csv"
+        ...     size = file.write_text("answer\nno\nyes\n", encoding="utf-8")
+        ...     saved = response.save(f"{folder}/response.json")
+        ...     text = 'schema = 1\ndata = "people.csv"\n[[column]]\nname = "answer"\nmechanism = "response.json"\n'
+        ...     size = (pathlib.Path(folder) / "plan.toml").write_text(text, encoding="utf-8")
+        ...     type(rr.release.load_release(f"{folder}/plan.toml")).__name__
+        'ReleaseFile'
     """
     source = Path(path)
     if source.name.endswith(SUFFIX):

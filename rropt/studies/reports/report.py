@@ -135,6 +135,13 @@ def write_report(source: Solution | str | os.PathLike[str], out: str | os.PathLi
 
     The page needs no network and no other file. Returns the report, with `.word` and `.exit_status`. Raises
     InputError where a file cannot be read or written.
+
+        >>> import tempfile
+        >>> import rropt as rr
+        >>> problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1)], inputs=["no", "yes"])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     rr.write_report(problem.solve(), f"{folder}/report.html").status
+        'certified'
     """
     report = report_of(source) if isinstance(source, Solution) else read_report(source)
     write_whole(out, page(report))

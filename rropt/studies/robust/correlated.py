@@ -65,8 +65,8 @@ class CorrelatedOptimum(ByContent):
 @checked
 def correlated_optimum(
     joint: Joint,
-    *,
     epsilon: Number | None = None,
+    *,
     gamma: Number | None = None,
     prior: Prior | None = None,
     gap: float = 1e-5,
@@ -77,6 +77,13 @@ def correlated_optimum(
     `ChiSquareSet`; at `prior` of X (default: the observed one).
 
     Stops when value and bound are within `gap` nats, after `rounds`, or when time is up. Raises InputError.
+
+        >>> import rropt as rr
+        >>> joint = rr.Prior.from_counts([[30, 20], [12, 25]], pairs=rr.Pairs(["f", "m"], ["no", "yes"]))
+        >>> known = rr.robust.ChiSquareSet(joint)
+        >>> found = rr.robust.correlated_optimum(rr.robust.Joint(known), 1, gap=0.1, rounds=1, time_limit=2)
+        >>> type(found).__name__
+        'CorrelatedOptimum'
     """
     if not isinstance(joint, Joint) or not isinstance(joint.of, ChiSquareSet):
         raise WrongType(

@@ -73,6 +73,13 @@ def maximin_information(
     `gap` nats, after `rounds` certified optima, when a round brings nothing new, or at `time_limit` seconds; then the
     least information of the mechanism found is enclosed (`boxes` as in `worst_information`), which takes its own time.
     Raises InputError and NoMethod.
+
+        >>> import rropt as rr
+        >>> joint = rr.Prior.from_counts([[30, 20], [12, 25]], pairs=rr.Pairs(["f", "m"], ["no", "yes"]))
+        >>> known = rr.robust.ChiSquareSet(joint)
+        >>> found = rr.robust.maximin_information(known, [rr.LDP(1)], gap=0.1, rounds=1, boxes=3, time_limit=2)
+        >>> found.value <= found.bound
+        True
     """
     if not isinstance(confidence, ChiSquareSet):
         raise WrongType(f"{confidence!r} is not a ChiSquareSet", "maximin_information", "give ChiSquareSet(counts)")

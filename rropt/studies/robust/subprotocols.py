@@ -66,8 +66,8 @@ class OptimalReporting:
 def optimal_reporting(
     family: type[Reporting],
     confidence: Confidence,
-    *,
     epsilon: Number | None = None,
+    *,
     gamma: Number | None = None,
     points: int = 9,
     steps: int = 6,
@@ -81,6 +81,13 @@ def optimal_reporting(
     that *every* mechanism of that level would do (sets of other values at the ends of Lemma 9); the unused
     part goes to the report on S. Randomised responses, which need only what k-RR needs, can be
     more informative, mostly at large epsilon: then they are what is returned (`sub` says which). Raises InputError.
+
+        >>> import rropt as rr
+        >>> joint = rr.Prior.from_counts([[30, 20], [12, 25]], pairs=rr.Pairs(["f", "m"], ["no", "yes"]))
+        >>> known = rr.robust.ChiSquareSet(joint)
+        >>> found = rr.robust.optimal_reporting(rr.robust.ConditionalReporting, known, 1, points=3, steps=1, gap=0.1)
+        >>> type(found).__name__
+        'OptimalReporting'
     """
     if family not in FAMILIES:
         raise InputError(

@@ -56,6 +56,12 @@ class Swept(ByContent):
 
     `points` is how many there are, `resumed` how many of them were taken from the journal, `failures` the errors, by
     point; `output` and `journal` are the files, None where nothing was written.
+
+        >>> import rropt as rr
+        >>> problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1)], inputs=["no", "yes"])
+        >>> swept = rr.sweep(problem, over={"epsilon": [1, 2]})
+        >>> [round(float(value), 3) for value in swept.column("value")]
+        [1.462, 1.762]
     """
 
     axes: tuple[str, ...]
@@ -167,6 +173,11 @@ def sweep(
     that gets mechanism and certificate of each point. `report(done, resumed, total)` is called with progress. Raises
     InputError for a bad grid, before anything is solved, and for a journal of another sweep; a point that fails is a
     row of status "failed", which the next run tries again.
+
+        >>> import rropt as rr
+        >>> problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1)], inputs=["no", "yes"])
+        >>> rr.sweep(problem, over={"epsilon": [1, 2]}).column("status")
+        ['certified', 'certified']
     """
     checked_workers(workers, scheduler)
     if scheduler is None:

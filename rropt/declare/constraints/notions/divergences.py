@@ -301,6 +301,11 @@ class RenyiLDP(Constraint):
     A mechanism is verified against it in enclosures. Bounds are of problems with rows in its place, which every such
     mechanism keeps: tangents of the power, as many as a bound needs. That takes fixed outputs.
     Source: Mironov 2017, Renyi Differential Privacy, Definition 4. Raises InputError.
+
+        >>> import rropt as rr
+        >>> rule = rr.privacy.RenyiLDP(2, "0.5")
+        >>> rule.violation(rr.RandomizedResponse(2, "0.5").to_mechanism()) <= 0
+        True
     """
 
     kind: ClassVar[str] = "renyi_ldp"
@@ -337,6 +342,11 @@ class ZeroConcentratedLDP(Constraint):
     A mechanism is verified against it in enclosures, for all orders at once. Bounds are of problems with rows in its
     place, as for `RenyiLDP`. Source: Bun and Steinke 2016, Concentrated Differential Privacy, Definition 1.1. Raises
     InputError.
+
+        >>> import rropt as rr
+        >>> rule = rr.privacy.ZeroConcentratedLDP("0.5")
+        >>> rule.violation(rr.RandomizedResponse(2, 1).to_mechanism()) <= 0
+        True
     """
 
     kind: ClassVar[str] = "zero_concentrated_ldp"

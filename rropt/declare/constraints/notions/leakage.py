@@ -43,6 +43,12 @@ class PointwiseMaximalLeakage(Constraint):
         0.833333
 
     Source: Saeidian, Cervia, Oechtering and Skoglund 2023, Pointwise Maximal Leakage, Theorem 1. Raises InputError.
+
+        >>> import rropt as rr
+        >>> prior = rr.Prior.from_counts({"no": 1, "yes": 1})
+        >>> rule = rr.privacy.PointwiseMaximalLeakage(prior, gamma="1.5")
+        >>> round(rr.Problem(rr.Maximize(rr.Trace()), [rule], inputs=prior.labels).solve().value, 6)
+        1.5
     """
 
     kind: ClassVar[str] = "pointwise_maximal_leakage"
@@ -54,8 +60,8 @@ class PointwiseMaximalLeakage(Constraint):
     def __init__(
         self,
         prior: Prior,
-        *,
         epsilon: Number | None = None,
+        *,
         gamma: Number | None = None,
         secret: Matrix | None = None,
     ) -> None:
@@ -127,6 +133,11 @@ class MaximalLeakage(Constraint):
         0.833333
 
     Source: Issa, Wagner and Kamath 2020, An Operational Approach to Information Leakage, Theorem 1. Raises InputError.
+
+        >>> import rropt as rr
+        >>> problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.privacy.MaximalLeakage(gamma="1.5")], inputs=["no", "yes"])
+        >>> round(problem.solve().value, 6)
+        1.5
     """
 
     kind: ClassVar[str] = "maximal_leakage"
