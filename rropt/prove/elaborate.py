@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
-from itertools import chain
+from itertools import chain, permutations
 from typing import Any
 
 from rropt import kernel
@@ -39,7 +39,7 @@ LONGEST = 4096
 """Bits that the denominators of the rows of a cone may add to all numbers of a proof file, at most."""
 KINDS = ("linear-dual", "farkas", "column-dual", "branch-tree", "entropy-dual", "entropy-farkas")
 KEYS = {"kind", "prices", "rows", "flows", "multipliers", "tree", "boxes", "unit", "known", "weight", "tilts", "yield"}
-KEYS |= {"steps", "events", "cuts"}
+KEYS |= {"steps", "events", "cuts", "rays"}
 Tangents = tuple[list[Fraction], list[list[int]]]
 
 
@@ -79,7 +79,7 @@ def in_lines(stated: Json, proof: Json) -> list[str]:
     mode = proof_mode(proof)
     problem = Problem(emptied(stated, proof["kind"] in ("farkas", "entropy-farkas")), mode)
     problem.follow(proof.get("steps", []), proof.get("events", []), proof.get("cuts", []))
-    writer = {"dual": dual, "corner": corner, "box": boxes, "sheets": boxes, "known": known}[mode]
+    writer = {"dual": dual, "corner": corner, "box": boxes, "sheets": boxes, "known": known, "rays": rays}[mode]
     with kernel.long_integers():
         return list(writer(problem, proof))
 
@@ -140,7 +140,7 @@ def tree_mode(proof: Json, is_design: bool) -> str:
 
 def proof_mode(proof: Json) -> str:
     """The mode for lines of a proof of this kind."""
-    modes = {"tree": "corner", "boxes": "box", "known": "known"}
+    modes = {"tree": "corner", "boxes": "box", "known": "known", "rays": "rays"}
     found = next((mode for key, mode in modes.items() if key in proof), "dual")
     return "sheets" if proof["kind"] == "branch-tree" else found
 
@@ -176,6 +176,17 @@ def opening(problem: Problem, mode: str, unit: int, prices: list[Any], mults: li
 def known(problem: Problem, proof: Json) -> Iterator[str]:
     """The entropy of the input as prices; no further tests."""
     yield from opening(problem, "known", *over([Fraction(a) for a in proof["prices"]]), [])
+
+
+def rays(problem: Problem, proof: Json) -> Iterator[str]:
+    """Prices on the whole cone, whose edges and half-spaces cut the orthant one after the other."""
+    core, (unit, prices) = problem.core, over([Fraction(a) for a in proof["prices"]])
+    yield from opening(problem, "rays", unit, [], [])
+    pairs = permutations(range(problem.k), 2) if core.cone == "complete" else ((x, z) for x, z, _ in core.edges)
+    yield from (words("e", x * problem.k + z if core.cone == "complete" else i) for i, (x, z) in enumerate(pairs))
+    yield from (words("h", i) for i in range(len(core.halfspaces)))
+    yield words("P", *prices, ";", *(0 for _ in core.rows))
+    yield from ["l"] * (1 if core.outputs is None else core.outputs)
 
 
 def dual(problem: Problem, proof: Json) -> Iterator[str]:

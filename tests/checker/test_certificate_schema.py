@@ -127,8 +127,8 @@ def test_there_is_an_example_of_each_kind() -> None:
     documents = [json.loads(path.read_bytes()) for path in EXAMPLES]
     kinds = {campaign.kind(document) for document in documents}
     assert {document["proof"]["kind"] for document in documents} == set(KINDS)
-    assert {f"lines {mode}" for mode in ("labels", "dual", "corner", "box", "known", "sheets")} <= kinds
-    assert {f"column-dual {form}" for form in ("cases", "shapes", "levels", "rays")} <= kinds
+    assert {f"lines {mode}" for mode in ("labels", "dual", "corner", "box", "known", "sheets", "rays")} <= kinds
+    assert {f"column-dual {form}" for form in ("cases", "shapes", "levels")} <= kinds
     cones = {document["problem"]["cone"]["kind"] for document in documents}
     assert cones == {"free", "complete", "graph", "polyhedral", "robust", "confidence"}
     utilities = {document["problem"]["utility"]["kind"] for document in documents}

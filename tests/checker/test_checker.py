@@ -32,7 +32,6 @@ import test_checker_minorant
 import test_checker_mutants_cornertrees
 import test_checker_mutants_outer
 import test_checker_offdiagonal
-import test_checker_rays
 import test_checker_risk
 import test_checker_shapes
 from builders import Document, encode, information, information_document, pair, rat
@@ -273,7 +272,6 @@ for module in (
     test_checker_mutants_cornertrees,
     test_checker_mutants_outer,
     test_checker_offdiagonal,
-    test_checker_rays,
     test_checker_risk,
     test_checker_shapes,
 ):

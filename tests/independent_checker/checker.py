@@ -16,7 +16,6 @@ from .forms import Unlimited, check_tangents, each_tangent
 from .levels import Levels
 from .lines import Lines
 from .offdiagonal import OffDiagonal
-from .rays import Rays
 from .reading import Reader, bad, items, keys, load, must, string
 from .reals import Refuted, Unreadable, high, need, with_bits
 from .riskproofs import RiskBranch, Thresholds
@@ -32,14 +31,13 @@ KINDS = ("lines", "column-dual", "branch-tree", "thresholds", "risk-branch", "co
 
 INFORMATION = ("mutual_information",)
 # The classes of proof and the utilities (all where there are none) that take a lemma.
-PLAIN = (OffDiagonal, Shapes, Levels, Cases, Rays)
+PLAIN = (OffDiagonal, Shapes, Levels, Cases)
 USED: dict[str, tuple[tuple[type, ...], tuple[str, ...]]] = {
     "v-log-v-convex": (PLAIN, INFORMATION),
     "off-diagonal-convex": ((OffDiagonal,), ()),
     "robust-vertices": ((Shapes, Levels), ()),
     "newton-inequalities": ((Thresholds,), ()),
     "marcus-lopes": ((RiskBranch,), ()),
-    "double-description": ((Rays,), ()),
 }
 # The same of a mechanism, by the utility that it is worth.
 OF_VALUE = {
@@ -142,7 +140,7 @@ def _assumptions(
     problem: Problem, last: Problem, steps: list[Any], proof: Any, names: list[str], witnessed: bool
 ) -> None:
     """Of the mechanism and the risk by `problem`, of the proof by the last one."""
-    convex = isinstance(proof, Shapes | Levels | Rays)
+    convex = isinstance(proof, Shapes | Levels)
     own = last.parts[0][0].kind if isinstance(proof, CornerTree) and last.parts else last.kind
     convex = convex or (isinstance(proof, CornerTree) and own in CONVEX)
     wanted = {CONVEX[own]} if convex else set()
@@ -185,4 +183,5 @@ def read_proof(reader: Reader, problem: Problem, proof: dict[str, Any]) -> Any:
         return Design(reader, problem, proof)
     if problem.cone.kind == "robust":
         return (Levels if "levels" in proof else Shapes)(reader, problem, proof)
-    return (Cases if problem.cone.kind == "confidence" else Rays)(reader, problem, proof)
+    must(problem.cone.kind == "confidence", "column-dual of this cone")
+    return Cases(reader, problem, proof)
