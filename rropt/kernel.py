@@ -2076,14 +2076,16 @@ class RayTree(Kernel):
         problem, claim = problem.summed(header.hints.sums, header.claim)
         problem = problem.replaced(header.hints).straight(header.touches)
         problem, self.claim = problem.relaxed(claim, header.points)
-        problem.check()
         need(problem.utility in CONVEX)
+        self.begin(problem, header, fuel)
+
+    def begin(self, problem: Problem, header: Header, fuel: Fuel) -> None:
+        """The unit vectors, as a cell of all columns."""
+        problem.check()
         need(header.unit > 0 and self.claim[1] > 0 and not (problem.robust and header.pairs))
         self.header, self.problem, self.unit, self.fuel = header, problem, header.unit, fuel
-        self.k, self.listed = (
-            len(problem.weights),
-            [] if problem.robust else problem.joined(header.pairs, Ratio.at_most),
-        )
+        self.listed = [] if problem.robust else problem.joined(header.pairs, Ratio.at_most)
+        self.weights, self.k, self.total = problem.weights, len(problem.weights), sum(problem.weights)
         k = self.k
         fuel.spend(k**2)
         # Bit x is that of - v_x <= 0.
@@ -2124,6 +2126,12 @@ class RayTree(Kernel):
         need(state.own is None and self.problem.outputs is not None)
         return [state.rays] * (self.problem.outputs or 0)
 
+    def priced(self, state: RayCell | list[list[Ray]]) -> list[list[Ray]]:
+        """The cells that prices are for: one stands for all columns where outputs are free."""
+        if isinstance(state, RayCell) and state.own is None and self.problem.outputs is None:
+            return [state.rays]
+        return self.each(state)
+
     def take(self, name: str, lists: list[list[int]]) -> None:
         """Replace the first open state by its children."""
         need(bool(self.cells))
@@ -2145,10 +2153,8 @@ class RayTree(Kernel):
             rays = element(cells, y)
             self.cells += [put(cells, y, self.cut(side, rays)) for side in sides]
         elif name == "P":
-            single = isinstance(state, RayCell) and state.own is None and self.problem.outputs is None
             prices, mults = lists
-            cells = [state.rays] if single and isinstance(state, RayCell) else self.each(state)
-            self.pay(prices, mults, cells)
+            self.pay(prices, mults, self.priced(state))
         else:
             need(isinstance(state, RayCell) and state.own is not None)
             assert isinstance(state, RayCell)
@@ -2171,6 +2177,52 @@ class RayTree(Kernel):
         for ray in rays:
             scale, worth = self.problem.worth([ray.v], 1, above=True)
             need(self.unit * worth <= scale * dot(own, ray.v))
+
+
+class RayDesigns(RayTree):
+    """Risks of estimation by the rays of cells, on any cone where each input has weight. Forms are over the unit, prices
+    over its square."""
+
+    def __init__(self, problem: Problem, header: Header, fuel: Fuel):
+        spend_before(problem, header, fuel)
+        need(not (header.empty or header.witness or header.points or header.touches))
+        design, self.claim = problem.design, header.claim
+        need(design is not None)
+        assert design is not None
+        need(design.den > 0 and all(len(one) == len(problem.weights) for one in design.queries))
+        need(min(problem.weights, default=0) > 0)
+        self.design = design
+        self.begin(problem.emptied(), header, fuel)
+
+    def form(self, prices: list[int], mults: list[int], lists: list[list[int]]) -> None:
+        """Refuse unless the prices prove the claim, and pay for the energy of the forms at each ray."""
+        state, k = self.cells.pop(), self.k
+        count = len(lists) // 2 if self.design.name == "inverse-eigenvalue" else len(lists)
+        forms, factors, m = lists[:count], lists[count:], self.problem.outputs or 1
+        cells = self.priced(state)
+        terms = sum(len(row.terms) for row in self.problem.rows)
+        self.fuel.spend(30 * k * (m + len(lists)) + terms + 2 * k * sum(map(len, cells)) * (count + 2))
+        added, right = self.coupled(1, mults, {})
+        need(len(prices) == k and all(len(form) == k for form in forms))
+        n, d = risk_below(self.weights, self.design, self.unit, sum(prices) + right, forms, factors)
+        need(-n * self.claim[1] <= self.claim[0] * d)
+        for y, rays in enumerate(cells):
+            own = [self.total * (a + added.get(y * k + x, 0)) for x, a in enumerate(prices)]
+            for v in (ray.v for ray in rays):
+                energy = self.total**2 * sum(dot(form, v) ** 2 for form in forms)
+                need(energy <= dot(own, v) * dot(self.weights, v))
+
+    def advance_line(self, words: list[Word]) -> None:
+        """Take one line."""
+        token = read_forms(words, self.design.name == "inverse-eigenvalue") if words[0][1] == "F" else None
+        if isinstance(token, Cells):
+            need(bool(self.cells))
+            prices, mults, *lists = token.lists
+            self.form(prices, mults, lists)
+            return
+        if words[0][1] in ("P", "l"):
+            raise stop(words)
+        self.take(*read_ray_token(words))
 
 
 # ---- reading ----
@@ -2678,7 +2730,10 @@ def begun(problem: Problem, header: Header, fuel: Fuel) -> tuple[Callable[[list[
     if header.labels is not None:
         tree = LabelTree(problem, header, header.labels, fuel)
         return lambda words: tree.advance(read_label(words)), tree.stack
-    need((problem.design is not None) == (header.mode == "design"))
+    need(header.mode == "rays" or (problem.design is not None) == (header.mode == "design"))
+    if problem.design is not None and header.mode == "rays":
+        formed = RayDesigns(problem, header, fuel)
+        return formed.advance_line, formed.cells
     if problem.design is not None:
         halves, designs = problem.design.name == "inverse-eigenvalue", DesignTree(problem, header, fuel)
         return lambda words: designs.advance(read_forms(words, halves)), designs.stack

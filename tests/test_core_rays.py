@@ -9,12 +9,18 @@ from fractions import Fraction
 from itertools import combinations
 
 import pytest
-from core_files import judged, mutants, proof_files, resealed
+from core_files import claiming_less, judged, mutants, proof_files, resealed
 
 from rropt import kernel
 from rropt.kernel import Fuel, Header, Problem, Ray, RayTree
 
 FILES = {name: found for name, found in proof_files().items() if "\nmode rays\n" in found[1]}
+DESIGNS = {name: found for name, found in FILES.items() if "\nutility less inverse-" in found[1]}
+
+
+def test_there_are_files_of_this_mode():
+    assert len(DESIGNS) >= 4
+    assert len(FILES) - len(DESIGNS) >= 4
 
 
 def null_vector(rows: list[list[int]], k: int) -> list[int] | None:
@@ -199,3 +205,28 @@ def test_work_is_limited():
     status, said = judged(text)
     assert status == 2
     assert "operations" in said
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_a_design_pays_at_each_ray_and_has_no_less_risk_than_a_mechanism_shows(name):
+    certificate, text = DESIGNS[name]
+    assert judged(text)[0] == 0
+    low = -Fraction(certificate["value"]["upper"]) - Fraction(1, 1 << 100)
+    lying = claiming_less(text, low.as_integer_ratio())
+    assert judged(lying)[0] == 1
+    assert all(judged(changed)[0] != 0 for changed in mutants(lying, 40, 3))
+    # Prices that are a third lower pay no longer for the forms at the ray that needs most.
+    fields = next(line for line in text.split("\n") if line.startswith("F ")).split(" ")
+    k = fields.index(";") - 1
+    less = ["F", *(str(int(n) - abs(int(n)) // 3) for n in fields[1 : k + 1]), *fields[k + 1 :]]
+    generous = claiming_less(text, (10**6, 1)).replace(" ".join(fields), " ".join(less))
+    assert judged(generous)[0] == 1
+    assert judged(claiming_less(text, (10**6, 1)))[0] == 0
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_inputs_without_weight_have_no_designs_by_rays(name):
+    lines = DESIGNS[name][1].split("\n")
+    at = next(i for i, line in enumerate(lines) if line.startswith("weights "))
+    lines[at] = "weights 0 " + lines[at].split(" ", 2)[2]
+    assert judged(resealed("\n".join(lines)))[0] == 1

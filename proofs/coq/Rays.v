@@ -501,7 +501,8 @@ Variable Q : list (list R).
 Hypothesis HQ : mechanism pb Q.
 Hypothesis ES : forall q, column pb q -> edges_hold es q.
 Notation en := (Renv pb E cl es).
-Definition reached_r := worth pb Q <= IZR (fst cl) / IZR (snd cl).
+(* What is shown: that the worth is at most the claim, or what a claim of a design says. *)
+Variable reached_r : Prop.
 Definition good_r st := match st with
   | Everywhere rs => forall cs, sound cs rs -> Forall (inside cs) Q -> reached_r
   | Each cells => forall css, Forall2 sound css cells -> Forall2 inside css Q -> reached_r
@@ -528,9 +529,10 @@ Proof.
 Qed.
 Lemma merge_nothing A : forall i, merge i Tip A = A.
 Proof. induction A as [|a A IH]; simpl; intros i; auto. rewrite IH. unfold amount. rewrite find_tip. f_equal. lia. Qed.
+Hypothesis REACH : worth pb Q <= IZR (fst cl) / IZR (snd cl) -> reached_r.
 Lemma paid_reached A t b L : length A = length W -> add_rows k 1 (rows pb) L Tip 0 = Some (t, b) -> pays cl E (zsum A + b) = true -> IZR E * total (mu u) Q <= total (dot A) Q + mdot k 0 t Q -> reached_r.
 Proof.
-  intros LA R0 PA K. unfold reached_r. pose proof HQ as (HQ1 & _ & _ & HR). destruct cl as [N M] eqn:CL. cbn [fst snd] in *. apply pays_ok in PA; auto. eapply Rle_trans; [|exact PA]. rewrite worth_total. apply IZR_lt in HE. apply le_ratio; auto. eapply Rle_trans; [exact K|].
+  intros LA R0 PA K. apply REACH. pose proof HQ as (HQ1 & _ & _ & HR). destruct cl as [N M] eqn:CL. cbn [fst snd] in *. apply pays_ok in PA; auto. eapply Rle_trans; [|exact PA]. rewrite worth_total. apply IZR_lt in HE. apply le_ratio; auto. eapply Rle_trans; [exact K|].
   rewrite (sum_prices pb Q A HQ LA), plus_IZR. assert (LQ : Forall (fun q => Z.of_nat (length q) = k) Q). { eapply Forall_impl; [|exact HQ1]. intros q (Lq & _). rewrite zlen_len. lia. }
   pose proof (add_rows_ok k 1 _ Q LQ ltac:(lia) _ _ _ _ _ _ (fR pb FM) HR R0) as I1. rewrite mdot_tip in I1. lra.
 Qed.
@@ -563,9 +565,10 @@ Proof.
     - clear - F NC NQ IQ D. revert y NC NQ. induction F as [|a b l l' H F IH]; intros y NC NQ; [discriminate|]. cbn [nthz updz] in *. destruct (y =? 0)%Z; constructor; auto. apply Some_inj in NQ. subst. apply add_side; auto. }
   destruct (Rle_dec (dot c q) 0) as [D|D]. { eapply K; eauto. } apply (K (zscale (-1) c)); auto. now rewrite len_scale. rewrite dot_scale. lra.
 Qed.
-Lemma rstep_ok tok st l : rstep en tok st = Some l -> Forall good_r l -> good_r st.
+Definition cuts tok := match tok with Pay _ _ | Holds => False | _ => True end.
+Lemma cuts_ok_r tok st l : cuts tok -> rstep en tok st = Some l -> Forall good_r l -> good_r st.
 Proof.
-  intros H GL. assert (Two : forall x y, Some [x; y] = Some l -> good_r x /\ good_r y). { intros x y K. apply Some_inj in K. subst l. inversion GL as [|? ? G1 G2]; inversion G2; auto. }
+  intros CU H GL. assert (Two : forall x y, Some [x; y] = Some l -> good_r x /\ good_r y). { intros x y K. apply Some_inj in K. subst l. inversion GL as [|? ? G1 G2]; inversion G2; auto. }
   assert (One : forall x, Some [x] = Some l -> good_r x). { intros x K. apply Some_inj in K. subst l. now apply Forall_inv in GL. }
   assert (Kn : forall c, known_limit en tok = Some c -> match st with Everywhere rs => Some [Everywhere (cut_by c rs)] | Lonely own rs => Some [Lonely own (cut_by c rs)] | _ => None end = Some l -> good_r st).
   { intros c KL H'. destruct (known_ok _ _ KL) as [Lc Kc]. destruct st as [rs|cells|own rs]; [| |]; try discriminate; apply One in H'; cbn [good_r] in *.
@@ -578,6 +581,11 @@ Proof.
     { intros K. destruct (each_cell en st) as [cells|] eqn:EC; [|discriminate]. destruct (nthz y cells) as [rs|] eqn:NY; [|discriminate]. apply Two in K. destruct K as [G1 G2]. apply (each_ok st cells EC). intros css S F. eapply halves; eauto. }
     destruct st as [rs|cells|own rs]; [apply Ea; exact H|apply Ea; exact H|]. destruct (y =? 0)%Z; [|discriminate]. apply Two in H. destruct H as [G1 G2]. cbn [good_r] in *. intros Lo cs q S C I.
     destruct (Rle_dec (dot c q) 0) as [D|D]. { apply (G1 Lo (c :: cs) q); auto. now apply cut_ok. now apply add_side. } apply (G2 Lo (zscale (-1) c :: cs) q); auto. { apply cut_ok; auto. now rewrite len_scale. } apply add_side; auto. rewrite dot_scale. lra.
+  - destruct CU. - destruct CU.
+Qed.
+Lemma rstep_ok tok st l : rstep en tok st = Some l -> Forall good_r l -> good_r st.
+Proof.
+  intros H GL. destruct tok as [e|i|y c|A L|]; try (eapply cuts_ok_r; eauto; exact I); cbn [rstep rproblem runit] in H.
   - destruct (each_cell en st) as [cells|] eqn:EC. { apply (each_ok st cells EC). eapply pay_ok; eauto. } destruct st as [rs|cells|own rs]; try discriminate. eapply pay_one; eauto. cbn [each_cell rproblem] in EC. destruct (outputs pb); [discriminate|auto].
   - destruct st as [rs|cells|own rs]; try discriminate. destruct (forallb _ rs) eqn:C; [|discriminate]. cbn [good_r]. intros Lo cs q S _ I. assert (HE' := HE). apply IZR_lt in HE'. destruct S as [_ SR SS].
     apply (spans_pay u FA (IZR E) own (map at_ rs) q); [lra| |apply SS; auto]. rewrite Forall_map. rewrite forallb_forall in C. rewrite Forall_forall in *. intros r Ir. apply ray_holds_ok; auto. apply (SR r Ir).
@@ -592,7 +600,7 @@ Proof.
   unfold rayed, ray_start. cbv zeta. intros H Q HQ. destruct (edges_of _ (base pb) ratios) as [es|] eqn:ES; [|discriminate].
   match type of H with match (if ?x then _ else _) with _ => _ end = _ => destruct x eqn:C; [|discriminate] end. split_and C. apply well_formed_ok in C, C2. apply Z.ltb_lt in C0, C1.
   assert (EH : forall q, column pb q -> edges_hold es q). { intros q (L & N0 & I & _). rewrite zlen_len, <- L in ES. rewrite <- L in I. eapply edges_of_ok; eauto. }
-  apply (ray_run_ok pb E (N, M) es C C2 C1 C0 Q HQ EH) in H. apply Forall_inv in H. apply (H _ (orthant_ok (weights pb))). pose proof HQ as (HC & _). eapply Forall_impl; [|exact HC]. intros q (L & N0 & _). split; auto. apply Forall_forall. intros c I.
+  apply (ray_run_ok pb E (N, M) es C C2 C1 C0 Q HQ EH (worth pb Q <= IZR N / IZR M) (fun w => w)) in H. apply Forall_inv in H. apply (H _ (orthant_ok (weights pb))). pose proof HQ as (HC & _). eapply Forall_impl; [|exact HC]. intros q (L & N0 & _). split; auto. apply Forall_forall. intros c I.
   apply in_sides in I. destruct I as (x & Hx & ->). rewrite dot_side by (auto; lia). pose proof (entry_nonneg q x N0). lra.
 Qed.
 Theorem rays_sound mo N M hs touches points E ratios toks : rays_proved mo (N, M) hs touches points E ratios toks = true -> forall Q, obeys mo Q -> nets_at_most mo Q (IZR N / IZR M).

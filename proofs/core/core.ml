@@ -7590,3 +7590,133 @@ let ray_start pb cl e ratios =
             ((Everywhere (orthant w)) :: []))
      else None
    | None -> None)
+
+type rdtoken =
+| Cell of rtoken
+| Formed of Big_int_Z.big_int list * Big_int_Z.big_int list
+   * Big_int_Z.big_int list list * Big_int_Z.big_int list list
+
+(** val cutting : rtoken -> bool **)
+
+let cutting = function
+| Pay (_, _) -> false
+| Holds -> false
+| _ -> true
+
+(** val forms_paid :
+    Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list list -> ray -> bool **)
+
+let forms_paid t2 w own0 fs r =
+  (&&) (nonnegative r.at_)
+    (Big_int_Z.le_big_int
+      (Big_int_Z.mult_big_int t2
+        (zsum
+          (map (fun f ->
+            Big_int_Z.mult_big_int (zdot f r.at_) (zdot f r.at_)) fs)))
+      (Big_int_Z.mult_big_int (zdot own0 r.at_) (zdot w r.at_)))
+
+(** val cells_paid :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list -> Big_int_Z.big_int trie -> Big_int_Z.big_int
+    list list -> ray list list -> bool **)
+
+let rec cells_paid k y w a t fs = function
+| [] -> true
+| rs :: cells2 ->
+  let t0 = zsum w in
+  (&&)
+    (forallb
+      (forms_paid (Big_int_Z.mult_big_int t0 t0) w
+        (zscale t0 (merge (Big_int_Z.mult_big_int y k) t a)) fs) rs)
+    (cells_paid k (Big_int_Z.add_big_int y Big_int_Z.unit_big_int) w a t fs
+      cells2)
+
+(** val rd_step :
+    renv -> design -> rdtoken -> rstate -> rstate list option **)
+
+let rd_step en ds tok st =
+  let pb = en.rproblem in
+  let w = pb.weights in
+  (match tok with
+   | Cell t -> if cutting t then rstep en t st else None
+   | Formed (a, l, fs, cs) ->
+     (match each_cell en st with
+      | Some cells1 ->
+        (match add_rows (zlen w) Big_int_Z.unit_big_int pb.rows l Tip
+                 Big_int_Z.zero_big_int with
+         | Some p0 ->
+           let (t, b) = p0 in
+           (match risk_below w ds en.runit (Big_int_Z.add_big_int (zsum a) b)
+                    fs cs with
+            | Some p1 ->
+              let (x, y) = p1 in
+              if (&&)
+                   ((&&) ((&&) (alike a w) (forallb (fun f -> alike f w) fs))
+                     (Big_int_Z.le_big_int
+                       (Big_int_Z.mult_big_int (Big_int_Z.minus_big_int x)
+                         (snd en.rclaim))
+                       (Big_int_Z.mult_big_int (fst en.rclaim) y)))
+                   (cells_paid (zlen w) Big_int_Z.zero_big_int w a t fs
+                     cells1)
+              then Some []
+              else None
+            | None -> None)
+         | None -> None)
+      | None ->
+        (match st with
+         | Everywhere rs ->
+           let cells1 = rs :: [] in
+           (match add_rows (zlen w) Big_int_Z.unit_big_int pb.rows l Tip
+                    Big_int_Z.zero_big_int with
+            | Some p0 ->
+              let (t, b) = p0 in
+              (match risk_below w ds en.runit
+                       (Big_int_Z.add_big_int (zsum a) b) fs cs with
+               | Some p1 ->
+                 let (x, y) = p1 in
+                 if (&&)
+                      ((&&)
+                        ((&&) (alike a w) (forallb (fun f -> alike f w) fs))
+                        (Big_int_Z.le_big_int
+                          (Big_int_Z.mult_big_int (Big_int_Z.minus_big_int x)
+                            (snd en.rclaim))
+                          (Big_int_Z.mult_big_int (fst en.rclaim) y)))
+                      (cells_paid (zlen w) Big_int_Z.zero_big_int w a t fs
+                        cells1)
+                 then Some []
+                 else None
+               | None -> None)
+            | None -> None)
+         | _ -> None)))
+
+(** val rd_advance :
+    renv -> design -> rdtoken -> rstate list -> rstate list option **)
+
+let rd_advance en ds tok = function
+| [] -> None
+| st :: stack0 ->
+  (match rd_step en ds tok st with
+   | Some l -> Some (app l stack0)
+   | None -> None)
+
+(** val rd_start :
+    with_more -> design -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+    (renv * rstate list) option **)
+
+let rd_start mo ds cl s ratios =
+  let pb = emptied mo.middle.inner.plain in
+  let w = pb.weights in
+  (match edges_of (zlen w) pb.base ratios with
+   | Some es ->
+     if (&&)
+          ((&&)
+            ((&&) ((&&) (well_formed pb) (design_ok w ds))
+              (forallb (Big_int_Z.lt_big_int Big_int_Z.zero_big_int) w))
+            (Big_int_Z.lt_big_int Big_int_Z.zero_big_int s))
+          (Big_int_Z.lt_big_int Big_int_Z.zero_big_int (snd cl))
+     then Some ({ rproblem = pb; runit = s; rclaim = cl; redges = es },
+            ((Everywhere (orthant w)) :: []))
+     else None
+   | None -> None)

@@ -1552,3 +1552,29 @@ val orthant : Big_int_Z.big_int list -> ray list
 val ray_start :
   problem -> (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int ->
   (Big_int_Z.big_int * Big_int_Z.big_int) list -> (renv * rstate list) option
+
+type rdtoken =
+| Cell of rtoken
+| Formed of Big_int_Z.big_int list * Big_int_Z.big_int list
+   * Big_int_Z.big_int list list * Big_int_Z.big_int list list
+
+val cutting : rtoken -> bool
+
+val forms_paid :
+  Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int list list -> ray -> bool
+
+val cells_paid :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int list -> Big_int_Z.big_int trie -> Big_int_Z.big_int list
+  list -> ray list list -> bool
+
+val rd_step : renv -> design -> rdtoken -> rstate -> rstate list option
+
+val rd_advance :
+  renv -> design -> rdtoken -> rstate list -> rstate list option
+
+val rd_start :
+  with_more -> design -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+  (renv * rstate list) option

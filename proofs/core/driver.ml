@@ -51,6 +51,14 @@ let spend_rays en token state =
       spend (k *. len rays *. groups *. (match pb.objective with Bayes _ -> 1. | _ -> log_cost)) 1.
   | _ -> ()
 
+let spend_forms en token state = match token with
+  | Cell t -> spend_rays en t state
+  | Formed (_, _, fs, cs) ->
+      let k = len en.rproblem.weights in
+      let count = (match en.rproblem.outputs with Some m when ZA.sign m > 0 -> float (ZA.to_int m) | _ -> 1.) in
+      let rays = (match state with Everywhere l -> count *. len l | Each l -> sum len l | Lonely _ -> 0.) in
+      spend (30. *. k *. (count +. len fs +. len cs) +. sum (fun r -> len r.coefficients) en.rproblem.rows +. 2. *. k *. rays *. (len fs +. 2.)) 1.
+
 (* ---- lines and fields ---- *)
 let row_number = ref 0 and text = Buffer.create 4096
 let chunk = Bytes.create 65536 and at = ref 0 and filled = ref 0      (* what was read, and is not in a line yet *)
@@ -138,6 +146,10 @@ let plane = function
   | (_, "s") :: y :: c -> let y = integer y in Plane (y, integers c)
   | (_, "P") :: r -> (match parts [] [] r with [a; l] -> let a = integers a in Pay (a, integers l) | _ -> stop r)
   | l -> stop l
+(* The same of a design: what prices is a line of forms. *)
+let formed design = function
+  | (_, "F") :: _ as l -> (match forms design l with Forms (a, l, f, c) -> Formed (a, l, f, c) | Plainly _ -> stop l)
+  | (_, ("P" | "l")) :: _ as l -> stop l | l -> Cell (plane l)
 let ratio = function [_, "e"; a; b] -> let a = integer a in Exp (a, integer b) | [_, "q"; a; b] -> let a = integer a in Frac (a, integer b) | l -> stop l
 
 let number_of r = let say a b = ZA.to_string a ^ "/" ^ ZA.to_string b in match r with Exp (a, b) -> "exp(" ^ say a b ^ ")" | Frac (a, b) -> say a b
@@ -278,11 +290,12 @@ let check ch =
   let refuted () = Printf.printf "REFUTED at line %d\n" !row_number; 1 in
   (* [proves] is [reduce], then [accepts], which is [straight], [relax], [start], then [advance] for each token, then the empty stack; [denies] is the same of the emptied problem;
      [charted] is [reduce], [lab_start], then [lab_advance] for each token, then the empty stack; [cornered] is the same of [mat_start] and [mat_advance], [designed] of [des_start] and [des_advance],
-     [blocks_proved] of [reduce], [blocks_start] and [blocks_advance], [rays_proved] of [reduce], [straight], [relax], [ray_start] and [ray_advance]. *)
+     [blocks_proved] of [reduce], [blocks_start] and [blocks_advance], [rays_proved] of [reduce], [straight], [relax], [ray_start] and [ray_advance],
+     [ray_designed] of [rd_start] and [rd_advance]. *)
   let attained = match value with None -> true | Some (n, m, d, lows, best, nears, members, worths, moments, columns) ->
       not empty && displays entire (n, m) d lows best nears members worths moments columns in
-  let of_design = (match begun with `Design _ -> true | _ -> false) in
-  if (design <> None) <> of_design || (of_design && (empty || value <> None || tangents <> [] || touches <> [])) then refuted () else
+  let of_design = design <> None in
+  if (match begun with `Design _ -> not of_design | `Rays _ -> false | _ -> of_design) || (of_design && (empty || value <> None || tangents <> [] || touches <> [])) then refuted () else
   if not attained || (empty && ZA.sign (fst cl) >= 0) then refuted () else
   (* The lines of the proof: [read] makes a token of one, [step] takes it from the open states to those that follow. *)
   let lines read step stack =
@@ -304,6 +317,9 @@ let check ch =
       (match mat_start entire cl hints eunit pairs common measures with None -> refuted () | Some (mt, stack) -> lines (fun l -> spend each_matrix words; cell l) (mat_advance mt) stack)
   | `Design pairs -> (match design with None -> refuted () | Some ds ->
       (match des_start entire ds cl eunit pairs with None -> refuted () | Some (de, stack) -> lines (fun l -> spend each_matrix words; forms ds l) (des_advance de) stack))
+  | `Rays pairs when of_design -> (match design with None -> refuted () | Some ds ->
+      (match rd_start entire ds cl eunit pairs with None -> refuted () | Some (en, stack) -> spend (k *. k) 1.;
+        lines (formed ds) (fun t stack -> (match stack with st :: _ -> spend_forms en t st | [] -> ()); rd_advance en ds t stack) stack))
   | (`Labels _ | `Blocks _ | `Rays _ | `Columns _) as begun ->
   match reduce entire cl hints with None -> refuted () | Some (entire, smaller) ->
   match begun with

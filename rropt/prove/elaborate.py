@@ -14,7 +14,7 @@ from typing import Any
 from rropt import kernel
 from rropt.kernel import D, log_below
 from rropt.mechanisms.columns import TwoValuedColumn
-from rropt.prove.designs import Designs
+from rropt.prove.designs import Designs, by_rays
 from rropt.prove.limits import Limits, Paths
 from rropt.prove.matrices import Matrices, corner_lines
 from rropt.prove.problems import (
@@ -57,7 +57,9 @@ def elaborate(certificate: Json) -> Iterator[str]:
         mode = tree_mode(proof, stated["utility"]["kind"] in DESIGNS)
         problem = Problem(stated, mode)
         problem.follow(steps, [], [])
-        written = {"blocks": blocks, "matrix": matrices, "design": designs}[mode](problem, proof)
+        written = {"blocks": blocks, "matrix": matrices, "design": designs, "rays": designs_by_rays}[mode](
+            problem, proof
+        )
     lines = list(problem.lines())
     problem.limit()
     yield "rropt-core"
@@ -127,10 +129,10 @@ def has_mode(proof: Json) -> bool:
 
 def tree_mode(proof: Json, is_design: bool) -> str:
     """The mode in which the core reads a proof that is not in lines; raises OutsideCoreError where it has none."""
-    if is_design and proof["kind"] in ("column-dual", "corner-tree") and "boxes" not in proof:
-        return "design"
+    if is_design and proof["kind"] in ("column-dual", "corner-tree"):
+        return "rays" if "boxes" in proof else "design"
     if is_design:
-        raise OutsideCoreError("the verified core has no designs with boxes, or without mechanisms")
+        raise OutsideCoreError("the verified core has no designs without mechanisms")
     extra = next((f" with {key}" for key in proof if key not in KEYS | {"nodes", "shapes"}), "")
     found = next((mode for key, mode in (("nodes", "matrix"), ("shapes", "blocks")) if key in proof), None)
     if extra or found is None:
@@ -182,11 +184,25 @@ def rays(problem: Problem, proof: Json) -> Iterator[str]:
     """Prices on the whole cone, whose edges and half-spaces cut the orthant one after the other."""
     core, (unit, prices) = problem.core, over([Fraction(a) for a in proof["prices"]])
     yield from opening(problem, "rays", unit, [], [])
-    pairs = permutations(range(problem.k), 2) if core.cone == "complete" else ((x, z) for x, z, _ in core.edges)
-    yield from (words("e", x * problem.k + z if core.cone == "complete" else i) for i, (x, z) in enumerate(pairs))
-    yield from (words("h", i) for i in range(len(core.halfspaces)))
+    yield from cuts_of_cone(problem)
     yield words("P", *prices, ";", *(0 for _ in core.rows))
     yield from ["l"] * (1 if core.outputs is None else core.outputs)
+
+
+def cuts_of_cone(problem: Problem) -> Iterator[str]:
+    """Cuts by each edge and half-space of the cone."""
+    core, k = problem.core, problem.k
+    pairs = permutations(range(k), 2) if core.cone == "complete" else ((x, z) for x, z, _ in core.edges)
+    yield from (words("e", x * k + z if core.cone == "complete" else i) for i, (x, z) in enumerate(pairs))
+    yield from (words("h", i) for i in range(len(core.halfspaces)))
+
+
+def designs_by_rays(problem: Problem, proof: Json) -> Iterator[str]:
+    """Risks of estimation on any cone: prices that pay for the forms at each of its rays."""
+    unit, line = by_rays(problem, proof)
+    yield from opening(problem, "rays", unit, [], [])
+    yield from cuts_of_cone(problem)
+    yield line
 
 
 def dual(problem: Problem, proof: Json) -> Iterator[str]:
