@@ -46,14 +46,14 @@ $(CORE)/rropt-core.js: $(CORE)/rropt-core proofs/core/zarith.js
 	cd $(CORE) && js_of_ocaml ../core/zarith.js rropt-core.byte -o rropt-core.js
 
 # Checks the proofs again (Debian: coq), and that what is committed is what they give: axioms and extracted program.
-THEORIES = Problem Log Convex Kernel Lists Rules Sound Main Witness Entropy Minorant Lift Conf Parts Divergence Rows Labels Corners Designs BlockCorners Blocks
+THEORIES = Problem Log Convex Kernel Lists Rules Sound Main Witness Entropy Minorant Lift Conf Parts Divergence Rows Labels Corners Designs BlockCorners Blocks Rays RayDesigns
 proofs: core
 	! grep -nE "Admitted|Axiom|Parameter|admit" proofs/coq/*.v
 	rm -rf $(CORE)/coq && mkdir -p $(CORE)/coq && cp proofs/coq/*.v $(CORE)/coq
 	cd $(CORE)/coq && for one in $(THEORIES) Extract; do coqc $$one.v || exit 1; done
 	cd $(CORE)/coq && coqc Assumptions.v > axioms.txt && cmp axioms.txt ../../coq/axioms.txt
 	cmp $(CORE)/coq/core.ml proofs/core/core.ml && cmp $(CORE)/coq/core.mli proofs/core/core.mli
-	cd $(CORE)/coq && coqchk -silent -R . "" Labels Designs Blocks
+	cd $(CORE)/coq && coqchk -silent -R . "" Labels Designs Blocks Rays RayDesigns
 
 # The integers of the extracted program against Coq's, on 10^5 pairs; some minutes, after `make proofs`.
 trials:

@@ -64,7 +64,6 @@ MAX_MATRIX = 4096  # k * m in a corner-tree
 MAX_SEARCH = 10**8  # k * tree nodes of a box tree, k * m * tree nodes of a corner-tree
 MAX_OFF_DIAGONALS = 10**7  # k * leaves over off-diagonals
 MAX_LIFTED = 1024  # inputs before a step lift
-MAX_RAY_WORK, MAX_RAY_BITS = 10**8, 4096  # of a list of rays
 MAX_CONFIDENCE_INPUTS = 512
 MAX_MEMBERSHIP = 10**7  # m * k * blocks of a confidence cone
 MAX_CUTS = 10**6  # cuts * k
@@ -108,10 +107,9 @@ SCHUR = "schur-complement"
 DENSITIES = "eigenvalue-of-densities"
 CUMULANT = "cumulant-convex"
 YOUNG = "young-inequality"
-RAYS = "double-description"
 REDUNDANCY = "capacity-below-divergences"
 NAMES = (CONVEX, CONVEX_SQUARE, UNIFORM, CONVEX_ENTROPY, CONVEX_FORMS, OFF_DIAGONAL, VERTICES, MEMBERSHIP, GIBBS, NEWTON, MARCUS_LOPES,
-         REGULAR, TRACE, SCHUR, DENSITIES, CUMULANT, YOUNG, REDUNDANCY, RAYS)  # fmt: skip
+         REGULAR, TRACE, SCHUR, DENSITIES, CUMULANT, YOUNG, REDUNDANCY)  # fmt: skip
 
 Where: TypeAlias = "str | tuple[Where, str | int]"  # a JSON path, put together only when it is printed
 Pair: TypeAlias = tuple[int, int]  # numerator, denominator > 0; not necessarily coprime
@@ -611,8 +609,6 @@ class _Work:
             return self.of_risk_branch()
         if proof.kind == "corner-tree":
             return self.of_corner_tree()
-        if proof.rays:
-            return k
         if proof.tree:
             return self.of_tree(proof.tree)
         if proof.levels:
@@ -1128,7 +1124,7 @@ def _lemmas(problem: _Problem, has_mechanism: bool) -> tuple[str, ...]:
 def _lemmas_of_proof(last: _Problem, steps: list[_Step], proof: _Proof) -> tuple[str, ...]:
     """The same table: "a line that names a kind of proof or its keys is about the last problem"."""
     of_information = last.utility == "mutual_information"
-    by_vertices = bool(proof.levels or proof.rays)
+    by_vertices = bool(proof.levels)
     taken = {step.lemma for step in steps}
     rules = (
         (CONVEX, CONVEX in taken or (of_information and (by_vertices or proof.kind == "thresholds"))),
@@ -1141,7 +1137,6 @@ def _lemmas_of_proof(last: _Problem, steps: list[_Step], proof: _Proof) -> tuple
         (NEWTON, proof.kind == "thresholds"),
         (MARCUS_LOPES, proof.kind == "risk-branch"),
         (YOUNG, YOUNG in taken),
-        (RAYS, bool(proof.rays)),
     )
     return tuple(name for name, is_used in rules if is_used)
 
@@ -1161,8 +1156,6 @@ def _check_proof(problem: _Problem, proof: _Proof) -> None:
     elif proof.kind == "corner-tree":
         _check_coverage(proof.nodes, "nodes")
         _check_corner_tree(problem, proof)
-    elif proof.rays:
-        _check_rays(problem, proof)
     elif proof.tree:
         _check_coverage(proof.tree, "tree")
         _check_tree(problem, proof)
@@ -3409,7 +3402,7 @@ class _Proof:
     forms: the W_j of column-dual for inverse_trace and the like, factors: the C_j of inverse_eigenvalue.
     nodes: of a corner-tree, whose `yield` is most, `unit` unit.
     thetas: of thresholds. risk_cuts, risk_limits, risk_tree: of a risk-branch, whose `yield` is most, `unit` unit.
-    rays: the word of that key. lines: of the kind of that name.
+    lines: of the kind of that name.
     """
 
     kind: str
@@ -3429,7 +3422,6 @@ class _Proof:
     cases: list[CaseToken] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
     nodes: list[_Split | _FormLeaf] = field(default_factory=list)
-    rays: str = ""
 
 
 KINDS_OF_PROOF = "lines column-dual branch-tree thresholds risk-branch corner-tree"
@@ -3441,7 +3433,7 @@ def _read_proof(value: object, where: Where, problem: _Problem, rats: _Rationals
     The keys of each kind are those of its paragraph in section 6.
     """
     kind = _read_kind(value, where, KINDS_OF_PROOF)
-    utility, cone = problem.utility, problem.cone
+    cone = problem.cone
     if kind == "lines":
         return _read_lines(value, where, problem)
     _read_word(kind, (where, "kind"), _kinds_of(problem))
@@ -3459,12 +3451,10 @@ def _read_proof(value: object, where: Where, problem: _Problem, rats: _Rationals
         return _read_levels(value, where, problem, cone.sets, rats)
     if isinstance(cone.sets, _Confidence):
         return _read_cases(value, where, problem, cone.sets, rats)
-    if utility in DESIGNS:
-        return _read_design_dual(value, where, problem, rats)
-    return _read_rays(value, where, problem, rats)
+    return _read_design_dual(value, where, problem, rats)
 
 
-MODES = ("labels", "known", "dual", "box", "sheets", "corner", "blocks", "matrix")  # of the kernel, that lines may have
+MODES = ("labels", "known", "dual", "box", "sheets", "corner", "blocks", "matrix", "rays")  # of lines
 BEGIN = ("points", "prior", "around", "reach", "tangents", "cuts", "lift", "sum", "minorant", "unit")
 
 
@@ -3486,14 +3476,6 @@ def _read_lines(value: object, where: Where, problem: _Problem) -> _Proof:
     return _Proof("lines", lines=lines)
 
 
-def _read_rays(value: object, where: Where, problem: _Problem, rats: _Rationals) -> _Proof:
-    """ "key `rays`, the string "all", and no other"."""
-    keys = _read_object(value, where, "kind prices rays")
-    rays = _read_word(keys["rays"], (where, "rays"), "all")
-    prices = _read_vector(keys["prices"], (where, "prices"), problem.k, rats)
-    return _Proof("column-dual", prices, rays=rays)
-
-
 def _kinds_of(problem: _Problem) -> str:
     """The kinds of proof besides `lines` that a problem may have, else that one: the table at the head of section 6."""
     if problem.risk is not None:
@@ -3504,7 +3486,7 @@ def _kinds_of(problem: _Problem) -> str:
         return "lines"
     if problem.utility in DESIGNS:
         return "column-dual corner-tree"
-    return "column-dual" if problem.utility in ("mutual_information", "chi_square") else "lines"
+    return "column-dual" if problem.cone.sets is not None and problem.utility == "mutual_information" else "lines"
 
 
 def _read_thresholds(value: object, where: Where, problem: _Problem, rats: _Rationals) -> _Proof:
@@ -4633,7 +4615,7 @@ STEPS = {"drop": _read_drop, "gibbs": _read_gibbs, "cut": _read_cut, "minorant":
 
 
 # --------------------------------------------------------------------------------------------------------
-# 6. proof: what a column-dual yields; rays
+# 6. proof: what a column-dual yields
 # --------------------------------------------------------------------------------------------------------
 
 
@@ -4711,128 +4693,6 @@ def _determinant(forms: list[list[Fraction]]) -> Pair:
         rows = [[(first * b - row[0] * a) // last for a, b in zip(own, row[1:], strict=True)] for row in rows]
         last = first
     return rows[0][0], below
-
-
-def _whole(numbers: list[Fraction]) -> list[int]:
-    """ "As integers over their least common denominator"."""
-    common = lcm(*(n.denominator for n in numbers))
-    return [n.numerator * (common // n.denominator) for n in numbers]
-
-
-class _Ray(NamedTuple):
-    """A ray as integers without a common divisor. zeros: a bit for each inequality v_x >= 0, and for each one of the
-    cone so far, at which it is zero.
-    """
-
-    v: list[int]
-    zeros: int
-
-
-def _inequalities(cone: _Cone, k: int) -> Iterator[list[tuple[int, Fraction]]]:
-    """ "v_x - gh_xz v_z <= 0 for each edge (x, z), in the order of the edges (a complete cone, or base, has all pairs),
-    then the cone rows, in their order", without the zeros.
-    """
-    if cone.base == "complete":
-        yield from ([(x, Fraction(1)), (z, -cone.gamma[1])] for x in range(k) for z in range(k) if x != z)
-    for (x, z), ratio in cone.edges.items():
-        yield [(x, Fraction(1)), (z, -ratio[1])]
-    for row in cone.rows or []:
-        yield [(x, c) for x, c in enumerate(row) if c]
-
-
-class _Rays:
-    """The extreme rays of a cone: "the list begins with the k unit vectors. The inequalities c.v <= 0 of the cone are
-    taken one after the other".
-    """
-
-    def __init__(self, k: int) -> None:
-        self.k, self.work, self.taken, self.words = k, 0, k, 0
-        if 10 * k * k > MAX_RAY_WORK:  # the first inequality counts that at least, or what is left without one
-            self.add(10 * k * k)
-        self.rays = [_Ray([int(x == z) for z in range(k)], (1 << k) - 1 - (1 << x)) for x in range(k)]
-
-    def add(self, work: int) -> None:
-        """ "Where this sum comes to be above 10^8 [...] the proof is REFUTED"."""
-        self.work += work
-        if self.work > MAX_RAY_WORK:
-            raise Refuted("proof.rays: the list of rays takes too long")
-
-    def take(self, terms: list[tuple[int, Fraction]]) -> None:
-        """One inequality."""
-        row = list(zip((x for x, _ in terms), _whole([c for _, c in terms]), strict=True))
-        q, v = max((abs(c).bit_length() // 128 for _, c in row), default=0), self.words
-        self.add(10 * self.k * len(self.rays) * (1 + q * (v + 1) // 16))
-        values = [sum(c * ray.v[x] for x, c in row) for ray in self.rays]
-        above = [(ray, value) for ray, value in zip(self.rays, values, strict=True) if value > 0]
-        below = [(ray, value) for ray, value in zip(self.rays, values, strict=True) if value < 0]
-        self.add(len(above) * len(below))
-        bit = 1 << self.taken
-        found = [
-            ray._replace(zeros=ray.zeros | bit) if value == 0 else ray
-            for ray, value in zip(self.rays, values, strict=True)
-            if value <= 0
-        ]
-        for one, s, other, t in ((*one, *other) for one in above for other in below):
-            both = one.zeros & other.zeros
-            if both.bit_count() < self.k - 2:
-                continue
-            self.add(len(self.rays) + (q + v) * (q + v + self.k * (v + 1)) // 4)
-            if not any(ray.zeros & both == both for ray in self.rays if ray is not one and ray is not other):
-                divisor = gcd(s, t)
-                s, t = s // divisor, t // divisor
-                found.append(self.joined([s * b - t * a for a, b in zip(one.v, other.v, strict=True)], both | bit))
-        self.rays, self.taken = found, self.taken + 1
-
-    def joined(self, v: list[int], zeros: int) -> _Ray:
-        """ "As integers without a common divisor"; "a number of more than 4,096 bits: the proof is REFUTED"."""
-        divisor = gcd(*v)
-        v = [number // divisor for number in v]
-        bits = max(v).bit_length()
-        if bits > MAX_RAY_BITS:
-            raise Refuted("proof.rays: a ray has too long numbers")
-        self.words = max(self.words, bits // 128)
-        return _Ray(v, zeros)
-
-
-def _check_rays(problem: _Problem, proof: _Proof) -> None:
-    """ "Needed: F(v) <= 0 at every extreme ray v of the cone at gh, which the checker lists"."""
-    listed = _Rays(problem.k)
-    for terms in _inequalities(problem.cone, problem.k):
-        listed.take(terms)
-    groups = [problem.weights] if problem.given is None else list(zip(*problem.given, strict=True))
-    *priced, common = _whole([*proof.prices, Fraction(1)])
-    c = max(common, problem.total, *map(abs, priced)).bit_length() // 128
-    listed.add(40 * problem.k * len(groups) * len(listed.rays) * (1 + c * (listed.words + 1) // 64))
-    for ray in listed.rays:
-        # Times the sum of the weights, like mu.
-        price = problem.total * sum(a * v for a, v in zip(priced, ray.v, strict=True))
-        if problem.utility == "chi_square":
-            is_above = not _chi_square_is_below(problem.weights, problem.total, ray.v, (price, common))
-        else:
-            is_above = (sum(_information(group, ray.v) for group in groups) * common) > price << P
-        if is_above:
-            raise Refuted(f"proof.rays: the prices are below the utility at the ray {_shown_ray(ray.v)}")
-
-
-def _information(weights: Iterable[int], v: list[int]) -> int:
-    """sum_x W_x v_x log(v_x sum(W) / W.v), rounded up, in fixed point: mu of one z times the sum of all weights."""
-    own = [(weight, entry) for weight, entry in zip(weights, v, strict=True) if weight]
-    total, mean = sum(weight for weight, _ in own), sum(weight * entry for weight, entry in own)
-    return sum(weight * entry * log_bounds(entry * total, mean)[1] for weight, entry in own if entry)
-
-
-def _chi_square_is_below(weights: list[int], total: int, v: list[int], price: Pair) -> bool:
-    """sum_x p_x v_x^2 / w - w, 0 where w = p.v is 0, times the sum of the weights: at most the price."""
-    mean = sum(weight * entry for weight, entry in zip(weights, v, strict=True))
-    square = sum(weight * entry * entry for weight, entry in zip(weights, v, strict=True))
-    worth = total * square - mean * mean if mean else 0
-    return not _less(price, (worth, max(mean, 1)))
-
-
-def _shown_ray(v: list[int]) -> str:
-    """The first inputs at which it is not zero."""
-    seen = [x for x, entry in enumerate(v) if entry]
-    return "of inputs " + ", ".join(map(str, seen[:8])) + (", ..." if len(seen) > 8 else "")
 
 
 # --------------------------------------------------------------------------------------------------------

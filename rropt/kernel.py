@@ -2033,6 +2033,198 @@ def aimed(problem: Problem, header: Header) -> tuple[Problem, Pair, tuple[int, l
     return own, factor, (problem.den, problem.cost), header.claim
 
 
+# ---- rays ----
+
+
+@dataclass(frozen=True)
+class Ray:
+    """A ray of a cell, and a bit for each inequality of the cell, the last one first: whether it is zero there."""
+
+    v: list[int]
+    zeros: int
+
+
+@dataclass
+class RayCell:
+    """The rays of a cell of all columns, or, with a price, of one column."""
+
+    own: list[int] | None
+    rays: list[Ray]
+
+
+def primitive(v: list[int]) -> list[int]:
+    """The same direction without a common divisor."""
+    divisor = math.gcd(*v)
+    return [n // divisor for n in v] if divisor > 1 else v
+
+
+def are_joined(rays: list[Ray], one: Ray, other: Ray) -> bool:
+    """Whether no ray is zero wherever both are, somewhere else besides, and not wherever one of them is."""
+    p, n, both = one.zeros, other.zeros, one.zeros & other.zeros
+    return not any(z & both == both != z and z & p != p and z & n != n for z in (ray.zeros for ray in rays))
+
+
+class RayTree(Kernel):
+    """A convex utility on cells whose rays are listed: `advance` takes one token. A plane cuts a cell by one step of the
+    double description method, and a convex function is at most its price on a cell if it is at the rays."""
+
+    def __init__(self, problem: Problem, header: Header, fuel: Fuel):
+        spend_before(problem, header, fuel)
+        need(not header.empty)
+        if header.witness is not None:
+            problem.attains(header.witness)
+        problem, claim = problem.summed(header.hints.sums, header.claim)
+        problem = problem.replaced(header.hints).straight(header.touches)
+        problem, self.claim = problem.relaxed(claim, header.points)
+        need(problem.utility in CONVEX)
+        self.begin(problem, header, fuel)
+
+    def begin(self, problem: Problem, header: Header, fuel: Fuel) -> None:
+        """The unit vectors, as a cell of all columns."""
+        problem.check()
+        need(header.unit > 0 and self.claim[1] > 0 and not (problem.robust and header.pairs))
+        self.header, self.problem, self.unit, self.fuel = header, problem, header.unit, fuel
+        self.listed = [] if problem.robust else problem.joined(header.pairs, Ratio.at_most)
+        self.weights, self.k, self.total = problem.weights, len(problem.weights), sum(problem.weights)
+        k = self.k
+        fuel.spend(k**2)
+        # Bit x is that of - v_x <= 0.
+        units = [Ray([int(x == z) for z in range(k)], (1 << k) - 1 - (1 << x)) for x in range(k)]
+        self.cells: list[RayCell | list[list[Ray]]] = [RayCell(None, units)]
+
+    def known(self, name: str, i: int) -> list[int]:
+        """c with c.v <= 0 in each column of the problem: of an edge, or of a half-space."""
+        if name == "h":
+            return element(self.problem.halfspaces, i)
+        x, z, g, h = self.edge(i)
+        row = [0] * self.k
+        row[x] += h
+        row[z] -= g
+        return row
+
+    def cut(self, c: list[int], rays: list[Ray]) -> list[Ray]:
+        """The rays of the part of a cell where c.v <= 0."""
+        valued = [(dot(c, ray.v), ray) for ray in rays]
+        up, down = [pair for pair in valued if pair[0] > 0], [pair for pair in valued if pair[0] < 0]
+        longest = max((max(map(abs, ray.v)) for ray in rays), default=0)
+        words = 1 + longest.bit_length() // 512
+        self.fuel.spend(4 * self.k * len(rays) + len(up) * len(down) * (len(rays) // 3 + 1), words)
+        found = [Ray(ray.v, 2 * ray.zeros + (value == 0)) for value, ray in valued if value <= 0]
+        for s, one in up:
+            for t, other in down:
+                if are_joined(rays, one, other):
+                    divisor = math.gcd(s, t)
+                    a, b = s // divisor, -t // divisor
+                    v = [a * n + b * m for n, m in zip(other.v, one.v, strict=True)]
+                    found.append(Ray(primitive(v), 2 * (one.zeros & other.zeros) + 1))
+        return found
+
+    def each(self, state: RayCell | list[list[Ray]]) -> list[list[Ray]]:
+        """The cell of each column."""
+        if isinstance(state, list):
+            return state
+        need(state.own is None and self.problem.outputs is not None)
+        return [state.rays] * (self.problem.outputs or 0)
+
+    def priced(self, state: RayCell | list[list[Ray]]) -> list[list[Ray]]:
+        """The cells that prices are for: one stands for all columns where outputs are free."""
+        if isinstance(state, RayCell) and state.own is None and self.problem.outputs is None:
+            return [state.rays]
+        return self.each(state)
+
+    def take(self, name: str, lists: list[list[int]]) -> None:
+        """Replace the first open state by its children."""
+        need(bool(self.cells))
+        state = self.cells.pop()
+        if name in "eh":
+            need(isinstance(state, RayCell))
+            assert isinstance(state, RayCell)
+            self.cells.append(replace(state, rays=self.cut(self.known(name, lists[0][0]), state.rays)))
+        elif name == "s":
+            (y,), c = lists
+            need(len(c) == self.k)
+            sides = ([-n for n in c], c)
+            if isinstance(state, RayCell) and state.own is not None:
+                need(y == 0)
+                self.cells += [replace(state, rays=self.cut(side, state.rays)) for side in sides]
+                return
+            cells = self.each(state)
+            self.fuel.spend(len(cells))
+            rays = element(cells, y)
+            self.cells += [put(cells, y, self.cut(side, rays)) for side in sides]
+        elif name == "P":
+            prices, mults = lists
+            self.pay(prices, mults, self.priced(state))
+        else:
+            need(isinstance(state, RayCell) and state.own is not None)
+            assert isinstance(state, RayCell)
+            self.close(state.own or [], state.rays)
+
+    def pay(self, prices: list[int], mults: list[int], cells: list[list[Ray]]) -> None:
+        """One state for each column, where the prices are within the claim."""
+        self.fuel.spend(self.k * (self.problem.outputs or 1) + sum(len(row.terms) for row in self.problem.rows))
+        added, right = self.coupled(1, mults, {})
+        need(len(prices) == self.k)
+        self.pays(sum(prices) + right)
+        for y in reversed(range(len(cells))):
+            own = [a + added.get(y * self.k + x, 0) for x, a in enumerate(prices)]
+            self.cells.append(RayCell(own, cells[y]))
+
+    def close(self, own: list[int], rays: list[Ray]) -> None:
+        """Refuse unless the utility is at most the price at each ray."""
+        logs = 1 if self.problem.utility == "bayes" else Fuel.LOG
+        self.fuel.spend(self.k * len(rays) * max(len(self.problem.lists), 1) * logs)
+        for ray in rays:
+            scale, worth = self.problem.worth([ray.v], 1, above=True)
+            need(self.unit * worth <= scale * dot(own, ray.v))
+
+
+class RayDesigns(RayTree):
+    """Risks of estimation by the rays of cells, on any cone where each input has weight. Forms are over the unit, prices
+    over its square."""
+
+    def __init__(self, problem: Problem, header: Header, fuel: Fuel):
+        spend_before(problem, header, fuel)
+        need(not (header.empty or header.witness or header.points or header.touches))
+        design, self.claim = problem.design, header.claim
+        need(design is not None)
+        assert design is not None
+        need(design.den > 0 and all(len(one) == len(problem.weights) for one in design.queries))
+        need(min(problem.weights, default=0) > 0)
+        self.design = design
+        self.begin(problem.emptied(), header, fuel)
+
+    def form(self, prices: list[int], mults: list[int], lists: list[list[int]]) -> None:
+        """Refuse unless the prices prove the claim, and pay for the energy of the forms at each ray."""
+        state, k = self.cells.pop(), self.k
+        count = len(lists) // 2 if self.design.name == "inverse-eigenvalue" else len(lists)
+        forms, factors, m = lists[:count], lists[count:], self.problem.outputs or 1
+        cells = self.priced(state)
+        terms = sum(len(row.terms) for row in self.problem.rows)
+        self.fuel.spend(30 * k * (m + len(lists)) + terms + 2 * k * sum(map(len, cells)) * (count + 2))
+        added, right = self.coupled(1, mults, {})
+        need(len(prices) == k and all(len(form) == k for form in forms))
+        n, d = risk_below(self.weights, self.design, self.unit, sum(prices) + right, forms, factors)
+        need(-n * self.claim[1] <= self.claim[0] * d)
+        for y, rays in enumerate(cells):
+            own = [self.total * (a + added.get(y * k + x, 0)) for x, a in enumerate(prices)]
+            for v in (ray.v for ray in rays):
+                energy = self.total**2 * sum(dot(form, v) ** 2 for form in forms)
+                need(energy <= dot(own, v) * dot(self.weights, v))
+
+    def advance_line(self, words: list[Word]) -> None:
+        """Take one line."""
+        token = read_forms(words, self.design.name == "inverse-eigenvalue") if words[0][1] == "F" else None
+        if isinstance(token, Cells):
+            need(bool(self.cells))
+            prices, mults, *lists = token.lists
+            self.form(prices, mults, lists)
+            return
+        if words[0][1] in ("P", "l"):
+            raise stop(words)
+        self.take(*read_ray_token(words))
+
+
 # ---- reading ----
 
 
@@ -2173,6 +2365,21 @@ def read_block_token(words: list[Word]) -> tuple[str, list[int]]:
     if len(rest) not in {"b": (1,), "w": (1,), "p": (2,), "t": (1, 2)}.get(name, ()):
         raise stop(words)
     return name, integers(rest)
+
+
+def read_ray_token(words: list[Word]) -> tuple[str, list[list[int]]]:
+    """One line of a proof by rays."""
+    name, rest = words[0][1], words[1:]
+    if name in ("e", "h"):
+        return name, [exactly(1, rest)]
+    if name == "s" and rest:
+        return name, [integers(rest[:1]), integers(rest[1:])]
+    parts = parted(rest)
+    if name == "P" and len(parts) == 2:
+        return name, [*map(integers, parts)]
+    if name != "l" or rest:
+        raise stop(words)
+    return name, []
 
 
 class Reader:
@@ -2485,7 +2692,7 @@ def read_header(reader: Reader, weights: list[int]) -> Header:
         lifts.append((reader.numbers("lift", 1)[0], reader.lists("at")))
     sums, touches = reader.matrices("sum"), reader.matrices("minorant")
     unit, prices, mults = reader.numbers("unit", 1)[0], read_prices(reader, weights), reader.numbers("mults")
-    names = ("dual", "corner", "box", "sheets", "known", "labels", "matrix", "design", "blocks")
+    names = ("dual", "corner", "box", "sheets", "known", "labels", "matrix", "design", "blocks", "rays")
     mode = reader.choice(reader.take("mode"), *names)
     reader.next()
     hints = Hints(priors, around, reaches, lifts, cuts, sums, tangents_of)
@@ -2523,7 +2730,10 @@ def begun(problem: Problem, header: Header, fuel: Fuel) -> tuple[Callable[[list[
     if header.labels is not None:
         tree = LabelTree(problem, header, header.labels, fuel)
         return lambda words: tree.advance(read_label(words)), tree.stack
-    need((problem.design is not None) == (header.mode == "design"))
+    need(header.mode == "rays" or (problem.design is not None) == (header.mode == "design"))
+    if problem.design is not None and header.mode == "rays":
+        formed = RayDesigns(problem, header, fuel)
+        return formed.advance_line, formed.cells
     if problem.design is not None:
         halves, designs = problem.design.name == "inverse-eigenvalue", DesignTree(problem, header, fuel)
         return lambda words: designs.advance(read_forms(words, halves)), designs.stack
@@ -2533,6 +2743,9 @@ def begun(problem: Problem, header: Header, fuel: Fuel) -> tuple[Callable[[list[
     if header.mode == "blocks":
         blocks = BlockTree(problem, header, fuel)
         return lambda words: blocks.advance(*read_block_token(words)), blocks.stack
+    if header.mode == "rays":
+        rays = RayTree(problem, header, fuel)
+        return lambda words: rays.take(*read_ray_token(words)), rays.cells
     kernel = Kernel(problem, header, fuel)
     return lambda words: kernel.advance(read_token(words)), kernel.stack
 

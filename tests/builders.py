@@ -65,7 +65,7 @@ def stated(document: Any) -> Any:
     names = {"entropy-dual": {"gibbs-inequality"}, "entropy-farkas": {"gibbs-inequality"}}.get(own["kind"], set[str]())
     if utility == "mutual_information" and own["kind"] in ("column-dual", "branch-tree") and "known" not in own:
         names = {"v-log-v-convex"}
-    if "tree" in own:
+    if "tree" in own or "rays" in own:
         names |= {"mi-column-convex" if utility == "mutual_information" else "chi-square-column-convex"}
     left = [name for name in document["assumptions"] if name not in names - taken]
     return document | {"proof": found, "assumptions": left}

@@ -62,18 +62,16 @@ with `PROVED (verified core)` if `rropt-core` is installed; without `--core` it 
 
 | proof | programs | `checker only: the verified core has no` |
 |---|---|---|
-| `lines`: linear utilities, Bayes success, entropies; information and chi-square under LDP and metric privacy, also of matrices with rows; leakage, capacity, Renyi, sums; approximate LDP with linear utilities; robust LDP, exact, with boxes or a linear utility; infeasible problems | verified core, kernel, checker | |
+| `lines`: linear utilities, Bayes success, entropies; information and chi-square under LDP and metric privacy, also of matrices with rows; leakage, capacity, Renyi, sums; approximate LDP with linear utilities; robust LDP, exact, with boxes or a linear utility; the most information under a limit; infeasible problems | verified core, kernel, checker | |
 | trees of corners over a matrix | verified core, kernel, checker | |
 | `lines` after a step | checker | `step 'drop' before lines`, `step 'lift' before lines` |
-| designs under LDP, `column-dual`: the bound; the value of the mechanism by the checker alone | verified core, kernel, checker | |
-| designs on other cones | checker | `designs with boxes` |
+| designs, `column-dual`: the bound; the value of the mechanism by the checker alone | verified core, kernel, checker | |
 | robust LDP, polytope and product, by shapes (blocks of at most 12 inputs) | verified core, kernel, checker | |
 | robust LDP, polytope and product, by levels | checker | `with levels` |
 | robust LDP, exact, by cases | checker | `'column-dual' with cases` |
 | off-diagonals | checker | `kind 'branch-tree'` |
 | identification risk | checker | `kind 'risk-branch'`, `kind 'thresholds'` |
 | Renyi and zero-concentrated privacy of many inputs, or close to its limit at many orders | checker | divergences of so many pairs of inputs; divergences that are so close to their limit |
-| the most information under a limit, or under approximate privacy | checker | `with rays` |
 """
 
 LEAKAGE_HEAD = f"""# What rropt can certify: leakage

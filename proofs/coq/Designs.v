@@ -290,10 +290,20 @@ Proof.
   { destruct (shut (tight 0 bx)). auto. inversion GD; subst. auto. } destruct GG as [G1 G2]. specialize (IH bs' (y + 1)%Z B2 S2 N2 G2).
   pose proof (lone_pays _ fs bx qv G1 ltac:(rewrite len_scale, len_merge; auto) LF B1 S1) as K. rewrite dot_scale, dot_merge in K by lia. lra.
 Qed.
+Lemma paid_risk A L fs cs tr b X Y : length A = length W -> Forall (fun f => length f = length W) fs -> Forall (fun q => Forall (eq 0) q \/ 0 < dot W q) Q -> add_rows k 1 (rows pb) L Tip 0 = Some (tr, b) ->
+  risk_below W ds s (zsum A + b) fs cs = Some (X, Y) -> (- X * snd cl <= fst cl * Y)%Z -> total (quad pb fs) Q <= IZR T * (total (dot A) Q + mdot k 0 tr Q) -> reached_d.
+Proof.
+  intros LA LF' PQ R0 RB C0 PAY t HR. apply IZR_le in C0. rewrite !mult_IZR, opp_IZR in C0. pose proof HQ as (HQ1 & _ & _ & HQ4).
+  rewrite (sum_prices pb Q A HQ LA) in PAY. assert (LQ : Forall (fun q => Z.of_nat (length q) = k) Q). { eapply Forall_impl; [|exact HQ1]. intros q (L1 & _). rewrite zlen_len. lia. }
+  pose proof (add_rows_ok k 1 _ Q LQ ltac:(lia) _ _ _ _ _ _ (fR pb FM) HQ4 R0) as I1. rewrite mdot_tip in I1. pose proof (fT pb FM) as HT. apply IZR_lt in HT.
+  assert (HS : total (quad pb fs) Q <= IZR T * IZR (zsum A + b)). { eapply Rle_trans; [exact PAY|]. rewrite plus_IZR. apply Rmult_le_compat_l; lra. }
+  destruct (risk_below_ok pb FM s (zsum A + b) Q ds Hs PQ fs cs X Y t DO LF' HS RB HR) as [Y0 XY]. apply IZR_lt in HM.
+  apply (Rmult_le_reg_r (IZR Y * IZR (snd cl))). { apply Rmult_lt_0_compat; auto. } replace (IZR (fst cl) / IZR (snd cl) * (IZR Y * IZR (snd cl))) with (IZR (fst cl) * IZR Y) by (field; lra). apply (Rmult_le_compat_r (IZR (snd cl))) in XY; [|lra]. lra.
+Qed.
 Lemma forms_ok bs A L fs cs l : dstep (Denv pb ds s cl) (Forms A L fs cs) (All bs) = Some l -> Forall good_d l -> good_d (All bs).
 Proof.
-  cbn [dstep dproblem ddesign dunit dclaim]. intros H GL HB t HR. destruct (add_rows k 1 (rows pb) L Tip 0) as [[tr b]|] eqn:R0; [|discriminate]. destruct (risk_below W ds s (zsum A + b) fs cs) as [[X Y]|] eqn:RB; [|discriminate].
-  match type of H with (if ?x then _ else _) = _ => destruct x eqn:C; [|discriminate] end. apply Some_inj in H. subst l. apply andb_prop in C. destruct C as [C C0]. apply andb_prop in C. destruct C as [LA LF]. apply alike_len in LA. apply Z.leb_le, IZR_le in C0. rewrite !mult_IZR, opp_IZR in C0.
+  cbn [dstep dproblem ddesign dunit dclaim]. intros H GL HB. destruct (add_rows k 1 (rows pb) L Tip 0) as [[tr b]|] eqn:R0; [|discriminate]. destruct (risk_below W ds s (zsum A + b) fs cs) as [[X Y]|] eqn:RB; [|discriminate].
+  match type of H with (if ?x then _ else _) = _ => destruct x eqn:C; [|discriminate] end. apply Some_inj in H. subst l. apply andb_prop in C. destruct C as [C C0]. apply andb_prop in C. destruct C as [LA LF]. apply alike_len in LA. apply Z.leb_le in C0.
   assert (LF' : Forall (fun f => length f = length W) fs). { rewrite forallb_forall in LF. apply Forall_forall. intros f I. apply alike_len. auto. }
   pose proof HQ as (HQ1 & _ & _ & HQ4). assert (HN : Forall (fun qv : list R * list R => length (fst qv) = length W) QV). { rewrite Forall_map in HQ1. eapply Forall_impl; [|exact HQ1]. simpl. intros qv (L1 & _). auto. }
   assert (PAY : total (quad pb fs) Q <= IZR T * (total (dot A) Q + mdot k 0 tr Q)).
@@ -302,13 +312,9 @@ Proof.
     - clear - HB. induction HB; simpl; constructor; auto.
     - assert (K : forall (l : list (list R * list R)) y, Forall good_d (formed_states k y T A Tip fs (map (fun _ => bx) l))); [|apply K].
       induction l as [|qv l IH]; intros y; cbn [map formed_states]; [constructor|]. cbn [formed_states] in GL. rewrite merge_tip in *. destruct (shut (tight 0 bx)); auto. inversion GL; subst. constructor; auto. }
-  rewrite (sum_prices pb Q A HQ LA) in PAY. assert (LQ : Forall (fun q => Z.of_nat (length q) = k) Q). { apply Forall_map. eapply Forall_impl; [|exact HN]. simpl. intros qv L1. rewrite zlen_len. lia. }
-  pose proof (add_rows_ok k 1 _ Q LQ ltac:(lia) _ _ _ _ _ _ (fR pb FM) HQ4 R0) as I1. rewrite mdot_tip in I1. pose proof (fT pb FM) as HT. apply IZR_lt in HT.
-  assert (HS : total (quad pb fs) Q <= IZR T * IZR (zsum A + b)). { eapply Rle_trans; [exact PAY|]. rewrite plus_IZR. apply Rmult_le_compat_l; lra. }
   assert (PQ : Forall (fun q => Forall (eq 0) q \/ 0 < dot W q) Q).
-  { apply Forall_map. eapply Forall_impl; [|exact SH]. simpl. intros [q v]. cbn [fst snd]. intros [Lv [Z0|(r & r0 & -> & V & _)]]; auto. right. rewrite dotR_scale. destruct (weight_one pb FM v Lv) as [_ W1]. { eapply Forall_impl; [|exact V]. simpl. intros; lra. } apply Rmult_lt_0_compat; lra. }
-  destruct (risk_below_ok pb FM s (zsum A + b) Q ds Hs PQ fs cs X Y t DO LF' HS RB HR) as [Y0 XY]. apply IZR_lt in HM.
-  apply (Rmult_le_reg_r (IZR Y * IZR (snd cl))). { apply Rmult_lt_0_compat; auto. } replace (IZR (fst cl) / IZR (snd cl) * (IZR Y * IZR (snd cl))) with (IZR (fst cl) * IZR Y) by (field; lra). apply (Rmult_le_compat_r (IZR (snd cl))) in XY; [|lra]. lra.
+  { apply Forall_map. eapply Forall_impl; [|exact SH]. simpl. intros [q v]. cbn [fst snd]. intros [Lv [Z0|(r & r0 & -> & V & _)]]; auto. right. rewrite dotR_scale. destruct (weight_one pb FM v Lv) as [HT W1]. { eapply Forall_impl; [|exact V]. simpl. intros; lra. } apply Rmult_lt_0_compat; lra. }
+  eapply paid_risk; eauto.
 Qed.
 Lemma dstep_ok tok st l : dstep (Denv pb ds s cl) tok st = Some l -> Forall good_d l -> good_d st.
 Proof.

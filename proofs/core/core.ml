@@ -39,8 +39,8 @@ type comparison =
 
 module Coq__1 = struct
  (** val add : nat -> nat -> nat **)
- let rec add n m =
-   match n with
+ let rec add n0 m =
+   match n0 with
    | O -> m
    | S p0 -> S (add p0 m)
 end
@@ -126,6 +126,18 @@ module Coq_Pos =
       (fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
       (pred_double p0))
       (fun _ -> Big_int_Z.unit_big_int)
+      x
+
+  (** val pred_N : Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let pred_N x =
+    (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+      (fun p0 -> (Big_int_Z.mult_int_big_int 2 p0))
+      (fun p0 -> (pred_double p0))
+      (fun _ -> Big_int_Z.zero_big_int)
       x
 
   type mask = Pos.mask =
@@ -226,6 +238,12 @@ module Coq_Pos =
       (fun _ -> IsNeg)
       x
 
+  (** val sub :
+      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let sub = (fun n m -> Big_int_Z.max_big_int
+  Big_int_Z.unit_big_int (Big_int_Z.sub_big_int n m))
+
   (** val mul :
       Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
 
@@ -233,7 +251,7 @@ module Coq_Pos =
 
   (** val iter : ('a1 -> 'a1) -> 'a1 -> Big_int_Z.big_int -> 'a1 **)
 
-  let rec iter f x n =
+  let rec iter f x n0 =
     (fun f2p1 f2p f1 p ->
   if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
   let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
@@ -241,7 +259,7 @@ module Coq_Pos =
       (fun n' -> f (iter f (iter f x n') n'))
       (fun n' -> iter f (iter f x n') n')
       (fun _ -> f x)
-      n
+      n0
 
   (** val div2 : Big_int_Z.big_int -> Big_int_Z.big_int **)
 
@@ -265,6 +283,18 @@ module Coq_Pos =
       (fun p1 -> succ p1)
       (fun p1 -> p1)
       (fun _ -> Big_int_Z.unit_big_int)
+      p0
+
+  (** val size_nat : Big_int_Z.big_int -> nat **)
+
+  let rec size_nat p0 =
+    (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+      (fun p1 -> S (size_nat p1))
+      (fun p1 -> S (size_nat p1))
+      (fun _ -> S O)
       p0
 
   (** val size : Big_int_Z.big_int -> Big_int_Z.big_int **)
@@ -404,6 +434,187 @@ module Coq_Pos =
   let sqrt p0 =
     fst (sqrtrem p0)
 
+  (** val gcdn :
+      nat -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let rec gcdn n0 a b =
+    match n0 with
+    | O -> Big_int_Z.unit_big_int
+    | S n1 ->
+      ((fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+         (fun a' ->
+         (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+           (fun b' ->
+           match compare a' b' with
+           | Eq -> a
+           | Lt -> gcdn n1 (sub b' a') a
+           | Gt -> gcdn n1 (sub a' b') b)
+           (fun b0 -> gcdn n1 a b0)
+           (fun _ -> Big_int_Z.unit_big_int)
+           b)
+         (fun a0 ->
+         (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+           (fun _ -> gcdn n1 a0 b)
+           (fun b0 -> Big_int_Z.mult_int_big_int 2 (gcdn n1 a0 b0))
+           (fun _ -> Big_int_Z.unit_big_int)
+           b)
+         (fun _ -> Big_int_Z.unit_big_int)
+         a)
+
+  (** val gcd :
+      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let gcd a b =
+    gcdn (Coq__1.add (size_nat a) (size_nat b)) a b
+
+  (** val coq_Nsucc_double : Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let coq_Nsucc_double x =
+    (fun fO fp n -> if Big_int_Z.sign_big_int n <= 0 then fO () else fp n)
+      (fun _ -> Big_int_Z.unit_big_int)
+      (fun p0 ->
+      ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+      p0))
+      x
+
+  (** val coq_Ndouble : Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let coq_Ndouble n0 =
+    (fun fO fp n -> if Big_int_Z.sign_big_int n <= 0 then fO () else fp n)
+      (fun _ -> Big_int_Z.zero_big_int)
+      (fun p0 -> (Big_int_Z.mult_int_big_int 2 p0))
+      n0
+
+  (** val coq_lor :
+      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let rec coq_lor p0 q =
+    (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+      (fun p1 ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun q0 ->
+        (fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+        (coq_lor p1 q0))
+        (fun q0 ->
+        (fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+        (coq_lor p1 q0))
+        (fun _ -> p0)
+        q)
+      (fun p1 ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun q0 ->
+        (fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+        (coq_lor p1 q0))
+        (fun q0 -> Big_int_Z.mult_int_big_int 2 (coq_lor p1 q0))
+        (fun _ ->
+        (fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+        p1)
+        q)
+      (fun _ ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun _ -> q)
+        (fun q0 ->
+        (fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+        q0)
+        (fun _ -> q)
+        q)
+      p0
+
+  (** val coq_land :
+      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let rec coq_land p0 q =
+    (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+      (fun p1 ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun q0 -> coq_Nsucc_double (coq_land p1 q0))
+        (fun q0 -> coq_Ndouble (coq_land p1 q0))
+        (fun _ -> Big_int_Z.unit_big_int)
+        q)
+      (fun p1 ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun q0 -> coq_Ndouble (coq_land p1 q0))
+        (fun q0 -> coq_Ndouble (coq_land p1 q0))
+        (fun _ -> Big_int_Z.zero_big_int)
+        q)
+      (fun _ ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun _ -> Big_int_Z.unit_big_int)
+        (fun _ -> Big_int_Z.zero_big_int)
+        (fun _ -> Big_int_Z.unit_big_int)
+        q)
+      p0
+
+  (** val ldiff :
+      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let rec ldiff p0 q =
+    (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+      (fun p1 ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun q0 -> coq_Ndouble (ldiff p1 q0))
+        (fun q0 -> coq_Nsucc_double (ldiff p1 q0))
+        (fun _ -> (Big_int_Z.mult_int_big_int 2 p1))
+        q)
+      (fun p1 ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun q0 -> coq_Ndouble (ldiff p1 q0))
+        (fun q0 -> coq_Ndouble (ldiff p1 q0))
+        (fun _ -> p0)
+        q)
+      (fun _ ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun _ -> Big_int_Z.zero_big_int)
+        (fun _ -> Big_int_Z.unit_big_int)
+        (fun _ -> Big_int_Z.zero_big_int)
+        q)
+      p0
+
   (** val iter_op : ('a1 -> 'a1 -> 'a1) -> Big_int_Z.big_int -> 'a1 -> 'a1 **)
 
   let rec iter_op op p0 a =
@@ -420,6 +631,43 @@ module Coq_Pos =
 
   let to_nat x =
     iter_op Coq__1.add x (S O)
+ end
+
+module N =
+ struct
+  (** val succ_pos : Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let succ_pos n0 =
+    (fun fO fp n -> if Big_int_Z.sign_big_int n <= 0 then fO () else fp n)
+      (fun _ -> Big_int_Z.unit_big_int)
+      (fun p0 -> Coq_Pos.succ p0)
+      n0
+
+  (** val coq_lor :
+      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let coq_lor n0 m =
+    (fun fO fp n -> if Big_int_Z.sign_big_int n <= 0 then fO () else fp n)
+      (fun _ -> m)
+      (fun p0 ->
+      (fun fO fp n -> if Big_int_Z.sign_big_int n <= 0 then fO () else fp n)
+        (fun _ -> n0)
+        (fun q -> (Coq_Pos.coq_lor p0 q))
+        m)
+      n0
+
+  (** val ldiff :
+      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let ldiff n0 m =
+    (fun fO fp n -> if Big_int_Z.sign_big_int n <= 0 then fO () else fp n)
+      (fun _ -> Big_int_Z.zero_big_int)
+      (fun p0 ->
+      (fun fO fp n -> if Big_int_Z.sign_big_int n <= 0 then fO () else fp n)
+        (fun _ -> n0)
+        (fun q -> Coq_Pos.ldiff p0 q)
+        m)
+      n0
  end
 
 module Z =
@@ -522,6 +770,10 @@ module Z =
   let compare = (fun x y -> let s = Big_int_Z.compare_big_int x y in
   if s = 0 then Eq else if s < 0 then Lt else Gt)
 
+  (** val abs : Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let abs = Big_int_Z.abs_big_int
+
   (** val to_nat : Big_int_Z.big_int -> nat **)
 
   let to_nat z0 =
@@ -532,6 +784,10 @@ module Z =
       (fun p0 -> Coq_Pos.to_nat p0)
       (fun _ -> O)
       z0
+
+  (** val of_N : Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let of_N = (fun p -> p)
 
   (** val pos_div_eucl :
       Big_int_Z.big_int -> Big_int_Z.big_int ->
@@ -622,14 +878,14 @@ module Z =
 
   (** val sqrt : Big_int_Z.big_int -> Big_int_Z.big_int **)
 
-  let sqrt n =
+  let sqrt n0 =
     (fun fO fp fn z -> let s = Big_int_Z.sign_big_int z in
   if s = 0 then fO () else if s > 0 then fp z
   else fn (Big_int_Z.minus_big_int z))
       (fun _ -> Big_int_Z.zero_big_int)
       (fun p0 -> (Coq_Pos.sqrt p0))
       (fun _ -> Big_int_Z.zero_big_int)
-      n
+      n0
 
   (** val shiftl :
       Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
@@ -644,8 +900,8 @@ module Z =
 
 (** val nth : nat -> 'a1 list -> 'a1 -> 'a1 **)
 
-let rec nth n l default =
-  match n with
+let rec nth n0 l default =
+  match n0 with
   | O -> (match l with
           | [] -> default
           | x :: _ -> x)
@@ -707,21 +963,21 @@ let rec combine l l' =
 
 (** val firstn : nat -> 'a1 list -> 'a1 list **)
 
-let rec firstn n l =
-  match n with
+let rec firstn n0 l =
+  match n0 with
   | O -> []
-  | S n0 -> (match l with
+  | S n1 -> (match l with
              | [] -> []
-             | a :: l0 -> a :: (firstn n0 l0))
+             | a :: l0 -> a :: (firstn n1 l0))
 
 (** val skipn : nat -> 'a1 list -> 'a1 list **)
 
-let rec skipn n l =
-  match n with
+let rec skipn n0 l =
+  match n0 with
   | O -> l
-  | S n0 -> (match l with
+  | S n1 -> (match l with
              | [] -> []
-             | _ :: l0 -> skipn n0 l0)
+             | _ :: l0 -> skipn n1 l0)
 
 (** val p : Big_int_Z.big_int **)
 
@@ -751,11 +1007,11 @@ let half a =
     nat -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
     Big_int_Z.big_int -> Big_int_Z.big_int **)
 
-let rec lo_loop n i pw y2 acc =
-  match n with
+let rec lo_loop n0 i pw y2 acc =
+  match n0 with
   | O -> acc
-  | S n0 ->
-    lo_loop n0
+  | S n1 ->
+    lo_loop n1
       (Big_int_Z.add_big_int i (Big_int_Z.mult_int_big_int 2
         Big_int_Z.unit_big_int)) (half (Big_int_Z.mult_big_int pw y2)) y2
       (Big_int_Z.add_big_int acc (Z.div pw i))
@@ -764,14 +1020,14 @@ let rec lo_loop n i pw y2 acc =
     nat -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
     Big_int_Z.big_int -> Big_int_Z.big_int **)
 
-let rec hi_loop n i pw y2 acc =
-  match n with
+let rec hi_loop n0 i pw y2 acc =
+  match n0 with
   | O ->
     Big_int_Z.add_big_int acc
       (Big_int_Z.mult_big_int (Big_int_Z.mult_int_big_int 2
         Big_int_Z.unit_big_int) pw)
-  | S n0 ->
-    hi_loop n0
+  | S n1 ->
+    hi_loop n1
       (Big_int_Z.add_big_int i (Big_int_Z.mult_int_big_int 2
         Big_int_Z.unit_big_int))
       (Big_int_Z.add_big_int (half (Big_int_Z.mult_big_int pw y2))
@@ -789,10 +1045,10 @@ let nterms =
 (** val ln_red :
     bool -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
 
-let ln_red up n d0 =
+let ln_red up n0 d0 =
   let y =
-    Z.div (Big_int_Z.mult_big_int (Big_int_Z.sub_big_int n d0) d)
-      (Big_int_Z.add_big_int n d0)
+    Z.div (Big_int_Z.mult_big_int (Big_int_Z.sub_big_int n0 d0) d)
+      (Big_int_Z.add_big_int n0 d0)
   in
   if up
   then let z0 = Big_int_Z.add_big_int y Big_int_Z.unit_big_int in
@@ -828,9 +1084,9 @@ let ln2 = function
     bool -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
     Big_int_Z.big_int option **)
 
-let log_try up n d0 j =
+let log_try up n0 d0 j =
   let n' =
-    Z.shiftl n
+    Z.shiftl n0
       (Big_int_Z.max_big_int Big_int_Z.zero_big_int
         (Big_int_Z.minus_big_int j))
   in
@@ -852,17 +1108,17 @@ let log_try up n d0 j =
 (** val log :
     bool -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int option **)
 
-let log up n d0 =
-  if (||) (Big_int_Z.le_big_int n Big_int_Z.zero_big_int)
+let log up n0 d0 =
+  if (||) (Big_int_Z.le_big_int n0 Big_int_Z.zero_big_int)
        (Big_int_Z.le_big_int d0 Big_int_Z.zero_big_int)
   then None
-  else if Big_int_Z.eq_big_int n d0
+  else if Big_int_Z.eq_big_int n0 d0
        then Some Big_int_Z.zero_big_int
-       else let j = Big_int_Z.sub_big_int (Z.log2 n) (Z.log2 d0) in
-            (match log_try up n d0 j with
+       else let j = Big_int_Z.sub_big_int (Z.log2 n0) (Z.log2 d0) in
+            (match log_try up n0 d0 j with
              | Some r -> Some r
              | None ->
-               log_try up n d0
+               log_try up n0 d0
                  (Big_int_Z.sub_big_int j Big_int_Z.unit_big_int))
 
 type ratio =
@@ -1602,8 +1858,8 @@ let ent_at st y x =
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
     Big_int_Z.big_int list **)
 
-let unit_at n x q =
-  updz x (fun s -> Big_int_Z.add_big_int s n) q
+let unit_at n0 x q =
+  updz x (fun s -> Big_int_Z.add_big_int s n0) q
 
 (** val step : env -> token -> state -> state list option **)
 
@@ -1636,29 +1892,23 @@ let step en tok st =
            | None -> None)
         | None -> None)
      | None -> None)
-  | Form (i, n) ->
+  | Form (i, n0) ->
     (match en.corner with
      | Some p0 ->
        let (g, _) = p0 in
        (match nthz i en.forms with
         | Some f ->
-          let edge0 = fun n0 ->
+          let edge0 = fun n1 ->
             Big_int_Z.add_big_int (Big_int_Z.mult_big_int (zsum f) d)
-              (Big_int_Z.mult_big_int (Big_int_Z.sub_big_int g d) n0)
+              (Big_int_Z.mult_big_int (Big_int_Z.sub_big_int g d) n1)
           in
           Some
           ((with_col Big_int_Z.zero_big_int
-             (set_lims i (fun ab -> ((fst ab), (edge0 n)))) st) :: ((with_col
-                                                                    Big_int_Z.zero_big_int
-                                                                    (set_lims
-                                                                    i
-                                                                    (fun ab ->
-                                                                    ((edge0
-                                                                    (Big_int_Z.add_big_int
-                                                                    n
-                                                                    Big_int_Z.unit_big_int)),
-                                                                    (snd ab))))
-                                                                    st) :: []))
+             (set_lims i (fun ab -> ((fst ab), (edge0 n0)))) st) :: (
+          (with_col Big_int_Z.zero_big_int
+            (set_lims i (fun ab ->
+              ((edge0 (Big_int_Z.add_big_int n0 Big_int_Z.unit_big_int)),
+              (snd ab)))) st) :: []))
         | None -> None)
      | None -> None)
   | EdgeUp (y, e) ->
@@ -1883,17 +2133,17 @@ let well_formed pb =
 (** val iota :
     Big_int_Z.big_int -> nat -> (Big_int_Z.big_int -> 'a1) -> 'a1 list **)
 
-let rec iota i n f =
-  match n with
+let rec iota i n0 f =
+  match n0 with
   | O -> []
-  | S n0 ->
-    (f i) :: (iota (Big_int_Z.add_big_int i Big_int_Z.unit_big_int) n0 f)
+  | S n1 ->
+    (f i) :: (iota (Big_int_Z.add_big_int i Big_int_Z.unit_big_int) n1 f)
 
 (** val numbers :
     Big_int_Z.big_int -> (Big_int_Z.big_int -> 'a1) -> 'a1 list **)
 
-let numbers n f =
-  iota Big_int_Z.zero_big_int (Z.to_nat n) f
+let numbers n0 f =
+  iota Big_int_Z.zero_big_int (Z.to_nat n0) f
 
 (** val roots :
     kind -> Big_int_Z.big_int -> Big_int_Z.big_int list -> ent list option **)
@@ -2377,13 +2627,13 @@ let rows_hold k d0 cols0 rs = match rs with
     (Big_int_Z.big_int * Big_int_Z.big_int) list ->
     (Big_int_Z.big_int * Big_int_Z.big_int) list option **)
 
-let rec place n g = function
+let rec place n0 g = function
 | [] -> None
 | p0 :: l0 ->
   let (m, h) = p0 in
-  if Big_int_Z.eq_big_int n m
+  if Big_int_Z.eq_big_int n0 m
   then Some ((m, (Big_int_Z.add_big_int h g)) :: l0)
-  else (match place n g l0 with
+  else (match place n0 g l0 with
         | Some l1 -> Some ((m, h) :: l1)
         | None -> None)
 
@@ -2398,14 +2648,14 @@ let rec gather g q memo =
   | g0 :: g1 ->
     (match q with
      | [] -> memo
-     | n :: q0 ->
-       (match place n g0 memo with
+     | n0 :: q0 ->
+       (match place n0 g0 memo with
         | Some memo0 -> gather g1 q0 memo0
         | None ->
           app
             (skipn (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S
               O))))))))))))))) memo)
-            (gather g1 q0 ((n,
+            (gather g1 q0 ((n0,
               g0) :: (firstn (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S
                        O))))))))))))))) memo)))))
 
@@ -2415,8 +2665,8 @@ let rec gather g q memo =
 let rec gathered = function
 | [] -> Big_int_Z.zero_big_int
 | p0 :: l0 ->
-  let (n, g) = p0 in
-  Big_int_Z.add_big_int (Big_int_Z.mult_big_int g n) (gathered l0)
+  let (n0, g) = p0 in
+  Big_int_Z.add_big_int (Big_int_Z.mult_big_int g n0) (gathered l0)
 
 (** val logs_below :
     (Big_int_Z.big_int * Big_int_Z.big_int) list -> Big_int_Z.big_int ->
@@ -2426,17 +2676,17 @@ let rec logs_below l d0 =
   match l with
   | [] -> Some Big_int_Z.zero_big_int
   | p0 :: l0 ->
-    let (n, g) = p0 in
+    let (n0, g) = p0 in
     (match logs_below l0 d0 with
      | Some s ->
        if (||) (Big_int_Z.eq_big_int g Big_int_Z.zero_big_int)
-            (Big_int_Z.eq_big_int n Big_int_Z.zero_big_int)
+            (Big_int_Z.eq_big_int n0 Big_int_Z.zero_big_int)
        then Some s
-       else (match log false n d0 with
+       else (match log false n0 d0 with
              | Some b ->
                Some
                  (Big_int_Z.add_big_int
-                   (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int g n) b) s)
+                   (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int g n0) b) s)
              | None -> None)
      | None -> None)
 
@@ -2483,8 +2733,8 @@ let square_below w q =
           (Z.div
             (Big_int_Z.mult_big_int
               (Big_int_Z.mult_big_int (zsum w)
-                (zdot w (map (fun n -> Big_int_Z.mult_big_int n n) q))) d) s)
-          (Big_int_Z.mult_big_int s d))
+                (zdot w (map (fun n0 -> Big_int_Z.mult_big_int n0 n0) q))) d)
+            s) (Big_int_Z.mult_big_int s d))
 
 (** val best_gain :
     Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int
@@ -2502,19 +2752,19 @@ let rec best_gain w q = function
     problem -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
     Big_int_Z.big_int list list -> bool **)
 
-let value_holds pb n m d0 cols0 =
+let value_holds pb n0 m d0 cols0 =
   let w = pb.weights in
   let t = zsum w in
   (match pb.objective with
    | Linear (den, cost) ->
      Big_int_Z.le_big_int
-       (Big_int_Z.mult_big_int n (Big_int_Z.mult_big_int den d0))
+       (Big_int_Z.mult_big_int n0 (Big_int_Z.mult_big_int den d0))
        (Big_int_Z.mult_big_int (zform (zlen w) (cells cols0) cost) m)
    | Bayes (den, gains0) ->
      (match sum_all (fun q -> Some (best_gain w q gains0)) cols0 with
       | Some s ->
         Big_int_Z.le_big_int
-          (Big_int_Z.mult_big_int n
+          (Big_int_Z.mult_big_int n0
             (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int t den) d0))
           (Big_int_Z.mult_big_int s m)
       | None -> false)
@@ -2522,7 +2772,7 @@ let value_holds pb n m d0 cols0 =
      (match sum_all (fun q -> sum_all (fun g -> group_below g q d0) gs) cols0 with
       | Some s ->
         Big_int_Z.le_big_int
-          (Big_int_Z.mult_big_int n
+          (Big_int_Z.mult_big_int n0
             (Big_int_Z.mult_big_int t (Big_int_Z.mult_big_int d d0)))
           (Big_int_Z.mult_big_int s m)
       | None -> false)
@@ -2530,7 +2780,7 @@ let value_holds pb n m d0 cols0 =
      (match sum_all (square_below w) cols0 with
       | Some s ->
         Big_int_Z.le_big_int
-          (Big_int_Z.mult_big_int n
+          (Big_int_Z.mult_big_int n0
             (Big_int_Z.mult_big_int t (Big_int_Z.mult_big_int d d0)))
           (Big_int_Z.mult_big_int s m)
       | None -> false))
@@ -2627,18 +2877,18 @@ let rec tangent_terms s y = function
     Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int
     option **)
 
-let rec logs_low s n =
+let rec logs_low s n0 =
   match s with
-  | [] -> (match n with
+  | [] -> (match n0 with
            | [] -> Some Big_int_Z.zero_big_int
            | _ :: _ -> None)
   | a :: s0 ->
-    (match n with
+    (match n0 with
      | [] -> None
-     | m :: n0 ->
+     | m :: n1 ->
        (match log false m Big_int_Z.unit_big_int with
         | Some l ->
-          (match logs_low s0 n0 with
+          (match logs_low s0 n1 with
            | Some r ->
              Some (Big_int_Z.add_big_int (Big_int_Z.mult_big_int a l) r)
            | None -> None)
@@ -2814,17 +3064,17 @@ let impossible en cl points hd toks =
     Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int
     list -> Big_int_Z.big_int option **)
 
-let rec spread a b d0 s n q =
+let rec spread a b d0 s n0 q =
   match s with
   | [] -> Some Big_int_Z.zero_big_int
   | g :: s0 ->
-    (match n with
+    (match n0 with
      | [] -> Some Big_int_Z.zero_big_int
-     | m :: n0 ->
+     | m :: n1 ->
        (match q with
         | [] -> Some Big_int_Z.zero_big_int
         | v :: q0 ->
-          (match spread a b d0 s0 n0 q0 with
+          (match spread a b d0 s0 n1 q0 with
            | Some r ->
              (match log (Big_int_Z.lt_big_int b a) m Big_int_Z.unit_big_int with
               | Some l ->
@@ -2894,20 +3144,20 @@ let attains_all en cl d0 lows cols0 =
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
     Big_int_Z.big_int list -> Big_int_Z.big_int list option **)
 
-let rec gradient n m g n0 =
+let rec gradient n0 m g n1 =
   match g with
-  | [] -> (match n0 with
+  | [] -> (match n1 with
            | [] -> Some []
            | _ :: _ -> None)
   | g0 :: g1 ->
-    (match n0 with
+    (match n1 with
      | [] -> None
-     | a :: n1 ->
-       (match gradient n m g1 n1 with
+     | a :: n2 ->
+       (match gradient n0 m g1 n2 with
         | Some c ->
           if Big_int_Z.eq_big_int g0 Big_int_Z.zero_big_int
           then Some (Big_int_Z.zero_big_int :: c)
-          else (match log false (Big_int_Z.mult_big_int a n) m with
+          else (match log false (Big_int_Z.mult_big_int a n0) m with
                 | Some l -> Some (l :: c)
                 | None -> None)
         | None -> None))
@@ -2916,16 +3166,16 @@ let rec gradient n m g n0 =
     Big_int_Z.big_int list list -> Big_int_Z.big_int list ->
     Big_int_Z.big_int list -> Big_int_Z.big_int list option **)
 
-let rec groups_under gs n q =
+let rec groups_under gs n0 q =
   match gs with
   | [] -> Some q
   | g :: gs0 ->
     if Big_int_Z.eq_big_int (zsum g) Big_int_Z.zero_big_int
-    then groups_under gs0 n q
-    else let m = zdot g n in
+    then groups_under gs0 n0 q
+    else let m = zdot g n0 in
          if Big_int_Z.lt_big_int Big_int_Z.zero_big_int m
-         then (match gradient (zsum g) m g n with
-               | Some c -> groups_under gs0 n (zplus q (products g c))
+         then (match gradient (zsum g) m g n0 with
+               | Some c -> groups_under gs0 n0 (zplus q (products g c))
                | None -> None)
          else None
 
@@ -3133,23 +3383,23 @@ let excludes co cl touches points hd toks =
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
     Big_int_Z.big_int list -> Big_int_Z.big_int option **)
 
-let rec relative_above n s g q =
+let rec relative_above n0 s g q =
   match g with
   | [] -> Some Big_int_Z.zero_big_int
   | g0 :: g1 ->
     (match q with
      | [] -> Some Big_int_Z.zero_big_int
-     | n0 :: q0 ->
-       (match relative_above n s g1 q0 with
+     | n1 :: q0 ->
+       (match relative_above n0 s g1 q0 with
         | Some r ->
           if (||) (Big_int_Z.eq_big_int g0 Big_int_Z.zero_big_int)
-               (Big_int_Z.eq_big_int n0 Big_int_Z.zero_big_int)
+               (Big_int_Z.eq_big_int n1 Big_int_Z.zero_big_int)
           then Some r
-          else (match log true (Big_int_Z.mult_big_int n0 n) s with
+          else (match log true (Big_int_Z.mult_big_int n1 n0) s with
                 | Some u ->
                   Some
                     (Big_int_Z.add_big_int
-                      (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int g0 n0)
+                      (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int g0 n1)
                         u) r)
                 | None -> None)
         | None -> None))
@@ -3167,8 +3417,8 @@ let square_above w q =
           (ceil
             (Big_int_Z.mult_big_int
               (Big_int_Z.mult_big_int (zsum w)
-                (zdot w (map (fun n -> Big_int_Z.mult_big_int n n) q))) d) s)
-          (Big_int_Z.mult_big_int s d))
+                (zdot w (map (fun n0 -> Big_int_Z.mult_big_int n0 n0) q))) d)
+            s) (Big_int_Z.mult_big_int s d))
 
 (** val above :
     convex -> Big_int_Z.big_int list -> Big_int_Z.big_int option **)
@@ -3454,13 +3704,13 @@ let rec variance_above m c r =
   | [] -> (match r with
            | [] -> Some Big_int_Z.zero_big_int
            | _ :: _ -> None)
-  | n :: c0 ->
+  | n0 :: c0 ->
     (match r with
      | [] -> None
      | y :: r0 ->
        (match variance_above m c0 r0 with
         | Some s ->
-          if Big_int_Z.eq_big_int n Big_int_Z.zero_big_int
+          if Big_int_Z.eq_big_int n0 Big_int_Z.zero_big_int
           then if Big_int_Z.le_big_int Big_int_Z.zero_big_int y
                then Some s
                else None
@@ -3471,7 +3721,7 @@ let rec variance_above m c r =
                           (Big_int_Z.mult_big_int
                             (Big_int_Z.mult_big_int
                               (Big_int_Z.mult_big_int
-                                (Big_int_Z.mult_big_int n n) m) d) d) y) s)
+                                (Big_int_Z.mult_big_int n0 n0) m) d) d) y) s)
                else None
         | None -> None))
 
@@ -3632,7 +3882,7 @@ let cuts_of w cf g h rt ls =
 let rec roots_below up d0 i c q =
   match c with
   | [] -> Some Big_int_Z.zero_big_int
-  | n :: c0 ->
+  | n0 :: c0 ->
     (match q with
      | [] -> Some Big_int_Z.zero_big_int
      | v :: q0 ->
@@ -3648,7 +3898,7 @@ let rec roots_below up d0 i c q =
           if Big_int_Z.le_big_int Big_int_Z.zero_big_int u
           then Some
                  (Big_int_Z.add_big_int
-                   (Big_int_Z.mult_big_int n
+                   (Big_int_Z.mult_big_int n0
                      (Z.sqrt (Z.div (Big_int_Z.mult_big_int u d) d0))) s)
           else None
         | None -> None))
@@ -3829,14 +4079,14 @@ let confident_there w cf g h rt d0 cols0 ls =
     Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list
     option **)
 
-let rec own_logs n = function
+let rec own_logs n0 = function
 | [] -> Some []
 | g0 :: g1 ->
-  (match own_logs n g1 with
+  (match own_logs n0 g1 with
    | Some l ->
      if Big_int_Z.eq_big_int g0 Big_int_Z.zero_big_int
      then Some (Big_int_Z.zero_big_int :: l)
-     else (match log true n g0 with
+     else (match log true n0 g0 with
            | Some u -> Some ((Big_int_Z.mult_big_int g0 u) :: l)
            | None -> None)
    | None -> None)
@@ -4007,20 +4257,20 @@ let rec parts_there pb d0 cols0 ps ws cl =
     (match ws with
      | [] -> None
      | p2 :: ws0 ->
-       let (n, m) = p2 in
+       let (n0, m) = p2 in
        if (&&)
             ((&&)
               ((&&) (convex_ok pb u)
                 (Big_int_Z.lt_big_int Big_int_Z.zero_big_int b))
               (Big_int_Z.lt_big_int Big_int_Z.zero_big_int m))
             (if Big_int_Z.lt_big_int a Big_int_Z.zero_big_int
-             then at_most_there pb d0 cols0 u n m
-             else attains (alone u) (n, m) d0 [] cols0)
+             then at_most_there pb d0 cols0 u n0 m
+             else attains (alone u) (n0, m) d0 [] cols0)
        then parts_there pb d0 cols0 ps0 ws0
               ((Big_int_Z.sub_big_int
                  (Big_int_Z.mult_big_int (fst cl)
                    (Big_int_Z.mult_big_int b m))
-                 (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int a n)
+                 (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int a n0)
                    (snd cl))),
               (Big_int_Z.mult_big_int (snd cl) (Big_int_Z.mult_big_int b m)))
        else None)
@@ -4029,14 +4279,14 @@ let rec parts_there pb d0 cols0 ps ws cl =
     divergence -> Big_int_Z.big_int -> Big_int_Z.big_int ->
     (Big_int_Z.big_int * Big_int_Z.big_int) option **)
 
-let limit_at v n d0 =
+let limit_at v n0 d0 =
   match v with
   | Renyi (order0, most0) ->
     let (a, b) = order0 in
     let (p0, q) = most0 in
     if (&&)
          ((&&)
-           (Big_int_Z.eq_big_int (Big_int_Z.mult_big_int n b)
+           (Big_int_Z.eq_big_int (Big_int_Z.mult_big_int n0 b)
              (Big_int_Z.mult_big_int a d0))
            (Big_int_Z.lt_big_int Big_int_Z.zero_big_int b))
          (Big_int_Z.lt_big_int Big_int_Z.zero_big_int q)
@@ -4045,7 +4295,7 @@ let limit_at v n d0 =
   | Concentrated most0 ->
     let (p0, q) = most0 in
     if Big_int_Z.lt_big_int Big_int_Z.zero_big_int q
-    then Some ((Big_int_Z.mult_big_int p0 n), (Big_int_Z.mult_big_int q d0))
+    then Some ((Big_int_Z.mult_big_int p0 n0), (Big_int_Z.mult_big_int q d0))
     else None
 
 (** val young_terms :
@@ -4054,13 +4304,13 @@ let limit_at v n d0 =
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list -> terms
     option **)
 
-let rec young_terms x z0 n d0 r p0 q y = function
+let rec young_terms x z0 n0 d0 r p0 q y = function
 | [] -> Some []
 | s :: l0 ->
   (match l0 with
    | [] -> None
    | b :: l1 ->
-     (match young_terms x z0 n d0 r p0 q
+     (match young_terms x z0 n0 d0 r p0 q
               (Big_int_Z.add_big_int y Big_int_Z.unit_big_int) l1 with
       | Some ts ->
         if Big_int_Z.eq_big_int s Big_int_Z.zero_big_int
@@ -4069,10 +4319,10 @@ let rec young_terms x z0 n d0 r p0 q y = function
              else None
         else (match log false b d with
               | Some lb ->
-                (match log true (Big_int_Z.sub_big_int n d0) d0 with
+                (match log true (Big_int_Z.sub_big_int n0 d0) d0 with
                  | Some l2 ->
                    (match log true (Big_int_Z.mult_big_int s d0)
-                            (Big_int_Z.mult_big_int n d) with
+                            (Big_int_Z.mult_big_int n0 d) with
                     | Some ls ->
                       (match log false r d with
                        | Some lr ->
@@ -4081,14 +4331,14 @@ let rec young_terms x z0 n d0 r p0 q y = function
                               (Big_int_Z.le_big_int
                                 (Big_int_Z.mult_big_int
                                   (Big_int_Z.mult_big_int d
-                                    (Big_int_Z.sub_big_int n d0)) p0)
+                                    (Big_int_Z.sub_big_int n0 d0)) p0)
                                 (Big_int_Z.mult_big_int
                                   (Big_int_Z.add_big_int
                                     (Big_int_Z.sub_big_int
                                       (Big_int_Z.mult_big_int
-                                        (Big_int_Z.sub_big_int n d0)
+                                        (Big_int_Z.sub_big_int n0 d0)
                                         (Big_int_Z.sub_big_int lb l2))
-                                      (Big_int_Z.mult_big_int n ls))
+                                      (Big_int_Z.mult_big_int n0 ls))
                                     (Big_int_Z.mult_big_int d0 lr)) q))
                          then Some (((x, y), s) :: (((z0, y),
                                 (Big_int_Z.minus_big_int b)) :: ts))
@@ -4110,7 +4360,7 @@ let young_row k v = function
    | z0 :: l1 ->
      (match l1 with
       | [] -> None
-      | n :: l2 ->
+      | n0 :: l2 ->
         (match l2 with
          | [] -> None
          | d0 :: l3 ->
@@ -4130,12 +4380,12 @@ let young_row k v = function
                            (Big_int_Z.lt_big_int z0 k))
                          (negb (Big_int_Z.eq_big_int x z0)))
                        (Big_int_Z.lt_big_int Big_int_Z.zero_big_int d0))
-                     (Big_int_Z.lt_big_int d0 n))
+                     (Big_int_Z.lt_big_int d0 n0))
                    (Big_int_Z.lt_big_int Big_int_Z.zero_big_int r)
-              then (match limit_at v n d0 with
+              then (match limit_at v n0 d0 with
                     | Some p0 ->
                       let (p1, q) = p0 in
-                      (match young_terms x z0 n d0 r p1 q
+                      (match young_terms x z0 n0 d0 r p1 q
                                Big_int_Z.zero_big_int l4 with
                        | Some ts ->
                          Some { equal = false; right = r; coefficients = ts }
@@ -4148,7 +4398,7 @@ let young_row k v = function
     Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int
     list -> Big_int_Z.big_int option **)
 
-let rec moments_sum n d0 dn rx rz ms =
+let rec moments_sum n0 d0 dn rx rz ms =
   match rx with
   | [] ->
     (match rz with
@@ -4164,7 +4414,7 @@ let rec moments_sum n d0 dn rx rz ms =
        (match ms with
         | [] -> None
         | m :: ms0 ->
-          (match moments_sum n d0 dn rx0 rz0 ms0 with
+          (match moments_sum n0 d0 dn rx0 rz0 ms0 with
            | Some s ->
              if Big_int_Z.eq_big_int a Big_int_Z.zero_big_int
              then if Big_int_Z.le_big_int Big_int_Z.zero_big_int m
@@ -4180,7 +4430,7 @@ let rec moments_sum n d0 dn rx rz ms =
                                 (Big_int_Z.add_big_int
                                   (Big_int_Z.mult_big_int d0 la0)
                                   (Big_int_Z.mult_big_int
-                                    (Big_int_Z.sub_big_int n d0) lab))
+                                    (Big_int_Z.sub_big_int n0 d0) lab))
                                 (Big_int_Z.mult_big_int d0 lm)
                            then Some (Big_int_Z.add_big_int m s)
                            else None
@@ -4193,7 +4443,7 @@ let rec moments_sum n d0 dn rx rz ms =
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> bool **)
 
-let line_above p0 q n d0 s c =
+let line_above p0 q n0 d0 s c =
   match log true s d with
   | Some u ->
     Big_int_Z.le_big_int
@@ -4206,7 +4456,7 @@ let line_above p0 q n d0 s c =
               (Big_int_Z.mult_big_int
                 (Big_int_Z.mult_big_int (Big_int_Z.mult_int_big_int 2
                   Big_int_Z.unit_big_int) c) d) (Big_int_Z.mult_big_int d d))
-            n) (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int c c) d0)))
+            n0) (Big_int_Z.mult_big_int (Big_int_Z.mult_big_int c c) d0)))
   | None -> false
 
 (** val all2z :
@@ -4246,20 +4496,20 @@ let rec orders_there p0 q dn rx rz n0 d0 s0 os ms =
      | _ :: _ -> false)
   | p1 :: os0 ->
     let (p2, c) = p1 in
-    let (n, d1) = p2 in
+    let (n1, d1) = p2 in
     (match ms with
      | [] -> false
      | m :: ms0 ->
-       (match moments_sum n d1 dn rx rz m with
+       (match moments_sum n1 d1 dn rx rz m with
         | Some s ->
           (&&)
             ((&&)
               ((&&)
                 ((&&) (Big_int_Z.lt_big_int Big_int_Z.zero_big_int d1)
                   (Big_int_Z.lt_big_int (Big_int_Z.mult_big_int n0 d1)
-                    (Big_int_Z.mult_big_int n d0)))
-                (line_above p0 q n0 d0 s0 c)) (line_above p0 q n d1 s c))
-            (orders_there p0 q dn rx rz n d1 s os0 ms0)
+                    (Big_int_Z.mult_big_int n1 d0)))
+                (line_above p0 q n0 d0 s0 c)) (line_above p0 q n1 d1 s c))
+            (orders_there p0 q dn rx rz n1 d1 s os0 ms0)
         | None -> false))
 
 (** val divergence_of :
@@ -4275,7 +4525,7 @@ let divergence_of v dn os rx rz ms =
      | [] -> false
      | p0 :: l ->
        let (p1, _) = p0 in
-       let (n, d0) = p1 in
+       let (n0, d0) = p1 in
        (match l with
         | [] ->
           (match ms with
@@ -4283,23 +4533,23 @@ let divergence_of v dn os rx rz ms =
            | m :: l0 ->
              (match l0 with
               | [] ->
-                (match limit_at v n d0 with
+                (match limit_at v n0 d0 with
                  | Some p2 ->
                    let (p3, q) = p2 in
-                   (match moments_sum n d0 dn rx rz m with
+                   (match moments_sum n0 d0 dn rx rz m with
                     | Some s ->
                       (match log true s d with
                        | Some u ->
                          (&&)
                            ((&&)
                              (Big_int_Z.lt_big_int Big_int_Z.zero_big_int d0)
-                             (Big_int_Z.lt_big_int d0 n))
+                             (Big_int_Z.lt_big_int d0 n0))
                            (Big_int_Z.le_big_int
                              (Big_int_Z.mult_big_int
                                (Big_int_Z.mult_big_int u d0) q)
                              (Big_int_Z.mult_big_int
                                (Big_int_Z.mult_big_int d
-                                 (Big_int_Z.sub_big_int n d0)) p3))
+                                 (Big_int_Z.sub_big_int n0 d0)) p3))
                        | None -> false)
                     | None -> false)
                  | None -> false)
@@ -4643,13 +4893,13 @@ let reduce mo cl hs =
 
 let rec surprises t s = function
 | [] -> Some []
-| n :: q0 ->
+| n0 :: q0 ->
   (match surprises t s q0 with
    | Some l ->
-     if Big_int_Z.eq_big_int n Big_int_Z.zero_big_int
+     if Big_int_Z.eq_big_int n0 Big_int_Z.zero_big_int
      then Some (Big_int_Z.zero_big_int :: l)
-     else (match log true (Big_int_Z.mult_big_int n t) s with
-           | Some u -> Some ((Big_int_Z.mult_big_int n u) :: l)
+     else (match log true (Big_int_Z.mult_big_int n0 t) s with
+           | Some u -> Some ((Big_int_Z.mult_big_int n0 u) :: l)
            | None -> None)
    | None -> None)
 
@@ -4689,10 +4939,10 @@ let capacity_there pb d0 cols0 w ab =
 let rec attach q rs =
   match q with
   | [] -> []
-  | n :: q0 ->
+  | n0 :: q0 ->
     (match rs with
      | [] -> []
-     | r :: rs0 -> (n :: r) :: (attach q0 rs0))
+     | r :: rs0 -> (n0 :: r) :: (attach q0 rs0))
 
 (** val over :
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
@@ -4701,13 +4951,13 @@ let rec attach q rs =
 let rec over g h a b =
   match a with
   | [] -> Big_int_Z.zero_big_int
-  | n :: a0 ->
+  | n0 :: a0 ->
     (match b with
      | [] -> Big_int_Z.zero_big_int
      | m :: b0 ->
        Big_int_Z.add_big_int
          (Big_int_Z.max_big_int Big_int_Z.zero_big_int
-           (Big_int_Z.sub_big_int (Big_int_Z.mult_big_int n h)
+           (Big_int_Z.sub_big_int (Big_int_Z.mult_big_int n0 h)
              (Big_int_Z.mult_big_int m g))) (over g h a0 b0))
 
 (** val excess_there :
@@ -4973,14 +5223,14 @@ let rec all_away t w s = function
 let rec powers_ok u m = function
 | [] -> true
 | p0 :: ps0 ->
-  let (n, n0) = p0 in
+  let (n0, n1) = p0 in
   (&&)
     ((&&)
       ((&&)
-        ((||) (Big_int_Z.eq_big_int n Big_int_Z.zero_big_int)
-          (at_least (Exp ((Big_int_Z.mult_big_int m (fst u)), (snd u))) d n))
-        (Big_int_Z.lt_big_int Big_int_Z.zero_big_int n0))
-      (at_most (Exp ((Big_int_Z.mult_big_int m (fst u)), (snd u))) d n0))
+        ((||) (Big_int_Z.eq_big_int n0 Big_int_Z.zero_big_int)
+          (at_least (Exp ((Big_int_Z.mult_big_int m (fst u)), (snd u))) d n0))
+        (Big_int_Z.lt_big_int Big_int_Z.zero_big_int n1))
+      (at_most (Exp ((Big_int_Z.mult_big_int m (fst u)), (snd u))) d n1))
     (powers_ok u (Big_int_Z.add_big_int m Big_int_Z.unit_big_int) ps0)
 
 (** val cap :
@@ -5637,24 +5887,24 @@ let rec sums_of r ns cs =
   | [] -> (match cs with
            | [] -> Some Big_int_Z.zero_big_int
            | _ :: _ -> None)
-  | n :: ns0 ->
+  | n0 :: ns0 ->
     (match cs with
      | [] -> None
      | p0 :: cs0 ->
        let (p1, le0) = p0 in
-       let (_, n0) = p1 in
+       let (_, n1) = p1 in
        (match sums_of r ns0 cs0 with
         | Some r0 ->
           if if le0
-             then Big_int_Z.le_big_int Big_int_Z.zero_big_int n
-             else Big_int_Z.le_big_int n Big_int_Z.zero_big_int
+             then Big_int_Z.le_big_int Big_int_Z.zero_big_int n0
+             else Big_int_Z.le_big_int n0 Big_int_Z.zero_big_int
           then Some
                  (Big_int_Z.add_big_int r0
-                   (Big_int_Z.mult_big_int n
+                   (Big_int_Z.mult_big_int n0
                      (Big_int_Z.mult_big_int r
                        (if le0
-                        then n0
-                        else Big_int_Z.add_big_int n0 Big_int_Z.unit_big_int))))
+                        then n1
+                        else Big_int_Z.add_big_int n1 Big_int_Z.unit_big_int))))
           else None
         | None -> None))
 
@@ -5667,13 +5917,13 @@ let rec sums_of r ns cs =
 let rec extras_of c ns cs =
   match ns with
   | [] -> []
-  | n :: ns0 ->
+  | n0 :: ns0 ->
     (match cs with
      | [] -> []
      | p0 :: cs0 ->
        let (p1, _) = p0 in
        let (s, _) = p1 in
-       (s, (Big_int_Z.mult_big_int c n)) :: (extras_of c ns0 cs0))
+       (s, (Big_int_Z.mult_big_int c n0)) :: (extras_of c ns0 cs0))
 
 (** val duties :
     mat -> Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int
@@ -5850,9 +6100,9 @@ let mstep mt tok st =
                                            (filter (fun b ->
                                              negb (Big_int_Z.eq_big_int b a)))) :: []))
          | None -> None)
-      | Number (s, n) ->
+      | Number (s, n0) ->
         let now = fun le0 -> Matrix { boxes = w.boxes; acts = w.acts;
-          counts0 = (((s, n), le0) :: w.counts0) }
+          counts0 = (((s, n0), le0) :: w.counts0) }
         in
         Some ((now true) :: ((now false) :: []))
       | Price (a, l, ns, ways) -> priced mt w a l ns ways)
@@ -5998,12 +6248,13 @@ let rec measured pb m r y = function
 | l :: ls0 ->
   let (c, r0) = split_at pb.weights l in
   let (a, l0) = split_at pb.weights r0 in
-  let n = zscale (Big_int_Z.minus_big_int Big_int_Z.unit_big_int) in
+  let n0 = zscale (Big_int_Z.minus_big_int Big_int_Z.unit_big_int) in
   if (&&)
        ((&&)
          ((&&) ((&&) (alike c pb.weights) (alike a pb.weights))
            (nonnegative c)) (at_most_common pb m y c a l0 r))
-       (at_most_common pb m y (n c) (n a) (n l0) (Big_int_Z.minus_big_int r))
+       (at_most_common pb m y (n0 c) (n0 a) (n0 l0)
+         (Big_int_Z.minus_big_int r))
   then (match measured pb m r
                 (Big_int_Z.add_big_int y Big_int_Z.unit_big_int) ls0 with
         | Some s -> Some (c :: s)
@@ -6236,8 +6487,8 @@ let rec corner_logs s i = function
 | [] -> Some Big_int_Z.zero_big_int
 | f :: fs0 ->
   (match nthz i f with
-   | Some n ->
-     (match log false n s with
+   | Some n0 ->
+     (match log false n0 s with
       | Some l ->
         (match corner_logs s (Big_int_Z.add_big_int i Big_int_Z.unit_big_int)
                  fs0 with
@@ -6250,10 +6501,10 @@ let rec corner_logs s i = function
 
 let rec ends_by i = function
 | [] -> true
-| n :: f0 ->
+| n0 :: f0 ->
   (&&)
     ((||) (Big_int_Z.le_big_int Big_int_Z.zero_big_int i)
-      (Big_int_Z.eq_big_int n Big_int_Z.zero_big_int))
+      (Big_int_Z.eq_big_int n0 Big_int_Z.zero_big_int))
     (ends_by (Big_int_Z.sub_big_int i Big_int_Z.unit_big_int) f0)
 
 (** val triangular :
@@ -6582,14 +6833,14 @@ type triple = (Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int
 
 (** val height : Big_int_Z.big_int -> Big_int_Z.big_int -> triple option **)
 
-let height n m =
-  if Big_int_Z.eq_big_int n Big_int_Z.zero_big_int
+let height n0 m =
+  if Big_int_Z.eq_big_int n0 Big_int_Z.zero_big_int
   then Some ((Big_int_Z.zero_big_int, Big_int_Z.zero_big_int),
          Big_int_Z.zero_big_int)
-  else let lo0 = Z.div (Big_int_Z.mult_big_int n d) m in
+  else let lo0 = Z.div (Big_int_Z.mult_big_int n0 d) m in
        let hi0 =
          Big_int_Z.minus_big_int
-           (Z.div (Big_int_Z.minus_big_int (Big_int_Z.mult_big_int n d)) m)
+           (Z.div (Big_int_Z.minus_big_int (Big_int_Z.mult_big_int n0 d)) m)
        in
        (match log true hi0 d with
         | Some u ->
@@ -7066,3 +7317,406 @@ let blocks_start co cl hd =
             | _ -> None)
          | _ :: _ -> None))
    | _ -> None)
+
+type ray = { at_ : Big_int_Z.big_int list; zero : Big_int_Z.big_int }
+
+(** val primitive : Big_int_Z.big_int list -> Big_int_Z.big_int list **)
+
+let primitive v =
+  let g = fold_right Big_int_Z.gcd_big_int Big_int_Z.zero_big_int v in
+  let u = map (fun n0 -> Z.div n0 g) v in
+  if (&&) (Big_int_Z.lt_big_int Big_int_Z.zero_big_int g)
+       (same (zscale g u) v)
+  then u
+  else v
+
+(** val joined : ray list -> ray -> ray -> bool **)
+
+let joined rs p0 n0 =
+  let b = Big_int_Z.and_big_int p0.zero n0.zero in
+  negb
+    (existsb (fun s ->
+      (&&)
+        ((&&)
+          ((&&) (Big_int_Z.eq_big_int (Big_int_Z.and_big_int s.zero b) b)
+            (negb (Big_int_Z.eq_big_int s.zero b)))
+          (negb
+            (Big_int_Z.eq_big_int (Big_int_Z.and_big_int s.zero p0.zero)
+              p0.zero)))
+        (negb
+          (Big_int_Z.eq_big_int (Big_int_Z.and_big_int s.zero n0.zero)
+            n0.zero))) rs)
+
+(** val met : Big_int_Z.big_int -> ray -> Big_int_Z.big_int -> ray -> ray **)
+
+let met s p0 t n0 =
+  let g = Big_int_Z.gcd_big_int s t in
+  if (&&)
+       ((&&) (Big_int_Z.lt_big_int Big_int_Z.zero_big_int g)
+         (Big_int_Z.eq_big_int (Big_int_Z.mult_big_int g (Z.div s g)) s))
+       (Big_int_Z.eq_big_int (Big_int_Z.mult_big_int g (Z.div t g)) t)
+  then let s0 = Z.div s g in
+       let t0 = Z.div t g in
+       { at_ =
+       (primitive
+         (zplus (zscale s0 n0.at_)
+           (zscale (Big_int_Z.minus_big_int t0) p0.at_))); zero =
+       (Big_int_Z.add_big_int
+         (Big_int_Z.mult_big_int (Big_int_Z.mult_int_big_int 2
+           Big_int_Z.unit_big_int) (Big_int_Z.and_big_int p0.zero n0.zero))
+         Big_int_Z.unit_big_int) }
+  else { at_ =
+         (primitive
+           (zplus (zscale s n0.at_)
+             (zscale (Big_int_Z.minus_big_int t) p0.at_))); zero =
+         (Big_int_Z.add_big_int
+           (Big_int_Z.mult_big_int (Big_int_Z.mult_int_big_int 2
+             Big_int_Z.unit_big_int) (Big_int_Z.and_big_int p0.zero n0.zero))
+           Big_int_Z.unit_big_int) }
+
+(** val cut_by : Big_int_Z.big_int list -> ray list -> ray list **)
+
+let cut_by c rs =
+  let vs = map (fun r -> ((zdot c r.at_), r)) rs in
+  let up =
+    filter (fun vr -> Big_int_Z.lt_big_int Big_int_Z.zero_big_int (fst vr)) vs
+  in
+  let down0 =
+    filter (fun vr -> Big_int_Z.lt_big_int (fst vr) Big_int_Z.zero_big_int) vs
+  in
+  app
+    (map (fun vr -> { at_ = (snd vr).at_; zero =
+      (Big_int_Z.add_big_int
+        (Big_int_Z.mult_big_int (Big_int_Z.mult_int_big_int 2
+          Big_int_Z.unit_big_int) (snd vr).zero)
+        (if Big_int_Z.eq_big_int (fst vr) Big_int_Z.zero_big_int
+         then Big_int_Z.unit_big_int
+         else Big_int_Z.zero_big_int)) })
+      (filter (fun vr ->
+        Big_int_Z.le_big_int (fst vr) Big_int_Z.zero_big_int) vs))
+    (flat_map (fun p0 ->
+      flat_map (fun n0 ->
+        if joined rs (snd p0) (snd n0)
+        then (met (fst p0) (snd p0) (fst n0) (snd n0)) :: []
+        else []) down0) up)
+
+type rstate =
+| Everywhere of ray list
+| Each of ray list list
+| Lonely of Big_int_Z.big_int list * ray list
+
+type rtoken =
+| Along of Big_int_Z.big_int
+| Beside of Big_int_Z.big_int
+| Plane of Big_int_Z.big_int * Big_int_Z.big_int list
+| Pay of Big_int_Z.big_int list * Big_int_Z.big_int list
+| Holds
+
+type renv = { rproblem : problem; runit : Big_int_Z.big_int;
+              rclaim : (Big_int_Z.big_int * Big_int_Z.big_int); redges : 
+              table }
+
+(** val alike_convex : problem -> convex **)
+
+let alike_convex pb =
+  { prior = pb.weights; aim = pb.objective }
+
+(** val known_limit : renv -> rtoken -> Big_int_Z.big_int list option **)
+
+let known_limit en = function
+| Along e ->
+  (match edge_at en.redges e with
+   | Some e0 ->
+     let (p0, h) = e0 in
+     let (p1, g) = p0 in
+     let (x, z0) = p1 in
+     Some
+     (unit_at (Big_int_Z.minus_big_int g) z0
+       (unit_at h x (zeros en.rproblem.weights)))
+   | None -> None)
+| Beside i -> nthz i en.rproblem.halfspaces
+| _ -> None
+
+(** val each_cell : renv -> rstate -> ray list list option **)
+
+let each_cell en = function
+| Everywhere rs ->
+  (match en.rproblem.outputs with
+   | Some m -> Some (numbers m (fun _ -> rs))
+   | None -> None)
+| Each cells1 -> Some cells1
+| Lonely (_, _) -> None
+
+(** val ray_holds :
+    convex -> Big_int_Z.big_int -> Big_int_Z.big_int list -> ray -> bool **)
+
+let ray_holds u e own0 r =
+  (&&) (nonnegative r.at_)
+    (match above u r.at_ with
+     | Some s ->
+       Big_int_Z.le_big_int (Big_int_Z.mult_big_int e s)
+         (Big_int_Z.mult_big_int (scale_of u Big_int_Z.unit_big_int)
+           (zdot own0 r.at_))
+     | None -> false)
+
+(** val lonely_states :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int trie -> ray list list -> rstate list **)
+
+let rec lonely_states k y a t = function
+| [] -> []
+| rs :: cells2 ->
+  (Lonely ((merge (Big_int_Z.mult_big_int y k) t a),
+    rs)) :: (lonely_states k (Big_int_Z.add_big_int y Big_int_Z.unit_big_int)
+              a t cells2)
+
+(** val paid :
+    renv -> Big_int_Z.big_int list -> Big_int_Z.big_int list -> ray list list
+    -> rstate list option **)
+
+let paid en a l cells1 =
+  let pb = en.rproblem in
+  let k = zlen pb.weights in
+  (match add_rows k Big_int_Z.unit_big_int pb.rows l Tip
+           Big_int_Z.zero_big_int with
+   | Some p0 ->
+     let (t, b) = p0 in
+     if (&&) (alike a pb.weights)
+          (pays en.rclaim en.runit (Big_int_Z.add_big_int (zsum a) b))
+     then Some (lonely_states k Big_int_Z.zero_big_int a t cells1)
+     else None
+   | None -> None)
+
+(** val rstep : renv -> rtoken -> rstate -> rstate list option **)
+
+let rstep en tok st =
+  let w = en.rproblem.weights in
+  (match tok with
+   | Plane (y, c) ->
+     if negb (alike c w)
+     then None
+     else let no = zscale (Big_int_Z.minus_big_int Big_int_Z.unit_big_int) c
+          in
+          (match st with
+           | Lonely (own0, rs) ->
+             if Big_int_Z.eq_big_int y Big_int_Z.zero_big_int
+             then Some ((Lonely (own0, (cut_by c rs))) :: ((Lonely (own0,
+                    (cut_by no rs))) :: []))
+             else None
+           | _ ->
+             (match each_cell en st with
+              | Some cells1 ->
+                (match nthz y cells1 with
+                 | Some rs ->
+                   Some ((Each
+                     (updz y (fun _ -> cut_by c rs) cells1)) :: ((Each
+                     (updz y (fun _ -> cut_by no rs) cells1)) :: []))
+                 | None -> None)
+              | None -> None))
+   | Pay (a, l) ->
+     (match each_cell en st with
+      | Some cells1 -> paid en a l cells1
+      | None ->
+        (match st with
+         | Everywhere rs -> paid en a l (rs :: [])
+         | _ -> None))
+   | Holds ->
+     (match st with
+      | Lonely (own0, rs) ->
+        if forallb (ray_holds (alike_convex en.rproblem) en.runit own0) rs
+        then Some []
+        else None
+      | _ -> None)
+   | _ ->
+     (match known_limit en tok with
+      | Some c ->
+        (match st with
+         | Everywhere rs -> Some ((Everywhere (cut_by c rs)) :: [])
+         | Each _ -> None
+         | Lonely (own0, rs) -> Some ((Lonely (own0, (cut_by c rs))) :: []))
+      | None -> None))
+
+(** val ray_advance : renv -> rtoken -> rstate list -> rstate list option **)
+
+let ray_advance en tok = function
+| [] -> None
+| st :: stack0 ->
+  (match rstep en tok st with
+   | Some l -> Some (app l stack0)
+   | None -> None)
+
+(** val mark :
+    Big_int_Z.big_int list list -> Big_int_Z.big_int list -> Big_int_Z.big_int **)
+
+let rec mark cs v =
+  match cs with
+  | [] -> Big_int_Z.zero_big_int
+  | c :: cs0 ->
+    Big_int_Z.add_big_int
+      (Big_int_Z.mult_big_int (Big_int_Z.mult_int_big_int 2
+        Big_int_Z.unit_big_int) (mark cs0 v))
+      (if Big_int_Z.eq_big_int (zdot c v) Big_int_Z.zero_big_int
+       then Big_int_Z.unit_big_int
+       else Big_int_Z.zero_big_int)
+
+(** val sides : Big_int_Z.big_int list -> Big_int_Z.big_int list list **)
+
+let sides w =
+  numbers (zlen w) (fun x ->
+    unit_at (Big_int_Z.minus_big_int Big_int_Z.unit_big_int) x (zeros w))
+
+(** val orthant : Big_int_Z.big_int list -> ray list **)
+
+let orthant w =
+  numbers (zlen w) (fun x ->
+    let e = unit_at Big_int_Z.unit_big_int x (zeros w) in
+    { at_ = e; zero = (mark (sides w) e) })
+
+(** val ray_start :
+    problem -> (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int
+    -> (Big_int_Z.big_int * Big_int_Z.big_int) list -> (renv * rstate list)
+    option **)
+
+let ray_start pb cl e ratios =
+  let w = pb.weights in
+  (match edges_of (zlen w) pb.base ratios with
+   | Some es ->
+     if (&&)
+          ((&&)
+            ((&&) (well_formed pb) (well_formed (alone (alike_convex pb))))
+            (Big_int_Z.lt_big_int Big_int_Z.zero_big_int e))
+          (Big_int_Z.lt_big_int Big_int_Z.zero_big_int (snd cl))
+     then Some ({ rproblem = pb; runit = e; rclaim = cl; redges = es },
+            ((Everywhere (orthant w)) :: []))
+     else None
+   | None -> None)
+
+type rdtoken =
+| Cell of rtoken
+| Formed of Big_int_Z.big_int list * Big_int_Z.big_int list
+   * Big_int_Z.big_int list list * Big_int_Z.big_int list list
+
+(** val cutting : rtoken -> bool **)
+
+let cutting = function
+| Pay (_, _) -> false
+| Holds -> false
+| _ -> true
+
+(** val forms_paid :
+    Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list list -> ray -> bool **)
+
+let forms_paid t2 w own0 fs r =
+  (&&) (nonnegative r.at_)
+    (Big_int_Z.le_big_int
+      (Big_int_Z.mult_big_int t2
+        (zsum
+          (map (fun f ->
+            Big_int_Z.mult_big_int (zdot f r.at_) (zdot f r.at_)) fs)))
+      (Big_int_Z.mult_big_int (zdot own0 r.at_) (zdot w r.at_)))
+
+(** val cells_paid :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list -> Big_int_Z.big_int trie -> Big_int_Z.big_int
+    list list -> ray list list -> bool **)
+
+let rec cells_paid k y w a t fs = function
+| [] -> true
+| rs :: cells2 ->
+  let t0 = zsum w in
+  (&&)
+    (forallb
+      (forms_paid (Big_int_Z.mult_big_int t0 t0) w
+        (zscale t0 (merge (Big_int_Z.mult_big_int y k) t a)) fs) rs)
+    (cells_paid k (Big_int_Z.add_big_int y Big_int_Z.unit_big_int) w a t fs
+      cells2)
+
+(** val rd_step :
+    renv -> design -> rdtoken -> rstate -> rstate list option **)
+
+let rd_step en ds tok st =
+  let pb = en.rproblem in
+  let w = pb.weights in
+  (match tok with
+   | Cell t -> if cutting t then rstep en t st else None
+   | Formed (a, l, fs, cs) ->
+     (match each_cell en st with
+      | Some cells1 ->
+        (match add_rows (zlen w) Big_int_Z.unit_big_int pb.rows l Tip
+                 Big_int_Z.zero_big_int with
+         | Some p0 ->
+           let (t, b) = p0 in
+           (match risk_below w ds en.runit (Big_int_Z.add_big_int (zsum a) b)
+                    fs cs with
+            | Some p1 ->
+              let (x, y) = p1 in
+              if (&&)
+                   ((&&) ((&&) (alike a w) (forallb (fun f -> alike f w) fs))
+                     (Big_int_Z.le_big_int
+                       (Big_int_Z.mult_big_int (Big_int_Z.minus_big_int x)
+                         (snd en.rclaim))
+                       (Big_int_Z.mult_big_int (fst en.rclaim) y)))
+                   (cells_paid (zlen w) Big_int_Z.zero_big_int w a t fs
+                     cells1)
+              then Some []
+              else None
+            | None -> None)
+         | None -> None)
+      | None ->
+        (match st with
+         | Everywhere rs ->
+           let cells1 = rs :: [] in
+           (match add_rows (zlen w) Big_int_Z.unit_big_int pb.rows l Tip
+                    Big_int_Z.zero_big_int with
+            | Some p0 ->
+              let (t, b) = p0 in
+              (match risk_below w ds en.runit
+                       (Big_int_Z.add_big_int (zsum a) b) fs cs with
+               | Some p1 ->
+                 let (x, y) = p1 in
+                 if (&&)
+                      ((&&)
+                        ((&&) (alike a w) (forallb (fun f -> alike f w) fs))
+                        (Big_int_Z.le_big_int
+                          (Big_int_Z.mult_big_int (Big_int_Z.minus_big_int x)
+                            (snd en.rclaim))
+                          (Big_int_Z.mult_big_int (fst en.rclaim) y)))
+                      (cells_paid (zlen w) Big_int_Z.zero_big_int w a t fs
+                        cells1)
+                 then Some []
+                 else None
+               | None -> None)
+            | None -> None)
+         | _ -> None)))
+
+(** val rd_advance :
+    renv -> design -> rdtoken -> rstate list -> rstate list option **)
+
+let rd_advance en ds tok = function
+| [] -> None
+| st :: stack0 ->
+  (match rd_step en ds tok st with
+   | Some l -> Some (app l stack0)
+   | None -> None)
+
+(** val rd_start :
+    with_more -> design -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+    (renv * rstate list) option **)
+
+let rd_start mo ds cl s ratios =
+  let pb = emptied mo.middle.inner.plain in
+  let w = pb.weights in
+  (match edges_of (zlen w) pb.base ratios with
+   | Some es ->
+     if (&&)
+          ((&&)
+            ((&&) ((&&) (well_formed pb) (design_ok w ds))
+              (forallb (Big_int_Z.lt_big_int Big_int_Z.zero_big_int) w))
+            (Big_int_Z.lt_big_int Big_int_Z.zero_big_int s))
+          (Big_int_Z.lt_big_int Big_int_Z.zero_big_int (snd cl))
+     then Some ({ rproblem = pb; runit = s; rclaim = cl; redges = es },
+            ((Everywhere (orthant w)) :: []))
+     else None
+   | None -> None)

@@ -38,6 +38,8 @@ module Coq_Pos :
 
   val pred_double : Big_int_Z.big_int -> Big_int_Z.big_int
 
+  val pred_N : Big_int_Z.big_int -> Big_int_Z.big_int
+
   type mask = Pos.mask =
   | IsNul
   | IsPos of Big_int_Z.big_int
@@ -53,6 +55,8 @@ module Coq_Pos :
 
   val sub_mask_carry : Big_int_Z.big_int -> Big_int_Z.big_int -> mask
 
+  val sub : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
   val mul : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
 
   val iter : ('a1 -> 'a1) -> 'a1 -> Big_int_Z.big_int -> 'a1
@@ -60,6 +64,8 @@ module Coq_Pos :
   val div2 : Big_int_Z.big_int -> Big_int_Z.big_int
 
   val div2_up : Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val size_nat : Big_int_Z.big_int -> nat
 
   val size : Big_int_Z.big_int -> Big_int_Z.big_int
 
@@ -81,9 +87,33 @@ module Coq_Pos :
 
   val sqrt : Big_int_Z.big_int -> Big_int_Z.big_int
 
+  val gcdn :
+    nat -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val gcd : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val coq_Nsucc_double : Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val coq_Ndouble : Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val coq_lor : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val coq_land : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val ldiff : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
   val iter_op : ('a1 -> 'a1 -> 'a1) -> Big_int_Z.big_int -> 'a1 -> 'a1
 
   val to_nat : Big_int_Z.big_int -> nat
+ end
+
+module N :
+ sig
+  val succ_pos : Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val coq_lor : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val ldiff : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
  end
 
 module Z :
@@ -102,7 +132,11 @@ module Z :
 
   val compare : Big_int_Z.big_int -> Big_int_Z.big_int -> comparison
 
+  val abs : Big_int_Z.big_int -> Big_int_Z.big_int
+
   val to_nat : Big_int_Z.big_int -> nat
+
+  val of_N : Big_int_Z.big_int -> Big_int_Z.big_int
 
   val pos_div_eucl :
     Big_int_Z.big_int -> Big_int_Z.big_int ->
@@ -1460,3 +1494,87 @@ val all_gaps :
 val blocks_start :
   with_convex -> (Big_int_Z.big_int * Big_int_Z.big_int) -> blocks_header ->
   (benv * bstate list) option
+
+type ray = { at_ : Big_int_Z.big_int list; zero : Big_int_Z.big_int }
+
+val primitive : Big_int_Z.big_int list -> Big_int_Z.big_int list
+
+val joined : ray list -> ray -> ray -> bool
+
+val met : Big_int_Z.big_int -> ray -> Big_int_Z.big_int -> ray -> ray
+
+val cut_by : Big_int_Z.big_int list -> ray list -> ray list
+
+type rstate =
+| Everywhere of ray list
+| Each of ray list list
+| Lonely of Big_int_Z.big_int list * ray list
+
+type rtoken =
+| Along of Big_int_Z.big_int
+| Beside of Big_int_Z.big_int
+| Plane of Big_int_Z.big_int * Big_int_Z.big_int list
+| Pay of Big_int_Z.big_int list * Big_int_Z.big_int list
+| Holds
+
+type renv = { rproblem : problem; runit : Big_int_Z.big_int;
+              rclaim : (Big_int_Z.big_int * Big_int_Z.big_int); redges : 
+              table }
+
+val alike_convex : problem -> convex
+
+val known_limit : renv -> rtoken -> Big_int_Z.big_int list option
+
+val each_cell : renv -> rstate -> ray list list option
+
+val ray_holds :
+  convex -> Big_int_Z.big_int -> Big_int_Z.big_int list -> ray -> bool
+
+val lonely_states :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int trie -> ray list list -> rstate list
+
+val paid :
+  renv -> Big_int_Z.big_int list -> Big_int_Z.big_int list -> ray list list
+  -> rstate list option
+
+val rstep : renv -> rtoken -> rstate -> rstate list option
+
+val ray_advance : renv -> rtoken -> rstate list -> rstate list option
+
+val mark :
+  Big_int_Z.big_int list list -> Big_int_Z.big_int list -> Big_int_Z.big_int
+
+val sides : Big_int_Z.big_int list -> Big_int_Z.big_int list list
+
+val orthant : Big_int_Z.big_int list -> ray list
+
+val ray_start :
+  problem -> (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) list -> (renv * rstate list) option
+
+type rdtoken =
+| Cell of rtoken
+| Formed of Big_int_Z.big_int list * Big_int_Z.big_int list
+   * Big_int_Z.big_int list list * Big_int_Z.big_int list list
+
+val cutting : rtoken -> bool
+
+val forms_paid :
+  Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int list list -> ray -> bool
+
+val cells_paid :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int list -> Big_int_Z.big_int trie -> Big_int_Z.big_int list
+  list -> ray list list -> bool
+
+val rd_step : renv -> design -> rdtoken -> rstate -> rstate list option
+
+val rd_advance :
+  renv -> design -> rdtoken -> rstate list -> rstate list option
+
+val rd_start :
+  with_more -> design -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+  (renv * rstate list) option

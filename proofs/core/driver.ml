@@ -29,6 +29,36 @@ let spend_before entire value k plain tests tangents around sums lifts touches =
   spend (log_cost *. k *. len entire.middle.inner.floors *. (sum len around +. len tangents)) 1.;
   spend (k *. tests) 1.
 
+(* One step of a proof by rays, as the kernel counts it. *)
+let spend_rays en token state =
+  let pb = en.rproblem in let k = len pb.weights in
+  let cut c rays =
+    let up, down, longest = List.fold_left (fun (up, down, m) r -> let s = ZA.sign (zdot c r.at_) in
+      (if s > 0 then up +. 1. else up), (if s < 0 then down +. 1. else down), List.fold_left (fun m v -> max m (ZA.numbits v)) m r.at_) (0., 0., 1) rays in
+    spend (4. *. k *. len rays +. up *. down *. floor (len rays /. 3. +. 1.)) (float (1 + longest / 512)) in
+  let count = (match pb.outputs with Some m when ZA.sign m > 0 -> float (ZA.to_int m) | _ -> 1.) in
+  match token, state with
+  | (Along _ | Beside _), (Everywhere rays | Lonely (_, rays)) -> (match known_limit en token with Some c -> cut c rays | None -> ())
+  | Plane (y, c), _ when List.compare_lengths c pb.weights = 0 ->
+      let both rays = cut c rays; cut c rays in
+      (match state with
+        | Lonely (_, rays) -> if ZA.sign y = 0 then both rays
+        | Everywhere rays -> (match pb.outputs with Some m -> spend count 1.; if ZA.sign y >= 0 && ZA.lt y m then both rays | None -> ())
+        | Each cells -> spend (len cells) 1.; (match nthz y cells with Some rays -> both rays | None -> ()))
+  | Pay _, _ -> spend (k *. count +. sum (fun r -> len r.coefficients) pb.rows) 1.
+  | Holds, Lonely (_, rays) ->
+      let groups = (match pb.objective with Information l | Bayes (_, l) -> max (len l) 1. | _ -> 1.) in
+      spend (k *. len rays *. groups *. (match pb.objective with Bayes _ -> 1. | _ -> log_cost)) 1.
+  | _ -> ()
+
+let spend_forms en token state = match token with
+  | Cell t -> spend_rays en t state
+  | Formed (_, _, fs, cs) ->
+      let k = len en.rproblem.weights in
+      let count = (match en.rproblem.outputs with Some m when ZA.sign m > 0 -> float (ZA.to_int m) | _ -> 1.) in
+      let rays = (match state with Everywhere l -> count *. len l | Each l -> sum len l | Lonely _ -> 0.) in
+      spend (30. *. k *. (count +. len fs +. len cs) +. sum (fun r -> len r.coefficients) en.rproblem.rows +. 2. *. k *. rays *. (len fs +. 2.)) 1.
+
 (* ---- lines and fields ---- *)
 let row_number = ref 0 and text = Buffer.create 4096
 let chunk = Bytes.create 65536 and at = ref 0 and filled = ref 0      (* what was read, and is not in a line yet *)
@@ -110,6 +140,16 @@ let forms design = function
 let gap = function
   | [_, "b"; c] -> Gap (integer c) | [_, "w"; c] -> Mass (integer c) | [_, "p"; s; c] -> let s = integer s in Share (s, integer c)
   | [_, "t"; t] -> Close (integer t, None) | [_, "t"; t; l] -> let t = integer t in Close (t, Some (integer l)) | l -> stop l
+(* A line of a proof by rays. *)
+let plane = function
+  | [_, "e"; i] -> Along (integer i) | [_, "h"; i] -> Beside (integer i) | [_, "l"] -> Holds
+  | (_, "s") :: y :: c -> let y = integer y in Plane (y, integers c)
+  | (_, "P") :: r -> (match parts [] [] r with [a; l] -> let a = integers a in Pay (a, integers l) | _ -> stop r)
+  | l -> stop l
+(* The same of a design: what prices is a line of forms. *)
+let formed design = function
+  | (_, "F") :: _ as l -> (match forms design l with Forms (a, l, f, c) -> Formed (a, l, f, c) | Plainly _ -> stop l)
+  | (_, ("P" | "l")) :: _ as l -> stop l | l -> Cell (plane l)
 let ratio = function [_, "e"; a; b] -> let a = integer a in Exp (a, integer b) | [_, "q"; a; b] -> let a = integer a in Frac (a, integer b) | l -> stop l
 
 let number_of r = let say a b = ZA.to_string a ^ "/" ^ ZA.to_string b in match r with Exp (a, b) -> "exp(" ^ say a b ^ ")" | Frac (a, b) -> say a b
@@ -206,11 +246,11 @@ let check ch =
   let mod_ = (match take "mode" with
     | [_, "dual"] -> `One Dual | [_, "corner"] -> `One Corner | [_, "box"] -> `One Box | [_, "sheets"] -> `One Sheets
     | [_, "known"] -> `One Known | [_, "labels"] -> `Labels | [_, "blocks"] -> `Blocks
-    | [_, "matrix"] -> `Matrix | [_, "design"] -> `Design | l -> stop l) in next ();
+    | [_, "matrix"] -> `Matrix | [_, "design"] -> `Design | [_, "rays"] -> `Rays | l -> stop l) in next ();
   let two key = let l = steps [] (take key) in next (); l in
   let begun = (match mod_ with
     | `One mod_ -> `Columns { mod_; eunit; prices; mults; pairs = two "ratios" }
-    | `Design -> `Design (two "ratios")
+    | `Design -> `Design (two "ratios") | `Rays -> `Rays (two "ratios")
     | `Matrix -> let pairs = two "ratios" in
         let common = if here "measures" then (match whole "measures" with [n] -> next (); n | _ -> stop []) else ZA.zero in
         `Matrix (pairs, common, lists "measure")
@@ -250,11 +290,12 @@ let check ch =
   let refuted () = Printf.printf "REFUTED at line %d\n" !row_number; 1 in
   (* [proves] is [reduce], then [accepts], which is [straight], [relax], [start], then [advance] for each token, then the empty stack; [denies] is the same of the emptied problem;
      [charted] is [reduce], [lab_start], then [lab_advance] for each token, then the empty stack; [cornered] is the same of [mat_start] and [mat_advance], [designed] of [des_start] and [des_advance],
-     [blocks_proved] of [reduce], [blocks_start] and [blocks_advance]. *)
+     [blocks_proved] of [reduce], [blocks_start] and [blocks_advance], [rays_proved] of [reduce], [straight], [relax], [ray_start] and [ray_advance],
+     [ray_designed] of [rd_start] and [rd_advance]. *)
   let attained = match value with None -> true | Some (n, m, d, lows, best, nears, members, worths, moments, columns) ->
       not empty && displays entire (n, m) d lows best nears members worths moments columns in
-  let of_design = (match begun with `Design _ -> true | _ -> false) in
-  if (design <> None) <> of_design || (of_design && (empty || value <> None || tangents <> [] || touches <> [])) then refuted () else
+  let of_design = design <> None in
+  if (match begun with `Design _ -> not of_design | `Rays _ -> false | _ -> of_design) || (of_design && (empty || value <> None || tangents <> [] || touches <> [])) then refuted () else
   if not attained || (empty && ZA.sign (fst cl) >= 0) then refuted () else
   (* The lines of the proof: [read] makes a token of one, [step] takes it from the open states to those that follow. *)
   let lines read step stack =
@@ -276,7 +317,10 @@ let check ch =
       (match mat_start entire cl hints eunit pairs common measures with None -> refuted () | Some (mt, stack) -> lines (fun l -> spend each_matrix words; cell l) (mat_advance mt) stack)
   | `Design pairs -> (match design with None -> refuted () | Some ds ->
       (match des_start entire ds cl eunit pairs with None -> refuted () | Some (de, stack) -> lines (fun l -> spend each_matrix words; forms ds l) (des_advance de) stack))
-  | (`Labels _ | `Blocks _ | `Columns _) as begun ->
+  | `Rays pairs when of_design -> (match design with None -> refuted () | Some ds ->
+      (match rd_start entire ds cl eunit pairs with None -> refuted () | Some (en, stack) -> spend (k *. k) 1.;
+        lines (formed ds) (fun t stack -> (match stack with st :: _ -> spend_forms en t st | [] -> ()); rd_advance en ds t stack) stack))
+  | (`Labels _ | `Blocks _ | `Rays _ | `Columns _) as begun ->
   match reduce entire cl hints with None -> refuted () | Some (entire, smaller) ->
   match begun with
   | `Labels lb -> if empty || tangents <> [] || touches <> [] then refuted () else
@@ -288,9 +332,14 @@ let check ch =
         lines (fun l -> paid (label l)) (lab_advance en) stack)
   | `Blocks hd -> if empty || tangents <> [] || touches <> [] then refuted () else
       (match blocks_start entire smaller hd with None -> refuted () | Some (en, stack) -> spend (20. *. wide) 1.; lines (fun l -> spend (30. *. wide) 1.; gap l) (blocks_advance en) stack)
-  | `Columns header ->
+  | (`Rays _ | `Columns _) as begun ->
   match straight entire touches with None -> refuted () | Some plainer ->
   match relax (if empty then bare plainer else plainer) (if empty then cl else smaller) tangents with None -> refuted () | Some (pb, relaxed) ->
+  match begun with
+  | `Rays pairs -> if empty then refuted () else
+      (match ray_start pb relaxed eunit pairs with None -> refuted () | Some (en, stack) -> spend (k *. k) 1.;
+        lines plane (fun t stack -> (match stack with st :: _ -> spend_rays en t st | [] -> ()); ray_advance en t stack) stack)
+  | `Columns header ->
   match start (if empty then emptied pb else pb) relaxed header with None -> refuted () | Some (en, stack) -> lines (fun l -> paid (token l)) (advance en) stack
 let () =
   if Array.length Sys.argv > 2 then fuel := float_of_string Sys.argv.(2) *. !fuel;

@@ -51,6 +51,13 @@ function ml_z_shift_left(a, n) { return z_small(BigInt(a) << BigInt(n)) }
 //Provides: ml_z_shift_right
 //Requires: z_small
 function ml_z_shift_right(a, n) { return z_small(BigInt(a) >> BigInt(n)) }
+//Provides: ml_z_gcd
+//Requires: z_small
+function ml_z_gcd(a, b) {
+  a = BigInt(a); b = BigInt(b);
+  while (b != 0) [a, b] = [b, a % b];
+  return z_small(a < 0 ? -a : a)
+}
 //Provides: ml_z_logand
 //Requires: z_small
 function ml_z_logand(a, b) { return z_small(BigInt(a) & BigInt(b)) }

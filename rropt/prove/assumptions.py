@@ -32,7 +32,6 @@ MEANINGS = {
     "cumulant-convex": "the logarithm of the power sum of two rows is convex in the order",
     "young-inequality": "a power lies above its tangents",
     "capacity-below-divergences": "a capacity is at most the largest divergence of a row from any one distribution",
-    "double-description": "the double description method lists all extreme rays of a cone",
 }
 """All names, in the order in which a certificate lists them, and what each says."""
 OF_DESIGN = {
@@ -73,7 +72,7 @@ def _of_mechanism(program: Program, has_mechanism: bool) -> list[str]:
 def _of_proof(program: Program, proof: Mapping[str, object]) -> list[str]:
     """Those of a proof of this problem."""
     utility, kind = program.utility, str(proof["kind"])
-    by_vertices = "levels" in proof or "rays" in proof
+    by_vertices = "levels" in proof
     names: list[str] = []
     if isinstance(utility, Information):
         if by_vertices or kind == "thresholds":
@@ -88,6 +87,4 @@ def _of_proof(program: Program, proof: Mapping[str, object]) -> list[str]:
         names.append("off-diagonal-convex")
     if "levels" in proof:
         names.append("robust-vertices")
-    if "rays" in proof:
-        names.append("double-description")
     return [*names, *OF_KIND.get(kind, ())]

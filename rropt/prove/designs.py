@@ -39,6 +39,23 @@ def prices_of(leaf: Json, unit: int) -> Prices:
     return Prices([*map(read, leaf["a" if unit else "prices"])], mults, forms, factors)
 
 
+def by_rays(problem: Problem, proof: Json) -> tuple[int, str]:
+    """The unit of the forms of a proof with boxes, and the line that says prices and forms: what holds in all boxes holds
+    at the rays of the cone."""
+    core = problem.stated
+    if problem.lifts or any(problem.touches) or len(problem.row_scales) > len(core.rows) or min(core.weights) == 0:
+        raise OutsideCoreError("the verified core has no designs with inputs without weight, or with these steps")
+    problem.touches = []
+    found = prices_of(proof, 0)
+    if core.design and core.design.name == DETERMINANT:
+        found.forms = triangular(found.forms)
+    lists = [*found.forms, *found.factors]
+    unit = math.lcm(*(n.denominator for n in (*found.prices, *(n for own in lists for n in own))))
+    prices, mults = [int(a * unit**2) for a in found.prices], [0] * len(core.rows)
+    fields = (word for own in lists for word in (";", *(int(n * unit) for n in own)))
+    return unit, words("F", *prices, ";", *mults, *fields)
+
+
 @dataclass
 class Designs:
     """The proof of a certificate: what its nodes say, over one unit of all forms."""

@@ -8,13 +8,13 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
-from itertools import chain
+from itertools import chain, permutations
 from typing import Any
 
 from rropt import kernel
 from rropt.kernel import D, log_below
 from rropt.mechanisms.columns import TwoValuedColumn
-from rropt.prove.designs import Designs
+from rropt.prove.designs import Designs, by_rays
 from rropt.prove.limits import Limits, Paths
 from rropt.prove.matrices import Matrices, corner_lines
 from rropt.prove.problems import (
@@ -39,7 +39,7 @@ LONGEST = 4096
 """Bits that the denominators of the rows of a cone may add to all numbers of a proof file, at most."""
 KINDS = ("linear-dual", "farkas", "column-dual", "branch-tree", "corner-tree", "entropy-dual", "entropy-farkas")
 KEYS = {"kind", "prices", "rows", "flows", "multipliers", "tree", "boxes", "unit", "known", "weight", "tilts", "yield"}
-KEYS |= {"steps", "events", "cuts", "shapes", "nodes"}
+KEYS |= {"steps", "events", "cuts", "rays", "shapes", "nodes"}
 Tangents = tuple[list[Fraction], list[list[int]]]
 
 
@@ -56,11 +56,9 @@ def elaborate(certificate: Json) -> Iterator[str]:
     else:
         if stated["utility"]["kind"] not in DESIGNS or proof["kind"] not in ("column-dual", "corner-tree"):
             raise OutsideCoreError(f"the verified core has no proofs of kind {proof['kind']!r}{form_of(proof)}")
-        if "boxes" in proof:
-            raise OutsideCoreError("the verified core has no designs with boxes")
-        problem = Problem(stated, "design")
+        problem = Problem(stated, "rays" if "boxes" in proof else "design")
         problem.follow(steps, [], [])
-        written = designs(problem, proof)
+        written = (designs_by_rays if "boxes" in proof else designs)(problem, proof)
     lines = list(problem.lines())
     problem.limit()
     yield "rropt-core"
@@ -134,7 +132,7 @@ def form_of(proof: Json) -> str:
 
 def proof_mode(proof: Json) -> str:
     """The mode for lines of a proof of this kind."""
-    modes = {"tree": "corner", "boxes": "box", "known": "known", "shapes": "blocks", "nodes": "matrix"}
+    modes = {"tree": "corner", "boxes": "box", "known": "known", "shapes": "blocks", "nodes": "matrix", "rays": "rays"}
     found = next((mode for key, mode in modes.items() if key in proof), "dual")
     return "sheets" if proof["kind"] == "branch-tree" else found
 
@@ -170,6 +168,31 @@ def opening(problem: Problem, mode: str, unit: int, prices: list[Any], mults: li
 def known(problem: Problem, proof: Json) -> Iterator[str]:
     """The entropy of the input as prices; no further tests."""
     yield from opening(problem, "known", *over([Fraction(a) for a in proof["prices"]]), [])
+
+
+def rays(problem: Problem, proof: Json) -> Iterator[str]:
+    """Prices on the whole cone, whose edges and half-spaces cut the orthant one after the other."""
+    core, (unit, prices) = problem.core, over([Fraction(a) for a in proof["prices"]])
+    yield from opening(problem, "rays", unit, [], [])
+    yield from cuts_of_cone(problem)
+    yield words("P", *prices, ";", *(0 for _ in core.rows))
+    yield from ["l"] * (1 if core.outputs is None else core.outputs)
+
+
+def cuts_of_cone(problem: Problem) -> Iterator[str]:
+    """Cuts by each edge and half-space of the cone."""
+    core, k = problem.core, problem.k
+    pairs = permutations(range(k), 2) if core.cone == "complete" else ((x, z) for x, z, _ in core.edges)
+    yield from (words("e", x * k + z if core.cone == "complete" else i) for i, (x, z) in enumerate(pairs))
+    yield from (words("h", i) for i in range(len(core.halfspaces)))
+
+
+def designs_by_rays(problem: Problem, proof: Json) -> Iterator[str]:
+    """Risks of estimation on any cone: prices that pay for the forms at each of its rays."""
+    unit, line = by_rays(problem, proof)
+    yield from opening(problem, "rays", unit, [], [])
+    yield from cuts_of_cone(problem)
+    yield line
 
 
 def dual(problem: Problem, proof: Json) -> Iterator[str]:
@@ -343,5 +366,5 @@ def sheet(problem: Problem, token: Json, unit: int, scale: int) -> list[object]:
 
 
 WRITERS = {"dual": dual, "corner": corner, "box": boxes, "sheets": boxes, "known": known}
-WRITERS |= {"blocks": blocks, "matrix": matrices}
+WRITERS |= {"blocks": blocks, "matrix": matrices, "rays": rays}
 """What writes the lines of a proof in each mode."""

@@ -128,9 +128,9 @@ def test_there_is_an_example_of_each_kind() -> None:
     kinds = {campaign.kind(document) for document in documents}
     assert {document["proof"]["kind"] for document in documents} == set(KINDS)
     assert {
-        f"lines {mode}" for mode in ("labels", "dual", "corner", "box", "known", "sheets", "blocks", "matrix")
+        f"lines {mode}" for mode in ("labels", "dual", "corner", "box", "known", "sheets", "blocks", "matrix", "rays")
     } <= kinds
-    assert {f"column-dual {form}" for form in ("cases", "levels", "rays")} <= kinds
+    assert {f"column-dual {form}" for form in ("cases", "levels")} <= kinds
     cones = {document["problem"]["cone"]["kind"] for document in documents}
     assert cones == {"free", "complete", "graph", "polyhedral", "robust", "confidence"}
     utilities = {document["problem"]["utility"]["kind"] for document in documents}

@@ -30,7 +30,6 @@ import test_checker_lines
 import test_checker_minorant
 import test_checker_mutants_outer
 import test_checker_offdiagonal
-import test_checker_rays
 import test_checker_risk
 from builders import Document, encode, information, information_document, pair, rat
 
@@ -268,7 +267,6 @@ for module in (
     test_checker_minorant,
     test_checker_mutants_outer,
     test_checker_offdiagonal,
-    test_checker_rays,
     test_checker_risk,
 ):
     ISOLATED += module.ISOLATED

@@ -89,8 +89,7 @@ def prices_for(kind: str, level: Document) -> list[F]:
 
 
 def names_of(kind: str) -> list[str]:
-    convex = ["chi-square-column-convex"] if kind == "square" else ["mi-column-convex", "v-log-v-convex"]
-    return ["double-description", *convex]
+    return ["chi-square-column-convex"] if kind == "square" else ["mi-column-convex", "v-log-v-convex"]
 
 
 def with_prices(made: Document, prices: Sequence[F]) -> Document:

@@ -39,24 +39,27 @@ def changed(name: str, changes: dict[str, Any]) -> Json:
 # -- which proof ---------------------------------------------------------------------------------------
 
 PRICES = ["9", "9", "9"]
-RAYS: Json = {"kind": "column-dual", "prices": PRICES, "rays": "all"}
+ROWS: list[Json] = [{"name": "row", "terms": [[0, 0, "1"]], "sense": "<=", "rhs": "1"}]
+PLAIN: Json = {"kind": "column-dual", "prices": PRICES}
 KINDS = "lines, column-dual, branch-tree, thresholds, risk-branch, corner-tree"
 PROOFS: list[tuple[str, dict[str, Any], str]] = [
     ("bayes", {"proof.kind": "other"}, f"proof.kind: expected one of {KINDS}, found the string 'other'"),
-    ("bayes", {"proof": RAYS}, "proof.kind: expected one of lines, found the string 'column-dual'"),
-    ("linear", {"proof": RAYS}, "proof.kind: expected one of lines, found the string 'column-dual'"),
-    ("entropy-floor", {"proof": RAYS}, "proof.kind: expected one of lines, found the string 'column-dual'"),
-    ("approximate", {"proof": RAYS}, "proof.kind: expected one of lines, found the string 'column-dual'"),
-    ("risk-linear", {"proof": RAYS}, "proof.kind: expected one of risk-branch, found the string 'column-dual'"),
-    ("risk-blocks", {"proof": RAYS}, "proof.kind: expected one of thresholds, found the string 'column-dual'"),
-    ("off-diagonal", {"proof": RAYS}, "proof.kind: expected one of branch-tree, found the string 'column-dual'"),
+    ("bayes", {"proof": PLAIN}, "proof.kind: expected one of lines, found the string 'column-dual'"),
+    ("linear", {"proof": PLAIN}, "proof.kind: expected one of lines, found the string 'column-dual'"),
+    ("entropy-floor", {"proof": PLAIN}, "proof.kind: expected one of lines, found the string 'column-dual'"),
+    ("approximate", {"proof": PLAIN}, "proof.kind: expected one of lines, found the string 'column-dual'"),
+    ("risk-linear", {"proof": PLAIN}, "proof.kind: expected one of risk-branch, found the string 'column-dual'"),
+    ("risk-blocks", {"proof": PLAIN}, "proof.kind: expected one of thresholds, found the string 'column-dual'"),
+    ("off-diagonal", {"proof": PLAIN}, "proof.kind: expected one of branch-tree, found the string 'column-dual'"),
     ("mi-boxes", {"proof.kind": "branch-tree"},
-     "proof.kind: expected one of column-dual, found the string 'branch-tree'"),
-    ("matrix", {"proof": RAYS}, "proof.kind: column-dual is for problems without rows"),
-    ("robust-all", {"proof": RAYS}, "proof: the key 'levels' is missing"),
-    ("cases-1", {"proof": RAYS}, "proof: the key 'unit' is missing"),
-    ("design", {"proof": RAYS}, "proof: the key 'forms' is missing"),
-    ("mi-boxes", {"proof": {"kind": "column-dual", "prices": PRICES}}, "proof: the key 'rays' is missing"),
+     "proof.kind: expected one of lines, found the string 'branch-tree'"),
+    ("matrix", {"proof": PLAIN}, "proof.kind: expected one of lines, found the string 'column-dual'"),
+    ("design", {"proof": PLAIN, "problem.outputs": ["a", "b", "c", "d"], "problem.rows": ROWS},
+     "proof.kind: column-dual is for problems without rows"),
+    ("robust-all", {"proof": PLAIN}, "proof: the key 'levels' is missing"),
+    ("cases-1", {"proof": PLAIN}, "proof: the key 'unit' is missing"),
+    ("design", {"proof": PLAIN}, "proof: the key 'forms' is missing"),
+    ("mi-boxes", {"proof": PLAIN}, "proof.kind: expected one of lines, found the string 'column-dual'"),
     ("linear", {"proof": 3}, "proof: expected an object, found the integer 3"),
     ("linear", {"proof.events": []}, "proof: the key 'events' is unknown here"),
     ("farkas-mi", {"bound": "1"}, "mechanism: expected an object, found null"),
@@ -64,7 +67,7 @@ PROOFS: list[tuple[str, dict[str, Any], str]] = [
     ("farkas", {"mechanism": {}}, "mechanism: must be null where the bound is"),
     ("linear", {"mechanism": None}, "mechanism: expected an object, found null"),
     ("linear", {"value": None}, "value: expected an object, found null"),
-    ("rays-mi", {"bound": None}, "bound: expected a rational as a string, found null"),
+    ("levels-1", {"bound": None}, "bound: expected a rational as a string, found null"),
     ("levels-1", {"assumptions": ["other"]},
      "assumptions[0]: expected the name of an assumption, found the string 'other'"),
 ]  # fmt: skip
@@ -85,7 +88,7 @@ def expected(document: Json) -> set[str]:
     problem, proof = document["problem"], document["proof"]
     cone, kind = problem["cone"], proof["kind"]
     found = {"_check_assumptions", "_check_lines" if kind == "lines" else "_check_proof"}
-    names = {"levels": "_check_levels", "rays": "_check_rays"}  # fmt: skip
+    names = {"levels": "_check_levels"}  # fmt: skip
     if kind in ("thresholds", "risk-branch"):
         of_kind = {"thresholds": {"_check_thresholds", "_check_thetas"}}
         found |= of_kind.get(kind, {"_check_risk_trees", "_check_coverage"})
@@ -99,7 +102,7 @@ def expected(document: Json) -> set[str]:
         found |= {"_check_coverage", "_check_tree"}
     elif kind != "lines":
         found |= {names[key] for key in names.keys() & proof.keys()}
-        found |= set() if "rays" in proof else {"_check_coverage"}
+        found.add("_check_coverage")
     kinds = {step["kind"] for step in proof.get("steps", [])}
     found |= {"_check_outer", "_check_cuts"} if "cut" in kinds else set()
     if document["mechanism"] is None:

@@ -31,7 +31,7 @@ def said(problem: Json) -> str:
     none: Json = {"kind": "lines", "lines": ["unit 1", "prices", "mults", "mode dual", "ratios"]}
     none |= {"steps": [{"kind": "drop", "parts": parts}]} if parts else {}
     # Of lines alone it is not asked what goes with what.
-    proofs: list[Json] = [{**dual, "rays": "all"}, shells.nothing(problem), none]
+    proofs: list[Json] = [dual, shells.nothing(problem), none]
     reason = ""
     for proof in proofs:
         made: Json = {"format": "rropt-certificate", "problem": problem, "assumptions": [], "proof": proof}

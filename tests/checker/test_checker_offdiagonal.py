@@ -457,7 +457,7 @@ def test_other_proofs_of_a_structure() -> None:
     without = put(stated(made), "proof", "steps", value=put)
     assert without["proof"]["kind"] == "lines"
     assert_unreadable(without, "proof.kind: lines state no problem with structure")
-    without["proof"] = {"kind": "column-dual", "prices": ["9"] * 3, "rays": "all"}
+    without["proof"] = {"kind": "column-dual", "prices": ["9"] * 3}
     assert_unreadable(without, "proof.kind: expected one of branch-tree, found")
 
 

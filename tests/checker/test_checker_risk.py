@@ -554,7 +554,7 @@ FORBIDDEN: dict[str, tuple[Document | Callable[[], Document], tuple[str | int, .
     "entropy": (branch_made, ("problem", "entropy"), FLOOR),
     "approximate": (branch_made, ("problem", "approximate"), APPROXIMATE),
     "chi-square": (branch_made, ("problem", "utility"), {"kind": "chi_square"}),
-    "a column-dual": (branch_made, ("proof",), {"kind": "column-dual", "prices": ["1", "1"], "rays": "all"}),
+    "a column-dual": (branch_made, ("proof",), {"kind": "column-dual", "prices": ["1", "1"]}),
     "an entropy-dual": (branch_made, ("proof", "kind"), "entropy-dual"),
     "information by branches": (branch_made, ("problem", "utility"), {"kind": "mutual_information"}),
     "an unknown assumption": (PLAIN, ("assumptions",), ["uniform"]),

@@ -50,7 +50,7 @@ def kind(document: Any) -> str:
     return " ".join(word for word in words if word)
 
 
-FORMS = ("levels", "cases", "tree", "boxes", "rays")
+FORMS = ("levels", "cases", "tree", "boxes")
 DESIGNS = ("inverse_trace", "inverse_determinant", "inverse_eigenvalue")
 
 

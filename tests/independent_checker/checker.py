@@ -15,7 +15,6 @@ from .forms import Unlimited, check_tangents, each_tangent
 from .levels import Levels
 from .lines import Lines
 from .offdiagonal import OffDiagonal
-from .rays import Rays
 from .reading import Reader, bad, items, keys, load, must, string
 from .reals import Refuted, Unreadable, high, need, with_bits
 from .riskproofs import RiskBranch, Thresholds
@@ -30,14 +29,13 @@ KINDS = ("lines", "column-dual", "branch-tree", "thresholds", "risk-branch", "co
 
 INFORMATION = ("mutual_information",)
 # The classes of proof and the utilities (all where there are none) that take a lemma.
-PLAIN = (OffDiagonal, Levels, Cases, Rays)
+PLAIN = (OffDiagonal, Levels, Cases)
 USED: dict[str, tuple[tuple[type, ...], tuple[str, ...]]] = {
     "v-log-v-convex": (PLAIN, INFORMATION),
     "off-diagonal-convex": ((OffDiagonal,), ()),
     "robust-vertices": ((Levels,), ()),
     "newton-inequalities": ((Thresholds,), ()),
     "marcus-lopes": ((RiskBranch,), ()),
-    "double-description": ((Rays,), ()),
 }
 # The same of a mechanism, by the utility that it is worth.
 OF_VALUE = {
@@ -140,7 +138,7 @@ def _assumptions(
     problem: Problem, last: Problem, steps: list[Any], proof: Any, names: list[str], witnessed: bool
 ) -> None:
     """Of the mechanism and the risk by `problem`, of the proof by the last one."""
-    convex = isinstance(proof, Levels | Rays)
+    convex = isinstance(proof, Levels)
     wanted = {CONVEX[last.kind]} if convex else set()
     if problem.risk is not None:
         wanted.add("uniform-choice-among-matches")
@@ -181,4 +179,5 @@ def read_proof(reader: Reader, problem: Problem, proof: dict[str, Any]) -> Any:
         return Design(reader, problem, proof)
     if problem.cone.kind == "robust":
         return Levels(reader, problem, proof)
-    return (Cases if problem.cone.kind == "confidence" else Rays)(reader, problem, proof)
+    must(problem.cone.kind == "confidence", "column-dual of this cone")
+    return Cases(reader, problem, proof)

@@ -14,7 +14,7 @@ from rropt.prove.problems import OutsideCoreError, Problem as Stated, emptied
 from .reading import bad, items, keys, must, string
 from .reals import need
 
-MODES = ("labels", "known", "dual", "box", "sheets", "corner", "blocks", "matrix")
+MODES = ("labels", "known", "dual", "box", "sheets", "corner", "blocks", "matrix", "rays")
 BEGIN = ("points", "prior", "around", "reach", "tangents", "cuts", "lift", "sum", "minorant", "unit")
 
 

@@ -1,6 +1,6 @@
 """`column-dual` proofs by extreme rays, where inputs have no weight: boxes bound those badly.
 
-Written from docs/certificate-format.md, section 6 (column-dual with `rays`). The file has the prices only: a checker
+Written from docs/verified-core.md (the mode rays). The lines have prices and name the edges and half-spaces: the kernel
 lists the rays itself, by the double description method. So does this module, in integers, to raise the prices by what
 the worst ray needs.
 """
@@ -12,6 +12,7 @@ from math import gcd, lcm
 
 from flint import arb, ctx
 
+from rropt import kernel
 from rropt.exact import ball
 from rropt.program.cones import CompleteCone, Cone, GraphCone, PolyhedralCone, base_cone, cone_rows
 from rropt.program.programs import ChiSquare, Information, Program
@@ -20,8 +21,8 @@ from rropt.prove.certificates import Proof
 from rropt.prove.trees import column_dual, raised
 from rropt.solve.engine.method import Dual, ProofGoal
 
-WORK, LONGEST = 5 * 10**7, 4000
-"""The work on a list of rays, and the bits of their numbers, at most."""
+WORK = kernel.MINUTE // 4
+"""The operations of the kernel on a list of rays, at most."""
 
 Ray = tuple[tuple[int, ...], int]
 """Integers without a common divisor, and a bit for each inequality at which they are zero."""
@@ -37,10 +38,7 @@ def prove(program: Program, dual: Dual | None, wanted: ProofGoal) -> Proof | Non
         return None
     given = utility.given if isinstance(utility, Information) else None
     prices = raised(dual.prices, program.prior)
-    # Raised again they have no other denominators, but for that of the slack.
-    common = lcm(*(price.denominator for price in (*prices, SLACK)))
-    long = max(sum(utility.weights), *(int(abs(price) + 2) * common for price in prices))
-    rays = extreme_rays(program.cone, program.size, 1 if given is None else len(given[0]), _words(long))
+    rays = extreme_rays(program.cone, program.size, 1 if given is None else len(given[0]))
     if rays is None:
         return None
     costs = [sum((a * v for a, v in zip(prices, ray, strict=True) if v), Fraction(0)) for ray in rays]
@@ -58,18 +56,20 @@ def prove(program: Program, dual: Dual | None, wanted: ProofGoal) -> Proof | Non
     return column_dual(raised(prices, program.prior, max(excess, default=Fraction(0)) + SLACK), rays="all")
 
 
-def extreme_rays(cone: Cone, size: int, groups: int = 1, long: int = 0) -> list[tuple[int, ...]] | None:
+def extreme_rays(cone: Cone, size: int, groups: int = 1) -> list[tuple[int, ...]] | None:
     """The extreme rays of a cone of non-negative columns of so many entries, its ratios rounded up, in integers; None
-    where the list is longer than the format allows for a utility with so many values of what is given, and prices of so
-    many words."""
+    where a proof by them takes the kernel too long for a utility with so many values of what is given."""
     rays: list[Ray] = [(tuple(int(x == z) for z in range(size)), (1 << size) - 1 - (1 << x)) for x in range(size)]
-    work = longest = 0
+    work = 0
     for number, row in enumerate(_inequalities(cone, size)):
         common = lcm(*(value.denominator for value in row.values()))
         whole = [(x, int(value * common)) for x, value in row.items()]
         values = [sum(c * ray[x] for x, c in whole) for ray, _ in rays]
         above = [(ray, value) for ray, value in zip(rays, values, strict=True) if value > 0]
         below = [(ray, value) for ray, value in zip(rays, values, strict=True) if value < 0]
+        work += (4 * size * len(rays) + len(above) * len(below) * (len(rays) // 3 + 1)) * _words(rays)
+        if work > WORK:
+            return None
         # Neighbours share a face of two dimensions, which lies in size - 2 of the limits of the inequalities.
         pairs = [
             (one, other, zeros)
@@ -77,11 +77,6 @@ def extreme_rays(cone: Cone, size: int, groups: int = 1, long: int = 0) -> list[
             for other in below
             if (zeros := one[0][1] & other[0][1]).bit_count() >= size - 2
         ]
-        q, v = max((_words(c) for _, c in whole), default=0), longest
-        work += len(above) * len(below) + 10 * size * len(rays) * (1 + q * (v + 1) // 16)
-        work += len(pairs) * (len(rays) + (q + v) * (q + v + size * (v + 1)) // 4)
-        if work > WORK:
-            return None
         bit = 1 << (size + number)
         kept = [
             (ray, zeros | bit if value == 0 else zeros)
@@ -95,20 +90,17 @@ def extreme_rays(cone: Cone, size: int, groups: int = 1, long: int = 0) -> list[
                 mixed = [s * b - t * a for a, b in zip(one, other, strict=True)]
                 divisor = gcd(*mixed)
                 kept.append((tuple(value // divisor for value in mixed), both | bit))
-                longest = max(longest, _words(max(kept[-1][0])))
-        if max((max(ray).bit_length() for ray, _ in kept), default=0) > LONGEST:
-            return None
         rays = kept
-    work += 40 * size * groups * len(rays) * (1 + long * (longest + 1) // 64)
+    work += kernel.Fuel.LOG * size * groups * len(rays)
     return None if work > WORK else [ray for ray, _ in rays]
 
 
-def _words(number: int) -> int:
-    return abs(number).bit_length() // 128
+def _words(rays: list[Ray]) -> int:
+    return 1 + max((max(ray) for ray, _ in rays), default=0).bit_length() // 512
 
 
 def _inequalities(cone: Cone, size: int) -> Iterator[dict[int, Fraction]]:
-    """Rows c with c.v <= 0, without the zeros, in the format's order."""
+    """Rows c with c.v <= 0, without the zeros, in the order of the lines."""
     base = base_cone(cone)
     if isinstance(base, CompleteCone):
         for x, z in permutations(range(size), 2):
