@@ -163,7 +163,7 @@ def test_a_problem_says_where_its_results_are(name: str) -> None:
     problem.solve()
     with pytest.raises(AttributeError, match=rf"problem\.solve\(\)\.{name}$"):
         getattr(problem, name)
-    with pytest.raises(AttributeError, match="no attribute 'values'$"):
+    with pytest.raises(AttributeError, match=r"no attribute 'values'$"):
         getattr(problem, "values")  # noqa: B009
     assert not hasattr(problem, "_value")
     assert pickle.loads(pickle.dumps(problem)) == copy.copy(problem) == problem
