@@ -277,6 +277,19 @@ class Problem(Readable):
 
         return vertices_of(self.compile(), self.constraints, by)
 
+    # Hidden from type checkers: with it they would take any name for one that exists.
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """The sentence for who looks for a result here."""
+            fault = f"{type(self).__name__!r} object has no attribute {name!r}"
+            if not name.startswith("_"):
+                from rropt.problem.solution import Solution
+
+                if hasattr(Solution, name) or name in Solution.__annotations__:
+                    fault += f"; it is that of the Solution that solve() returns: problem.solve().{name}"
+            raise AttributeError(fault)
+
     def __repr__(self) -> str:
         rules = ", ".join(rule.describe() for rule in self.constraints) or "no constraints"
         said = f"{self.goal.sense} {self.objective.describe()}, {len(self.inputs)} inputs, {rules}"

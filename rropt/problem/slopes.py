@@ -54,6 +54,10 @@ SAME = 1e-4
 """Both ends agree where they differ by no more than this share."""
 LARGEST = 20_000
 """Multipliers beyond which no derivative is looked for."""
+FAINT = 1e-6
+"""Outputs of designs that are rarer are what rounding leaves, and not extreme."""
+DIRECTIONS = 512
+"""Combinations of two queries that are taken for all of them: others are nearer than 1e-5 to a mean of these."""
 MARGIN = 1e-9
 """What the least difference is exceeded by in the search for the ends, beyond the tolerance of the solver."""
 
@@ -64,12 +68,19 @@ def slope(program: Program, low: Program, high: Program, width: Fraction, mechan
     matrix = np.asarray(mechanism.matrix, dtype=float)
     least = _least_gains(program.utility, program.sign)
     utility = _gradient(program.utility, matrix, program.sign)
+    worst = None if utility is None else _worst_queries(program.utility, matrix)
+    if worst is not None:
+        utility = np.where(np.isfinite(worst[0]), 0.0, np.nan)
     made = None if utility is None else _conditions(program, low, high, float(width), matrix)
     if utility is None or made is None or len(made.ends) > LARGEST:
         return None
     for weight, part in least:
         # As much as a condition with this multiplier: that the sum of the maxima is at most its value.
         made.maxima(made.add([], 0.0, fixed=weight), _best_actions(part, matrix))
+    if worst is not None:
+        whole = made.add([], 0.0, fixed=1.0)
+        cells = [[(x, y, v) for (x, y), v in np.ndenumerate(own) if np.isfinite(v)] for own in worst]
+        made.tie([(whole, -1.0), *((made.add(terms, 0.0), 1.0) for terms in cells)])
     found = made.ends_of(utility)
     return None if found is None else program.sign * found + 0.0
 
@@ -141,16 +152,41 @@ def _of_design(utility: DesignUtility, matrix: FloatArray, sign: int) -> FloatAr
         slopes = -inverse
     elif isinstance(utility, InverseEigenvalue):
         values, vectors = np.linalg.eigh(inverse - np.outer(p, p))
-        if values[-1] - values[-2] < MATCH * values[-1]:
-            return None  # two queries are estimated worst: a kink
+        if len(values) > 2 and values[-1] - values[-3] < MATCH * values[-1]:
+            return None  # three queries are estimated worst: their combinations are too many
         worst = inverse @ vectors[:, -1]
         slopes = -np.outer(worst, worst)
     else:
         return None
+    return sign * _of_moments(slopes, matrix, p)
+
+
+def _of_moments(slopes: FloatArray, matrix: FloatArray, p: FloatArray) -> FloatArray:
+    """The gradient by the matrix where that by the moments is `slopes`; not finite at outputs that are not used."""
+    means = p @ matrix
+    used = means > FAINT
+    columns, means = matrix[:, used], means[used]
     turned = slopes @ columns
     found = np.full(matrix.shape, np.nan)
-    found[:, used] = sign * (2 * turned / means - np.outer(p, (columns * turned).sum(axis=0) / means**2))
+    found[:, used] = 2 * turned / means - np.outer(p, (columns * turned).sum(axis=0) / means**2)
     return found
+
+
+def _worst_queries(utility: Utility, matrix: FloatArray) -> list[FloatArray] | None:
+    """The gradients of the variances of queries that are estimated worst, where these are all combinations of two: their
+    maximum has no gradient there. None where one query alone is worst, or the utility is another one."""
+    if not isinstance(utility, InverseEigenvalue):
+        return None
+    p = utility.prior
+    means = p @ matrix
+    columns = matrix[:, means > 0]
+    inverse = np.linalg.inv((columns / means[means > 0]) @ columns.T)
+    values, vectors = np.linalg.eigh(inverse - np.outer(p, p))
+    if values[-1] - values[-2] >= MATCH * values[-1]:
+        return None
+    angles = np.arange(DIRECTIONS) * np.pi / DIRECTIONS
+    queries = inverse @ vectors[:, -2:] @ np.stack([np.cos(angles), np.sin(angles)])
+    return [_of_moments(-np.outer(query, query), matrix, p) for query in queries.T]
 
 
 @dataclass

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import re
 from collections.abc import Callable
 from html.parser import HTMLParser
@@ -152,3 +154,16 @@ def test_a_bounded_result_says_why_it_stopped_and_what_would_help() -> None:
         assert re.search(r"(?m)^stopped +\S.*; .+$", str(solution))
         assert all(warning in str(solution) for warning in solution.warnings)
     assert "stopped " not in str(PROBLEM.solve())
+
+
+@pytest.mark.parametrize("name", ["value", "bound", "status", "mechanism", "certificate", "sensitivity"])
+def test_a_problem_says_where_its_results_are(name: str) -> None:
+    """They belong to what solve() returns; a problem does not change."""
+    problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1)], inputs=["a", "b"])
+    problem.solve()
+    with pytest.raises(AttributeError, match=rf"problem\.solve\(\)\.{name}$"):
+        getattr(problem, name)
+    with pytest.raises(AttributeError, match=r"no attribute 'values'$"):
+        getattr(problem, "values")  # noqa: B009
+    assert not hasattr(problem, "_value")
+    assert pickle.loads(pickle.dumps(problem)) == copy.copy(problem) == problem

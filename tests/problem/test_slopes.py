@@ -217,7 +217,7 @@ def test_the_slopes_of_risks_are_those_that_were_0() -> None:
         [
             ("bayes", "renyi"), ("loss", "order"), ("trace", "capacity at most"), ("least success", "trace at least"),
             ("least capacity", "loss at most"), ("eigenvalue", "loss at most"), ("bayes", "robust, product"),
-            ("least sum", "floor"), ("trace", "concentrated"),
+            ("least sum", "floor"), ("trace", "concentrated"), ("eigenvalue", "epsilon"),
         ],
         3,
     ),

@@ -1,4 +1,4 @@
-"""What privacy costs: contraction of information, universal mechanisms for counts, approximate privacy, clones."""
+"""The cost of privacy: contraction of information, universal mechanisms for counts, approximate privacy, clones."""
 
 from collections.abc import Sequence
 from fractions import Fraction
