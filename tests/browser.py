@@ -104,6 +104,14 @@ class Page:
         node = self.ask("DOM.querySelector", nodeId=root, selector=f"#{identifier}")["nodeId"]
         self.ask("DOM.setFileInputFiles", nodeId=node, files=[str(path)])
 
+    def drop(self, identifier: str, path: Path) -> None:
+        """Drag a file or a folder from the desk onto an element."""
+        box = f"document.getElementById({identifier!r}).getBoundingClientRect()"
+        x, y = self.value(f"(({{x, y, width, height}}) => [x + width / 2, y + height / 2])({box})")
+        data = {"items": [], "files": [str(path)], "dragOperationsMask": 1}
+        for kind in ("dragEnter", "dragOver", "drop"):
+            self.ask("Input.dispatchDragEvent", type=kind, x=x, y=y, data=data)
+
     def press(self, key: str) -> None:
         """Press a key, as Enter or ArrowRight."""
         code = {"Enter": 13, "ArrowRight": 39}[key]

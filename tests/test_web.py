@@ -449,8 +449,11 @@ def test_a_folder_and_its_archive_are_checked_with_what_lies_beside(
     folder = designed(tmp_path / "design", {"a, b": 5, "=c": 3, 'say "d"': 2})
     files = {f"design/{path.name}": path.read_bytes() for path in folder.iterdir() if path.is_file()}
     assert {"design/mechanism.json", "design/mechanism.csv"} <= set(files)
-    checking.choose_file("folder", folder)
-    assert shown(checking)[0] == "PROVED"
+    for give in (lambda: checking.choose_file("folder", folder), lambda: checking.drop("file", folder)):
+        checking.value("element('verdict').replaceChildren(), element('fault').textContent = ''")
+        give()
+        assert shown(checking)[0] == "PROVED"
+        assert checking.text("verdict").startswith("Proveddesign/certificate.json: ")
     assert checking.value("element('matrix').rows[2].cells[0].textContent") == "=c"
 
     def archive(given: dict[str, bytes]) -> bytes:

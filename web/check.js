@@ -126,7 +126,7 @@ function readTable(text) {
 // ---- The page ----
 
 function show(found, ms, changed) {
-  if (changed) found = { ...found, name: "One digit was changed", why: `${changed}. ${found.why}` };
+  if (changed) found = { ...found, name: "One digit was changed", why: `${changed}; ${found.why}` };
   const good = found.status === "PROVED", box = made("div", "", { className: `verdict ${good ? "good" : "bad"}` });
   box.dataset.status = found.status;
   box.append(made("strong", HEADS[found.status]), made("span", `${found.name}: ${found.why}. Checked in ${(ms / 1000).toFixed(ms < 995 ? 2 : 1)} s on this device.`));
@@ -219,23 +219,38 @@ async function receive(given, name, isFolder) {
   return check(bytes, name);
 }
 
-// The files of a dropped folder, with their paths; of a folder in it too.
-async function filesOf(folder, path = folder.name, found = []) {
-  const reader = folder.createReader();
+// The entries of a dropped folder: [name, its file or a function that gives its entries]. Chromium reads an entry on pages
+// from a server only, and other browsers have no handles.
+async function* entriesOf(handle, entry) {
+  if (handle) {
+    for await (const one of handle.values()) yield [one.name, one.kind === "directory" ? () => entriesOf(one) : await one.getFile()];
+    return;
+  }
+  const reader = entry.createReader();
   for (;;) {
     const entries = await new Promise((resolve, reject) => { reader.readEntries(resolve, reject); });
-    if (!entries.length) return found;
-    for (const entry of entries) {
-      if (found.length > MOST_FILES) throw new Error(`it has more than ${MOST_FILES} files`);
-      const place = `${path}/${entry.name}`;
-      if (entry.isDirectory) await filesOf(entry, place, found);
-      else found.push({ path: place, file: await new Promise((resolve, reject) => { entry.file(resolve, reject); }) });
+    if (!entries.length) return;
+    for (const one of entries) {
+      yield [one.name, one.isDirectory ? () => entriesOf(null, one) : await new Promise((resolve, reject) => { one.file(resolve, reject); })];
     }
   }
 }
 
-async function receiveFolder(folder) {
-  try { await receive(await filesOf(folder), folder.name, true); } catch (error) { refuse(`${folder.name}: ${error.message}`); }
+async function filesOf(entries, path, found = []) {
+  for await (const [name, content] of entries) {
+    if (found.length >= MOST_FILES) throw new Error(`it has more than ${MOST_FILES} files`);
+    if (content instanceof File) found.push({ path: `${path}/${name}`, file: content });
+    else await filesOf(content(), `${path}/${name}`, found);
+  }
+  return found;
+}
+
+async function receiveFolder(name, handle, entry) {
+  try {
+    await receive(await filesOf(entriesOf(await handle, entry), name), name, true);
+  } catch (error) {
+    refuse(`${name}: this browser does not read it here (${error.message}). Choose it with the button, or drop its certificate.json`);
+  }
 }
 
 async function checkDesign(question, design) {

@@ -49,7 +49,7 @@ function saveText(name, text) {
 function chosenAgain(input) { input.addEventListener("click", () => { input.value = ""; }); }
 
 // Calls receive(file) for a file that is chosen with the input of this id, or dropped on the box around it, and
-// receiveFolder(entry) for a folder that is dropped there.
+// receiveFolder(name, handle, entry) for a folder that is dropped there: handle is a promise, or undefined.
 function receiveFile(id, receive, receiveFolder) {
   const input = element(id), box = input.closest(".drop");
   input.addEventListener("change", () => { if (input.files[0]) receive(input.files[0]); });
@@ -59,7 +59,7 @@ function receiveFile(id, receive, receiveFolder) {
   }
   box.addEventListener("drop", ({ dataTransfer: { items, files } }) => {
     const entry = items[0]?.webkitGetAsEntry?.();
-    if (entry?.isDirectory && receiveFolder) receiveFolder(entry);
+    if (entry?.isDirectory && receiveFolder) receiveFolder(entry.name, items[0].getAsFileSystemHandle?.(), entry);
     else if (files[0]) receive(files[0]);
   });
 }

@@ -58,10 +58,10 @@ function pythonWorker(runCore) {
     globalThis.fetch = async (place) => files[String(place).split("/").at(-1)] ?? Response.error();
     const own = "http://localhost/";
     const python = await loadPyodide({ indexURL: own, packageBaseUrl: own, lockFileContents: lock, createPyodideModule });
+    // Into the working folder, from which Python imports.
     for (const [name, text] of Object.entries(sources)) {
-      const place = `/home/pyodide/${name}`;
-      python.FS.mkdirTree(place.slice(0, place.lastIndexOf("/")));
-      python.FS.writeFile(place, text);
+      if (name.includes("/")) python.FS.mkdirTree(name.slice(0, name.lastIndexOf("/")));
+      python.FS.writeFile(name, text);
     }
     const judge = python.pyimport("judge");
     const core = (proof) => runCore(proof.toJs(), (read, size) => postMessage({ stage: "core", share: read / size })).printed;
