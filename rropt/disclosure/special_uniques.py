@@ -68,7 +68,7 @@ class SpecialUniques(ByContent):
 
 
 @checked
-def special_uniques(data: Any, keys: Sequence[str] | None = None, *, most: int | None = None) -> SpecialUniques:
+def special_uniques(data: Any, *, keys: Sequence[str] | None = None, most: int | None = None) -> SpecialUniques:
     """The special uniques of a table: for each record the smallest set of keys that singles it out, and a SUDA score.
 
     `data` is a data frame (pandas, polars, pyarrow) or a mapping from names to columns; `keys` are the key variables (by

@@ -199,7 +199,7 @@ class RandomizedEncoder(*_BASES):  # type: ignore[misc]
         (2, 3)
     """
 
-    def __init__(self, epsilon: Any = 1, columns: Any = None, categories: Any = "auto") -> None:
+    def __init__(self, epsilon: Any = 1, *, columns: Any = None, categories: Any = "auto") -> None:
         if BaseEstimator is None:
             need("sklearn", "learn", "release")
         self.epsilon = epsilon

@@ -58,7 +58,7 @@ def test_frames_and_the_order_of_keys_give_the_same(tmp_path: Path) -> None:
     data = people(5)
     found = rr.disclosure.special_uniques(data)
     assert rr.disclosure.special_uniques(pd.DataFrame(data)) == found
-    turned = rr.disclosure.special_uniques(pd.DataFrame(data), NAMES[::-1])
+    turned = rr.disclosure.special_uniques(pd.DataFrame(data), keys=NAMES[::-1])
     assert np.array_equal(turned.scores, found.scores)
     assert np.array_equal(turned.contributions[:, ::-1], found.contributions)
     with found.save(tmp_path / "r.csv").open(encoding="utf-8", newline="") as stream:

@@ -4,7 +4,7 @@ The master stops in the middle of its optimal prices, as those of a vertex swing
 
 Column generation on robust cones with blocks that are too large to list their vertices.
 
-A search over such blocks takes seconds, columns put together from vertices of blocks milliseconds. So prices first
+A search over such blocks takes seconds, climbs to columns milliseconds. So prices first
 approach the optimum by such columns alone, on the way from the prices at which none of them is above to those of the
 master; then a search bounds all columns, and adds those that were missed. Source of prices on the way: Ben-Ameur and
 Neto, Acceleration of cutting-plane and column generation algorithms (2007).
@@ -25,7 +25,7 @@ from rropt.solve.engine.interior import boxed_prices
 from rropt.solve.engine.master import Master
 from rropt.solve.engine.method import Answer, Dual, MatrixDraft, SolveLimits, SolverClaim
 from rropt.solve.robust.block_knapsack import LevelBlocks
-from rropt.solve.robust.block_knapsack_climb import JoinedColumns, LevelClimbs
+from rropt.solve.robust.block_knapsack_climb import LevelClimbs
 from rropt.solve.robust.block_knapsack_proof import prove_levels
 from rropt.solve.robust.block_knapsack_search import LevelPricer
 from rropt.solve.robust.block_vertices import ShapePricer
@@ -182,7 +182,7 @@ class RobustSolve:
 TRIAL = 0.6
 """How far trial prices are on the way from those that no known column exceeds to the master's."""
 SMALL_BLOCK = 8
-"""Inputs of a block up to which a search takes milliseconds, so that columns put together do not pay."""
+"""Inputs of a block up to which a search takes milliseconds, so that climbs do not pay."""
 KEPT_WORD, LITTLE = 0.3, 1e-3
 """Shares of what the sum of prices promised to fall by: below the first the box grows where it binds, below the other
 there was no progress."""
@@ -220,7 +220,7 @@ class WideSolve(RobustSolve):
             self.effort = replace(effort, time_limit=(1 - RESERVED) * effort.time_limit)
         self.master = Master(self.master.utility, self.master.columns, self.prior, warm=False)
         self._blocks = LevelBlocks(self.cone, self.prior)
-        self._climbs, self._joined = LevelClimbs(self._blocks), JoinedColumns(self._blocks)
+        self._climbs = LevelClimbs(self._blocks)
         # The present search, and the seconds that an element of a proof, and that of the best bound, takes to write and
         # to check.
         self._running: Pricing[Any] | None = None
@@ -266,10 +266,7 @@ class WideSolve(RobustSolve):
             if self.reach - near <= enough or self._stopped():
                 return near, count
             trial = self.center + TRIAL * (found - self.center)
-            joined = self._joined.columns(trial)
-            climbed, _ = self._climbs.climb(joined, trial)
-            made = np.vstack([joined, climbed])
-            height = self._climbs.price(made, trial)
+            made, height = self._climbs.from_anywhere(trial)
             order = np.argsort(-height)[: max(1, len(p) // FEWER)]
             fresh = self._add(made[order[height[order] > 0]])
             count += fresh

@@ -229,18 +229,24 @@ def test_a_limit_in_bits_is_that_in_nats() -> None:
 
 
 @pytest.mark.parametrize(
-    ("make", "why"),
+    ("make", "code", "where", "why"),
     [
-        (lambda: rr.AtLeast(LEAKS["information"], 1), "mutual_information cannot be a limit below"),
-        (lambda: rr.AtLeast(GUESS, 1), "bayes_success cannot be a limit below"),
-        (lambda: rr.AtMost(rr.MinimaxRisk(PRIOR), 1), "minimax_risk cannot be a limit above"),
-        (lambda: rr.AtMost("loss", 1), "str is not an objective"),
-        (lambda: rr.AtMost(LOSS, "x"), "AtMost"),
+        (
+            lambda: rr.AtLeast(LEAKS["information"], 1),
+            "conflict",
+            "AtLeast",
+            "mutual_information cannot be a limit below",
+        ),
+        (lambda: rr.AtLeast(GUESS, 1), "conflict", "AtLeast", "bayes_success"),
+        (lambda: rr.AtMost(rr.MinimaxRisk(PRIOR), 1), "conflict", "AtMost", "minimax_risk"),
+        (lambda: rr.AtMost("loss", 1), "wrong_type", "AtMost", "str is not an objective"),
+        (lambda: rr.AtMost(LOSS, "x"), "wrong_type", "AtMost", "x"),
     ],
 )
-def test_what_cannot_be_limited(make: Any, why: str) -> None:
-    with pytest.raises(InputError, match=why):
+def test_what_cannot_be_limited(make: Any, code: str, where: str, why: str) -> None:
+    with pytest.raises(InputError, match=why) as error:
         make()
+    assert (error.value.code, error.value.where) == (code, where)
 
 
 def test_the_method_takes_what_it_says() -> None:

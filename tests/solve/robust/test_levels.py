@@ -18,7 +18,7 @@ from rropt.prove.uninformative import entropy_proof
 from rropt.solve.engine.method import Dual, SolveLimits
 from rropt.solve.engine.polyhedral import cdd_rays
 from rropt.solve.robust.block_knapsack import LevelBlocks
-from rropt.solve.robust.block_knapsack_climb import JoinedColumns, LevelClimbs
+from rropt.solve.robust.block_knapsack_climb import LevelClimbs
 from rropt.solve.robust.block_knapsack_proof import prove_levels
 from rropt.solve.robust.block_knapsack_search import LevelPricer, LevelSearch
 from rropt.solve.robust.block_vertices import ShapePricer, most_elements
@@ -119,22 +119,6 @@ def rarely() -> tuple[Program, Program]:
     cone = RobustCone(program.cone.level, ((0, 1, 2), (3, 4, 5)), tuple(program.cone.lower[x] for x in kept))
     inputs = tuple(program.inputs[x] for x in kept)
     return program, replace(program, inputs=inputs, weights=weights, utility=Information(weights), cone=cone)
-
-
-@pytest.mark.parametrize("name", TABLES)
-def test_columns_put_together_are_in_the_cone_and_reach_the_best_one(name: str) -> None:
-    """The best vertex that the list of all of them has, in one of three calls; `no s` has one block with inputs."""
-    _, cone, prior = compiled(name)
-    joined, climbs = JoinedColumns(LevelBlocks(cone, prior)), LevelClimbs(LevelBlocks(cone, prior))
-    for seed in range(4):
-        prices, _ = priced(cone, prior, seed, 1)
-        exact = ShapePricer(BlockShapes(cone, prior), prices).search(-math.inf, 20_000)
-        found = np.vstack([joined.columns(prices) for _ in range(3)])
-        assert prior @ found.T == pytest.approx(np.ones(len(found)))
-        best = max(climbs.price(found, prices).max(), climbs.climb(found, prices)[1].max())
-        assert best == pytest.approx(exact.best, abs=1e-9)
-        for v in found:
-            assert cone.excess([F(float(x)) for x in v]) < 1e-9 * float(max(v))
 
 
 @pytest.mark.parametrize("name", TABLES)
