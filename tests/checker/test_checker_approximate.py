@@ -386,7 +386,6 @@ FORBIDDEN: dict[str, tuple[tuple[str | int, ...], Any]] = {
     "a structure": (("problem", "structure"), "uniform_off_diagonal"),
     "no outputs of the problem": (("problem", "outputs"), None),
     "entropy as utility": (("problem", "utility"), {"kind": "entropy", "shares": ["1", "1"]}),
-    "robust": (("problem", "cone"), {"kind": "robust", "gamma": "2", "blocks": [[0], [1]], "lower": ["1/2", "1/2"]}),
 }  # fmt: skip
 
 

@@ -186,8 +186,6 @@ def test_what_is_forgotten_is_made_again(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(checker, "MOST_HEIGHTS", 10)
     monkeypatch.setattr(checker, "MOST_SUMMANDS", 2**16)
     assert status(stored("off-diagonal")) == ("PROVED", "")
-    monkeypatch.setattr(checker, "MOST_VERTICES", 20)
-    assert status(stored("robust-three")) == ("PROVED", "")
 
 
 def test_costs_between_blocks_count_for_nothing() -> None:

@@ -329,7 +329,6 @@ FORBIDDEN: dict[str, tuple[Document, tuple[str | int, ...], Any]] = {
            ("approximate", ("problem", "approximate"), {"epsilon": "1", "delta": "1/9"}),
            ("a robust cone", ("problem", "cone"),
             {"kind": "robust", "gamma": "2", "blocks": [[0], [1]], "lower": ["1/2", "1/2"]}),
-           ("known", ("proof",), {"kind": "column-dual", "prices": ["1", "1"], "known": "entropy"}),
        )},
 }  # fmt: skip
 

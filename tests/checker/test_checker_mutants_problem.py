@@ -321,10 +321,8 @@ def test_a_limit_may_be_reached_and_no_more(number: int, monkeypatch: pytest.Mon
 
 
 def test_limits_of_other_cones_and_utilities(monkeypatch: pytest.MonkeyPatch) -> None:
-    """How many inputs blocks have is a matter of the proof."""
     monkeypatch.setattr(checker, "MAX_ENTROPY", 1)
     assert said(problem(LINEAR, OUT)).startswith("maximize")
-    monkeypatch.setattr(checker, "MAX_BLOCK", 0)
     assert said(problem(MI, cone=ROBUST)).startswith("maximize")
     assert said(problem(MI, cone=BALL)).startswith("maximize")
 
