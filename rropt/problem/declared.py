@@ -311,12 +311,14 @@ class Problem(Readable):
         return free and not rule.rows(*at) and not rule.extras(*at)
 
     def with_constraints(self, *constraints: Constraint) -> Problem:
-        """The same problem under these constraints as well; name and options stay. Raises InputError.
+        """The same problem under these constraints as well.
 
-        >>> import rropt as rr
-        >>> problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1)], inputs=["a", "b"])
-        >>> len(problem.with_constraints(rr.Floor("0.6")).constraints)
-        2
+        Its name and options stay. Raises InputError.
+
+            >>> import rropt as rr
+            >>> problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1)], inputs=["a", "b"])
+            >>> len(problem.with_constraints(rr.Floor("0.6")).constraints)
+            2
         """
         return type(self)(
             self.goal,
