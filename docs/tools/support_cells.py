@@ -174,7 +174,7 @@ CONSTRAINTS: Mapping[str, tuple[Maker, ...]] = {
 NOTIONS: dict[str, Maker] = {
     "pointwise_maximal_leakage": lambda at: rr.privacy.PointwiseMaximalLeakage(at.prior, epsilon="0.5"),
     "maximal_leakage": lambda at: rr.privacy.MaximalLeakage("0.5"),
-    "utility_optimised_ldp": lambda at: rr.privacy.UtilityOptimisedLDP(at.halves[0], EPSILON),
+    "utility_optimised_ldp": lambda at: rr.privacy.UtilityOptimisedLDP(EPSILON, sensitive=at.halves[0]),
     "renyi_ldp": lambda at: rr.privacy.RenyiLDP(2, "0.5"),
     "zero_concentrated_ldp": lambda at: rr.privacy.ZeroConcentratedLDP("0.2"),
     "at_most, channel_capacity": lambda at: rr.AtMost(rr.privacy.ChannelCapacity(), "0.1"),

@@ -333,9 +333,9 @@ class Problem(Readable):
         return free and not rule.rows(*at) and not rule.extras(*at)
 
     def with_constraints(self, *constraints: Constraint) -> Problem:
-        """The same problem under these constraints as well; name and options stay.
+        """The same problem under these constraints as well.
 
-        Raises InputError.
+        Its name and options stay. Raises InputError.
 
             >>> import rropt as rr
             >>> problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1)], inputs=["a", "b"])

@@ -19,7 +19,7 @@ from rropt.model.privacy import Level, declared_number
 from rropt.problem.duals import Proven
 from rropt.problem.slopes import slope
 from rropt.program.programs import Program
-from rropt.program.secrets import whole
+from rropt.program.worst_of import whole
 from rropt.solve.assembly import in_units, unit_in
 
 if TYPE_CHECKING:

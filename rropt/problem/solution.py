@@ -24,7 +24,7 @@ from rropt.problem.duals import Duals, Proven, duals
 from rropt.problem.saved import from_dict, to_dict
 from rropt.problem.sensitivity import Sensitivity, sensitivities
 from rropt.program.cones import CompleteCone
-from rropt.program.secrets import whole
+from rropt.program.worst_of import whole
 from rropt.prove.certificates import Certificate
 from rropt.prove.gaps import gap_of, share
 from rropt.solve.assembly import Status, unit_in

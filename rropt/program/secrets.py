@@ -258,8 +258,3 @@ def widened(program: Program, mechanism: Mechanism) -> Mechanism:
     rows = [[mechanism.entry(x, y) for y in range(len(mechanism.outputs))] for x in range(len(mechanism.inputs))]
     more = means(derived(program), mechanism)
     return Mechanism.from_rationals([*rows, *more], inputs=program.inputs, outputs=mechanism.outputs)
-
-
-def whole(program: Program, mechanism: Mechanism) -> Mechanism:
-    """A mechanism of the inputs of a problem as one of its program: with rows for the values of secrets, if any."""
-    return widened(program, mechanism) if derived(program) else mechanism

@@ -18,7 +18,7 @@ from rropt.model.secret import WORST
 from rropt.program.cones import BaseCone, CompleteCone, GraphCone, PolyhedralCone, complete_graph
 from rropt.program.limits import Limits
 from rropt.program.programs import Linear, Program, Row, Utility
-from rropt.program.secrets import Wide, derived, first
+from rropt.program.secrets import Wide, derived, first, widened
 
 Cost = tuple[tuple[int, int, Fraction], ...]
 
@@ -143,3 +143,10 @@ def own_mechanism(program: Program, mechanism: Mechanism) -> Mechanism:
     """The mechanism of the inputs that a problem declares, of one of its program."""
     added = 1 if isinstance(program.utility, Epigraph) else len(derived(program))
     return first(mechanism, program.size - added)
+
+
+def whole(program: Program, mechanism: Mechanism) -> Mechanism:
+    """A mechanism of the inputs that a problem declares as one of its program."""
+    if isinstance(program.utility, Epigraph):
+        return with_worst_row(program, mechanism)
+    return widened(program, mechanism) if derived(program) else mechanism

@@ -101,7 +101,7 @@ def test_the_most_information_where_some_inputs_are_sensitive_is_that_of_protect
         rng = np.random.default_rng(seed)
         prior = rr.Prior.from_counts(rng.integers(1, 20, 4).tolist(), labels=LABELS)
         count, epsilon = int(rng.integers(1, 4)), Fraction(int(rng.integers(4, 40)), 10)
-        rule = rr.privacy.UtilityOptimisedLDP(LABELS[:count], epsilon)
+        rule = rr.privacy.UtilityOptimisedLDP(epsilon, sensitive=LABELS[:count])
         found = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rule]).solve()
         protected = np.array(list(product([1.0, float(np.exp(float(epsilon)))], repeat=4))).T
         rays = np.hstack([protected, np.eye(4)[:, count:]])
@@ -127,7 +127,7 @@ def test_laws() -> None:
     prior = rr.Prior.from_counts(dict(zip(LABELS, (4, 3, 2, 1), strict=True)))
     run(rr.privacy.HockeyStick("a", prior, gamma="1.3"), LABELS, solve=False)
     run(rr.privacy.TotalVariation({"a": 1, "b": 2}, "c"), LABELS)
-    run(rr.privacy.UtilityOptimisedLDP(["a", "d"], gamma=2), LABELS, inside=[[Fraction(1, 4)] * 4] * 4)
+    run(rr.privacy.UtilityOptimisedLDP(gamma=2, sensitive=["a", "d"]), LABELS, inside=[[Fraction(1, 4)] * 4] * 4)
 
 
 def test_a_divergence_is_the_least_delta_of_events() -> None:
@@ -146,16 +146,16 @@ def test_what_is_no_hypothesis_is_refused() -> None:
     with pytest.raises(InputError, match="'z' is not an input"):
         rr.Problem(rr.Maximize(rr.privacy.TotalVariation("a", "z")), [rr.LDP(1)], inputs=LABELS)
     with pytest.raises(InputError, match="'z' is not an input"):
-        rr.Problem(rr.Maximize(rr.Trace()), [rr.privacy.UtilityOptimisedLDP(["z"], 1)], inputs=LABELS)
+        rr.Problem(rr.Maximize(rr.Trace()), [rr.privacy.UtilityOptimisedLDP(1, sensitive=["z"])], inputs=LABELS)
     with pytest.raises(InputError, match="does not keep it"):
-        rr.privacy.UtilityOptimisedLDP(["a"], 1).split(rr.RandomizedResponse(LABELS, gamma=9).mechanism)
+        rr.privacy.UtilityOptimisedLDP(1, sensitive=["a"]).split(rr.RandomizedResponse(LABELS, gamma=9).mechanism)
 
 
 def test_problem_files_have_them(tmp_path) -> None:
     problem = rr.Problem(
         rr.Minimize(rr.privacy.TotalVariation("a", {"b": 1, "c": 2})),
         [
-            rr.privacy.UtilityOptimisedLDP(["a", "b"], gamma=3),
+            rr.privacy.UtilityOptimisedLDP(gamma=3, sensitive=["a", "b"]),
             rr.AtMost(rr.privacy.HockeyStick("a", "d", gamma="1.5"), "0.1"),
             rr.AtLeast(rr.Trace(), 2),
         ],

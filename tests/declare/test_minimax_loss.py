@@ -135,6 +135,11 @@ def test_files_have_it_and_certificates_have_one_input_more(tmp_path: Path) -> N
     assert solution.mechanism.inputs == LABELS
     assert solution.certificate.document["problem"]["inputs"] == [*LABELS, "worst case"]
     assert solution.certificate.mechanism() == solution.mechanism
+    ends = [
+        rr.Problem(problem.goal, [rr.LDP(draw.epsilon + Fraction(step))]).solve().value for step in ("0.001", "-0.001")
+    ]
+    (slope,) = [one.slope for one in solution.sensitivity()]
+    assert abs(slope - (ends[0] - ends[1]) / 0.002) <= 1e-4
     solution.save(tmp_path / "solution.json")
     assert rr.Solution.load(tmp_path / "solution.json", problem) == solution
     problem.save(tmp_path / "problem.toml")

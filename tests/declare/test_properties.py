@@ -206,6 +206,7 @@ MAKE = {
     rr.ApproximateLDP: lambda **level: rr.ApproximateLDP(delta="0.1", **level),
     rr.RLDP: lambda **level: rr.RLDP(confidence=rr.robust.KnownDistribution(PRIOR), **level),
     rr.MaximalRLDP: lambda **level: rr.MaximalRLDP(groups=["s", "s", "t"], **level),
+    rr.privacy.UtilityOptimisedLDP: lambda **level: rr.privacy.UtilityOptimisedLDP(sensitive=["a"], **level),
 }
 
 

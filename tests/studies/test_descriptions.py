@@ -170,7 +170,7 @@ def test_every_other_variant_is_told() -> None:
             "any guess about a secret, whose values are '0', '1'",
         ),
         (rr.privacy.PointwiseMaximalLeakage(PRIOR, epsilon=1, secret=SECRET), "any guess about a secret"),
-        (rr.privacy.UtilityOptimisedLDP(["a", "b"], 1), "The sensitive answers are 'a', 'b'."),
+        (rr.privacy.UtilityOptimisedLDP(1, sensitive=["a", "b"]), "The sensitive answers are 'a', 'b'."),
         (
             rr.AtMost(rr.MinimaxLoss([PRIOR, OTHER], FAR), 2),
             "at the worst prior of a set: (a 45.5 %; b 27.3 %; c 18.2 %; d 9.09 %), (a 25 %;",

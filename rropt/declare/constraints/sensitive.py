@@ -30,7 +30,7 @@ class UtilityOptimisedLDP(AtLevel):
     `sensitive` are labels of inputs. The level is `epsilon` in [0, 20] or the ratio `gamma`.
 
         >>> import rropt as rr
-        >>> rule = rr.privacy.UtilityOptimisedLDP(["a", "b"], gamma=3)
+        >>> rule = rr.privacy.UtilityOptimisedLDP(gamma=3, sensitive=["a", "b"])
         >>> prior = rr.Prior.uniform(["a", "b", "c", "d"])
         >>> best = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rule]).solve()
         >>> best.status, rule.split(best.mechanism).outputs[-2:]
@@ -46,7 +46,7 @@ class UtilityOptimisedLDP(AtLevel):
     level: Level
 
     def __init__(
-        self, sensitive: Iterable[Label], epsilon: Number | None = None, *, gamma: Number | None = None
+        self, epsilon: Number | None = None, *, gamma: Number | None = None, sensitive: Iterable[Label]
     ) -> None:
         where = "UtilityOptimisedLDP"
         object.__setattr__(self, "sensitive", clean_labels(list(sensitive), f"{where} sensitive"))

@@ -20,7 +20,7 @@ from rropt.problem import Problem
 from rropt.program.cones import CompleteCone, GraphCone, base_cone, cone_rows
 from rropt.program.permutation_mixtures import Mixture, mixed
 from rropt.program.programs import Program
-from rropt.program.secrets import whole
+from rropt.program.worst_of import whole
 from rropt.prove.certificates import Certificate
 from rropt.prove.problem_digest import canonical, differences
 from rropt.solve.relaxations.merge_outputs import one_output_an_action
