@@ -42,7 +42,9 @@ CALLS = {
 ELSEWHERE = {"accountant sign", "protect", "scores"}
 """A receipt of an accountant, a table that is protected with its designs, and scores of a release:
 tests/release/test_release_sync.py, test_protect.py, test_release_scores.py."""
-SUFFIX = {"identify": ".json", "sheet": ".md", "survey": ".json"} | dict.fromkeys(("apply", "compare", "models records", "sweep"), ".csv")
+SUFFIX = {"identify": ".json", "sheet": ".md", "survey": ".json"} | dict.fromkeys(
+    ("apply", "compare", "models records", "sweep"), ".csv"
+)
 
 
 def commands(group: typer.core.TyperGroup, path: tuple[str, ...] = ()) -> Iterator[tuple[str, object]]:
