@@ -12,6 +12,7 @@ import scipy
 from rropt.errors import OutOfRange, TooLarge, UnknownName, counted
 from rropt.io.arguments import checked
 from rropt.io.content import ByContent
+from rropt.io.counts import number_array
 from rropt.io.tables import MOST, Table, further
 from rropt.io.types import Number
 
@@ -98,7 +99,8 @@ class Estimate(ByContent):
         return np.clip(found, 0.0, 1.0)
 
     def within(self, values: FloatArray, method: str) -> Estimate:
-        """Other `values`, in the simplex, with the errors of the unbiased estimate; a note states it."""
+        """Other `values`, in the simplex, with the errors of the unbiased estimate; a note states it. Raises InputError."""
+        values = number_array(values, "values", self.categories)
         note = f"standard errors and intervals are those of the linear unbiased estimate, not of {method!r}: {SMALLER}"
         return replace(self, values=values, method=method, notes=(*self.notes, note))
 
