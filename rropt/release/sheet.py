@@ -118,6 +118,8 @@ def manifest_of(file: str | os.PathLike[str]) -> tuple[Path, dict[str, Any]]:
     """A released file, given by its name or that of its manifest, and the content of its manifest. Raises InputError
     where there is none, or the file is not that of its manifest."""
     place = named_path(file)
+    if place.is_dir():
+        raise Unreadable("this is a folder", str(place), "give one of the released files in it")
     if place.name.endswith(SUFFIX):
         place = place.with_name(place.name.removesuffix(SUFFIX))
     content = read_manifest(place)

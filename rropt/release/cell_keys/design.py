@@ -31,11 +31,13 @@ from rropt.errors import (
     counted,
     in_file,
     positive_integer,
+    shown,
 )
 from rropt.exact import Interval, enclosure, rational, rounded, xlogx_ball
 from rropt.io.arguments import checked
 from rropt.io.content import ByContent
 from rropt.io.files import Limits, read_text, write_whole
+from rropt.io.frames import array_of
 from rropt.io.tables import Table, further
 from rropt.io.types import Number
 
@@ -157,8 +159,8 @@ class CellKey:
         found.
         """
         wanted = rational(gap, "gap")
-        if wanted <= 0:
-            raise OutOfRange(f"gap is {gap}", "CellKey.solve", "give a gap above 0")
+        if not 0 < wanted < 1:
+            raise OutOfRange(f"gap is {shown(gap)}", "CellKey.solve", "give a gap between 0 and 1")
         rows = self._largest + 1
         # The proof is of the mean of the rows, and its gap is relative to a bound of at most log(2 D + 1).
         target = float(wanted) / rows / max(1.0, math.log(2 * self.D + 1))
@@ -230,7 +232,7 @@ class PerturbationTable(ByContent):
     def perturb(self, counts: Sequence[int] | np.ndarray, keys: np.ndarray) -> np.ndarray:
         """Counts (n integers >= 0) with noise: the count i gets the noise in whose interval of its row the cell key
         lies. `keys` (n integers, uint64) are cell keys times 2^64. Returns int64. Raises InputError."""
-        given, at = np.asarray(counts), np.asarray(keys)
+        given, at = array_of(counts, "perturb, counts"), array_of(keys, "perturb, keys")
         if given.ndim != 1 or given.dtype.kind not in "iu" or (given < 0).any():
             raise WrongType("they are not a list of counts", "perturb, counts", "give integers from 0 on")
         if at.dtype != np.uint64 or at.shape != given.shape:
