@@ -32,6 +32,11 @@ class SurveyPlan(Readable):
     `mechanisms` are the design, or that of each of two samples, with the `respondents` of each. `best` is the number of
     respondents of the best design whose privacy ratio is the same, None where the ratio is infinite or 1. `device` is that
     of a design of few outcomes, None for others and for two samples. `half_width` is the margin of error at `level`.
+
+        >>> import rropt as rr
+        >>> found = rr.estimation.plan_survey(rr.mechanisms.warner("3/4"), "0.05")
+        >>> found.respondents, found.best, float(found.privacy_ratio)
+        ((1537,), 1537, 3.0)
     """
 
     mechanisms: tuple[Mechanism, ...]

@@ -44,6 +44,11 @@ class DesignPrecision(Readable):
     by one with this design. Each is the largest over the categories, at given frequencies or at the worst ones. `needed`:
     the least number of records for which the standard error of every share is at most `error`. `krr` has the same of
     k-ary randomised response of the same privacy ratio, None where that ratio is infinite.
+
+        >>> import rropt as rr
+        >>> found = rr.estimation.design_precision(rr.RandomizedResponse(["yes", "no"], gamma=3), 10_000)
+        >>> f"{found.share:.3f}", found.error
+        ('0.010', 0.01)
     """
 
     records: int

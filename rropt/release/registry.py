@@ -60,12 +60,23 @@ class RegistryDraft(ByContent):
 def draft_registry_entry(
     file: str | os.PathLike[str], *, model: Literal["Central", "Local"] = "Central"
 ) -> RegistryDraft:
-    """A draft of an entry in the registry of deployments (OpenDP) for a released file with its manifest.
+    r"""A draft of an entry in the registry of deployments (OpenDP) for a released file with its manifest.
 
     What the manifest knows is filled in: the variant, the unit, the parameters, what is unprotected, composition and
     mechanisms. Names, purposes and authors are left open. `model` is "Central" where the publisher had the true values,
     "Local" where respondents randomised their own records. It reads no confidential data. Raises InputError as
     `describe_release` does.
+
+        >>> import pathlib, tempfile
+        >>> import rropt as rr
+        >>> response = rr.RandomizedResponse(["no", "yes"], epsilon=1).to_mechanism()
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     data, out = pathlib.Path(folder) / "people.csv", pathlib.Path(folder) / "released.csv"
+        ...     size = data.write_text("smoker\nno\nyes\n", encoding="utf-8")
+        ...     done = rr.release.release_file(data, rr.release.ProtectedColumn("smoker", response), out)
+        ...     draft = rr.release.draft_registry_entry(out)
+        >>> "Randomised columns: smoker" in str(draft)
+        True
     """
     _, content = manifest_of(file)
     pure = content["epsilon"] is not None

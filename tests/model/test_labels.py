@@ -238,6 +238,18 @@ CASES: dict[str, list[Case]] = {
     ],
     "ExpectedGain.matrix": [table(lambda v: told(rr.ExpectedGain(PRIOR, v)), LOSS, ABC, ABC, free=("columns",))],
     "BayesSuccess.gain": [table(lambda v: told(rr.BayesSuccess(PRIOR, gain=v)), LOSS, ABC, ABC, free=("columns",))],
+    **{
+        f"{kind.__name__}.secret": [
+            table(
+                lambda v, kind=kind: told(kind(PRIOR, secret=v)),
+                [[1, 4], [2, 1], [1, 1]],
+                ABC,
+                ["x", "y"],
+                free=("columns",),
+            )
+        ]
+        for kind in (rr.BayesSuccess, rr.ChiSquareInformation, rr.MutualInformation, rr.privacy.BayesCapacity)
+    },
     "MutualInformation.given": [
         table(
             lambda v: told(rr.MutualInformation(PRIOR, given=v)),
@@ -394,6 +406,13 @@ NOT_LABELLED_HERE = {
         ),
         "made by estimators",
     ),
+    "NoisyCounts.counts": "made by count_with_noise",
+    "NoisyCounts.count.values": "values by column",
+    "PerturbationTable.perturb.counts": "one number a cell",
+    "PerturbationTable.perturb.keys": "one number a cell",
+    "count_with_noise.data": "a table or a file",
+    "plan_release.schema": "a schema",
+    **dict.fromkeys(("special_uniques.data", "special_uniques.keys"), "a table, and names of its columns"),
     "Pram.forbidden": "pairs of labels",
     "Pram.strata.counts": "counts by stratum",
     "protect.data": "a table or a file",

@@ -55,6 +55,14 @@ CASES: dict[str, tuple[rr.Prior, Callable[[rr.Prior], object]]] = {
         PRIOR,
         lambda prior: held(rr.AtMost.from_keys(prior=prior, objective="mutual_information", number="5/2")),
     ),
+    **{
+        f"{kind.__name__}.{name}": (
+            PRIOR,
+            lambda prior, kind=kind, name=name: kind(**{"first": "a", "second": "b", name: prior}).value(MATRIX),
+        )
+        for kind in (rr.privacy.HockeyStick, rr.privacy.TotalVariation)
+        for name in ("first", "second")
+    },
     "IdentificationRisk.counts": (PRIOR, lambda prior: held(rr.IdentificationRisk(prior, "0.4"))),
     "IdentificationRisk.from_keys.prior": (
         PRIOR,
@@ -93,6 +101,14 @@ CASES: dict[str, tuple[rr.Prior, Callable[[rr.Prior], object]]] = {
     "audit.prior": (PRIOR, lambda prior: rr.audit(MATRIX, prior=prior, epsilon=3, time_limit=1).to_dict()["value"]),
     "identifying.prior": (PRIOR, lambda prior: rr.estimation.identifying(MATRIX, share="0.1", prior=prior).information),
     "projected_risk.prior": (PRIOR, lambda prior: rr.estimation.projected_risk(MATRIX, prior, respondents=3)),
+    "design_precision.frequencies": (
+        PRIOR,
+        lambda prior: rr.estimation.design_precision(MATRIX, 1000, frequencies=prior).share,
+    ),
+    "plan_survey.frequencies": (
+        PRIOR,
+        lambda prior: rr.estimation.plan_survey(MATRIX, "0.03", frequencies=prior).respondents,
+    ),
     "sample_size.frequencies": (
         PRIOR,
         lambda prior: rr.estimation.sample_size(MATRIX, half_width="0.01", frequencies=prior),
@@ -127,6 +143,7 @@ CASES: dict[str, tuple[rr.Prior, Callable[[rr.Prior], object]]] = {
 NAMES_THE_INPUTS = {
     **dict.fromkeys(
         [
+            "BayesCapacity",
             "BayesSuccess",
             "ChiSquareInformation",
             "DOptimality",
@@ -137,11 +154,15 @@ NAMES_THE_INPUTS = {
             "MutualInformation",
             "Trace",
             "KnownDistribution",
+            "MaximalLeakage",
         ],
         "prior",
     ),
     "Attribute": "prior",
     "ChiSquareSet": "counts",
+    "MinimaxLoss": "priors",
+    "Pram.problem": "counts",
+    "Pram.strata": "counts",
     "Problem": "inputs",
     "RLDP.from_keys": "prior",
     "load_problem": "prior",

@@ -60,6 +60,7 @@ class HockeyStick(Objective):
 
     @property
     def prior(self) -> None:  # type: ignore[override]
+        """None: the hypotheses take its place."""
         return None
 
     @classmethod

@@ -113,6 +113,7 @@ class ChannelCapacity(Objective):
 
     @property
     def prior(self) -> None:  # type: ignore[override]
+        """None: it is the worst of all priors."""
         return None
 
     @property

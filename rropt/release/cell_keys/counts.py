@@ -40,7 +40,14 @@ _KEYED = 53
 @dataclass(frozen=True, eq=False)
 class NoisyCounts(ByContent):
     """Counts with noise: `cells[c]` are the values of the columns `by` of cell c, None in a total over that column, and
-    `counts[c]` is the count that may be released, above 0. Every cell that is not listed has the count 0."""
+    `counts[c]` is the count that may be released, above 0. Every cell that is not listed has the count 0.
+
+        >>> import numpy as np
+        >>> import rropt as rr
+        >>> found = rr.release.NoisyCounts(("region",), (("north",), (None,)), np.array([40, 102]))
+        >>> found.count({"region": "north"}), found.count({"region": "south"}), found.count()
+        (40, 0, 102)
+    """
 
     by: tuple[str, ...]
     cells: tuple[tuple[str | None, ...], ...]

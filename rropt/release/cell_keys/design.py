@@ -181,7 +181,15 @@ class CellKey:
 @dataclass(frozen=True, eq=False)
 class PerturbationTable(ByContent):
     """The noise of each count: `rows[i]` are pairs (noise, probability) of the count i, exact; the last row is also that
-    of all larger counts. `rules` and `solution`, with the certificate, are those of a table that `CellKey.solve` made."""
+    of all larger counts. `rules` and `solution`, with the certificate, are those of a table that `CellKey.solve` made.
+
+        >>> from fractions import Fraction
+        >>> import rropt as rr
+        >>> half = Fraction(1, 2)
+        >>> table = rr.release.PerturbationTable((((0, Fraction(1)),), ((-1, half), (1, half))))
+        >>> table.mean(7), table.variance(7)
+        (Fraction(0, 1), Fraction(1, 1))
+    """
 
     rows: tuple[Row, ...]
     rules: CellKey | None = field(default=None, kw_only=True)
@@ -306,6 +314,14 @@ def load_perturbation_table(path: str | os.PathLike[str]) -> PerturbationTable:
 
     Probabilities are the differences of the ends of intervals (p_int_ub), exact as written; the last end of a count is
     taken for 1 if it is within 1e-6 of it. Raises InputError that names the line.
+
+        >>> import pathlib, tempfile
+        >>> import rropt as rr
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     saved = rr.CellKey(D=2, V=1, js=1).solve().save(pathlib.Path(folder) / "ptable.csv")
+        ...     again = rr.release.load_perturbation_table(saved)
+        >>> again.D, again.js
+        (2, 1)
     """
     with in_file(path):
         return _read(read_text(path, "table of noise", limits=LIMITS).splitlines())
