@@ -10,11 +10,11 @@ import typer
 from rropt.cli.lines import AsJson, Delimiter, Identity, Null, say, wrote
 from rropt.errors import NotWritten, UnknownName, WrongType
 
-cellkey_app = typer.Typer(no_args_is_help=True, help="Counts with noise that is the same in every table (cell keys).")
+cellkey_app = typer.Typer(no_args_is_help=True, help="Counts with noise of the cell key method.")
 CERTIFICATE = ".certificate.json"
 
 
-@cellkey_app.command()
+@cellkey_app.command(short_help="Find the noise of counts, and prove it.")
 def design(
     bound: Annotated[int, typer.Option("--D", metavar="D", help="The largest noise.")],
     variance: Annotated[str, typer.Option("--V", metavar="V", help="The largest variance of the noise.")],
@@ -60,7 +60,7 @@ def design(
     say(f"next: rropt cellkey count {out} FILE --by A,B --id COLUMN --key KEY -o counts.csv")
 
 
-@cellkey_app.command()
+@cellkey_app.command(short_help="Count records, with noise.")
 def count(
     table: Annotated[str, typer.Argument(metavar="TABLE", help="The noise: a table that ptable or rropt wrote.")],
     data: Annotated[str, typer.Argument(metavar="FILE", help="The records: .csv, .parquet or .feather.")],

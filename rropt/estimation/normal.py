@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from rropt.io.arguments import checked
 from rropt.io.content import ByContent
 from rropt.mechanisms.estimators.estimate import normal_quantile
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 
 
+@checked
 class NormalEstimates(ByContent):
     """The common part of results with k `values` and their `covariance` (k x k)."""
 

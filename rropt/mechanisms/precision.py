@@ -36,6 +36,7 @@ MOST_KINDS = 4096
 """Categories with different variances whose pairs are compared."""
 
 
+@checked
 @dataclass(frozen=True)
 class DesignPrecision(Readable):
     """The standard errors that estimates from a number of `records` will have.

@@ -332,14 +332,14 @@ class Problem(Readable):
         free = cone is None or (isinstance(base_cone(cone), FreeCone) and all(max(row) <= 0 for row in rows))
         return free and not rule.rows(*at) and not rule.extras(*at)
 
-    def with_constraints(self, *constraints: Constraint) -> Problem:
+    def with_constraints(self, constraints: Sequence[Constraint]) -> Problem:
         """The same problem under these constraints as well.
 
         Its name and options stay. Raises InputError.
 
             >>> import rropt as rr
             >>> problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1)], inputs=["a", "b"])
-            >>> len(problem.with_constraints(rr.Floor("0.6")).constraints)
+            >>> len(problem.with_constraints([rr.Floor("0.6")]).constraints)
             2
         """
         return type(self)(

@@ -224,6 +224,9 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
         add(name, prior=prior, matrix=np.eye(3), actions=["x", "y", "z"])
     add("BayesSuccess", prior=prior, gain=np.eye(3), actions=["x", "y", "z"])
     add("MinimaxRisk", prior=prior, queries=[[1, 0, 0]])
+    add("MinimaxLoss", priors=[prior, rr.Prior.uniform(prior.labels)], matrix=np.eye(3), actions=["x", "y", "z"])
+    for name in ("HockeyStick", "TotalVariation"):
+        add(name, first="a", second=prior, **({"gamma": 2} if name == "HockeyStick" else {}))
     for kind in WORDS.values():
         if kind.__name__ not in {*made, "Sum"}:  # which + and * make
             example = kind.examples(prior)[""]
@@ -231,6 +234,8 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
     add("Maximize", objective=rr.Trace())
     add("Minimize", objective=rr.MinimaxRisk(prior))
     # constraints
+    add("UtilityOptimisedLDP", epsilon=1, gamma=None, sensitive=["a"])
+    add_methods(rr.privacy.UtilityOptimisedLDP(1, sensitive=["a"]), split={"mechanism": mechanism})
     add("LDP", epsilon=1, gamma=None, criterion=None, properties=None, population=None)
     add("ApproximateLDP", epsilon=1, delta=0.1, gamma=None)
     add("MaximalLeakage", epsilon=1, gamma=None)
@@ -444,6 +449,7 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
         warnings={},
         write={"path": folder / "model.mps"},
         solve=options | {"verbose": False},
+        with_constraints={"constraints": [rr.Floor("0.1")]},
         with_options=options,
     )
     add("Problem.load", path=r["problem"].save(folder / "saved.toml"))

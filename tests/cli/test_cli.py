@@ -485,7 +485,7 @@ def test_a_wrong_command_line_is_one_line(run: Run, arguments: list[str], status
 
 
 @pytest.mark.parametrize(
-    "group", [[], ["models"], ["accountant"], ["key"]], ids=lambda group: " ".join(group) or "rropt"
+    "group", [[], ["models"], ["accountant"], ["key"], ["cellkey"]], ids=lambda group: " ".join(group) or "rropt"
 )
 def test_help_has_a_whole_line_for_each_command(run: Run, group: list[str]) -> None:
     """A line that is too long for a terminal of 80 columns ends in "..."."""

@@ -23,6 +23,8 @@ epsilon = 1
 CLAIM = 'schema = 1\nproblem = "p.toml"\nclaimed = "bound"\nvalue = 2\n'
 CALLS = {
     "apply": ["design", "t.csv", "--column", "v"],
+    "cellkey count": ["noise.csv", "k.csv", "--by", "v", "--record-key", "k"],
+    "cellkey design": ["--D", "2", "--V", "1"],
     "claims": ["claim.toml"],
     "compare": ["p.toml", "--methods", "linear"],
     "core": ["design/certificate.json"],
@@ -32,6 +34,7 @@ CALLS = {
     "models records": ["adult-pram", "--count", "5"],
     "models table": ["chai2019", "1"],
     "publish": ["design"],
+    "registry": ["released.csv"],
     "report": ["design"],
     "sheet": ["released.csv"],
     "solve": ["p.toml"],
@@ -42,8 +45,8 @@ CALLS = {
 ELSEWHERE = {"accountant sign", "protect", "scores"}
 """A receipt of an accountant, a table that is protected with its designs, and scores of a release:
 tests/release/test_release_sync.py, test_protect.py, test_release_scores.py."""
-SUFFIX = {"identify": ".json", "sheet": ".md", "survey": ".json"} | dict.fromkeys(
-    ("apply", "compare", "models records", "sweep"), ".csv"
+SUFFIX = {"identify": ".json", "registry": ".yaml", "sheet": ".md", "survey": ".json"} | dict.fromkeys(
+    ("apply", "cellkey count", "compare", "models records", "sweep"), ".csv"
 )
 
 
@@ -79,6 +82,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (place / "claim.toml").write_text(CLAIM)
     (place / "t.csv").write_text("v\na\nb\na\n")
     assert cli.main(["solve", str(place / "p.toml"), "--out", str(place / "design")]) == 0
+    (place / "k.csv").write_text("v,k\na,0.25\nb,0.75\n")
+    assert cli.main(["cellkey", "design", "--D", "2", "--V", "1", "--out", str(place / "noise.csv")]) == 0
     (place / "s.csv").write_text("w\nb\na\nb\nb\n")
     given = [str(place / one) for one in ("design", "s.csv", "released.csv")]
     assert cli.main(["apply", *given[:2], "--column", "w", "--out", given[2]]) == 0

@@ -32,7 +32,7 @@ RATE = '[[constraint]]\nkind = "entropy_rate"\nat_least = 0.5\n[[constraint]]\nk
 CLAIM = 'schema = 1\nclaimed = "optimal"\nproblem = "trace.toml"\nvalue = "1.73"\n'
 FIRST = ("solve information.toml --out design", "models records survey-yes-no -o people.csv --column c --count 2000",
          "solve survey-yes-no --out yes-no", "apply yes-no people.csv --column c -o released.csv",
-         "accountant init accountant.json --ceiling 9")  # fmt: skip
+         "accountant init accountant.json --ceiling 9", "key new record.key", "cellkey design --D 2 --V 1 -o noise.csv")  # fmt: skip
 EXAMPLES = {
     "solve": "information.toml --out again",
     "check": "design",
@@ -42,6 +42,9 @@ EXAMPLES = {
     "estimate": "yes-no released.csv --column c",
     "regress": "yes-no released.csv --response person --on c",
     "sheet": "released.csv -o sheet.html",
+    "registry": "released.csv -o entry.yaml",
+    "cellkey design": "--D 2 --V 1 --js 1 -o noise.csv --force",
+    "cellkey count": "noise.csv people.csv --by c --id person --key record.key -o counts.csv",
     "scores": "yes-no released.csv --column c -o scored.csv",
     "survey": "forced_response truth=3/4 yes=2/3 --expected 0.1",
     "identify": "design -o identified.json",

@@ -169,7 +169,7 @@ def test_more_constraints_leave_name_and_options() -> None:
     problem = rr.Problem(
         rr.Maximize(rr.Trace()), [rr.LDP(1)], inputs=LABELS, name="kept", options=rr.SolveOptions(gap="0.01")
     )
-    both = problem.with_constraints(rr.Floor("0.4"), rr.AtMost(rr.privacy.TotalVariation("a", "b"), "0.2"))
+    both = problem.with_constraints([rr.Floor("0.4"), rr.AtMost(rr.privacy.TotalVariation("a", "b"), "0.2")])
     assert (both.name, both.options, both.inputs) == (problem.name, problem.options, problem.inputs)
     assert len(both.constraints) == 3
     assert both.solve().value <= problem.solve().value

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from rropt.errors import InputError, Missing, OutOfRange, TooLarge, WrongType, counted, positive_integer
+from rropt.errors import InputError, Missing, OutOfRange, TooLarge, WrongType, counted, positive_integer, shown
 from rropt.io.arguments import checked
 from rropt.io.content import ByContent
 from rropt.io.tables import Readable
@@ -71,7 +71,10 @@ class Anatomy(ByContent, Readable):
         return self.value - self.bound
 
     def combination(self, record: int) -> Combination:
-        """The keys of a record."""
+        """The keys of a record. Raises InputError."""
+        if not 0 <= record < len(self.records):
+            what = f"give 0 to {len(self.records) - 1}"
+            raise OutOfRange(f"there is no record {shown(record)}", "Anatomy.combination", what)
         return tuple(self.records[record][key] for key in self.keys)
 
     @property
@@ -89,10 +92,8 @@ class Anatomy(ByContent, Readable):
 
         ruiz (3) divides by the number of different combinations: in a class a, a, b it says 1/2 for a, and this 2/3.
         """
-        own = next((own for own in self.classes if record in own), None)
-        if own is None:
-            raise OutOfRange(f"there is no record {record!r}", "Anatomy.keeps", f"give 0 to {len(self.records) - 1}")
         wanted = self.combination(record)
+        own = next(own for own in self.classes if record in own)
         return Fraction(sum(self.combination(at) == wanted for at in own), len(own))
 
     def tables(self) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:

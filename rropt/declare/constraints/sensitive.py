@@ -11,6 +11,7 @@ from rropt.declare.constraint import AtLevel
 from rropt.errors import InputError, UnknownName
 from rropt.io.arguments import checked
 from rropt.io.types import Label, Number
+from rropt.mechanisms.garbling import AnyMechanism, explicit
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import clean_labels
 from rropt.model.privacy import Level, declared_number, level_numbers
@@ -69,10 +70,11 @@ class UtilityOptimisedLDP(AtLevel):
         edges = sorted((s, x, number) for s in self._places(inputs) for x in range(size) if x != s)
         return GraphCone(size, tuple(edges), unit)
 
-    def split(self, mechanism: Mechanism) -> Mechanism:
+    def split(self, mechanism: AnyMechanism) -> Mechanism:
         """The mechanism with protected and invertible outputs whose merging this one is, exact: of an output y, what is
         above the largest probability of a sensitive input goes to the output "only x" of each other input x. Raises
         InputError for a mechanism that is not private so."""
+        mechanism = explicit(mechanism, "split")
         if self.violation(mechanism) > 0:
             raise InputError("the mechanism does not keep it", self.describe(), "give one that does")
         places = self._places(mechanism.inputs)

@@ -72,11 +72,6 @@ class MinimaxLoss(Objective):
         rows = [list(row) for row in table]
         object.__setattr__(self, "losses", tuple(ExpectedLoss(own, rows, actions=labels) for own in found))
 
-    @property
-    def priors(self) -> tuple[Prior, ...]:
-        """The priors, or the vertices of the set of priors."""
-        return tuple(loss.prior for loss in self.losses)
-
     @classmethod
     def read_keys(cls, prior: Prior | None, keys: Mapping[str, Any], where: str) -> Self:
         own = dict(keys)
