@@ -65,7 +65,7 @@ with `PROVED (verified core)` if `rropt-core` is installed; without `--core` it 
 | `lines`: linear utilities, Bayes success, entropies; information and chi-square under LDP and metric privacy, also of matrices with rows; leakage, capacity, Renyi, sums; approximate LDP with linear utilities; robust LDP, exact, with boxes or a linear utility; the most information under a limit; infeasible problems | verified core, kernel, checker | |
 | trees of corners over a matrix | verified core, kernel, checker | |
 | `lines` after a step | checker | `step 'drop' before lines`, `step 'lift' before lines` |
-| designs, `column-dual`: the bound; the value of the mechanism by the checker alone | verified core, kernel, checker | |
+| designs, `column-dual` and `corner-tree`: the bound; the value of the mechanism by the checker alone | verified core, kernel, checker | |
 | robust LDP, polytope and product, by shapes (blocks of at most 12 inputs) | verified core, kernel, checker | |
 | robust LDP, polytope and product, by levels | checker | `with levels` |
 | robust LDP, exact, by cases | checker | `'column-dual' with cases` |

@@ -339,7 +339,9 @@ class Problem:
         self.core = self.stated.summed(self.sums, (0, 1))[0].replaced(hints)
         for which, points in lifted:
             function, (_, b) = self.core.limits[which]
-            own = [touching(function, point + [0] * (len(function.weights) - len(point))) for point in points]
+            # A point is a column, but for gains of Bayes: shares of the actions, as many as there were.
+            size = 0 if function.utility == "bayes" else len(function.weights)
+            own = [touching(function, point + [0] * (size - len(point))) for point in points]
             self.lifts.append((which, own))
             self.half_scales += [b * function.form_scale()] * len(points)
             self.core = self.core.raised(which, own)

@@ -247,8 +247,8 @@ def test_levels_are_ordered_across_the_two_ways_to_declare_them() -> None:
 @pytest.mark.parametrize(
     ("epsilon", "gamma", "what"),
     [
-        (None, None, "either"),
-        (F(1), F(3), "either"),
+        (None, None, "neither epsilon nor gamma"),
+        (F(1), F(3), "both given"),
         (F(0), None, "not above 0"),
         (F(-1), None, "below 0"),
         (F(LARGEST_EPSILON) + F(1, 10**9), None, "above 20"),

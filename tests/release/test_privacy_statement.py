@@ -218,6 +218,7 @@ PRIVATE = [
     rr.EntropyRate("0.5"),
     rr.SharedEntropyRate("0.5", blocks=[["a", "b"], ["c"]]),
     rr.AtMost(rr.MutualInformation(PRIOR), "0.1"),
+    rr.privacy.UtilityOptimisedLDP(1, sensitive=["a"]),
     rr.privacy.MaximalLeakage(1),
     rr.privacy.PointwiseMaximalLeakage(PRIOR, epsilon=1),
     rr.privacy.RenyiLDP(2, 1),

@@ -50,6 +50,10 @@ LOOSE_AND_STRICT: dict[str, tuple[rr.Problem, rr.Problem]] = {
         problem(rr.ApproximateLDP(1, delta="1/2"), goal=BAYES),
         problem(rr.ApproximateLDP(1, delta="0.05"), goal=BAYES),
     ),
+    "utility_optimised_ldp": (
+        problem(rr.privacy.UtilityOptimisedLDP(2, sensitive=["a"])),
+        problem(rr.privacy.UtilityOptimisedLDP(1, sensitive=["a"])),
+    ),
     "metric_dp": (problem(rr.MetricDP(PATH, epsilon=2)), problem(rr.MetricDP(PATH, epsilon=1))),
     "maximal_rldp": (
         problem(rr.MaximalRLDP(2, groups=[0, 0, 1, 1]), goal=ROBUST),

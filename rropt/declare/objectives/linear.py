@@ -218,6 +218,14 @@ class ExpectedLoss(_Expected):
     sentence: ClassVar[str] = "the mean loss from acting on the released answer instead of the true one"
 
 
+def loss_at(prior: Prior, table: Rows, actions: tuple[str, ...]) -> ExpectedLoss:
+    """The mean loss of a table and labels that `action_matrix` has read, without reading them again."""
+    made = object.__new__(ExpectedLoss)
+    for name, value in (("prior", prior), ("matrix", table), ("actions", actions)):
+        object.__setattr__(made, name, value)
+    return made
+
+
 @checked
 @dataclass(frozen=True, init=False)
 class ExpectedGain(_Expected):

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, Self
 
 from rropt.declare.objective import Objective
-from rropt.declare.objectives.linear import ExpectedLoss, action_matrix
+from rropt.declare.objectives.linear import ExpectedLoss, action_matrix, loss_at
 from rropt.errors import Conflict, Missing, WrongType, counted, named
 from rropt.exact import Interval
 from rropt.io.arguments import checked
@@ -69,8 +69,7 @@ class MinimaxLoss(Objective):
         if len(labels) < 2:
             raise Conflict("there is one action", "MinimaxLoss matrix", "give two or more")
         object.__setattr__(self, "prior", found[0])
-        rows = [list(row) for row in table]
-        object.__setattr__(self, "losses", tuple(ExpectedLoss(own, rows, actions=labels) for own in found))
+        object.__setattr__(self, "losses", tuple(loss_at(own, table, labels) for own in found))
 
     @classmethod
     def read_keys(cls, prior: Prior | None, keys: Mapping[str, Any], where: str) -> Self:

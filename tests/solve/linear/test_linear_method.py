@@ -178,7 +178,7 @@ def test_most_truth_is_the_published_formula(k: int, delta: str, level: dict[str
         (lambda: rr.ApproximateLDP(epsilon=1), "delta is missing"),
         (lambda: rr.ApproximateLDP(epsilon=1, delta=0), "for 0 use LDP"),
         (lambda: rr.ApproximateLDP(epsilon=1, delta=1), "between 0 and 1"),
-        (lambda: rr.ApproximateLDP(delta="0.1"), "epsilon or gamma"),
+        (lambda: rr.ApproximateLDP(delta="0.1"), "neither epsilon nor gamma"),
         (lambda: rr.ApproximateLDP(gamma=1, delta="0.1"), "not above 1"),
         (lambda: rr.ApproximateLDP(epsilon=1, delta=F(1, 3**400)), "too many"),
         (

@@ -392,8 +392,9 @@ def test_limits_of_two_inputs_without_prior_are_split_off(table: list[list[int]]
 
 def test_multipliers_add_up() -> None:
     """Those of the same cut are one."""
-    one = Multipliers.of([4, 7, 9], np.array([0.5, 0.0, 0.25]))
-    both = one.plus(Multipliers.of([2, 9], np.array([1.0, 1.0])), 0.5)
+    one = Multipliers.of([4, 7, 9], np.array([0.5, 0.0, 0.25]), 1.0)
+    both = one.plus(Multipliers.of([2, 9], np.array([1.0, 1.0]), 2.0), 0.5)
     assert both.cuts.tolist() == [2, 4, 9]
     assert both.values.tolist() == [0.5, 0.5, 0.75]
+    assert both.nu == 2.0
     assert Multipliers.none().plus(one, 2.0).values.tolist() == [1.0, 0.5]
