@@ -53,9 +53,11 @@ class RefutedError(Exception):
 
 
 class Fuel:
-    """The operations that may still be done, on words of 512 bits; a logarithm takes LOG of them."""
+    """The operations that may still be done, on words of 512 bits; a logarithm takes LOG of them, and one of a list that
+    is copied and kept takes KEPT."""
 
     LOG = 150
+    KEPT = 16
 
     def __init__(self, left: float = math.inf):
         self.left = left
@@ -1129,6 +1131,8 @@ class Kernel:
         """Replace the first open state by its children."""
         need(bool(self.stack))
         size = sum(len(row.terms) for row in self.problem.rows) if token.name == "S" else 0
+        # A state that is divided is kept, with the list of its columns: memory counts, too.
+        size += Fuel.KEPT * len(self.stack[-1].columns) if token.name not in "lS" else 0
         mults = [mult for _, mult in token.parts] or [token.mult]
         size += sum(self.k * (8 + self.groups + len(mult.against)) + Fuel.LOG * self.groups for mult in mults)
         along = max((abs(m) for mult in mults for m in mult.along), default=0)

@@ -281,11 +281,14 @@ let check ch =
   spend_before entire held k { prior = weights; aim } tests tangents around sums lifts touches;
   let words = let mass = List.fold_left ZA.add ZA.zero weights in longest (List.map (ZA.mul mass) (eunit :: prices)) in
   let terms = sum (fun r -> len r.coefficients) rows in
+  (* A state that is divided is kept, with the list of its columns: memory counts, too. *)
+  let kept = 16. *. (match mod_, outputs with `One Sheets, Some m -> float (ZA.to_int m) | _ -> 1.) in
   let paid t = (let size m = k *. (8. +. groups +. len m.against) +. log_cost *. groups in
     let size, along = (match t with
-      | Up (_, _, _, m) | Low (_, _, _, m) | Leaf (_, m) -> size m, m.along
+      | Leaf (_, m) -> size m, m.along
+      | Up (_, _, _, m) | Low (_, _, _, m) -> kept +. size m, m.along
       | Sheet (_, _, p) -> terms +. sum (fun (_, m) -> size m) p, List.concat_map (fun (_, m) -> m.along) p
-      | _ -> k *. (8. +. groups) +. log_cost *. groups, []) in
+      | _ -> kept +. k *. (8. +. groups) +. log_cost *. groups, []) in
     spend size (words +. longest along -. 1.)); t in
   let refuted () = Printf.printf "REFUTED at line %d\n" !row_number; 1 in
   (* [proves] is [reduce], then [accepts], which is [straight], [relax], [start], then [advance] for each token, then the empty stack; [denies] is the same of the emptied problem;
