@@ -189,3 +189,12 @@ def test_changed_problems_have_one_verdict(core):
                 del changed[at]
             text = "\n".join(changed)
             alike(core, resealed(text))
+
+
+def test_memory_counts_as_work(core):
+    """States that wait keep their columns: 36 kB of divisions of 10^5 columns would take gigabytes."""
+    head = ["sense maximize", "weights 1 1", "utility information", "cone free", "outputs 100000", "claim bound 1 1"]
+    lines = ["unit 1", "prices", "mults", "mode sheets", "ratios", *["s 99999 0 1"] * 1000, "end", ""]
+    text = resealed("\n".join(["rropt-core", "problem", *head, *lines]))
+    assert alike(core, text) == 2
+    assert "more operations than are allowed" in judged(text)[1]
