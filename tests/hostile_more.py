@@ -418,7 +418,11 @@ REFUSED = {"kind": "lines", "lines": ["unit 1", "prices", "mults", "mode dual", 
 
 def data(name: str, scale: int) -> bytes:
     made = ALL[name](scale)
-    if isinstance(made, dict) and has_mode(made["proof"]) and made["proof"]["kind"] != "branch-tree":
+    if (
+        isinstance(made, dict)
+        and has_mode(made["proof"])
+        and made["proof"]["kind"] not in ("branch-tree", "corner-tree")
+    ):
         made["proof"] = REFUSED | {key: made["proof"][key] for key in made["proof"] if key == "steps"}
     elif isinstance(made, dict) and "steps" not in made["proof"]:
         made = named(made)

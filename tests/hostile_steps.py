@@ -13,6 +13,7 @@ WORTH = "9" * 40
 def corner(k: int, m: int, utility: Any, leaf: Any, count: int, rows: Any = (), branch: Any = (0, 0, "2")) -> Any:
     """A corner-tree of `count` branches, each with the same leaf."""
     problem = {"inputs": names(k), "outputs": names(m), "rows": [*rows], "utility": utility, "cone": GAMMA}
+    problem["sense"] = "minimize"
     proof = {"kind": "corner-tree", "yield": WORTH, "unit": "1", "nodes": chain([*branch], leaf, count)}
     return file(problem, uniform(k, m, problem["outputs"]), ("0", WORTH), WORTH, proof)
 

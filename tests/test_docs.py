@@ -121,7 +121,7 @@ def test_models_that_readers_are_told_to_copy_can_be_estimated_from() -> None:
     """A first problem of one's own must not end in a design that `estimate` refuses."""
     pages = [ROOT / "README.md", *PAGES, ROOT / "docs" / "problem-file.md"]
     copied = {
-        name for page in pages for name in re.findall(r"rropt models copy (\S+)", page.read_text(encoding="utf-8"))
+        name for page in pages for name in re.findall(r"rropt models copy ([\w-]+)", page.read_text(encoding="utf-8"))
     }
     names = {name.strip("`") for name in copied}
     assert names

@@ -226,7 +226,7 @@ class RandomizedEncoder(*_BASES):  # type: ignore[misc]
             raise WrongType(f"{shown(given)} is not a mapping", "categories", 'give {column: labels}, or "auto"')
         known = {one for place in self._places for one in (place, self._named(names)[place])}
         if strange := [one for one in given if one not in known]:
-            raise UnknownName(f"{shown(strange[0])} is not encoded", "categories", "name the columns of `columns`")
+            raise UnknownName(f"{shown(strange[0])} is not encoded", "categories", "name the columns that are encoded")
         self.categories_, self.mechanisms_, self.learned_ = {}, {}, []
         self._tables, ratio = {}, Fraction(1)
         for place in self._places:

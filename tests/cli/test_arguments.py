@@ -218,11 +218,11 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
     add_methods(polytope, completed={"known": {}}, corners={"s": 0}, corner_pairs={"s": 0, "z": 1})
     add("Joint", of=r["set"])
     # objectives
-    add("MutualInformation", prior=prior, units="nats", given=None, worst_case=None)
+    add("MutualInformation", prior=prior, units="nats", given=None, worst_case=None, secret=None)
     add("Trace", prior=prior)
     for name in ("ExpectedLoss", "ExpectedGain"):
         add(name, prior=prior, matrix=np.eye(3), actions=["x", "y", "z"])
-    add("BayesSuccess", prior=prior, gain=np.eye(3), actions=["x", "y", "z"])
+    add("BayesSuccess", prior=prior, gain=np.eye(3), actions=["x", "y", "z"], secret=None)
     add("MinimaxRisk", prior=prior, queries=[[1, 0, 0]])
     add("MinimaxLoss", priors=[prior, rr.Prior.uniform(prior.labels)], matrix=np.eye(3), actions=["x", "y", "z"])
     for name in ("HockeyStick", "TotalVariation"):
@@ -238,9 +238,9 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
     add_methods(rr.privacy.UtilityOptimisedLDP(1, sensitive=["a"]), split={"mechanism": mechanism})
     add("LDP", epsilon=1, gamma=None, criterion=None, properties=None, population=None)
     add("ApproximateLDP", epsilon=1, delta=0.1, gamma=None)
-    add("MaximalLeakage", epsilon=1, gamma=None)
-    add("PointwiseMaximalLeakage", prior=r["prior"], epsilon=1, gamma=None)
-    add("PointwiseMaximalLeakage.from_keys", epsilon=1, gamma=None, counts=None, prior=r["prior"])
+    add("MaximalLeakage", epsilon=1, gamma=None, prior=None, secret=None)
+    add("PointwiseMaximalLeakage", prior=r["prior"], epsilon=1, gamma=None, secret=None)
+    add("PointwiseMaximalLeakage.from_keys", epsilon=1, gamma=None, counts=None, prior=r["prior"], secret=None)
     add("RenyiLDP", order=2, epsilon=1)
     add("ZeroConcentratedLDP", rho=1)
     add("response_on_bins", prior=r["prior"], loss=[[0, 1], [1, 0], [2, 1]], outputs=["u", "v"], epsilon=1, gamma=None)

@@ -68,6 +68,7 @@ def levels(document: Any, seed: int, size: int) -> Any:
             low = middle
     made["proof"] = _proof(document, problem.prior, high_end + fmpq(1, 1 << 20), trees)
     made["bound"] = rat(sum((fmpq(*map(int, _split(price))) for price in made["proof"]["prices"]), fmpq(0)))
+    made["assumptions"] = ["mi-column-convex", "v-log-v-convex", "robust-vertices"]
     return made
 
 
@@ -191,6 +192,7 @@ def cases(document: Any, seed: int, size: int) -> Any:
             low = middle
     made["proof"] = proof(high_end + fmpq(1, 1 << 20))
     made["bound"] = rat(sum((fmpq(*map(int, _split(price))) for price in made["proof"]["prices"]), fmpq(0)))
+    made["assumptions"] = ["mi-column-convex", "v-log-v-convex", "robust-vertices"]
     return made
 
 
