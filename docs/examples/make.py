@@ -1,8 +1,7 @@
 """Solves the problem files of this folder and writes their certificates: `python docs/examples/make.py [NAME...]`.
 
 docs/examples/README.md says what each shows. Two forms of proof are written for large problems only, where no example
-is small: `levels` and `known` are made from the solved example by tests/independent_checker/loose.py instead, with looser bounds. `robust-cases` stays as it is: the search does
-not divide a problem by its largest input.
+is small: `levels` and `known` are made from the solved example by tests/independent_checker/loose.py instead, with looser bounds.
 """
 
 from __future__ import annotations

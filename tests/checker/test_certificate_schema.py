@@ -149,7 +149,7 @@ def test_the_page_of_examples_names_each() -> None:
     for name in problems:
         what, part, *_ = (ROOT / "docs" / "examples" / f"{name}.toml").read_text(encoding="utf-8").splitlines()
         assert (what[:2], part[:2]) == ("# ", "# "), name
-    assert problems | {"robust-cases", "robust-levels", "known-bound"} == set(names(EXAMPLES))
+    assert problems | {"robust-levels", "known-bound"} == set(names(EXAMPLES))
 
 
 @pytest.mark.parametrize("path", STORED, ids=names(STORED))

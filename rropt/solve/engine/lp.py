@@ -190,6 +190,12 @@ class LpModel:
         below = np.full(count, -np.inf)
         self._note(self._highs.addRows(count, below, upper, len(at), starts, columns.astype(np.int32), values))
 
+    def change_row_uppers(self, upper: FloatArray) -> None:
+        """Set the upper side of every row; none has a lower one."""
+        # Row by row: the oldest HiGHS that rropt supports cannot set all of them at once.
+        for row, side in enumerate((self._rows * upper).tolist()):
+            self._highs.changeRowBounds(row, -np.inf, side)
+
     def change_coefficient(self, row: int, column: int, value: float) -> None:
         """Set one entry of A."""
         self._note(self._highs.changeCoeff(row, column, self._rows[row] * value * self._widths[column]))

@@ -32,7 +32,7 @@ class Climber:
     def __init__(self, pool: CutPool, prior: FloatArray, stop: Callable[[], object]) -> None:
         self.pool, self.prior, self.stop = pool, prior, stop
         self.size = len(prior)
-        self._lp = CutProgram(pool, np.full(self.size, 1 / self.size), CLIMB_PRESENT * self.size)
+        self._lp = CutProgram(pool, np.full(self.size, 1 / self.size), CLIMB_PRESENT * self.size, sliced=True)
         self._lp.add(range(len(pool)))
         self._random = np.random.default_rng(0)
 

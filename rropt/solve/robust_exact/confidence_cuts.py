@@ -24,8 +24,9 @@ from rropt.solve.engine.budget import GRACE, LEAST_GAP
 from rropt.solve.engine.master import Master
 from rropt.solve.engine.method import Answer, Dual, MatrixDraft, Method, SolveLimits, SolverClaim, never, solve_part
 from rropt.solve.robust_exact.climb import Climber
-from rropt.solve.robust_exact.cut_program import CutPool
+from rropt.solve.robust_exact.cut_program import CutPool, CutTree
 from rropt.solve.robust_exact.cut_search import BatchedCutSearch, Probe
+from rropt.solve.robust_exact.dominant_input import Cases, CaseSearch
 from rropt.solve.robust_exact.outer import Mixer, Outer
 
 RANDOM, MOST_RANDOM = 4, 40
@@ -96,8 +97,8 @@ class _Generation:
         self._program, self._cone = program, cone
         self.used = np.ones((1, self.size))
         self.searches = 0
-        # The bound and its prices.
-        self._best: tuple[float, FloatArray] | None = None
+        # The bound, its prices, and the trees that prove it where they are those of cases.
+        self._best: tuple[float, FloatArray, CutTree | None] | None = None
         self._search: BatchedCutSearch | None = None
 
     @property
@@ -136,8 +137,9 @@ class _Generation:
         claim = SolverClaim("highs", status, master.value, master.seconds)
         dual = None
         if self._best is not None:
-            assert self._search is not None
-            dual = Dual(self._best[1], evidence=self._search.tree)
+            _, prices, tree = self._best
+            evidence = self._search.tree if tree is None and self._search is not None else tree
+            dual = Dual(prices, evidence=evidence)
         return Answer(claim, MatrixDraft.of(master.matrix()), dual)
 
     def _polytope(self) -> FloatArray:
@@ -196,6 +198,27 @@ class _Generation:
         loss = prices @ self.master.columns - self.master.worth
         return self.master.columns.T[np.argsort(loss, kind="stable")[: KEPT * self.size]]
 
+    def _searched(self, prices: FloatArray, last: bool) -> tuple[FloatArray, bool]:
+        """(columns worth adding, whether it was the last search) at raised prices: by cases where they promise more."""
+        self.pool.take(self._climber.pool, self.used, self.size)
+        self.searches += 1
+        slack = SHARE * self.gap * (1 / self.size + self.prior) / 2
+        cases = CaseSearch(Cases(self.pool, self.prior, prices + slack, self.used, slack))
+        cases.cases.margin = (1 - SHARE) * self.gap
+        if cases.promising(self.master.value):
+            return self._by_cases(cases, prices, last)
+        return self._by_boxes(prices, last)
+
+    def _by_cases(self, search: CaseSearch, prices: FloatArray, last: bool) -> tuple[FloatArray, bool]:
+        """The search case by case."""
+        cases = search.cases
+        stop = self._closing(lambda: search.nodes + cases.parted)
+        ended = search.search(stop, None if last else self._probe(prices), last)
+        total = float(cases.prices.sum()) + max(search.bound, 0.0)
+        if np.isfinite(total) and (self._best is None or total < self._best[0]):
+            self._best = total, cases.prices, search.tree
+        return self._met(ended, cases.columns, prices)
+
     def _probe(self, prices: FloatArray) -> Probe:
         """The probe of a search: climbs from its points."""
 
@@ -215,11 +238,8 @@ class _Generation:
         climbs, worth = self._climber.climbed(points, prices)
         return np.vstack([points, self._climber.fresh(climbs, worth, LEAST * self.gap)]), False
 
-    def _searched(self, prices: FloatArray, last: bool) -> tuple[FloatArray, bool]:
-        """(columns worth adding, whether it was the last search) at raised prices, in one tree of boxes that is kept
-        from one time to the next."""
-        self.pool.take(self._climber.pool, self.used, self.size)
-        self.searches += 1
+    def _by_boxes(self, prices: FloatArray, last: bool) -> tuple[FloatArray, bool]:
+        """The search in one tree of boxes, kept from one time to the next."""
         raised = prices + SHARE * self.gap / self.size
         if self._search is None:
             self._search = BatchedCutSearch(self.pool, self.prior, raised, self.used)
@@ -227,20 +247,20 @@ class _Generation:
         else:
             self._search.at(raised, self.used)
         search = self._search
-        ended = search.search(BOXES, self._closing(search), None if last else self._probe(prices), last)
+        ended = search.search(BOXES, self._closing(lambda: search.nodes), None if last else self._probe(prices), last)
         total = float(raised.sum()) + max(search.bound, 0.0)
         best = self._best
-        if best is not None and best[0] < total:
+        if best is not None and best[2] is None and best[0] < total:
             # The tree has changed since: its bound at the best prices is computed again.
             before = float(best[1].sum()) + max(search.worst(best[1]), 0.0)
             if before < total:
                 raised, total = best[1], before
-        if np.isfinite(total):
-            self._best = total, raised
+        if np.isfinite(total) and (best is None or best[2] is None or total < best[0]):
+            self._best = total, raised, None
         return self._met(ended, search.cuts.columns, prices)
 
-    def _closing(self, search: BatchedCutSearch) -> Callable[[], bool]:
-        """Whether the remaining time is needed to write and check the tree of a search. One that has just
+    def _closing(self, nodes: Callable[[], int]) -> Callable[[], bool]:
+        """Whether the remaining time is needed to write and check a tree of `nodes()`. A search that has just
         begun may go on a little beyond the limit: stopped at once, its bound would be poor."""
         least = self._grace()
 
@@ -248,7 +268,7 @@ class _Generation:
             if time.monotonic() <= least:
                 return False
             left = self.effort.remaining()
-            late = left is not None and left < PROVING * self.size * search.nodes
+            late = left is not None and left < PROVING * self.size * nodes()
             return late or bool(self.effort.stopped())
 
         return stop

@@ -1,6 +1,9 @@
 """Cuts of a confidence cone: the pool that keeps them, the linear programmes over them, and the trees of their boxes.
 
-Trees of boxes over the slice p . v = 1 of a confidence cone: how the largest reduced price was bounded, and the multipliers that prove it.
+Trees of boxes over a confidence cone: how the largest reduced price was bounded, and the multipliers that prove it.
+
+One tree covers the whole slice p . v = 1, or there is one for each input that may have the most mass (`CaseBox`), whose
+leaves may have a tree for each block. All are boxes of limits, split alike.
 
 Cuts of a confidence cone: pairs (R, T) of conditional distributions of two blocks with R.v <= gamma T.v on it.
 
@@ -27,7 +30,7 @@ from rropt.solve.robust_exact.budget import HIGHEST, NOISE
 
 
 class Multipliers(NamedTuple):
-    """`values` > 0 of `cuts` (numbers in a pool), and `nu` of the slice."""
+    """`values` > 0 of `cuts` (numbers in a pool), and `nu` of the slice where there is one."""
 
     cuts: np.ndarray
     values: FloatArray
@@ -39,7 +42,7 @@ class Multipliers(NamedTuple):
         return cls(np.zeros(0, dtype=int), np.zeros(0))
 
     @classmethod
-    def of(cls, cuts: Sequence[int], values: FloatArray, nu: float) -> Multipliers:
+    def of(cls, cuts: Sequence[int], values: FloatArray, nu: float = 0.0) -> Multipliers:
         """Those that are positive."""
         at = np.flatnonzero(values > 0)
         return cls(np.array(cuts, dtype=int)[at], values[at], nu)
@@ -99,12 +102,28 @@ class CutBox(Cell):
         return at, float(0.75 * v[at] + 0.125 * (self.lower[at] + high[at])), float(error[at])
 
 
+@dataclass(slots=True, eq=False)
+class CaseBox(CutBox):
+    """A node of the case of input x: `top` is the bound of F on it, found with the tangent at `t`, `bound` is `top`
+    over p_x. Where it was found block by block, `blocks` has the root of each block's tree."""
+
+    x: int = -1
+    t: float = 1.0
+    top: float = np.inf
+    blocks: tuple[CutBox, ...] = ()
+
+    def part(self) -> CaseBox:
+        """With the same tangent."""
+        return CaseBox(self.lower.copy(), self.upper.copy(), self.use, x=self.x, t=self.t)
+
+
 @dataclass(frozen=True)
 class CutTree:
-    """A search over the slice p . v = 1 of a confidence cone: its root; the bound that the leaves give; and every cut
-    that these may name: (s, z, weights over block s, weights over block z), integers."""
+    """A search over a confidence cone: its root, or that of each input with prior in order where they are cases; the
+    bound that the leaves give; and every cut that these may name: (s, z, weights over block s, weights over block z),
+    integers."""
 
-    root: CutBox
+    roots: Sequence[CutBox]
     bound: float
     cuts: Sequence[tuple[int, int, tuple[int, ...], tuple[int, ...]]]
 
@@ -262,33 +281,45 @@ class CutRows:
 
 
 class CutProgram:
-    """max cost . v over limits of the inputs, prior . v = 1 and some of the cuts of a pool, those that were used
-    lately."""
+    """max cost . v over limits of `inputs` (all of them by default) under some of the cuts of a pool, those that were
+    used lately; with `sliced` also prior . v = 1, else with given contributions of the other inputs (`hold`)."""
 
-    def __init__(self, pool: CutPool, prior: FloatArray, most: int) -> None:
-        self.pool, self.prior, self._cuts = pool, prior, CutRows(most)
-        one, table = np.ones(1), sparse.csc_matrix(prior[None, :])
-        self._lp = LpModel(np.zeros(len(prior)), table, one, one, method="simplex", presolve=False)
+    def __init__(
+        self, pool: CutPool, prior: FloatArray, most: int, inputs: Sequence[int] | None = None, sliced: bool = False
+    ) -> None:
+        self.pool, self.inputs = pool, np.arange(len(prior)) if inputs is None else np.array(inputs)
+        self.prior = prior[self.inputs]
+        self._cuts, self._sliced = CutRows(most), int(sliced)
+        self._rest = np.zeros(len(prior))
+        one, table = np.ones(self._sliced), sparse.csc_matrix(self.prior[None, :][: self._sliced])
+        self._lp = LpModel(np.zeros(len(self.inputs)), table, one, one, method="simplex", presolve=False)
 
     @property
     def present(self) -> list[int]:
         """The cuts in the programme, in the order of its rows."""
         return self._cuts.present
 
+    def hold(self, values: FloatArray) -> None:
+        """Fix the other inputs at values (k,) from now on, 0 at those of the programme, which has no slice."""
+        if not np.array_equal(values, self._rest):
+            self._rest = values
+            self._lp.change_row_uppers(-(self.pool.rows[self.present] @ self._rest))
+
     def add(self, cuts: Iterable[int]) -> int:
         """Add cuts of the pool (by number) to the programme; returns how many are new."""
         fresh = self._cuts.added(cuts)
         if fresh:
-            self._lp.add_dense_rows(self.pool.rows[fresh], np.zeros(len(fresh)))
+            table = self.pool.rows[fresh]
+            self._lp.add_dense_rows(table[:, self.inputs], -(table @ self._rest))
         return len(fresh)
 
     def solve(self, cost: FloatArray, lower: FloatArray, upper: FloatArray) -> LpAnswer:
         """HiGHS's answer; its duals are per unit of the unscaled cost times `SCALE`."""
         if (keep := self._cuts.aged()) is not None:
-            self._lp.keep_rows(np.append(True, keep))
+            self._lp.keep_rows(np.append(np.ones(self._sliced, dtype=bool), keep))
         found = self._lp.rerun(SCALE * cost, lower, np.minimum(upper, HIGHEST))
         if found.row_dual is not None:
-            self._cuts.touched(found.row_dual[1:])
+            self._cuts.touched(found.row_dual[self._sliced :])
         return found
 
     def tighten(self, box: CutBox, cost: FloatArray, base: float, target: float = 0.0) -> FloatArray | None:
@@ -310,13 +341,15 @@ class CutProgram:
 
     def proved(self, use: Multipliers, cost: FloatArray, base: float, box: CutBox) -> float:
         """The bound that multipliers prove on base + cost . v in a box: any are valid."""
-        residual = cost - use.nu * self.prior - use.values @ self.pool.rows[use.cuts]
+        rows = use.values @ self.pool.rows[use.cuts]
+        residual = cost - use.nu * self.prior - rows[self.inputs]
         residual = np.where((self.prior <= 0) & (np.abs(residual) < NOISE), 0.0, residual)
-        return base + use.nu + largest_end(residual, box.lower, box.upper)
+        return base + use.nu - float(rows @ self._rest) + largest_end(residual, box.lower, box.upper)
 
     def _multipliers(self, duals: FloatArray) -> Multipliers:
         """Those of duals of the rows."""
-        return Multipliers.of(self.present, duals[1:], float(duals[0]))
+        nu = float(duals[0]) if self._sliced else 0.0
+        return Multipliers.of(self.present, duals[self._sliced :], nu)
 
     def _empty(self, box: CutBox, ray: FloatArray, cost: FloatArray, base: float, target: float) -> None:
         """Use a ray that shows a box to be empty: enough of it proves any bound there."""
@@ -336,7 +369,7 @@ class CutProgram:
     def _falling(self, box: CutBox, along: Multipliers, cost: FloatArray) -> float:
         """The multiple of a ray from which terms without a limit no longer rise; 0 where it changes no sign."""
         rising, falling = (
-            own - use.nu * self.prior - use.values @ self.pool.rows[use.cuts]
+            own - use.nu * self.prior - (use.values @ self.pool.rows[use.cuts])[self.inputs]
             for own, use in ((cost, box.use), (np.zeros(len(cost)), along))
         )
         turned = np.isinf(box.upper) & (rising > 0) & (falling < 0)

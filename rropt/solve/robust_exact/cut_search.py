@@ -43,7 +43,7 @@ class CutRelaxation:
 
     def __init__(self, pool: CutPool, prior: FloatArray, prices: FloatArray, near: FloatArray) -> None:
         self.pool, self.prior = pool, prior
-        self.lp = CutProgram(pool, prior, PRESENT * len(prior))
+        self.lp = CutProgram(pool, prior, PRESENT * len(prior), sliced=True)
         self.lp.add(range(len(pool.cone.pairs)))
         self.margin = 0.0
         self.seen: list[FloatArray] | None = None
@@ -167,7 +167,7 @@ class CutSearch(Search[CutBox]):
     @property
     def tree(self) -> CutTree:
         """The current tree."""
-        return CutTree(self.roots[0], self.bound, self.cuts.pool.cuts)
+        return CutTree(self.roots, self.bound, self.cuts.pool.cuts)
 
     def search(
         self, node_limit: int, stop: Callable[[], bool] = never, probe: Probe | None = None, settle: bool = False

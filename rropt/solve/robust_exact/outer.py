@@ -95,7 +95,7 @@ class Outer:
         # The cuts that a column with all its mass on one input meets: without them one without prior has no limit.
         self.pool.pulled(np.eye(size))
         self._add(range(len(self.pool)))
-        self._lp = CutProgram(self.pool, np.full(size, 1 / size), PRESENT * size)
+        self._lp = CutProgram(self.pool, np.full(size, 1 / size), PRESENT * size, sliced=True)
         self._lp.add(range(len(self.pool)))
         self._best: tuple[float, Answer] | None = None
         self._found: tuple[float, FloatArray] | None = None
