@@ -10,8 +10,8 @@ const complete = () => {
     }
   for (const wide of document.querySelectorAll(".md-typeset__scrollwrap, .md-typeset pre > code"))
     if (!wide.hasAttribute("tabindex")) wide.setAttribute("tabindex", "0");
-  // On a phone wide pictures and formulas are scrolled (site.css).
-  for (const wide of document.querySelectorAll(".md-typeset p:has(> img), .md-typeset math[display='block']")) {
+  // On a phone wide pictures, formulas and tables of notebooks are scrolled (site.css).
+  for (const wide of document.querySelectorAll(".md-typeset p:has(> img), .md-typeset math[display='block'], .md-typeset table.dataframe")) {
     const scrolled = getComputedStyle(wide).overflowX === "auto" && wide.scrollWidth > wide.clientWidth;
     if (scrolled && wide.tabIndex < 0) wide.setAttribute("tabindex", "0");
     else if (!scrolled && wide.tabIndex >= 0) wide.removeAttribute("tabindex");
