@@ -93,7 +93,7 @@ def test_the_pages_have_no_inline_code_and_one_policy(checkout: Path) -> None:
         text = path.read_text(encoding="utf-8")
         assert not re.search(r"<style|\son\w+=|\sstyle=|javascript:|<script(?! src=)|//", text), path
         policies.update(re.findall(r'Content-Security-Policy" content="([^"]*)"', text))
-    # The page Check runs the checker, which WebAssembly needs a word for.
+    # The page Check runs Python as WebAssembly, which its policy must allow.
     (policy,) = {one.replace(" 'wasm-unsafe-eval'", "") for one in policies}
     assert len(policies) == 2
     assert policy.startswith("default-src 'none'; ")

@@ -1,4 +1,4 @@
-"""Utility-optimised LDP: some inputs are sensitive, the others may be told."""
+"""Utility-optimised LDP: some inputs are sensitive, an output may reveal the others."""
 
 from __future__ import annotations
 
